@@ -1,0 +1,1 @@
+"""Raw ratings in, sorted histories out."""

@@ -1,0 +1,145 @@
+"""The four tables that flow through the project.
+
+Items are numbered 0…I-1 everywhere inside; item i is row i of the catalogue. Original ids live in `Catalog` and
+`Dataset.user_ids` alone. Shapes: U users, I items, E events (ratings), B queries.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+MOVIE_COLUMNS = ("movie_id", "title", "year", "genres", "tags", "imdb_id", "tmdb_id")
+
+
+class DataError(ValueError):
+    """Data that cannot be used as it is; the message says what to do about it."""
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The films of a data set. `movies` has MOVIE_COLUMNS: row i is item i.
+
+    movie_id int64 · title str, without the year, articles in front ("The Matrix") · year Int64, nullable ·
+    genres str, "Action|Sci-Fi", "" when none · tags str, words separated by ", ", "" when none ·
+    imdb_id str like "tt0114709", "" when unknown · tmdb_id Int64, nullable.
+    """
+
+    movies: pd.DataFrame
+    left_out: pd.DataFrame  # same columns: films of the set with too few ratings to train on
+
+    def __len__(self) -> int:
+        return len(self.movies)
+
+    @cached_property
+    def movie_ids(self) -> np.ndarray:
+        """(I,) original film ids."""
+        return self.movies["movie_id"].to_numpy(np.int64)
+
+    @cached_property
+    def item_of(self) -> dict[int, int]:
+        """Original film id → item; films that were left out are not in it."""
+        return {int(movie): item for item, movie in enumerate(self.movie_ids)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the film list; a checkpoint fits a catalogue when this agrees."""
+        return hashlib.sha256(self.movie_ids.astype("<i8").tobytes()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Interactions:
+    """E events, sorted by user, then time; ties keep the order of the ratings file (a stable sort)."""
+
+    user: np.ndarray  # (E,) int32, rows 0…U-1
+    item: np.ndarray  # (E,) int32
+    rating: np.ndarray  # (E,) float32
+    timestamp: np.ndarray  # (E,) int64, seconds since 1970
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def where(self, keep: np.ndarray) -> "Interactions":
+        """The events that a boolean mask (E,) keeps, in the same order."""
+        return Interactions(self.user[keep], self.item[keep], self.rating[keep], self.timestamp[keep])
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One named set: its films, its users and what they watched, oldest first."""
+
+    name: str
+    catalog: Catalog
+    interactions: Interactions
+    user_ids: np.ndarray  # (U,) original ids
+
+    @property
+    def n_users(self) -> int:
+        return len(self.user_ids)
+
+    @property
+    def n_items(self) -> int:
+        return len(self.catalog)
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """(U+1,) user u's events are rows offsets[u]:offsets[u+1]."""
+        return np.searchsorted(self.interactions.user, np.arange(self.n_users + 1))
+
+    def history(self, user: int) -> np.ndarray:
+        """The items of one user, oldest first."""
+        return self.interactions.item[self.offsets[user] : self.offsets[user + 1]]
+
+    @cached_property
+    def histories(self) -> list[np.ndarray]:
+        """Every user's items, oldest first; views, not copies."""
+        return np.split(np.asarray(self.interactions.item), self.offsets[1:-1])
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """(I,) how often each item was watched."""
+        return np.bincount(self.interactions.item, minlength=self.n_items)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the sequences in original film ids, user by user, without times or ratings."""
+        digest = hashlib.sha256(np.diff(self.offsets).astype("<i8").tobytes())
+        digest.update(self.catalog.movie_ids[self.interactions.item].astype("<i8").tobytes())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Queries:
+    """B histories to score: what each person has watched so far, oldest first."""
+
+    histories: Sequence[np.ndarray]
+    users: np.ndarray | None = None  # (B,) rows of the training data; None: strangers, such as a visitor of the app
+
+    def __len__(self) -> int:
+        return len(self.histories)
+
+    def __getitem__(self, rows: slice) -> "Queries":
+        return Queries(self.histories[rows], None if self.users is None else self.users[rows])
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Histories and, for each, the film that came next."""
+
+    queries: Queries
+    targets: np.ndarray  # (B,) items
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+
+@dataclass(frozen=True)
+class Split:
+    """What a model may learn from, what it may be tuned on, and what it is judged by."""
+
+    train: Dataset
+    valid: HeldOut
+    test: HeldOut

@@ -1,0 +1,1 @@
+"""One recommender per file; see base.py for what each promises."""

@@ -1,0 +1,53 @@
+"""Every file location of the project, and nowhere else."""
+
+import os
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+ASSETS = REPOSITORY / "assets"
+
+
+def home() -> Path:
+    """The folder of everything downloaded or trained here: $RECSYS_HOME, else the platform's user data folder."""
+    if chosen := os.environ.get("RECSYS_HOME"):
+        return Path(chosen).expanduser()
+    try:
+        from platformdirs import user_data_path
+    except ImportError:  # a bare training machine
+        return Path.home() / ".local" / "share" / "nextreel"
+    return Path(user_data_path("nextreel", appauthor=False))
+
+
+def downloads() -> Path:
+    """Archives and wheels as fetched."""
+    return home() / "downloads"
+
+
+def prepared(dataset: str) -> Path:
+    """The parsed form of one data set: arrays as .npy, the film table as parquet."""
+    return home() / "data" / dataset
+
+
+def encoder() -> Path:
+    """The unpacked sentence encoder."""
+    return home() / "encoder" / "all-MiniLM-L6-v2"
+
+
+def checkpoint(dataset: str, variant: str, seed: int) -> Path:
+    """A model trained or fitted on this machine."""
+    return home() / "checkpoints" / dataset / variant / f"seed-{seed}"
+
+
+def shipped_checkpoint(dataset: str, variant: str) -> Path:
+    """A model that comes with the project."""
+    return ASSETS / "checkpoints" / dataset / variant
+
+
+def shipped_film_vectors(dataset: str) -> Path:
+    """Sentence vectors of a data set's films, fp16, that come with the project."""
+    return ASSETS / "film_vectors" / f"{dataset}.safetensors"
+
+
+def results(root: Path, dataset: str, protocol: str) -> Path:
+    """The folder of result files under `root`, which is `home()` or `ASSETS`."""
+    return root / "results" / dataset / protocol

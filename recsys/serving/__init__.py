@@ -1,0 +1,1 @@
+"""From a watch history to the films to show."""

@@ -1,0 +1,47 @@
+"""Small worlds whose right answers are known."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from recsys.data.schema import MOVIE_COLUMNS, Catalog, Dataset, Interactions
+
+
+def catalog(n_items: int) -> Catalog:
+    """Films 100, 101, … called "Film 0", "Film 1", …; even ones are comedies, odd ones horror."""
+    films = np.arange(n_items)
+    movies = pd.DataFrame(
+        {
+            "movie_id": films + 100,
+            "title": [f"Film {film}" for film in films],
+            "year": pd.array(1990 + films % 10, dtype="Int64"),
+            "genres": ["Horror" if film % 2 else "Comedy" for film in films],
+            "tags": "",
+            "imdb_id": "",
+            "tmdb_id": pd.array([pd.NA] * n_items, dtype="Int64"),
+        }
+    )[list(MOVIE_COLUMNS)]
+    return Catalog(movies, movies.iloc[:0])
+
+
+def dataset(histories: Sequence[Sequence[int]], n_items: int, name: str = "toy") -> Dataset:
+    """A data set with exactly these histories; ratings are 4, time runs on by a minute from film to film."""
+    lengths = [len(history) for history in histories]
+    item = np.concatenate([np.asarray(history, np.int32) for history in histories])
+    user = np.repeat(np.arange(len(histories), dtype=np.int32), lengths)
+    timestamp = 1_000_000_000 + 60 * np.arange(len(item), dtype=np.int64)
+    events = Interactions(user, item, np.full(len(item), 4, np.float32), timestamp)
+    return Dataset(name, catalog(n_items), events, np.arange(1, len(histories) + 1))
+
+
+def cycle(n_items: int = 20, n_users: int = 200, length: int = 12, seed: int = 0) -> Dataset:
+    """The next film is the last one plus one, round and round; each user starts somewhere else."""
+    starts = np.random.default_rng(seed).integers(n_items, size=n_users)
+    return dataset([(start + np.arange(length)) % n_items for start in starts], n_items, "cycle")
+
+
+def checkerboard(n: int = 30, seed: int = 0) -> Dataset:
+    """n users, n films; even users watch the even films in random order, odd users the odd ones."""
+    rng = np.random.default_rng(seed)
+    return dataset([rng.permutation(np.arange(user % 2, n, 2)) for user in range(n)], n, "checkerboard")
