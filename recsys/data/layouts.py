@@ -1,0 +1,232 @@
+"""The four file layouts in which MovieLens comes, read straight out of their zip archives; nothing is unpacked to disk.
+
+`::` (1M, 10M) · `|` and tabs (100K) · CSV (20M, 25M, 32M, latest) · the wheel recbole (100K, tabs).
+E ratings, F films.
+"""
+
+import csv
+import io
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+import numpy as np
+import pandas as pd
+
+from recsys.data.schema import MOVIE_COLUMNS, DataError
+from recsys.data.titles import title_and_year
+
+TAGS = 10  # kept per film, the most frequent ones
+LARGEST = 4 << 30  # bytes that the files we read may unpack to; ML-32M needs 1 GB
+STEEPEST = 100  # times that a file may be larger than its compressed form; ratings shrink to a fifth
+_NO_GENRE = {"(no genres listed)", "unknown", ""}
+_GENRES_100K = (  # the flags of u.item, in order, as u.genre lists them
+    *("unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama"),
+    *("Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"),
+)
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A data set as its files have it: ratings in file order, films in any order."""
+
+    user: np.ndarray  # (E,) int32, original ids
+    movie: np.ndarray  # (E,) int32, original ids
+    rating: np.ndarray  # (E,) float32
+    timestamp: np.ndarray  # (E,) int64, seconds since 1970
+    films: pd.DataFrame  # (F, 7) with MOVIE_COLUMNS, rated or not
+
+
+class Archive:
+    """The members of a zip file by their last name, wherever the folder in it is called."""
+
+    def __init__(self, zipped: zipfile.ZipFile) -> None:
+        self._zipped = zipped
+        self._members = {PurePosixPath(member.filename).name: member for member in reversed(zipped.infolist())}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def open(self, name: str) -> IO[bytes]:
+        """A member as a stream; raises DataError when there is none, or when it would blow up."""
+        if name not in self._members:
+            raise DataError(f"it holds no {name}")
+        member = self._members[name]
+        if member.file_size > LARGEST or member.file_size > STEEPEST * max(member.compress_size, 1 << 20):
+            raise DataError(f"its {name} would unpack to {member.file_size:,} bytes")
+        return self._zipped.open(member)
+
+    def text(self, name: str) -> str:
+        """A whole member. The newer sets are UTF-8, 100K and 1M Latin-1: text with accents is never valid as both."""
+        raw = self.open(name).read()
+        try:
+            return raw.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return raw.decode("latin-1")
+
+
+@contextmanager
+def opened(path: Path, title: str) -> Iterator[Archive]:
+    """The archive at `path`; whatever is wrong with it comes out as a DataError of one line that names the file."""
+    try:
+        with zipfile.ZipFile(path) as zipped:
+            _refuse_strays(zipped.infolist())
+            yield Archive(zipped)
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}; check the path") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"{path.name} is not a sound archive of {title}: {reason}; fetch it again") from error
+
+
+def _refuse_strays(members: list[zipfile.ZipInfo]) -> None:
+    """Nothing is unpacked, yet an archive that tries to leave its folder is nothing to read from."""
+    for member in members:
+        name = member.orig_filename
+        outside = ".." in re.split(r"[/\\]", name) or name.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", name)
+        if outside or stat.S_ISLNK(member.external_attr >> 16):
+            raise DataError(f"{name!r} in it leads outside its folder")
+
+
+def double_colon(archive: Archive) -> Raw:
+    """`user::movie::rating::time` and `movie::title::genres` (1M, 10M); 10M has `user::movie::tag::time` as well."""
+    # Between the colons of "::" lies an empty column, so a plain CSV reader can do it.
+    ratings = _ratings(archive.open("ratings.dat"), separator=":", columns=(0, 2, 4, 6))
+    films = []
+    for line in _lines(archive, "movies.dat"):
+        movie, _, rest = line.partition("::")
+        title, _, genres = rest.rpartition("::")
+        films.append((int(movie), title, genres))
+    tags = []
+    for line in _lines(archive, "tags.dat") if "tags.dat" in archive else ():
+        _, movie, rest = line.split("::", 2)
+        tags.append((int(movie), rest.rpartition("::")[0]))
+    return Raw(*ratings, _films(films, tags))
+
+
+def hundred_k(archive: Archive) -> Raw:
+    """`user⇥movie⇥rating⇥time` and `movie|title|release|video|address|19 genre flags` (100K)."""
+    ratings = _ratings(archive.open("u.data"), separator="\t")
+    films = []
+    for line in _lines(archive, "u.item"):
+        movie, title, _, _, _, *flags = line.split("|")
+        genres = [genre for genre, flag in zip(_GENRES_100K, flags, strict=True) if flag == "1"]
+        films.append((int(movie), title, "|".join(genres)))
+    return Raw(*ratings, _films(films))
+
+
+def comma(archive: Archive) -> Raw:
+    """CSV with a header (20M, 25M, 32M, latest): ratings, movies, links and tags."""
+    ratings = _ratings(archive.open("ratings.csv"), separator=",", header=True)
+    films = [(int(movie), title, genres) for movie, title, genres in _rows(archive, "movies.csv")]
+    tags = [(int(movie), tag) for _, movie, tag, _ in _rows(archive, "tags.csv")] if "tags.csv" in archive else []
+    links = {int(movie): (imdb, tmdb) for movie, imdb, tmdb in _rows(archive, "links.csv")}
+    return Raw(*ratings, _films(films, tags, links))
+
+
+def recbole(archive: Archive) -> Raw:
+    """The wheel recbole 1.2.1: u.data under a header, and `movie⇥title⇥year⇥genres` with blanks between the genres.
+
+    Made to agree with u.item: its film 267, "unkonwn" of the year "unkonwn", is u.item's "unknown", which has no year.
+    """
+    ratings = _ratings(archive.open("ml-100k.inter"), separator="\t", header=True)
+    films = []
+    for line in _lines(archive, "ml-100k.item")[1:]:
+        movie, title, year, genres = line.split("\t")
+        whole = "unknown" if year == "unkonwn" else f"{title} ({year})"
+        films.append((int(movie), whole, genres.replace(" ", "|")))
+    return Raw(*ratings, _films(films))
+
+
+Parser = Callable[[Archive], Raw]
+
+
+def _lines(archive: Archive, name: str) -> list[str]:
+    """The lines of a member; split at line feeds alone, since titles may hold Unicode's other line separators."""
+    return [line.rstrip("\r") for line in archive.text(name).split("\n") if line.strip()]
+
+
+def _rows(archive: Archive, name: str) -> Iterator[list[str]]:
+    """The rows of a CSV member under its header."""
+    reader = csv.reader(io.StringIO(archive.text(name), newline=""))
+    next(reader, None)
+    return (row for row in reader if row)
+
+
+def _ratings(
+    file: IO[bytes], separator: str, columns: Sequence[int] = (0, 1, 2, 3), header: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(E,) users, movies, ratings and times, from the given columns of a file that is read as a stream."""
+    names = [str(column) for column in range(max(columns) + 1)]
+    wanted = [names[column] for column in columns]
+    read = _ratings_by_pandas
+    try:
+        import pyarrow.csv  # noqa: F401  (three times as fast)
+
+        read = _ratings_by_pyarrow
+    except ImportError:
+        pass
+    with file:
+        return read(file, separator, names, wanted, header)
+
+
+def _ratings_by_pyarrow(
+    file: IO[bytes], separator: str, names: list[str], wanted: list[str], header: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    import pyarrow as pa
+    import pyarrow.csv
+
+    kinds = (pa.int32(), pa.int32(), pa.float32(), pa.int64())
+    table = pyarrow.csv.read_csv(
+        file,
+        pyarrow.csv.ReadOptions(column_names=names, skip_rows=int(header), block_size=8 << 20),
+        pyarrow.csv.ParseOptions(delimiter=separator),
+        pyarrow.csv.ConvertOptions(column_types=dict(zip(wanted, kinds, strict=True)), include_columns=wanted),
+    )
+    if any(column.null_count for column in table.columns):
+        raise DataError("a rating in it is incomplete")
+    user, movie, rating, timestamp = (column.to_numpy() for column in table.columns)
+    return user, movie, rating, timestamp
+
+
+def _ratings_by_pandas(
+    file: IO[bytes], separator: str, names: list[str], wanted: list[str], header: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    kinds = dict(zip(wanted, (np.int32, np.int32, np.float32, np.int64), strict=True))
+    table = pd.read_csv(
+        file, sep=separator, names=names, usecols=wanted, dtype=kinds, header=None, skiprows=int(header)
+    )
+    user, movie, rating, timestamp = (table[name].to_numpy() for name in wanted)
+    return user, movie, rating, timestamp
+
+
+def _films(
+    films: list[tuple[int, str, str]],
+    tags: Iterable[tuple[int, str]] = (),
+    links: dict[int, tuple[str, str]] | None = None,
+) -> pd.DataFrame:
+    """(F, 7) the film table, from (movie, raw title, raw genres), (movie, tag) and movie → (IMDb, TMDB) ids."""
+    table = pd.DataFrame(films, columns=["movie_id", "raw", "genres"])
+    titles = [title_and_year(raw) for raw in table["raw"]]
+    linked = [(links or {}).get(movie, ("", "")) for movie, _, _ in films]
+    table["title"] = [title for title, _ in titles]
+    table["year"] = pd.array([year for _, year in titles], dtype="Int64")
+    table["genres"] = ["" if genres in _NO_GENRE else genres for genres in table["genres"]]
+    table["tags"] = table["movie_id"].map(_frequent(tags)).fillna("")
+    table["imdb_id"] = [f"tt{imdb.removeprefix('tt').zfill(7)}" if imdb else "" for imdb, _ in linked]
+    table["tmdb_id"] = pd.array([int(tmdb) if tmdb else None for _, tmdb in linked], dtype="Int64")
+    return table[list(MOVIE_COLUMNS)].astype({"movie_id": "int64", "title": "str", "genres": "str", "tags": "str"})
+
+
+def _frequent(tags: Iterable[tuple[int, str]]) -> dict[int, str]:
+    """Movie → its most frequent tags in lower case, joined by ", "; ties in alphabetical order."""
+    table = pd.DataFrame([(movie, " ".join(tag.lower().split())) for movie, tag in tags], columns=["movie", "tag"])
+    counts = table[table["tag"] != ""].groupby(["movie", "tag"]).size().reset_index(name="count")
+    counts = counts.sort_values(["movie", "count", "tag"], ascending=[True, False, True]).groupby("movie").head(TAGS)
+    return {int(movie): ", ".join(words) for movie, words in counts.groupby("movie")["tag"]}
