@@ -1,0 +1,116 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recsys.serving.history import EXAMPLES, LONGEST, UnknownTitle, examples, from_query, parse_titles, to_query
+from recsys.serving.search import split_year
+from tests import toys
+from tests.serving.test_search import FILMS, film_table, make_index
+
+INDEX = make_index(FILMS, [("The Unseen", 1980)])
+CATALOG = toys.Catalog(toys.catalog(5).movies, film_table([("The Unseen", 1980)], 1001))  # films 100 to 104
+
+
+def test_titles_become_items_in_the_order_given():
+    items, notes = parse_titles(INDEX, ["Matrix, The (1999)", "toy story", "Seven (1995)", "toy story"])
+    assert [FILMS[item][0] for item in items] == ["The Matrix", "Toy Story", "Seven (a.k.a. Se7en)", "Toy Story"]
+    assert notes == []
+
+
+def test_no_titles_are_an_empty_history():
+    assert parse_titles(INDEX, []) == ([], [])
+
+
+def test_a_title_of_several_films_is_the_most_popular_one_and_says_so():
+    items, notes = parse_titles(INDEX, ["heat"])
+    assert FILMS[items[0]] == ("Heat", 1995, 400)
+    assert notes == ['"heat" is taken as Heat (1995); there is also The Heat (2013), Heat (1986)']
+
+
+def test_an_unknown_title_is_refused_with_the_nearest_ones():
+    with pytest.raises(UnknownTitle) as error:
+        parse_titles(INDEX, ["Toy Stroy (1995)"])
+    assert str(error.value) == 'no film is called "Toy Stroy (1995)"; did you mean Toy Story (1995)?'
+    with pytest.raises(UnknownTitle, match=r"did you mean Toy Story \(1995\)"):
+        parse_titles(INDEX, ["Toy Story (1911)"])
+
+
+@pytest.mark.parametrize("title", ["", "?", "qqqqqqqq", "<script>", "x" * 10_000])
+def test_a_title_like_no_other_is_refused_in_one_short_line(title):
+    with pytest.raises(UnknownTitle, match=r"^no film is called .*check the spelling") as error:
+        parse_titles(INDEX, [title])
+    assert len(str(error.value)) < 200
+
+
+def test_a_film_left_out_of_training_is_refused_with_the_reason():
+    with pytest.raises(UnknownTitle, match=r"The Unseen \(1980\) has too few ratings to learn from"):
+        parse_titles(INDEX, ["unseen"])
+
+
+def test_a_link_holds_movielens_ids_and_gives_the_sequence_back():
+    link = to_query("toy", CATALOG, [3, 0, 4])
+    assert link == {"data": "toy", "s": "103-100-104"}
+    assert from_query(link, CATALOG) == ([3, 0, 4], [])
+
+
+def test_the_link_of_an_empty_sequence_is_short():
+    assert to_query("toy", CATALOG, []) == {"data": "toy"}
+    assert from_query({"data": "toy"}, CATALOG) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("link", "items", "notice"),
+    [
+        ("103-7-100", [3, 0], "Skipped 1 film of the link: not in this data set."),
+        ("103-7-8", [3], "Skipped 2 films of the link: not in this data set."),
+        ("1001-103", [3], "Skipped 1 film of the link: too few ratings to learn from."),
+        ("103-100-103", [3, 0], "Films that stand in the link twice are kept once."),
+        ("103--100", [3], "A part of the link could not be read and was skipped."),
+        ("-103", [], "A part of the link could not be read and was skipped."),
+        ("NaN-103", [3], "A part of the link could not be read and was skipped."),
+        ("../../etc/passwd", [], "A part of the link could not be read and was skipped."),
+        ("<script>-103", [3], "A part of the link could not be read and was skipped."),
+        ("1e2-103", [3], "A part of the link could not be read and was skipped."),
+        ("١٠٣-103", [3], "A part of the link could not be read and was skipped."),
+        ("9" * 10_000, [], "A part of the link could not be read and was skipped."),
+        ("-".join(["103"] * 2_500), [3], "Films that stand in the link twice are kept once."),
+    ],
+)
+def test_what_a_link_cannot_mean_is_skipped_with_one_sentence(link, items, notice):
+    assert from_query({"s": link}, CATALOG) == (items, [notice])
+
+
+def test_each_kind_of_trouble_is_told_once():
+    items, notices = from_query({"s": "7-103-x-8-103-y-1001"}, CATALOG)
+    assert items == [3]
+    assert len(notices) == len(set(notices)) == 4
+
+
+def test_a_very_long_link_keeps_its_newest_films():
+    catalog = toys.catalog(LONGEST + 5)
+    items, notices = from_query(to_query("toy", catalog, range(LONGEST + 5)), catalog)
+    assert items == list(range(5, LONGEST + 5))
+    assert notices == ["The link is long; its newest 1,000 films are kept."]
+
+
+@given(st.text() | st.text("0123456789-", max_size=40))
+def test_no_link_raises(text):
+    items, notices = from_query({"s": text}, CATALOG)
+    assert set(items) <= set(range(5))
+    assert all(notice.endswith(".") for notice in notices)
+
+
+def test_examples_keep_the_films_that_the_data_set_has():
+    made = examples(INDEX)
+    assert [example.name for example in made] == list(EXAMPLES)
+    crime = [FILMS[item][0] for item in made[2].items]
+    assert crime == ["Seven (a.k.a. Se7en)", "Heat"]  # no GoodFellas in this world
+
+
+def test_a_world_without_any_of_the_films_has_no_examples():
+    assert examples(make_index([("Nothing", 2000, 1)], [])) == []
+
+
+def test_examples_name_films_up_to_1997_with_their_year():
+    for _, titles in EXAMPLES.values():
+        assert all(1900 < (split_year(title)[1] or 0) <= 1997 for title in titles)

@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+
+from recsys.data.schema import Dataset, Queries
+from recsys.models.base import Recommender
+from recsys.serving import recommend as serving
+from recsys.serving.recommend import ServingError, rank_of, recommend, recommend_many
+from tests import toys
+
+
+class Given(Recommender):
+    """Gives every history the same scores, in blocks that it counts."""
+
+    title, family = "Given", "Toys"
+
+    def __init__(self, scores: list[float], softmax: bool = False) -> None:
+        super().__init__()
+        self.scores, self.softmax, self.blocks = np.array(scores, np.float32), softmax, []
+
+    def fit(self, train, valid=None, run=None):
+        return self
+
+    def score(self, queries: Queries) -> np.ndarray:
+        self.blocks.append(len(queries))
+        return np.tile(self.scores, (len(queries), 1))
+
+    def state(self):
+        return {}
+
+    def load_state(self, state, n_items):
+        pass
+
+
+@pytest.fixture
+def world() -> Dataset:
+    return toys.cycle(n_items=6)
+
+
+def ids(films) -> list[int]:
+    return [film.movie_id for film in films]
+
+
+def test_the_best_films_come_first_with_what_people_read_of_them(world):
+    first, second = recommend(world, Given([0, 3, 1, 5, 2, 4]), history=[], k=2)
+    assert (first.rank, first.movie_id, first.title, first.year) == (1, 103, "Film 3", 1993)
+    assert (first.genres, first.score) == ("Horror", 5.0)
+    assert (second.rank, second.movie_id) == (2, 105)
+
+
+def test_seen_films_are_hidden_unless_asked_for(world):
+    model = Given([0, 3, 1, 5, 2, 4])
+    assert ids(recommend(world, model, [3, 5, 3], k=3)) == [101, 104, 102]
+    assert ids(recommend(world, model, [3, 5, 3], k=3, hide_seen=False)) == [103, 105, 101]
+
+
+def test_probabilities_are_a_softmax_over_all_films_before_hiding(world):
+    scores = [0.0, 3, 1, 5, 2, 4]
+    everything = recommend(world, Given(scores, softmax=True), [3], k=6, hide_seen=False)
+    assert sum(film.probability for film in everything) == pytest.approx(1)
+    expected = np.exp(4) / np.exp(scores).sum()
+    assert recommend(world, Given(scores, softmax=True), [3], k=1)[0].probability == pytest.approx(expected)
+
+
+def test_huge_logits_do_not_overflow(world):
+    films = recommend(world, Given([10_000, 9_000, -10_000, 0, 0, 0], softmax=True), [], k=6)
+    assert [film.probability for film in films] == pytest.approx([1, 0, 0, 0, 0, 0])
+
+
+def test_without_a_softmax_loss_there_is_no_probability(world):
+    assert recommend(world, Given([0, 1, 2, 3, 4, 5]), [], k=1)[0].probability is None
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 6])
+def test_equal_scores_are_ordered_by_item_at_every_cut(world, k):
+    assert ids(recommend(world, Given([1, 2, 2, 1, 2, 1]), [], k)) == [101, 102, 104, 100, 103, 105][:k]
+
+
+def test_fewer_come_back_when_films_run_out(world):
+    model = Given([0, 1, 2, 3, 4, 5])
+    assert len(recommend(world, model, [0, 1], k=50)) == 4
+    assert recommend(world, model, range(6), k=10) == []
+    assert recommend(world, model, [], k=0) == []
+
+
+def test_films_that_the_model_rules_out_are_never_shown(world):
+    model = Given([-np.inf, 1, -np.inf, 3, -np.inf, 5], softmax=True)
+    films = recommend(world, model, [5], k=6)
+    assert ids(films) == [103, 101]
+    assert recommend(world, Given([-np.inf] * 6, softmax=True), [], k=6) == []
+
+
+def test_ten_thousand_and_repeated_films_are_a_legal_history(world):
+    assert ids(recommend(world, Given([0, 1, 2, 3, 4, 5]), [5, 4] * 5_000, k=1)) == [103]
+
+
+def test_scores_that_are_no_numbers_are_refused_with_a_sentence(world):
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(ServingError, match="no numbers; train it again"):
+            recommend(world, Given([0, 1, wrong, 3, 4, 5]), [], k=1)
+
+
+def test_scores_for_another_catalogue_are_refused(world):
+    with pytest.raises(ServingError, match=r"scored \(1, 7\), not \(1, 6\)"):
+        recommend(world, Given([0] * 7), [])
+
+
+@pytest.mark.parametrize("history", [[6], [7], [-1], [2, 103], [1.5], ["Film 1"], [[0, 1]]])
+def test_padding_masks_foreign_ids_and_nonsense_in_a_history_are_refused(world, history):
+    with pytest.raises(ServingError, match="items"):
+        recommend(world, Given([0] * 6), history)
+
+
+def test_a_negative_number_of_films_is_refused(world):
+    with pytest.raises(ServingError, match="ask for 0 or more"):
+        recommend(world, Given([0] * 6), [], k=-1)
+
+
+def test_many_histories_are_scored_in_bounded_blocks_and_answered_as_one_by_one(world, monkeypatch):
+    monkeypatch.setattr(serving, "SCORES_AT_ONCE", 12)  # two rows of six films
+    model, histories = Given([0, 1, 2, 3, 4, 5]), [[5], [], [4, 3], [0, 5], [1]]
+    many = recommend_many(world, model, histories, k=3)
+    assert model.blocks == [2, 2, 1]
+    assert many == [recommend(world, model, history, k=3) for history in histories]
+
+
+def test_the_answer_agrees_with_a_plain_sort_on_random_scores():
+    rng = np.random.default_rng(0)
+    world = toys.cycle(n_items=300)
+    for _ in range(20):
+        scores, history = rng.integers(0, 40, 300), rng.integers(0, 300, 50)  # many ties
+        expected = sorted(set(range(300)) - set(history.tolist()), key=lambda item: (-scores[item], item))
+        assert ids(recommend(world, Given(scores), history, k=25)) == [100 + item for item in expected[:25]]
+        assert rank_of(world, Given(scores), history, expected) == list(range(1, len(expected) + 1))
+
+
+def test_the_rank_of_a_film_is_its_place_in_the_list_and_none_when_it_is_hidden(world):
+    model = Given([1, 2, 2, 1, 2, -np.inf])
+    assert rank_of(world, model, [1], [2, 4, 0, 3, 1, 5]) == [1, 2, 3, 4, None, None]
+    assert rank_of(world, model, [1], [1], hide_seen=False) == [1]
