@@ -38,6 +38,12 @@ def checkpoint(dataset: str, variant: str, seed: int) -> Path:
     return home() / "checkpoints" / dataset / variant / f"seed-{seed}"
 
 
+def seeds(dataset: str, variant: str) -> list[int]:
+    """Seeds with a folder on this machine, finished or not, ascending."""
+    names = [path.name.removeprefix("seed-") for path in checkpoint(dataset, variant, 0).parent.glob("seed-*")]
+    return sorted(int(name) for name in names if name.isdecimal())
+
+
 def shipped_checkpoint(dataset: str, variant: str) -> Path:
     """A model that comes with the project."""
     return ASSETS / "checkpoints" / dataset / variant
@@ -46,6 +52,11 @@ def shipped_checkpoint(dataset: str, variant: str) -> Path:
 def shipped_film_vectors(dataset: str) -> Path:
     """Sentence vectors of a data set's films, fp16, that come with the project."""
     return ASSETS / "film_vectors" / f"{dataset}.safetensors"
+
+
+def film_vectors(dataset: str) -> Path:
+    """Sentence vectors of a data set's films, fp16, computed on this machine."""
+    return home() / "film_vectors" / f"{dataset}.safetensors"
 
 
 def results(root: Path, dataset: str, protocol: str) -> Path:
