@@ -21,7 +21,7 @@ def target_ranks(scores: np.ndarray, targets: np.ndarray, seen: Sequence[np.ndar
     Raises ScoreError for NaN, infinite target scores or a shape that does not fit.
     """
     if scores.ndim != 2 or len(scores) != len(targets) or len(seen) != len(targets):
-        raise ScoreError(f"scores of shape {scores.shape} do not fit {len(targets)} targets; the model must return (B, I)")
+        raise ScoreError(f"scores of shape {scores.shape} do not fit {len(targets)} targets: models return (B, I)")
     if np.isnan(scores).any():
         raise ScoreError("the model returned NaN scores; train it again with a lower learning rate")
     rows = np.arange(len(targets))
