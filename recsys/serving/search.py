@@ -196,7 +196,8 @@ class TitleIndex:
         scores[self._film_of[[name for name in names if f" {query}" in f" {self._names[name]}"]]] = PHRASE
         bare = _FIRST_ARTICLE.sub("", query)
         less = 0 if bare == query else OTHER_ARTICLE
-        for worth, first, end in ((PREFIX, "", LAST_LETTER), (WHOLE_WORDS, " ", "!"), (EXACT, "", "\0")):
+        whole = (WHOLE_WORDS, " ", "!") if len(bare) > 1 else (PREFIX, "", LAST_LETTER)  # "t" is no word yet
+        for worth, first, end in ((PREFIX, "", LAST_LETTER), whole, (EXACT, "", "\0")):
             _raise(scores, self._film_of[_between(self._names, query + first, query + end)], worth)
             others = self._bare_order[_between(self._bare_sorted, bare + first, bare + end)]
             _raise(scores, self._film_of[others], worth - less)

@@ -44,6 +44,9 @@ FILMS = [  # title, year, how often it was watched
     ("Assassin(s)", 1997, 5),
     ("$ (Dollars)", 1971, 6),
     ("!!!", None, 7),
+    ("T-Men", 1947, 8),
+    ("Mattress", 2000, 9),
+    ("Good Dad", 2001, 999),
 ]
 
 
@@ -70,6 +73,7 @@ def index() -> TitleIndex:
         ("toy sto", ["Toy Story (1995)", "Toy Story 2 (1999)"]),
         ("heat", ["Heat (1995)", "The Heat (2013)", "Heat (1986)", "Heat (2001)"]),
         ("et", ["E.T. the Extra-Terrestrial (1982)", "Eternal Sunshine of the Spotless Mind (2004)"]),
+        ("s", ["The Shawshank Redemption (1994)", "Star Wars: Episode IV - A New Hope (1977)"]),
         ("new hope", ["Star Wars: Episode IV - A New Hope (1977)"]),
         ("star wars new ho", ["Star Wars: Episode IV - A New Hope (1977)"]),
         ("samurai seven", ["Seven Samurai (Shichinin no samurai) (1954)"]),
@@ -124,6 +128,18 @@ def index() -> TitleIndex:
 def test_a_query_finds_what_a_person_meant(index, query, expected):
     found = [film.label for film in index.search(query)]
     assert found[: len(expected) or None] == expected
+
+
+def test_whole_words_go_before_likely_typos(index):
+    assert [film.year for film in index.search("good bad")] == [1966, 2001]  # "Good Dad" is one letter away
+
+
+def test_sure_matches_are_not_padded_with_far_guesses(index):
+    assert [film.year for film in index.search("matrix")] == [1999, 2003]  # no "Mattress"
+
+
+def test_one_letter_is_the_beginning_of_popular_films_rather_than_a_word(index):
+    assert index.search("t")[0].title == "The Shawshank Redemption"  # not "T-Men"
 
 
 def test_films_left_out_of_training_are_found_with_the_reason_and_cannot_be_selected(index):
