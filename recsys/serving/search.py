@@ -7,9 +7,10 @@ same plain form and compared step by step, the surest first. Shapes: F films, N 
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice, takewhile
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -148,36 +149,41 @@ class TitleIndex:
 
         A year may end the query ("heat 1995"), a moved article too ("Matrix, The"); "#2571" is a MovieLens id.
         """
-        text = text[:LONGEST].strip()
-        if match := _NUMBERED.match(text):
-            row = self._row_of.get(int(match[1]))
-            return [] if row is None or limit < 1 else [self._found(row, EXACT)]
-        scores = self._scores(text, limit)
-        rows = np.flatnonzero(scores)
-        best = np.lexsort((rows, -self._popularity[rows], -scores[rows]))[: max(0, limit)]
-        return [self._found(row, float(scores[row])) for row in rows[best]]
+        return list(islice(self._ranked(text, enough=limit), max(0, limit)))
 
     def matches(self, text: str) -> list[Found]:
         """Every film that is called so, with or without an article, case and accents aside, the most popular first.
 
         With a year, only films of that year. Empty when there is none.
         """
-        return [film for film in self.search(text, limit=50) if film.score == EXACT]
+        return list(takewhile(lambda film: film.score == EXACT, self._ranked(text, enough=0)))
 
     def exact(self, text: str) -> Found | None:
         """The film that is called so; the most popular where several are."""
         return next(iter(self.matches(text)), None)
 
+    def _ranked(self, text: str, enough: int) -> Iterator[Found]:
+        """Films that fit, the best first; likely typos are looked for while sure matches are not `enough`."""
+        text = text[:LONGEST].strip()
+        if match := _NUMBERED.match(text):
+            if (row := self._row_of.get(int(match[1]))) is not None:
+                yield self._found(row, EXACT)
+            return
+        scores = self._scores(text, enough)
+        rows = np.flatnonzero(scores)
+        for row in rows[np.lexsort((rows, -self._popularity[rows], -scores[rows]))].tolist():
+            yield self._found(row, float(scores[row]))
+
     def _found(self, row: int, score: float) -> Found:
         known = row < self._n_items
-        return Found(int(row) if known else None, *self._films[row], score=score, reason="" if known else TOO_FEW)
+        return Found(row if known else None, *self._films[row], score=score, reason="" if known else TOO_FEW)
 
-    def _scores(self, text: str, limit: int) -> np.ndarray:
+    def _scores(self, text: str, enough: int) -> np.ndarray:
         """(F,) how well each film fits, 0…100; a year at the end is read as one, and as a part of the title."""
         title, year = split_year(text)
         query = _plain(title)
         scores = self._sure(query)
-        if np.count_nonzero(scores) < limit:
+        if np.count_nonzero(scores) < enough:
             scores = np.maximum(scores, self._guesses(query, NEARER if scores.any() else NEAR))
         if year is None:
             return scores
