@@ -184,7 +184,7 @@ class TitleIndex:
         query = _plain(title)
         scores = self._sure(query)
         if np.count_nonzero(scores) < enough:
-            scores = np.maximum(scores, self._guesses(query, NEARER if scores.any() else NEAR))
+            scores = np.maximum(scores, self._guesses(query, alone=not scores.any()))
         if year is None:
             return scores
         gap = np.abs(self._years - year)
@@ -219,14 +219,18 @@ class TitleIndex:
             held &= holds
         return held
 
-    def _guesses(self, query: str, least: float) -> np.ndarray:
-        """(F,) worth of films of which a name, or every word, looks like the query by `least` percent; below SURE."""
+    def _guesses(self, query: str, alone: bool) -> np.ndarray:
+        """(F,) worth of films of which a name, or every word, looks like the query; below SURE.
+
+        When they are not `alone`, but stand below sure matches, only names that look much alike count.
+        """
         scores = np.zeros(len(self._films))
         if len(query) < 3 or not self._names:  # two letters look like everything
             return scores
-        bare = _FIRST_ARTICLE.sub("", query)
-        alike = process.cdist([bare], self._bare, scorer=fuzz.ratio, score_cutoff=least, dtype=np.float32)[0]  # (N,)
-        worth = np.maximum(GUESS * alike, GUESS_BY_WORD * self._alike_by_word(query.split()[:WORDS]))
+        bare, least = _FIRST_ARTICLE.sub("", query), NEAR if alone else NEARER
+        worth = GUESS * process.cdist([bare], self._bare, scorer=fuzz.ratio, score_cutoff=least, dtype=np.float32)[0]
+        if alone:
+            worth = np.maximum(worth, GUESS_BY_WORD * self._alike_by_word(query.split()[:WORDS]))
         names = np.flatnonzero(worth)
         np.maximum.at(scores, self._film_of[names], worth[names])
         return scores
