@@ -122,6 +122,7 @@ def index() -> TitleIndex:
             "the good the bad and the uglly",
             ["The Good, the Bad and the Ugly (Buono, il brutto, il cattivo, Il) (1966)"],
         ),
+        ("twelfmunkis", ["Twelve Monkeys (a.k.a. 12 Monkeys) (1995)"]),
         ("qqqqqqq", []),
     ],
 )
