@@ -15,7 +15,7 @@ from recsys.models.base import Recommender
 @cache
 def _modules() -> dict[str, str]:
     """Variant → module name, in alphabetical order of variants."""
-    found = {}
+    found: dict[str, str] = {}
     for path in Path(__file__).parent.glob("*.py"):
         for node in ast.parse(path.read_text("utf-8")).body:
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "VARIANTS":

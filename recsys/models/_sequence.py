@@ -1,0 +1,146 @@
+"""What all neural sequence models share: how they are trained on the one loop, asked in batches, and kept.
+
+Shapes: B sequences, T positions, D dimensions, I items.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys.evaluation import metrics
+from recsys.models.base import Recommender
+from recsys.training import loop
+from recsys.training.batches import Batch, by_length, pad
+from recsys.training.run import Run
+
+SCORE_BATCH = 128  # histories scored at once: their activations stay within a few MB
+
+
+@dataclass(frozen=True)
+class SequenceConfig(loop.Schedule):
+    """Sizes that every sequence model has."""
+
+    dim: int = 64  # width of an embedding
+    length: int = 200  # positions: films kept per history, newest last
+    dropout: float = 0.1  # share of the values zeroed
+
+
+class SequenceRecommender(Recommender):
+    """A recommender whose scores are hidden state · item embedding + bias at the last position of a history."""
+
+    shipped: ClassVar[bool] = True
+    module: "SequenceModule"
+
+    @abstractmethod
+    def build(self, n_items: int) -> "SequenceModule":
+        """A fresh module with random weights."""
+
+    @abstractmethod
+    def batches(self, train: Dataset, seed: int, epoch: int) -> Iterator[Batch]:
+        """One epoch of training batches, the same ones for the same seed and epoch."""
+
+    @abstractmethod
+    def loss(self, module: Any, batch: Batch) -> Tensor:
+        """The mean loss of a batch, ()."""
+
+    @abstractmethod
+    def prompt(self, history: np.ndarray) -> np.ndarray:
+        """The tokens that make the last position predict what follows a history."""
+
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+        """Train on `train`, stop early on `valid`; raises TrainingError when the loss stops being a number."""
+        run = run or Run()
+        torch.manual_seed(run.seed)
+        self.module = self.build(train.n_items)
+        task = loop.Task(
+            self.module,
+            lambda epoch: self.batches(train, run.seed, epoch),
+            self.loss,
+            (lambda module: self._validate(module, valid)) if valid else None,
+            {"config": asdict(self.config), "data": train.fingerprint},
+        )
+        loop.train(task, self.config, run)
+        self.module.eval()
+        return self
+
+    def _validate(self, module: "SequenceModule", valid: HeldOut) -> dict[str, float]:
+        """Full-ranking metrics over the validation films, films already seen hidden."""
+        ranks = np.empty(len(valid), np.int64)
+        for rows, scores in self._scores(module, valid.queries):
+            seen = [valid.queries.histories[row] for row in rows]
+            ranks[rows] = metrics.target_ranks(scores, valid.targets[rows], seen)
+        return {name: round(value, 6) for name, value in metrics.summary(ranks).items()}
+
+    def score(self, queries: Queries) -> np.ndarray:
+        """(B, I) float32 logits of the film that comes next."""
+        scores = np.empty((len(queries), self.module.n_items), np.float32)
+        for rows, part in self._scores(self.module, queries):
+            scores[rows] = part
+        return scores
+
+    @torch.inference_mode()
+    def _scores(self, module: "SequenceModule", queries: Queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Rows of the queries and their scores, a batch of similar length at a time."""
+        module.eval()
+        prompts = [self.prompt(history) for history in queries.histories]
+        device = next(module.parameters()).device
+        for rows in by_length(np.array([len(prompt) for prompt in prompts], int), SCORE_BATCH):
+            batch = [prompts[row] for row in rows]
+            tokens = torch.from_numpy(pad(batch, module.padding)).to(device)  # (B, T)
+            last = torch.tensor([len(prompt) - 1 for prompt in batch], device=device)
+            yield rows, module.logits(module(tokens, last)).float().cpu().numpy()
+
+    def state(self) -> dict[str, np.ndarray]:
+        """The module's weights."""
+        return {name: value.detach().cpu().numpy() for name, value in self.module.state_dict().items()}
+
+    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
+        """Rebuild the module; raises ValueError when the weights are not this configuration's."""
+        self.module = self.build(n_items)
+        try:
+            self.module.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in state.items()})
+        except RuntimeError as error:
+            raise ValueError(f"the weights do not fit the configuration {self.config}") from error
+        self.module.eval()
+
+
+class SequenceModule(nn.Module):
+    """An encoder of token sequences with item embeddings tied to its output (equation 7 of BERT4Rec).
+
+    Tokens 0…I-1 are items, I is padding, I+1 `[mask]`; output weights are the first I rows, so that neither of the
+    two can be recommended.
+    """
+
+    def __init__(self, n_items: int, dim: int) -> None:
+        super().__init__()
+        self.n_items, self.padding, self.mask = n_items, n_items, n_items + 1
+        self.items = nn.Embedding(n_items + 2, dim)
+        self.bias = nn.Parameter(torch.zeros(n_items))
+
+    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → hidden states (B, T, D), or those at one position of each row, `at` (B,): (B, D)."""
+        raise NotImplementedError
+
+    @property
+    def output(self) -> Tensor:
+        """Output weights, (I, D)."""
+        return self.items.weight[: self.n_items]
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Hidden states (…, D) → a score for every film (…, I)."""
+        return hidden @ self.output.T + self.bias
+
+
+def initialise(module: nn.Module, std: float) -> None:
+    """Truncated normal weights and zero biases, as BERT does."""
+    for part in module.modules():
+        if isinstance(part, nn.Linear | nn.Embedding):
+            nn.init.trunc_normal_(part.weight, std=std, a=-2 * std, b=2 * std)
+        if isinstance(part, nn.Linear) and part.bias is not None:
+            nn.init.zeros_(part.bias)

@@ -1,0 +1,66 @@
+"""The Transformer encoder that the attention models share (arXiv:1706.03762).
+
+Shapes: B sequences, T positions, D dimensions, H heads.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class Dropout(nn.Module):
+    """Dropout with eight coin flips per random number: on a CPU, drawing one number per value costs ten times as much.
+
+    The rate is rounded to a 256th.
+    """
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.zeroed = round(256 * rate)  # of the 256 values of a byte
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Any shape; the identity outside training."""
+        if not (self.training and self.zeroed):
+            return x
+        if x.is_cuda:
+            return F.dropout(x, self.zeroed / 256)
+        words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)  # all 64 bits random
+        kept = words.view(torch.uint8)[: x.numel()].view_as(x) >= self.zeroed
+        return x * kept * (256 / (256 - self.zeroed))
+
+
+class Block(nn.Module):
+    """Self-attention, then a position-wise feed-forward network, each with a residual connection.
+
+    `pre_norm` normalises what goes into each part instead of the sum that comes out. Unlike the papers, dropout falls
+    on the two outputs but not on the attention weights, which keeps the fused attention kernels.
+    """
+
+    def __init__(self, dim: int, heads: int, dropout: float, pre_norm: bool) -> None:
+        super().__init__()
+        self.heads, self.pre_norm = heads, pre_norm
+        self.norm_attention, self.norm_forward = nn.LayerNorm(dim), nn.LayerNorm(dim)
+        self.qkv, self.out = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
+        self.forward_in, self.forward_out = nn.Linear(dim, 4 * dim), nn.Linear(4 * dim, dim)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, x: Tensor, visible: Tensor | None) -> Tensor:
+        """x (B, T, D), visible (B, 1, 1 or T, T) True where a position may be looked at → (B, T, D)."""
+        if self.pre_norm:
+            x = x + self.dropout(self.attend(self.norm_attention(x), visible))
+            return x + self.dropout(self.feed_forward(self.norm_forward(x)))
+        x = self.norm_attention(x + self.dropout(self.attend(x, visible)))
+        return self.norm_forward(x + self.dropout(self.feed_forward(x)))
+
+    def attend(self, x: Tensor, visible: Tensor | None) -> Tensor:
+        """Multi-head self-attention, (B, T, D) → (B, T, D)."""
+        b, t, d = x.shape
+        qkv = self.qkv(x) if x.is_cuda else self.qkv(x).float()  # a CPU's fused kernel is slower in bf16
+        q, k, v = qkv.view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)  # (B, H, T, D/H) each
+        with torch.autocast(x.device.type, enabled=False):
+            mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=visible)
+        return self.out(mixed.transpose(1, 2).reshape(b, t, d))
+
+    def feed_forward(self, x: Tensor) -> Tensor:
+        """Two linear maps with a GELU between, (B, T, D) → (B, T, D)."""
+        return self.forward_out(F.gelu(self.forward_in(x)))

@@ -1,0 +1,148 @@
+"""BERT4Rec: films are hidden from a history and guessed from both sides (Sun et al., CIKM 2019, arXiv:1904.06690).
+
+Unlike the paper: positions count from the first film kept; a share of the samples hides the last film only (the paper
+adds such samples too, without saying how many); dropout spares the attention weights; the learning rate of AdamW falls
+linearly to zero and the weights are averaged. What each choice brought is written down in assets/experiments.md.
+
+Shapes: S sequences, E films in all of them, B sequences of a batch, T positions, D dimensions, M masked positions.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from recsys.data.schema import Dataset
+from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
+from recsys.models._transformer import Block, Dropout
+from recsys.training.batches import Batch, buckets, pad
+from recsys.training.losses import softmax_cross_entropy
+
+
+@dataclass(frozen=True)
+class Bert4RecConfig(SequenceConfig):
+    """Sizes and choices of BERT4Rec; the sizes are the paper's for ML-1M."""
+
+    layers: int = 2  # Transformer blocks, the paper's L
+    heads: int = 2  # attention heads, the paper's h
+    mask_share: float = 0.2  # share of the films hidden in a training sample, the paper's ρ
+    last_share: float = 0.1  # share of the samples that hide the last film only
+    keep_some: bool = False  # BERT's 80/10/10: of the films to guess, a tenth stays and a tenth becomes a random film
+    windows: bool = False  # half the samples of a history longer than `length` take a random stretch of it
+    pre_norm: bool = False  # normalise before each part of a block instead of after (the paper)
+    projection: bool = True  # a linear map and GELU before the output (the paper's equation 7)
+    init: float = 0.02  # standard deviation of the first weights
+
+
+class Bert4RecModule(SequenceModule):
+    """Item and position embeddings, L bidirectional blocks, a projection, tied output weights."""
+
+    def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
+        super().__init__(n_items, config.dim)
+        self.positions = nn.Embedding(config.length, config.dim)
+        self.norm, self.dropout = nn.LayerNorm(config.dim), Dropout(config.dropout)
+        self.blocks = nn.ModuleList(
+            Block(config.dim, config.heads, config.dropout, config.pre_norm) for _ in range(config.layers)
+        )
+        self.last_norm = nn.LayerNorm(config.dim) if config.pre_norm else nn.Identity()
+        self.project: nn.Module = nn.Identity()
+        if config.projection:
+            self.project = nn.Sequential(nn.Linear(config.dim, config.dim), nn.GELU(), nn.LayerNorm(config.dim))
+        initialise(self, config.init)
+
+    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → projected states (B, T, D), or (B, D) at the positions `at` (B,)."""
+        x = self.encode(tokens)
+        return self.project(x if at is None else x[torch.arange(len(x), device=x.device), at])
+
+    def encode(self, tokens: Tensor) -> Tensor:
+        """Tokens (B, T) → hidden states (B, T, D) after the last block."""
+        positions = torch.arange(tokens.shape[1], device=tokens.device)
+        visible = (tokens != self.padding)[:, None, None, :]  # (B, 1, 1, T)
+        x = self.dropout(self.norm(self.items(tokens) + self.positions(positions)))
+        for block in self.blocks:
+            x = block(x, visible)
+        return self.last_norm(x)
+
+
+class Bert4Rec(SequenceRecommender):
+    """Trains by the Cloze task with a full softmax; asks for the film under a `[mask]` put at the end of a history."""
+
+    title: ClassVar[str] = "BERT4Rec"
+    family: ClassVar[str] = "Transformers"
+    paper: ClassVar[str] = "arXiv:1904.06690"
+    softmax: ClassVar[bool] = True
+    Config: ClassVar[type] = Bert4RecConfig
+    config: Bert4RecConfig
+    module: Bert4RecModule
+
+    def build(self, n_items: int) -> Bert4RecModule:
+        """A fresh module."""
+        return Bert4RecModule(self.config, n_items)
+
+    def prompt(self, history: np.ndarray) -> np.ndarray:
+        """The newest films and a `[mask]` after them."""
+        return np.append(history[-(self.config.length - 1) :], self.module.mask)
+
+    def batches(self, train: Dataset, seed: int, epoch: int) -> Iterator[Batch]:
+        """Every history once, with freshly drawn masks."""
+        rng = np.random.default_rng([seed, epoch])
+        samples = cloze(self._stretches(train, rng), train.n_items, self.config, rng)
+        lengths = np.array([len(tokens) for tokens, _ in samples])
+        for rows in buckets(lengths, self.config.batch_size, rng):
+            tokens = pad([samples[row][0] for row in rows], train.n_items)
+            targets = pad([samples[row][1] for row in rows], NOTHING).ravel()
+            at = np.flatnonzero(targets != NOTHING)
+            yield Batch(torch.from_numpy(tokens), torch.from_numpy(at), torch.from_numpy(targets[at]))
+
+    def _stretches(self, train: Dataset, rng: np.random.Generator) -> list[np.ndarray]:
+        """At most `length` films of every history: the newest, or with `windows` now and then older ones."""
+        length = self.config.length
+        histories = [history for history in train.histories if len(history)]
+        ends = np.array([len(history) for history in histories])
+        if self.config.windows:
+            random_ends = rng.integers(np.minimum(length, ends), ends + 1)
+            ends = np.where(rng.random(len(ends)) < 0.5, random_ends, ends)
+        return [history[max(0, end - length) : end] for history, end in zip(histories, ends, strict=True)]
+
+    def loss(self, module: Bert4RecModule, batch: Batch) -> Tensor:
+        """Mean cross-entropy of the hidden films, equation 8 of the paper."""
+        hidden = module.encode(batch.tokens).flatten(0, 1)[batch.at]  # (M, D): only these get logits
+        hidden = module.project(hidden).float()
+        return softmax_cross_entropy(hidden, module.output, module.bias, batch.targets)
+
+
+NOTHING = -1  # in place of a target: nothing to guess here
+
+
+def cloze(
+    sequences: list[np.ndarray], n_items: int, config: Bert4RecConfig, rng: np.random.Generator
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Hide films: for each sequence its tokens, and its targets (NOTHING where the film stays visible), both (T,).
+
+    At least one film of each is hidden; a share `last_share` of the sequences hides the last film only.
+    """
+    lengths = np.array([len(sequence) for sequence in sequences])
+    films = np.concatenate(sequences).astype(np.int64)  # (E,)
+    ends = np.cumsum(lengths)
+    hidden = rng.random(len(films)) < config.mask_share
+    untouched = np.add.reduceat(hidden, ends - lengths) == 0
+    hidden[(ends - 1 - rng.integers(lengths))[untouched]] = True
+    last_only = rng.random(len(sequences)) < config.last_share
+    hidden[np.repeat(last_only, lengths)] = False
+    hidden[ends[last_only] - 1] = True
+
+    targets = np.where(hidden, films, NOTHING)
+    replaced = hidden
+    if config.keep_some:
+        chance = rng.random(len(films))
+        replaced = hidden & (chance < 0.8)
+        films = np.where(hidden & (chance >= 0.9), rng.integers(n_items, size=len(films)), films)
+    tokens = np.where(replaced, n_items + 1, films)
+    return list(zip(np.split(tokens, ends[:-1]), np.split(targets, ends[:-1]), strict=True))
+
+
+VARIANTS = {"bert4rec": Bert4Rec}

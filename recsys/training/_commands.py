@@ -1,0 +1,103 @@
+"""`python -m recsys train`: flags from the model's Config, progress for people or as JSON lines."""
+
+import argparse
+import dataclasses
+import json
+import platform
+import time
+from importlib.metadata import version
+from typing import Any
+
+from recsys import paths
+from recsys.models import registry
+from recsys.training.run import Run
+
+
+def train_command(variant: str, arguments: list[str]) -> int:
+    """Train `variant` and keep it; returns the exit code."""
+    cls = registry.get(variant)
+    options = _parser(variant, cls.Config).parse_args(arguments)
+    preset = cls.preset(variant, options.dataset)
+    chosen = {field.name: getattr(options, field.name) for field in dataclasses.fields(cls.Config)}
+    config = dataclasses.replace(preset, **{name: value for name, value in chosen.items() if value is not None})
+
+    from recsys import store
+    from recsys.data import movielens
+    from recsys.data.split import leave_one_out
+
+    dataset = movielens.load(options.dataset)
+    split = leave_one_out(dataset)
+    folder = paths.checkpoint(options.dataset, variant, options.seed)
+    log = _Best(_print_json if options.json else _print_line)
+    model = cls(config).fit(
+        split.train, split.valid, Run(options.seed, options.device, folder, options.resume, log.report)
+    )
+    store.save(folder, variant, model, dataset, options.seed, log.notes())
+    if options.ship:
+        store.ship(variant, options.dataset, options.seed)
+    if not options.json:
+        print(f"kept in {folder}\nmeasure it: python -m recsys evaluate {variant} --dataset {options.dataset}")
+    return 0
+
+
+class _Best:
+    """Passes events on and remembers the best validation."""
+
+    def __init__(self, show: Any) -> None:
+        self.show = show
+        self.best: dict[str, Any] = {}
+        self.last: dict[str, Any] = {}
+
+    def report(self, event: dict[str, Any]) -> None:
+        """One event of the training loop."""
+        self.last = event
+        if event.get("ndcg@10", -1) > self.best.get("ndcg@10", -1):
+            self.best = event
+        self.show(event)
+
+    def notes(self) -> dict[str, Any]:
+        """What the checkpoint remembers of its making."""
+        return {
+            "validation": {key: value for key, value in self.best.items() if "@" in key or key == "mrr"},
+            "best_epoch": self.best.get("epoch"),
+            "epochs": self.last.get("epoch"),
+            "seconds": self.last.get("seconds"),
+            "versions": {"python": platform.python_version(), "torch": version("torch")},
+            "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        }
+
+
+def _print_json(event: dict[str, Any]) -> None:
+    print(json.dumps(event), flush=True)
+
+
+def _print_line(event: dict[str, Any]) -> None:
+    """`epoch 12/100  loss 5.912  640 sequences/s  NDCG@10 .0981 (best .0981)  12:30 left`."""
+    if "epoch" not in event:
+        return
+    line = f"epoch {event['epoch']:>3}/{event['epochs']}  loss {event['loss']:.3f}"
+    line += f"  {event['sequences_per_second']:,.0f} sequences/s"
+    if "ndcg@10" in event:
+        line += f"  NDCG@10 {event['ndcg@10']:.4f} (best {event['best']:.4f})"
+    minutes, seconds = divmod(round(event["seconds_left"]), 60)
+    print(f"{line}  {minutes}:{seconds:02d} left", flush=True)
+
+
+def _parser(variant: str, config: type) -> argparse.ArgumentParser:
+    """The settings of a run, and one flag for each field of the model's Config."""
+    parser = argparse.ArgumentParser(prog=f"python -m recsys train {variant}")
+    parser.add_argument("--dataset", default="ml-100k")
+    parser.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda, cuda:1 …")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--resume", action="store_true", help="go on where a stopped run of these settings was")
+    parser.add_argument("--json", action="store_true", help="progress as JSON lines")
+    parser.add_argument("--ship", action="store_true", help="copy the checkpoint into assets/")
+    settings = parser.add_argument_group("settings of the model (default: tuned for the data set)")
+    for field in dataclasses.fields(config):
+        flag = "--" + field.name.replace("_", "-")
+        if field.type in (bool, "bool"):
+            settings.add_argument(flag, action=argparse.BooleanOptionalAction, default=None)
+        else:
+            kind = {"int": int, "float": float, "str": str}.get(str(field.type), field.type)
+            settings.add_argument(flag, type=kind, default=None, metavar=str(field.default))
+    return parser

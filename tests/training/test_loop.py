@@ -1,0 +1,108 @@
+import json
+
+import pytest
+import torch
+
+from recsys.data.split import leave_one_out
+from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.training import device, loop, resume
+from recsys.training.run import Run
+from tests import toys
+
+CONFIG = Bert4RecConfig(dim=8, length=12, epochs=4, batch_size=16, warmup=5, validate_every=1, averaging=0.9)
+SPLIT = leave_one_out(toys.cycle(n_items=8, n_users=40, length=8))
+
+
+class KilledError(Exception):
+    """Stands for kill -9."""
+
+
+def fit(folder, resume=False, seed=0, config=CONFIG, stop_after=99):
+    def report(event):
+        if event["epoch"] > stop_after:
+            raise KilledError
+
+    return Bert4Rec(config).fit(SPLIT.train, SPLIT.valid, Run(seed, "cpu", folder, resume, report))
+
+
+def weights(model):
+    return {name: torch.from_numpy(value) for name, value in model.state().items()}
+
+
+def lines(folder):
+    keep = ("epoch", "loss", "ndcg@10", "best")
+    return [{name: json.loads(line)[name] for name in keep} for line in (folder / loop.LOG).read_text().splitlines()]
+
+
+def test_a_run_cut_off_goes_on_bit_for_bit(tmp_path):
+    whole = fit(tmp_path / "whole")
+    with pytest.raises(KilledError):
+        fit(tmp_path / "cut", stop_after=2)
+    resumed = fit(tmp_path / "cut", resume=True)
+    torch.testing.assert_close(weights(resumed), weights(whole), rtol=0, atol=0)
+    assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
+    assert not (tmp_path / "cut" / resume.FILE).exists()
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
+    first, again, other = fit(None), fit(None), fit(None, seed=1)
+    torch.testing.assert_close(weights(first), weights(again), rtol=0, atol=0)
+    assert not torch.equal(weights(first)["items.weight"], weights(other)["items.weight"])
+
+
+def test_a_state_of_other_settings_is_refused(tmp_path):
+    with pytest.raises(KilledError):
+        fit(tmp_path, stop_after=2)
+    with pytest.raises(resume.ResumeError, match="without --resume"):
+        fit(tmp_path, resume=True, seed=5)
+
+
+def test_a_damaged_state_is_refused_with_one_line(tmp_path):
+    with pytest.raises(KilledError):
+        fit(tmp_path, stop_after=2)
+    state = tmp_path / resume.FILE
+    state.write_bytes(state.read_bytes()[:1000])
+    with pytest.raises(resume.ResumeError, match="damaged; delete it"):
+        fit(tmp_path, resume=True)
+
+
+def test_the_best_weights_are_kept_not_the_last(tmp_path):
+    module = torch.nn.Linear(1, 1)
+    scores = iter([0.1, 0.9, 0.2, 0.3])
+    seen = []
+
+    def validate(module):
+        seen.append(float(module.weight.detach()))
+        return {loop.METRIC: next(scores)}
+
+    def loss(module, batch):
+        return module(torch.ones(1, 1)).square().sum()
+
+    batches = [loop.Batch(torch.zeros(1, 1), torch.zeros(1), torch.zeros(1))]
+    schedule = loop.Schedule(epochs=4, lr=0.1, warmup=1, validate_every=1)
+    loop.train(loop.Task(module, lambda epoch: batches, loss, validate, {}), schedule, Run(device="cpu"))
+    assert float(module.weight.detach()) == seen[1]
+
+
+def test_training_stops_when_validation_no_longer_improves():
+    module, epochs = torch.nn.Linear(1, 1), []
+    batches = [loop.Batch(torch.zeros(1, 1), torch.zeros(1), torch.zeros(1))]
+    task = loop.Task(
+        module, lambda epoch: batches, lambda m, b: m(torch.ones(1, 1)).sum(), lambda m: {loop.METRIC: 0.5}, {}
+    )
+    schedule = loop.Schedule(epochs=50, validate_every=1, patience=3)
+    loop.train(task, schedule, Run(device="cpu", report=lambda event: epochs.append(event["epoch"])))
+    assert epochs == [1, 2, 3, 4]  # the first is the best; three misses follow
+
+
+def test_a_loss_that_is_no_number_stops_the_run():
+    module = torch.nn.Linear(1, 1)
+    batches = [loop.Batch(torch.zeros(1, 1), torch.zeros(1), torch.zeros(1))]
+    task = loop.Task(module, lambda epoch: batches, lambda m, b: m(torch.ones(1, 1)).sum() * torch.nan, None, {})
+    with pytest.raises(loop.TrainingError, match="lower --lr"):
+        loop.train(task, loop.Schedule(epochs=1), Run(device="cpu"))
+
+
+def test_a_device_that_is_not_there_is_named():
+    with pytest.raises(device.DeviceError, match="use --device cpu"):
+        device.choose("cuda:7")
