@@ -1,7 +1,7 @@
 """Names of recommenders → classes, imported on demand.
 
-A model file ends in a literal such as `VARIANTS = {"sasrec-bce": SasRecBce}`. The names are read from the source text, so
-that listing them loads neither torch nor implicit. A new recommender is one new file.
+A model file ends in a literal such as `VARIANTS = {"sasrec-bce": SasRecBce}`. The names are read from the source text,
+so that listing them loads neither torch nor implicit. A new recommender is one new file.
 """
 
 import ast
