@@ -58,9 +58,7 @@ def test_views_of_arrays_are_saved_as_what_they_show(tmp_path):
 
 def test_another_film_list_is_refused_and_the_line_to_type_is_named(tmp_path):
     folder = save(tmp_path / "kept")
-    with pytest.raises(
-        store.StoreError, match=r"not the 21 of cycle; run: python -m recsys train counts --dataset cycle"
-    ):
+    with pytest.raises(store.StoreError, match="not the 21 of cycle; run: python -m recsys train counts"):
         store.load(folder, toys.cycle(n_items=21))
 
 
@@ -248,7 +246,7 @@ def test_a_model_that_must_be_trained_is_asked_for_with_the_line_to_type():
     with pytest.raises(store.StoreError) as error:
         store.ready("trained", WORLD)
     assert str(error.value) == "no checkpoint for trained on cycle; run: python -m recsys train trained --dataset cycle"
-    with pytest.raises(store.StoreError, match="--seed 4$"):
+    with pytest.raises(store.StoreError, match=r"--seed 4$"):
         store.ready("trained", WORLD, seed=4)
 
 

@@ -1,0 +1,164 @@
+import json
+
+import numpy as np
+import pytest
+
+from recsys import paths, store
+from recsys.data.split import leave_one_out
+from recsys.evaluation import _commands, results
+from recsys.evaluation.metrics import ScoreError, ndcg
+from recsys.evaluation.protocols import FULL, POPULARITY_100
+from recsys.evaluation.run import EvaluationError, evaluate, ranks
+from tests import fakes, toys
+
+CYCLE = toys.cycle()
+SPLIT = leave_one_out(CYCLE)
+
+
+def wide(n_users=40, n_items=300, seed=0):
+    """Enough films to draw 100 from; low numbers are watched more often."""
+    rng = np.random.default_rng(seed)
+    chances = 1 / np.arange(1, n_items + 1)
+    chances /= chances.sum()
+    return toys.dataset([rng.choice(n_items, 25, replace=False, p=chances) for _ in range(n_users)], n_items, "wide")
+
+
+class Oracle(fakes.Counts):
+    """Knows that the next film is the last one plus one."""
+
+    def score(self, queries):
+        return np.eye(20, dtype=np.float32)[[(history[-1] + 1) % 20 for history in queries.histories]]
+
+
+class Broken(fakes.Counts):
+    def __init__(self, scores):
+        super().__init__()
+        self.scores = scores
+
+    def score(self, queries):
+        return self.scores
+
+
+def train(seed, power=1.0, dataset=CYCLE):
+    model = fakes.Trained(fakes.CountsConfig(power)).fit(leave_one_out(dataset).train)
+    model.counts = model.counts + seed * np.arange(dataset.n_items, dtype=np.float32)
+    store.save(paths.checkpoint(dataset.name, "trained", seed), "trained", model, dataset, seed)
+
+
+def test_whoever_knows_the_cycle_ranks_every_target_first():
+    for held_out in (SPLIT.valid, SPLIT.test):
+        assert (ranks(Oracle(), held_out, FULL, CYCLE) == 1).all()
+
+
+def test_ranks_do_not_depend_on_the_batch_size():
+    dataset = wide()
+    split = leave_one_out(dataset)
+    model = fakes.Counts().fit(split.train)
+    for protocol in (FULL, POPULARITY_100):
+        expected = ranks(model, split.test, protocol, dataset)
+        assert np.array_equal(ranks(model, split.test, protocol, dataset, batch=7), expected)
+        assert len(set(expected)) > 5
+
+
+def test_popularity_100_ranks_the_target_among_its_users_100_films():
+    dataset = wide()
+    split = leave_one_out(dataset)
+    model = fakes.Counts().fit(split.train)
+    found = ranks(model, split.test, POPULARITY_100, dataset)
+    lists = POPULARITY_100.candidates(split.train.counts, dataset.histories, split.test.queries.users)
+    for rank, target, films in zip(found, split.test.targets, lists, strict=True):
+        assert rank == 1 + sum(model.counts[film] >= model.counts[target] for film in films)
+
+
+def test_progress_is_reported_batch_by_batch():
+    events = []
+    ranks(Oracle(), SPLIT.test, FULL, CYCLE, events.append, batch=150)
+    assert events == [{"stage": "rank", "done": done, "total": 200} for done in (150, 200)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (np.full((200, 20), np.nan), "NaN"),
+        (np.where(np.arange(20) == 3, -np.inf, np.zeros((200, 1))), "infinite"),
+        (np.zeros((200, 22)), r"\(200, 22\), not \(200, 20\)"),
+        (None, "not"),
+    ],
+)
+@pytest.mark.parametrize("protocol", [FULL, POPULARITY_100])
+def test_scores_that_cannot_be_ranked_are_refused_in_words(scores, message, protocol):
+    with pytest.raises(ScoreError, match=message):
+        ranks(Broken(scores), SPLIT.test, protocol, CYCLE)
+
+
+def test_every_trained_seed_is_measured_and_averaged():
+    for seed in (0, 1, 4):
+        train(seed)
+    document = evaluate("trained", CYCLE)
+    assert [run["seed"] for run in document["seeds"]] == [0, 1, 4]
+    each = [run["metrics"]["ndcg@10"] for run in document["seeds"]]
+    assert document["mean"]["ndcg@10"] == pytest.approx(np.mean(each), abs=1e-6)
+    assert document["std"]["ndcg@10"] == pytest.approx(np.std(each, ddof=1), abs=1e-6)
+    assert len(set(each)) > 1
+
+
+def test_the_document_says_what_was_measured_and_is_what_was_written():
+    document = evaluate("counts", CYCLE)
+    assert document["model"] == "Counts"
+    assert document["protocol"] == {"name": "full", **FULL.rules}
+    assert document["fingerprint"] == CYCLE.fingerprint
+    assert document["config"] == {"power": 1.0, "sizes": (3, 4)}
+    assert document["std"] == {}  # the spread of a single run was not measured
+    written = results.load("cycle", "full", "counts")
+    for name in ("seeds", "mean", "protocol", "fingerprint", "variant"):
+        assert written[name] == document[name]
+    kept = results.ranks("cycle", "full", "counts")
+    assert kept.shape == (1, 200)
+    assert ndcg(kept[0], 10) == pytest.approx(document["mean"]["ndcg@10"], abs=1e-6)
+
+
+def test_a_second_run_repeats_everything_but_the_circumstances(home):
+    folder = paths.results(home, "cycle", "full")
+    first = evaluate("counts", CYCLE) and {path.name: path.read_bytes() for path in folder.iterdir()}
+    again = evaluate("counts", CYCLE) and {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert first["counts.npz"] == again["counts.npz"]
+    first, again = json.loads(first["counts.json"]), json.loads(again["counts.json"])
+    assert first.pop("run")["date"]
+    assert again.pop("run")["seconds"] >= 0
+    assert json.dumps(first) == json.dumps(again)
+
+
+def test_validation_figures_are_returned_but_never_become_a_result():
+    document = evaluate("counts", CYCLE, part="valid")
+    assert results.available() == []
+    expected = ranks(store.ready("counts", CYCLE), SPLIT.valid, FULL, CYCLE)
+    assert document["mean"]["mrr"] == pytest.approx(np.mean(1 / expected), abs=1e-6)
+    assert document["mean"] != evaluate("counts", CYCLE)["mean"]
+
+
+def test_shipping_puts_the_same_files_into_assets(home):
+    evaluate("counts", CYCLE, ship=True)
+    for name in ("counts.json", "counts.npz"):
+        kept, shipped = (paths.results(root, "cycle", "full") / name for root in (home, paths.ASSETS))
+        assert kept.read_bytes() == shipped.read_bytes()
+
+
+def test_seeds_with_different_settings_are_not_averaged():
+    train(0)
+    train(1, power=2.0)
+    with pytest.raises(EvaluationError, match="different settings; choose some with --seeds"):
+        evaluate("trained", CYCLE)
+    assert len(evaluate("trained", CYCLE, seeds=[1])["seeds"]) == 1
+
+
+def test_the_command_prints_a_table_or_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(_commands.movielens, "load", lambda name: CYCLE)
+    assert _commands.evaluate_command("counts", "cycle") == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "Counts · cycle · full · test"
+    assert [line.split()[0] for line in printed[2:]] == list(results.METRICS)
+    for variant, protocol in (("nobody", "full"), ("trained", "full"), ("counts", "popularity-100")):
+        assert _commands.evaluate_command(variant, "cycle", protocol) == 1
+        message = capsys.readouterr().err.strip()
+        assert message.startswith("error: ")
+        assert "\n" not in message

@@ -1,0 +1,140 @@
+"""House rules that the source shows: nothing imports upwards, torch and Streamlit keep to their rooms, no pickle."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LAYERS = [  # a module may import from its own line and from those above
+    ("recsys.paths", "recsys.files", "recsys.data", "recsys.evaluation.metrics"),
+    ("recsys.models", "recsys.training", "recsys.store"),
+    ("recsys.evaluation", "recsys.serving"),
+    ("recsys.jobs", "recsys.__main__"),
+    ("app", "pages"),
+]
+TORCH_LIVES_IN = ("recsys.models", "recsys.training", "recsys.serving")
+PAGES_MAY_USE = ("recsys.paths", "recsys.data", "recsys.serving", "recsys.jobs", "recsys.evaluation.results")
+UNPICKLERS = {"pickle", "cPickle", "joblib", "dill", "cloudpickle", "shelve"}
+UNPICKLING_CALLS = {"read_pickle", "to_pickle"}
+
+SOURCES = sorted([*ROOT.glob("app.py"), *ROOT.glob("pages/*.py"), *ROOT.glob("recsys/**/*.py")])
+OTHERS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")])
+
+
+def test_nothing_imports_upwards():
+    assert violations(upward) == []
+
+
+def test_torch_is_imported_only_where_models_live():
+    assert violations(lambda name, used: inside(used, ("torch",)) and not inside(name, TORCH_LIVES_IN)) == []
+
+
+def test_streamlit_is_imported_only_by_the_app_and_its_pages():
+    assert violations(lambda name, used: inside(used, ("streamlit",)) and not inside(name, ("app", "pages"))) == []
+
+
+def test_pages_reach_the_package_only_through_its_front_rooms():
+    def unwanted(name, used):
+        return inside(name, ("pages",)) and inside(used, ("recsys", "torch")) and not inside(used, PAGES_MAY_USE)
+
+    assert violations(unwanted) == []
+
+
+def test_every_module_of_the_package_has_a_layer():
+    modules = {module_of(path) for path in SOURCES} - {"recsys"}
+    assert [module for module in sorted(modules) if layer(module) is None] == []
+
+
+def test_nothing_is_unpickled():
+    sources = {module_of(path): ast.parse(path.read_text("utf-8")) for path in SOURCES + OTHERS}
+    found = {module: unpickling(tree, module) for module, tree in sources.items()}
+    assert {module: lines for module, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import pickle",
+        "from joblib import load",
+        "np.load(path, allow_pickle=True)",
+        "torch.load(path)",
+        "torch.load(path, weights_only=False)",
+        "pd.read_pickle(path)",
+    ],
+)
+def test_the_ban_sees_each_way_to_unpickle(code):
+    assert unpickling(ast.parse(code), "recsys.training.loop") != []
+    assert unpickling(ast.parse("torch.load(path, weights_only=True)"), "recsys.training.loop") == []
+    assert unpickling(ast.parse("torch.load(path, weights_only=True)"), "recsys.serving.recommend") != []
+
+
+def test_the_layer_rule_sees_an_upward_import():
+    assert upward("recsys.data.split", "recsys.models.base")
+    assert upward("recsys.models.bert4rec", "recsys.evaluation.run")
+    assert not upward("recsys.training.loop", "recsys.evaluation.metrics")
+    assert imports(ast.parse("from recsys import store"), "recsys.data.split") == ["recsys.store"]
+    assert imports(ast.parse("from . import run"), "recsys.evaluation._commands") == ["recsys.evaluation.run"]
+
+
+def violations(rule):
+    """Lines "module imports used" for which rule(module, used) holds."""
+    found = []
+    for path in SOURCES:
+        module = module_of(path)
+        for used in imports(ast.parse(path.read_text("utf-8")), module):
+            if rule(module, used):
+                found.append(f"{module} imports {used}")
+    return found
+
+
+def upward(module, used):
+    own, other = layer(module), layer(used)
+    return own is not None and other is not None and other > own
+
+
+def layer(module):
+    """The line of LAYERS that names the module most exactly, or None for what is not ours."""
+    rows = {prefix: row for row, prefixes in enumerate(LAYERS) for prefix in prefixes if inside(module, [prefix])}
+    return rows[max(rows, key=len)] if rows else None
+
+
+def inside(module, packages):
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
+
+
+def module_of(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(tree, module):
+    """Every module that a file imports, inside functions too; `from recsys import store` is recsys.store."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = module.split(".")[: -node.level] if node.level else []
+            source = ".".join([*above, *([node.module] if node.module else [])])
+            found += [f"{source}.{alias.name}" if is_module(source, alias.name) else source for alias in node.names]
+    return found
+
+
+def is_module(package, name):
+    folder = ROOT.joinpath(*package.split("."))
+    return (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists()
+
+
+def unpickling(tree, module):
+    """What in a file could run code out of data: imports and calls, as source text."""
+    found = [used for used in imports(tree, module) if used.split(".")[0] in UNPICKLERS]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            options = {option.arg: ast.unparse(option.value) for option in node.keywords}
+            safe_load = options.get("weights_only") == "True" and inside(module, ("recsys.training",))
+            unsafe = called.split(".")[-1] in UNPICKLING_CALLS or (called == "torch.load" and not safe_load)
+            if unsafe or options.get("allow_pickle") == "True" or options.get("weights_only") == "False":
+                found.append(ast.unparse(node))
+    return found
