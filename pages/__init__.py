@@ -1,0 +1,1 @@
+"""What a person sees: one task per file; files with a leading underscore are shared by the pages."""

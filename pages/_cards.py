@@ -1,0 +1,93 @@
+"""Films as HTML: cards, rows and lists that align, with words for screen readers. Style: assets/style/nextreel.css."""
+
+from collections.abc import Iterable, Mapping
+from html import escape
+
+from pages import _words as words
+from recsys.data.schema import Film
+from recsys.serving.history import Example
+from recsys.serving.posters import art_url
+from recsys.serving.recommend import Recommendation
+
+
+def card(pick: Recommendation, best: float | None) -> str:
+    """A recommended film: poster, probability, genres. `best`: the probability of the first one."""
+    genres = escape(words.genres(pick.genres)) or "&nbsp;"
+    poster = _poster(_film(pick), pick.rank)
+    return f'<div class="nr-card">{poster}{_chance(pick, best)}<div class="nr-quiet nr-one">{genres}</div></div>'
+
+
+def line(pick: Recommendation, best: float | None) -> str:
+    """A recommended film as one row of a list."""
+    quiet = " · ".join(filter(None, [str(pick.year or ""), words.genres(pick.genres)]))
+    return f'<div class="nr-line">{_row(pick.rank, _film(pick), escape(quiet))}{_chance(pick, best)}</div>'
+
+
+def watched(number: int, film: Film, latest: bool) -> str:
+    """A film of the visitor's own sequence."""
+    tag = f'<span class="nr-tag">{words.LATEST}</span>' if latest else ""
+    quiet = f"{film.year or ''}{tag}"
+    return f'<div class="nr-line">{_row(number, film, quiet)}</div>'
+
+
+def example(example: Example, films: Iterable[Film]) -> str:
+    """A ready-made sequence: what it is, and its films as a strip."""
+    strip = "".join(_thumbnail(film, film.label) for film in films)
+    return f'{_text(example.name, escape(example.description))}<div class="nr-strip">{strip}</div>'
+
+
+def column(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: int) -> str:
+    """One recommender's list, for Compare. `counts`: film id → in how many of the n lists it stands."""
+    rows = (_compared(pick, counts[pick.movie_id], n_lists) for pick in picks)
+    return f'<ol class="nr-list">{"".join(rows)}</ol>'
+
+
+def label(pick: Recommendation) -> str:
+    """Title and year: "Toy Story (1995)"."""
+    return _film(pick).label
+
+
+def _compared(pick: Recommendation, n: int, n_lists: int) -> str:
+    """A film that stands in n lists: said in words and dots, and shown as a shade."""
+    dots = f'<span class="nr-dots" aria-hidden="true">{"●" * n}{"○" * (n_lists - n)}</span>'
+    note = words.IN_LISTS.format(n=n, all=n_lists) if n > 1 else words.ONLY_HERE
+    row = _row(pick.rank, _film(pick), f"{pick.year or ''} {dots} {note}")
+    shared = " nr-shared" if n > 1 else ""
+    return f'<li class="nr-line{shared}" style="--nr-share:{n / n_lists:.2f}">{row}</li>'
+
+
+def _film(pick: Recommendation) -> Film:
+    return Film(pick.movie_id, pick.title, pick.year, pick.genres)
+
+
+def _poster(film: Film, rank: int) -> str:
+    """A 2:3 card with title, year and rank."""
+    about = ". ".join(filter(None, [film.label, words.genres(film.genres)]))
+    image = f'<img src="{art_url(film.title, film.year, film.genres)}" alt="{escape(about)}">'
+    title = f"<b>{escape(film.title)}</b><i>{film.year or ''}</i>"
+    return (
+        f'<div class="nr-poster">{image}<span class="nr-rank">{rank}</span>'
+        f'<span class="nr-words" aria-hidden="true">{title}</span></div>'
+    )
+
+
+def _row(number: int, film: Film, quiet: str) -> str:
+    """Number, small picture, title, and something quiet (HTML) below."""
+    return f'<span class="nr-number">{number}</span>{_thumbnail(film)}{_text(film.title, quiet)}'
+
+
+def _text(title: str, quiet: str) -> str:
+    return f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{quiet}</span></span>'
+
+
+def _thumbnail(film: Film, about: str = "") -> str:
+    """The art alone, small; without words where the title stands beside it."""
+    return f'<img class="nr-thumb" src="{art_url(film.title, film.year, film.genres)}" alt="{escape(about)}">'
+
+
+def _chance(pick: Recommendation, best: float | None) -> str:
+    """The probability as a bar and a figure; nothing where the model has none."""
+    if pick.probability is None or not best:
+        return ""
+    bar = f'<span class="nr-bar"><i style="width:{pick.probability / best:.1%}"></i></span>'
+    return f'<div class="nr-chance">{bar}<span>{escape(words.percent(pick.probability))}</span></div>'

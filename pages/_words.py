@@ -1,0 +1,139 @@
+"""Every sentence that the app shows, in one place: plain English, ready to translate."""
+
+import re
+
+APP = "NextReel"
+
+# Pages
+WATCH = "Watch next"
+WATCH_HELP = "Put films in the order you watched them and see which one comes next."
+COMPARE = "Compare"
+COMPARE_HELP = "The same films through several recommenders, side by side."
+EVALUATION = "Evaluation"
+EVALUATION_HELP = "How well each recommender finds the film that people really watched next."
+
+# Data
+DATA = "Films from"
+DATA_HELP = "Each data set has its own films and its own trained recommenders."
+FETCHING = "Fetching MovieLens 100K. This happens once."
+PARSING = "Reading the ratings"
+RETRY = "Try again"
+TYPE = "In a terminal, type:"
+LOOK_AGAIN = "Look again"
+STRANGE_DATA = "The link names a data set that does not exist, so this shows MovieLens 100K."
+LOST = "{n} of your {all} films are not in {data}."
+
+# The sequence
+YOURS = "Your films"
+YOURS_HELP = "In the order you watched them, the latest last. Move a film and the predictions follow."
+SEARCH = "Add a film"
+SEARCH_HINT = "Type a title"
+NOTHING_FOUND = "No film of this set is called that. Try fewer letters, or another title."
+ALREADY = "already in your list"
+START = "Start with a ready-made list, or type a title above."
+TAKE = "Start with these *films: {example}*"
+UP, DOWN, REMOVE = "Move {film} up", "Move {film} down", "Remove {film}"
+UNDO, CLEAR, SHARE = "Undo", "Clear", "Share"
+SHARE_HELP = "Whoever opens this link sees the same films in the same order."
+LATEST = "latest"
+
+# Predictions
+NEXT = "What comes next"
+MODEL = "Recommender"
+HOW_MANY = "How many"
+HIDE_SEEN = "Hide watched"
+VIEW, CARDS, LIST = "Show as", "Cards", "List"
+ADD = "Add *{film} to your films*"
+NEWCOMER = "Nothing watched yet, so this is what {model} shows to anybody. Add a film to make it yours."
+CHANCES = "The percentage is how sure {model} is that this very film comes next; bars compare it with the first."
+NO_CHANCES = "{model} ranks films without a probability."
+NONE_LEFT = "There is no film left to recommend. Remove a film from your list, or show the ones already watched."
+WAKING = "Waking the recommenders"
+GETTING_READY = "Getting {model} ready for {data}. The first time takes a moment."
+INSTEAD = "Until then, this shows what {model} recommends."
+
+# Compare
+SAME_FILMS = "The same films, oldest first"
+EDIT = "Change the films"
+CHOOSE = "Recommenders"
+FIRST_ADD = "There is nothing to compare yet. Take a ready-made list, or build your own first."
+FIRST_CHOOSE = "Choose at least two recommenders to compare."
+IN_LISTS = "in {n} of {all} lists"
+ONLY_HERE = "only here"
+AGREEMENT = "How far they agree"
+CLOSEST = "Closest: {one} and {other} share {n} of {k} films."
+NOWHERE, EVERYWHERE = "No film is in every list.", "In every list: {films}."
+SHARED_TABLE = "How many films each two lists share"
+
+# Evaluation
+PROTOCOL = "Protocol"
+PROTOCOL_NAMES = {
+    "full": "All films",
+    "popularity-100": "100 popular films",
+    "uniform-100": "100 random films",
+    "time": "By date",
+}
+PROTOCOL_MEANING = {
+    "full": "Everybody's last film is hidden and has to be found among all films of the set. "
+    "Films already watched do not compete; a tie counts against the recommender.",
+    "popularity-100": "Everybody's last film is hidden and has to be found among 100 others, drawn by popularity, the "
+    "same for every recommender. An easier task, as in the BERT4Rec paper: do not compare its figures with those over "
+    "all films.",
+    "uniform-100": "Everybody's last film is hidden and has to be found among 100 others, drawn evenly: easier still.",
+    "time": "What people watched after a date is hidden and has to be found from what they watched before it.",
+}
+NO_RESULTS = "No recommender has been measured yet. To measure one, type in a terminal:"
+EVALUATE_LINE = "python -m recsys evaluate popular --dataset ml-100k --protocol full"
+LEADERBOARD = "Leaderboard"
+LEADERBOARD_HELP = "Measured here: the mean over the trained seeds. Higher is better in every column."
+COLUMNS = {
+    "title": "Recommender",
+    "family": "Family",
+    "seeds": "Seeds",
+    "date": "Measured",
+    "rules": "Protocol",
+    "source": "Source",
+}
+METRIC = "Metric"
+METRIC_MEANING = {
+    "hr": "HR@k is the share of people whose next film is among the first k.",
+    "ndcg": "NDCG@k is the share of people whose next film is among the first k, where a lower place counts less: "
+    "1 for the first, 0.5 for the third, 0.29 for the tenth.",
+    "mrr": "MRR is one over the rank of the next film, averaged over people.",
+}
+OURS, PUBLISHED = "Measured here", "Published"
+PUBLISHED_TITLE = "Published figures"
+PUBLISHED_HELP = "From papers and public repositories, not measured by us. The table says how the rules of each differ."
+SIDE_BY_SIDE = "Side by side"
+CHART = "{metric} of every recommender, measured here and published"
+CURVE = "How it learnt"
+CURVE_HELP = "Epoch by epoch: the loss in training, and NDCG@10 on the last film but one, which decides when to stop."
+LOSS, VALIDATION, EPOCH = "Training loss", "Validation NDCG@10", "Epoch"
+NO_CURVE = "No recommender has kept a training log on {data} yet. To train one, type in a terminal:"
+TRAIN_LINE = "python -m recsys train {variant} --dataset {data}"
+DOWNLOAD = "Download as CSV"
+
+
+def genres(text: str) -> str:
+    """ "Action|Sci-Fi" for reading: "Action, Sci-Fi"."""
+    return text.replace("|", ", ")
+
+
+def percent(probability: float) -> str:
+    """ "4.2%"; very small ones as "<0.1%"."""
+    return f"{probability:.1%}" if probability >= 0.001 else "<0.1%"
+
+
+def everywhere(films: list[str]) -> str:
+    """Which films stand in every list."""
+    return EVERYWHERE.format(films=", ".join(films)) if films else NOWHERE
+
+
+def bar_label(title: str, whose: str) -> str:
+    """The name of a bar: published models may be called as ours are."""
+    return f"{title} ({whose.lower()})" if whose == PUBLISHED else title
+
+
+def plain(text: str) -> str:
+    """Text with every sign escaped that Markdown would take as its own."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)

@@ -1,0 +1,116 @@
+"""The same sequence through several recommenders, side by side."""
+
+import streamlit as st
+
+from pages import _cards as cards
+from pages import _sequence as sequence
+from pages import _shared as shared
+from pages import _words as words
+from recsys.data.schema import Dataset
+from recsys.serving import overlap
+from recsys.serving.models import Variant
+from recsys.serving.recommend import Recommendation, recommend
+
+Lists = dict[Variant, list[Recommendation]]
+
+
+def compare(dataset: Dataset) -> None:
+    """The page below its head."""
+    films = sequence.films(dataset)
+    sequence.show_notices()
+    if not films:
+        st.info(words.FIRST_ADD, icon=":material/playlist_add:")
+        sequence.choose_example(dataset)
+        return
+    watched(dataset, films)
+    chosen, k = controls()
+    if len(chosen) < 2:
+        st.info(words.FIRST_CHOOSE)
+        return
+    slots = side_by_side(chosen)
+    lists = ask_all(dataset, films, chosen, k, slots)
+    fill(lists, slots)
+    if len(lists) > 1:
+        agreement(lists, k)
+
+
+def watched(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """The visitor's sequence in one line, and the way back to change it."""
+    titles = [words.plain(dataset.catalog.films[item].label) for item in films]
+    shown = titles if len(titles) <= 8 else ["…", *titles[-8:]]
+    st.markdown(f":gray[{words.SAME_FILMS}:] {' → '.join(shown)}")
+    st.page_link("pages/watch_next.py", label=words.EDIT, icon=":material/edit:")
+
+
+def controls() -> tuple[list[Variant], int]:
+    """Which recommenders, and how many films of each."""
+    variants = shared.variants()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        chosen = st.pills(
+            words.CHOOSE,
+            variants,
+            selection_mode="multi",
+            default=variants[:6],
+            format_func=lambda variant: variant.title,
+            key="compared",
+            wrap=True,
+            persist_state="session",
+        )
+        k = st.segmented_control(
+            words.HOW_MANY, [5, 10, 20], default=10, required=True, key="how_many_each", persist_state="session"
+        )
+    return [variant for variant in variants if variant in chosen], k
+
+
+def side_by_side(chosen: list[Variant]) -> dict[Variant, st.delta_generator.DeltaGenerator]:
+    """A headed column for each recommender, still to be filled."""
+    slots = {}
+    with st.grid("auto", min_column_width=300, gap=("large", "medium")):
+        for variant in chosen:
+            with st.container(gap="small"):
+                st.markdown(f"**{words.plain(variant.title)}**  \n:small[:gray[{words.plain(variant.family)}]]")
+                slots[variant] = st.empty()
+    return slots
+
+
+def ask_all(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant], k: int, slots) -> Lists:
+    """Every recommender's list; one that cannot answer says why in its own column."""
+    lists = {}
+    for variant in chosen:
+        with slots[variant].container():
+            try:
+                lists[variant] = recommend(dataset, shared.model(variant, dataset.name), films, k)
+            except shared.TROUBLE as error:
+                shared.explain(error)
+    return lists
+
+
+def fill(lists: Lists, slots) -> None:
+    """Write the lists into their columns, each film marked by how many lists it stands in."""
+    counts = overlap.appearances({variant.name: ids(picks) for variant, picks in lists.items()})
+    for variant, picks in lists.items():
+        slots[variant].html(cards.column(picks, counts, len(lists)))
+
+
+def agreement(lists: Lists, k: int) -> None:
+    """What the lists have in common, in two sentences and a small table."""
+    titles = {variant.title: ids(picks) for variant, picks in lists.items()}
+    st.subheader(words.AGREEMENT)
+    counts = overlap.appearances(titles)
+    names = {pick.movie_id: cards.label(pick) for picks in lists.values() for pick in picks}
+    everywhere = [names[film] for film, n in counts.items() if n == len(lists)]
+    st.markdown(words.plain(words.everywhere(everywhere)))
+    one, other, n = overlap.closest(titles)
+    st.markdown(words.plain(words.CLOSEST.format(one=one, other=other, n=n, k=k)))
+    st.dataframe(overlap.shared(titles), alt=words.SHARED_TABLE)
+
+
+def ids(picks: list[Recommendation]) -> list[int]:
+    """The films of a list."""
+    return [pick.movie_id for pick in picks]
+
+
+shared.enter()
+dataset = sequence.open_page(words.COMPARE, words.COMPARE_HELP)
+if dataset:
+    compare(dataset)

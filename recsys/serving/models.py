@@ -1,0 +1,47 @@
+"""The recommenders by name: which there are, and one of them ready to answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from recsys import store
+from recsys.data.schema import Dataset
+from recsys.models import registry
+from recsys.models.base import Recommender
+from recsys.store import StoreError
+from recsys.training.run import ignore
+
+__all__ = ["FALLBACK", "Recommender", "StoreError", "Variant", "load", "variants"]
+
+FALLBACK = "popular"  # needs no training, so it can always answer
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A recommender as a person chooses it."""
+
+    name: str  # "bert4rec", as on the command line
+    title: str  # "BERT4Rec"
+    family: str  # "Transformers"
+    shipped: bool  # trained weights come with the project; the rest is fitted on first use
+
+
+@cache
+def variants() -> tuple[Variant, ...]:
+    """Every recommender, those with trained weights first, the fallback last. Imports the model files, hence torch."""
+    found = []
+    for name in registry.names():
+        model = registry.get(name)
+        found.append(Variant(name, model.title, model.family, model.shipped))
+    return tuple(
+        sorted(found, key=lambda variant: (variant.name == FALLBACK, not variant.shipped, variant.family, variant.name))
+    )
+
+
+def load(variant: str, dataset: Dataset, report: Callable[[dict[str, Any]], None] = ignore) -> Recommender:
+    """A model that can score `dataset`: loaded, or fitted on first use where that takes seconds.
+
+    Raises StoreError with the line to type when it must be trained first, LookupError for an unknown name.
+    """
+    return store.ready(variant, dataset, report=report)
