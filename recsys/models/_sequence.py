@@ -41,6 +41,9 @@ class SequenceRecommender(Recommender):
     def build(self, n_items: int) -> "SequenceModule":
         """A fresh module with random weights."""
 
+    def begin(self, module: Any, train: Dataset, seed: int) -> None:
+        """Whatever a module may know of the training data before the first step: nothing, unless overridden."""
+
     @abstractmethod
     def batches(self, train: Dataset, seed: int, epoch: int) -> Iterator[Batch]:
         """One epoch of training batches, the same ones for the same seed and epoch."""
@@ -58,6 +61,7 @@ class SequenceRecommender(Recommender):
         run = run or Run()
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)
+        self.begin(self.module, train, run.seed)
         task = loop.Task(
             self.module,
             lambda epoch: self.batches(train, run.seed, epoch),

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
+from recsys.models._start import neighbour_vectors, sinusoids
 from recsys.models._transformer import Block, Dropout
 from recsys.training.batches import Batch, buckets, pad
 from recsys.training.losses import softmax_cross_entropy
@@ -34,7 +35,8 @@ class Bert4RecConfig(SequenceConfig):
     windows: bool = False  # half the samples of a history longer than `length` take a random stretch of it
     pre_norm: bool = False  # normalise before each part of a block instead of after (the paper)
     projection: bool = True  # a linear map and GELU before the output (the paper's equation 7)
-    init: float = 0.02  # standard deviation of the first weights
+    init: float = 0.05  # standard deviation of the first weights
+    head_start: bool = True  # begin with neighbours' vectors and sinusoids (_start.py), not with random embeddings
 
 
 class Bert4RecModule(SequenceModule):
@@ -52,6 +54,14 @@ class Bert4RecModule(SequenceModule):
         if config.projection:
             self.project = nn.Sequential(nn.Linear(config.dim, config.dim), nn.GELU(), nn.LayerNorm(config.dim))
         initialise(self, config.init)
+
+    @torch.no_grad()
+    def head_start(self, train: Dataset, std: float, rng: np.random.Generator) -> None:
+        """Put films that are watched together near each other, and neighbouring positions a fixed turn apart."""
+        dim = self.items.embedding_dim
+        self.items.weight[: self.n_items] = torch.from_numpy(neighbour_vectors(train, dim, std, rng))
+        positions = sinusoids(len(self.positions.weight), dim)
+        self.positions.weight.copy_(torch.from_numpy(positions * (std / positions.std())))
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → projected states (B, T, D), or (B, D) at the positions `at` (B,)."""
@@ -82,6 +92,11 @@ class Bert4Rec(SequenceRecommender):
     def build(self, n_items: int) -> Bert4RecModule:
         """A fresh module."""
         return Bert4RecModule(self.config, n_items)
+
+    def begin(self, module: Bert4RecModule, train: Dataset, seed: int) -> None:
+        """The head start, unless it is switched off."""
+        if self.config.head_start:
+            module.head_start(train, self.config.init, np.random.default_rng(seed))
 
     def prompt(self, history: np.ndarray) -> np.ndarray:
         """The newest films and a `[mask]` after them."""

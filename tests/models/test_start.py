@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+from recsys.models import _start
+from tests import toys
+
+
+def cosine(vectors):
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit @ unit.T
+
+
+def test_neighbours_start_near_each_other():
+    data = toys.cycle(n_items=40, n_users=100)
+    near = cosine(_start.neighbour_vectors(data, 16, 0.05, np.random.default_rng(0)))
+    beside = np.mean([near[film, (film + 1) % 40] for film in range(40)])
+    opposite = np.mean([near[film, (film + 20) % 40] for film in range(40)])
+    assert beside > 0.4
+    assert opposite < 0.1
+
+
+def test_the_factorisation_is_of_positive_pointwise_mutual_information():
+    data = toys.dataset([[0, 1], [0, 1], [2, 3], [0, 3]], 5)
+    counts = np.array([[0, 2, 0, 1, 0], [2, 0, 0, 0, 0], [0, 0, 0, 1, 0], [1, 0, 1, 0, 0], [0, 0, 0, 0, 0]])
+    np.testing.assert_array_equal(_start._neighbour_counts(data).toarray(), counts)
+    pmi = _start._positive_pmi(_start._neighbour_counts(data)).toarray()
+    assert pmi[0, 1] == pytest.approx(np.log((2 / 8) / (3 / 8 * 2 / 8)))
+    assert pmi[0, 3] == pytest.approx(max(0, np.log((1 / 8) / (3 / 8 * 2 / 8))))
+    assert pmi[0, 2] == 0
+
+
+def test_the_scale_is_as_asked_and_no_film_starts_at_nothing():
+    data = toys.dataset([[0, 1, 2, 3]] * 3, 10)  # six films without neighbours
+    vectors = _start.neighbour_vectors(data, 32, 0.05, np.random.default_rng(0))
+    assert vectors.shape == (10, 32)
+    assert vectors.dtype == np.float32
+    assert (np.abs(vectors).max(1) > 0).all()
+
+
+def test_the_same_seed_gives_the_same_vectors():
+    first, again = (_start.neighbour_vectors(toys.cycle(), 8, 0.05, np.random.default_rng(3)) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+
+
+def test_a_shift_is_the_same_turn_at_every_position():
+    positions = _start.sinusoids(50, 16)
+    assert positions.shape == (50, 16)
+    products = positions @ positions.T
+    np.testing.assert_allclose(np.diag(products, 3), products[0, 3], rtol=1e-4)
