@@ -56,7 +56,7 @@ def _positive_pmi(counts: sp.csr_array) -> sp.csr_array:
 def sinusoids(length: int, dim: int) -> np.ndarray:
     """(length, D) float32 position vectors of the Transformer paper (arXiv:1706.03762, section 3.5), values in [-1, 1].
 
-    A shift by k places is the same rotation everywhere: attention to "the film before" is learnt once for all positions.
+    A shift by k places is the same turn everywhere: attention to "the film before" is learnt once for all positions.
     """
     angles = np.arange(length)[:, None] * 10_000.0 ** (-np.arange(0, dim, 2) / dim)
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)[:, :dim].astype(np.float32)
