@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from recsys import files
 from recsys.data.schema import DataError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 Report = Callable[[dict[str, Any]], None]
 CHUNK = 1 << 16  # bytes
 ATTEMPTS = 5  # in a row without a new byte, before a download is given up
+PAUSE = 0.25  # seconds, doubled with every failure in a row
 SILENCE = 20.0  # seconds without a byte that count as a lost connection
 
 
@@ -118,28 +120,21 @@ def plain_disk_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        # np.save tells of a full disk by "N requested and M written", without a number.
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) or "requested and" in str(error):
             raise DownloadError(f"the disk is full; make room in {folder} and run it again") from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR):
             raise DownloadError(f"cannot write to {folder}; set RECSYS_HOME to a folder of yours") from error
         raise
 
 
 @contextmanager
 def one_at_a_time(folder: Path) -> Iterator[None]:
-    """Wait until no other process or thread works in `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        import fcntl
-    except ImportError:  # Windows: two downloads at once may disturb each other; the hash check still holds
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+    """Make `folder`, wait until no other process or thread works there, then do so; disk errors come in plain words."""
+    with plain_disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with files.locked(folder):
+            yield
 
 
 class _Part:
@@ -184,7 +179,7 @@ def _fill(
             if failures >= attempts:
                 raise DownloadError(f"{host}: {error}; check the network and run it again") from error
         furthest = max(furthest, part.size())
-        pause = 0.25 * 2**failures  # seconds
+        pause = PAUSE * 2**failures
         time.sleep(pause if deadline is None else max(0.0, min(pause, deadline - time.monotonic())))
 
 
@@ -300,7 +295,17 @@ def _before(deadline: float | None, stream: Iterator[Any], host: str) -> Generat
 
 def _pip_download(requirement: str, folder: Path) -> None:
     """Let pip fetch one wheel, from whatever index it is set up with."""
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "download", "--quiet"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--no-input",
+        "--retries",
+        "1",
+        "download",
+        "--quiet",
+    ]
     command += ["--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)

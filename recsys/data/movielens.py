@@ -16,7 +16,6 @@ from recsys.data.download import (
     fetch,
     fetch_wheel,
     one_at_a_time,
-    plain_disk_errors,
 )
 from recsys.data.prepared import MissingData
 from recsys.data.schema import Catalog, DataError, Dataset, Interactions
@@ -177,8 +176,7 @@ def _get(name: str, source: Path | None, report: Report) -> Dataset:
     report({"stage": "parse"})
     with layouts.opened(path, published.title) as archive:
         dataset = assemble(name, parse(archive))
-    with plain_disk_errors(paths.home()):
-        prepared.save(dataset, about)
+    prepared.save(dataset, about)
     return prepared.load(name)
 
 
@@ -192,13 +190,16 @@ def _fetch(name: str, report: Report) -> tuple[Path, layouts.Parser]:
     try:
         fetch(address, target, md5=published.md5, largest=largest, seconds=PATIENCE, attempts=1, report=report)
         return target, published.parse
-    except DownloadError as site:
-        report({"stage": "note", "text": f"{site}. Taking the same ratings from the package index."})
-        try:
-            return fetch_wheel(published.wheel, folder, report), layouts.recbole
-        except DownloadError as index:
-            way_out = f"python -m recsys data get {name} --from {name}.zip"
-            raise DownloadError(f"{site}; nor from the package index ({index}); have the file? {way_out}") from index
+    except DownloadError as error:
+        site = str(error).partition(";")[0]  # without its advice
+        report({"stage": "note", "text": f"{site}; taking the same ratings from the package index"})
+    try:
+        return fetch_wheel(published.wheel, folder, report), layouts.recbole
+    except DownloadError as index:
+        way_out = f"check the network, or run: python -m recsys data get {name} --from FILE.zip"
+        raise DownloadError(
+            f"neither the site ({site}) nor the package index ({index}) has sent it; {way_out}"
+        ) from index
 
 
 def _identify(path: Path, published: MovieLens, report: Report) -> dict[str, Any]:

@@ -1,0 +1,97 @@
+"""A file server on this machine that misbehaves on command."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Server:
+    """Serves `content` for every path, with ranges and an ETag. `tricks` are spent one a request, then it behaves."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.etag = '"one"'
+        self.tricks: list[Callable[[BaseHTTPRequestHandler], None]] = []
+        self.asked: list[dict[str, str]] = []  # the headers of every request
+        self.address = ""
+
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        self.asked.append(dict(request.headers))
+        if self.tricks:
+            self.tricks.pop(0)(request)
+        else:
+            self.behave(request)
+
+    def behave(self, request: BaseHTTPRequestHandler, stop_after: int | None = None) -> None:
+        wanted = request.headers.get("Range")
+        start = 0
+        if wanted and request.headers.get("If-Range") == self.etag:
+            start = int(wanted.removeprefix("bytes=").removesuffix("-"))
+        body = self.content[start:]
+        request.send_response(206 if start else 200)
+        request.send_header("Content-Length", str(len(body)))
+        request.send_header("ETag", self.etag)
+        request.end_headers()
+        request.wfile.write(body[:stop_after])
+
+    def cut(self, after: int) -> Callable[[BaseHTTPRequestHandler], None]:
+        """Promise everything, send `after` bytes, hang up."""
+        return lambda request: self.behave(request, stop_after=after)
+
+
+def status(code: int) -> Callable[[BaseHTTPRequestHandler], None]:
+    """Answer with an error and nothing else."""
+
+    def trick(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(code)
+        request.send_header("Content-Length", "0")
+        request.end_headers()
+
+    return trick
+
+
+def page(request: BaseHTTPRequestHandler) -> None:
+    """Answer 200 with the log-in page of a hotel."""
+    body = b"<html>Welcome to our wireless network</html>"
+    request.send_response(200)
+    request.send_header("Content-Type", "text/html; charset=utf-8")
+    request.send_header("Content-Length", str(len(body)))
+    request.end_headers()
+    request.wfile.write(body)
+
+
+def drip(request: BaseHTTPRequestHandler) -> None:
+    """Send a byte every tenth of a second: no single read ever times out."""
+    request.send_response(200)
+    request.send_header("Content-Length", "1000")
+    request.end_headers()
+    for _ in range(100):
+        try:
+            request.wfile.write(b"x")
+        except OSError:
+            return
+        time.sleep(0.1)
+
+
+@contextmanager
+def serving(content: bytes) -> Iterator[Server]:
+    """A server for the time of a test."""
+    server = Server(content)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            server.answer(self)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.address = f"http://127.0.0.1:{listener.server_port}/file.zip"
+    threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    try:
+        yield server
+    finally:
+        listener.shutdown()
+        listener.server_close()

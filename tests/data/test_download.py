@@ -1,0 +1,247 @@
+import errno
+import hashlib
+import random
+import sys
+import threading
+import time
+
+import pytest
+
+from recsys.data import download
+from recsys.data.download import DownloadError, Wheel, fetch, fetch_wheel
+from tests.data.server import Server, drip, page, serving, status
+
+CONTENT = random.Random(0).randbytes(300_000)
+MD5 = hashlib.md5(CONTENT).hexdigest()
+
+
+@pytest.fixture(autouse=True)
+def without_pauses(monkeypatch):
+    monkeypatch.setattr(download, "PAUSE", 0.0)
+
+
+@pytest.fixture
+def server():
+    with serving(CONTENT) as running:
+        yield running
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_arrives_whole_under_its_name_alone(server, tmp_path):
+    fetch(server.address, tmp_path / "a.zip", md5=MD5)
+    assert (tmp_path / "a.zip").read_bytes() == CONTENT
+    assert names(tmp_path) == ["a.zip"]
+
+
+def test_progress_ends_at_the_whole_length(server, tmp_path):
+    events = []
+    fetch(server.address, tmp_path / "a.zip", md5=MD5, report=events.append)
+    assert events[-1] == {"stage": "download", "done": 300_000, "total": 300_000, "from": "127.0.0.1"}
+    assert [event["done"] for event in events] == sorted(event["done"] for event in events)
+
+
+def test_a_file_that_is_there_is_not_fetched_again(server, tmp_path):
+    (tmp_path / "a.zip").write_bytes(CONTENT)
+    fetch(server.address, tmp_path / "a.zip", md5=MD5)
+    assert server.asked == []
+
+
+def test_a_lost_connection_is_resumed_where_it_broke(server, tmp_path):
+    server.tricks = [server.cut(200_000)]
+    fetch(server.address, tmp_path / "a.zip", md5=MD5)
+    assert (tmp_path / "a.zip").read_bytes() == CONTENT
+    first, second = server.asked
+    assert "Range" not in first
+    start = int(second["Range"].removeprefix("bytes=").removesuffix("-"))
+    assert 200_000 - download.CHUNK <= start <= 200_000
+    assert second["If-Range"] == '"one"'
+    assert names(tmp_path) == ["a.zip"]
+
+
+def test_many_lost_connections_are_no_reason_to_give_up_while_bytes_arrive(server, tmp_path):
+    server.tricks = [server.cut(download.CHUNK)] * 4
+    fetch(server.address, tmp_path / "a.zip", md5=MD5, attempts=2)
+    assert (tmp_path / "a.zip").read_bytes() == CONTENT
+
+
+def test_a_file_that_changes_during_the_download_is_fetched_from_its_beginning(server, tmp_path):
+    old = b"x" * 300_000
+    server.content, cut = old, server.cut(200_000)
+
+    def change(request):
+        cut(request)
+        server.content, server.etag = CONTENT, '"two"'
+
+    server.tricks = [change]
+    fetch(server.address, tmp_path / "a.zip", md5=MD5)
+    assert (tmp_path / "a.zip").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("etag", ["", 'W/"weak"'])
+def test_without_a_strong_mark_of_its_version_a_file_is_fetched_from_its_beginning(server, tmp_path, etag):
+    server.etag = etag
+    server.tricks = [server.cut(200_000)]
+    fetch(server.address, tmp_path / "a.zip", md5=MD5)
+    assert (tmp_path / "a.zip").read_bytes() == CONTENT
+    assert "Range" not in server.asked[1]
+
+
+def test_the_download_of_a_killed_run_is_resumed(server, tmp_path):
+    (tmp_path / "a.zip.part").write_bytes(CONTENT[:100_000])
+    (tmp_path / "a.zip.etag.part").write_text('"one"')
+    fetch(server.address, tmp_path / "a.zip", md5=MD5)
+    assert server.asked[0]["Range"] == "bytes=100000-"
+    assert (tmp_path / "a.zip").read_bytes() == CONTENT
+    assert names(tmp_path) == ["a.zip"]
+
+
+def test_a_part_that_the_server_cannot_continue_is_thrown_away(server, tmp_path):
+    (tmp_path / "a.zip.part").write_bytes(b"longer than theirs")
+    (tmp_path / "a.zip.etag.part").write_text('"one"')
+    server.tricks = [status(416)]
+    fetch(server.address, tmp_path / "a.zip", md5=MD5)
+    assert "Range" in server.asked[0]
+    assert "Range" not in server.asked[1]
+    assert (tmp_path / "a.zip").read_bytes() == CONTENT
+
+
+def test_a_busy_server_is_asked_again(server, tmp_path):
+    server.tricks = [status(503), status(429)]
+    fetch(server.address, tmp_path / "a.zip", md5=MD5)
+    assert (tmp_path / "a.zip").read_bytes() == CONTENT
+
+
+def test_a_truncated_file_is_refused_with_one_line(server, tmp_path):
+    server.tricks = [server.cut(1000)] * 20
+    refused(server, tmp_path, "connection broke")
+
+
+def test_another_file_than_expected_is_refused_with_one_line(server, tmp_path):
+    server.content = CONTENT[:-1] + b"?"
+    refused(server, tmp_path, "sent another file than expected")
+
+
+def test_a_file_that_is_not_there_is_not_asked_for_twice(server, tmp_path):
+    server.tricks = [status(404)]
+    refused(server, tmp_path, "answered 404 Not Found")
+    assert len(server.asked) == 1
+
+
+def test_a_web_page_is_not_taken_for_a_file(server, tmp_path):
+    server.tricks = [page]
+    refused(server, tmp_path, "web page instead of the file", md5=None)
+
+
+def test_a_file_larger_than_it_can_be_is_refused(server, tmp_path):
+    refused(server, tmp_path, "sends more than 1,000 bytes", largest=1000)
+
+
+def test_a_server_that_drips_is_given_up_after_the_time_in_all(server, tmp_path):
+    server.tricks = [drip]
+    begin = time.monotonic()
+    refused(server, tmp_path, "did not deliver the file in time", seconds=0.5)
+    assert time.monotonic() - begin < 2
+
+
+def test_a_name_server_that_never_answers_is_given_up_after_the_time_in_all(tmp_path, monkeypatch):
+    never = threading.Event()
+    monkeypatch.setattr("socket.getaddrinfo", lambda *question, **details: never.wait(20))
+    begin = time.monotonic()
+    refused(Server(b""), tmp_path, "did not deliver the file in time", address="https://example.org/a.zip", seconds=0.3)
+    assert time.monotonic() - begin < 2
+    never.set()
+
+
+def test_nobody_there_is_one_line_too(tmp_path):
+    refused(Server(b""), tmp_path, "refuses connections", address="http://127.0.0.1:9/a.zip")
+
+
+def test_a_full_disk_is_refused_with_one_line(server, tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(download.os, "fsync", full)
+    refused(server, tmp_path, "disk is full; make room in")
+
+
+def test_ctrl_c_leaves_nothing_half_written(server, tmp_path):
+    def press(event):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(server.address, tmp_path / "a.zip", md5=MD5, report=press)
+    assert names(tmp_path) == []
+
+
+def test_a_failed_download_leaves_the_older_file_alone(server, tmp_path):
+    (tmp_path / "a.zip").write_bytes(b"older")
+    server.tricks = [status(404)]
+    with pytest.raises(DownloadError):
+        fetch(server.address, tmp_path / "a.zip", md5=MD5)
+    assert (tmp_path / "a.zip").read_bytes() == b"older"
+
+
+def refused(server, folder, words, address=None, md5=MD5, **settings):
+    """It ends in one line with these words, and leaves nothing behind."""
+    with pytest.raises(DownloadError, match=words) as caught:
+        fetch(address or server.address, folder / "a.zip", md5=md5, **settings)
+    assert "\n" not in str(caught.value)
+    assert names(folder) == []
+
+
+def pip_that(monkeypatch, tmp_path, does):
+    """Put a program in the place of `python -m pip`; `does` is its Python code, with the target folder in `folder`."""
+    program = tmp_path / "python"
+    program.write_text(f"#!{sys.executable}\nimport sys\nfolder = sys.argv[sys.argv.index('--dest') + 1]\n{does}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(download.sys, "executable", str(program))
+
+
+WHEEL = Wheel("toy==1.0", hashlib.sha256(b"wheel").hexdigest())
+SEND = "open(folder + '/toy-1.0-py3-none-any.whl', 'w').write('wheel')"
+
+
+def test_a_wheel_is_taken_as_a_file_and_only_once(tmp_path, monkeypatch):
+    pip_that(monkeypatch, tmp_path, SEND)
+    path = fetch_wheel(WHEEL, tmp_path / "here")
+    assert path.read_text() == "wheel"
+    assert names(tmp_path / "here") == ["toy-1.0-py3-none-any.whl"]
+    pip_that(monkeypatch, tmp_path, "sys.exit(1)")
+    assert fetch_wheel(WHEEL, tmp_path / "here") == path
+
+
+@pytest.mark.parametrize(
+    ("does", "words"),
+    [
+        (SEND.replace("'wheel')", "'whale')"), "another toy-1.0-py3-none-any.whl than expected"),
+        ("pass", "sent no wheel for toy==1.0"),
+        ("sys.exit('first line\\nERROR: no matching distribution')", "toy==1.0: ERROR: no matching distribution$"),
+        ("sys.exit(1)", "no reason given"),
+    ],
+)
+def test_a_wheel_that_cannot_be_had_is_one_line_and_leaves_nothing(tmp_path, monkeypatch, does, words):
+    pip_that(monkeypatch, tmp_path, does)
+    with pytest.raises(DownloadError, match=words) as caught:
+        fetch_wheel(WHEEL, tmp_path / "here")
+    assert "\n" not in str(caught.value)
+    assert names(tmp_path / "here") == []
+
+
+def test_two_downloads_of_one_set_wait_for_each_other(tmp_path):
+    order = []
+
+    def work(name):
+        with download.one_at_a_time(tmp_path / "ml"):
+            order.append(name)
+            threading.Event().wait(0.05)
+            order.append(name)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert order in (list("aabb"), list("bbaa"))

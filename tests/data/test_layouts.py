@@ -1,0 +1,178 @@
+import stat
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+
+from recsys.data import layouts, movielens
+from recsys.data.schema import DataError
+from tests.data import archives
+
+LAYOUTS = {
+    "double_colon": (layouts.double_colon, archives.double_colon()),
+    "double_colon, UTF-8, with tags": (layouts.double_colon, archives.double_colon("utf-8", tags=True)),
+    "hundred_k": (layouts.hundred_k, archives.hundred_k()),
+    "comma": (layouts.comma, archives.comma()),
+    "recbole": (layouts.recbole, archives.recbole()),
+}
+
+
+def read(path, parse):
+    with layouts.opened(path, "a test") as archive:
+        return movielens.assemble("toy", parse(archive))
+
+
+@pytest.mark.parametrize(("parse", "files"), LAYOUTS.values(), ids=LAYOUTS)
+def test_every_layout_tells_the_same_story(tmp_path, parse, files):
+    dataset = read(archives.write(tmp_path, files), parse)
+    assert dataset.user_ids.tolist() == list(archives.HISTORIES)
+    histories = [dataset.catalog.movie_ids[items].tolist() for items in dataset.histories]
+    assert histories == list(archives.HISTORIES.values())
+    assert dataset.catalog.movies["title"].tolist() == archives.TITLES
+    assert dataset.catalog.movies["year"].tolist() == [1995, 1999, 1995, 1995, 1995]
+    assert dataset.catalog.movies["genres"].tolist()[:2] == ["Animation|Children's|Comedy", "Action|Sci-Fi"]
+    assert dataset.catalog.left_out["movie_id"].tolist() == [60, 70]
+    assert dataset.catalog.left_out["genres"].tolist() == ["War", ""]
+
+
+@pytest.mark.parametrize(("parse", "files"), LAYOUTS.values(), ids=LAYOUTS)
+def test_ratings_and_times_stay_with_their_films(tmp_path, parse, files):
+    dataset = read(archives.write(tmp_path, files), parse)
+    events = dataset.interactions
+    films = dataset.catalog.movie_ids[events.item]
+    rows = zip(dataset.user_ids[events.user], films, events.rating, events.timestamp, strict=True)
+    assert {tuple(map(int, row)) for row in rows} == {row for row in archives.RATINGS if row[1] != 60}
+    assert [events.user.dtype, events.item.dtype] == [np.int32, np.int32]
+    assert [events.rating.dtype, events.timestamp.dtype] == [np.float32, np.int64]
+
+
+def test_links_become_imdb_and_tmdb_ids(tmp_path):
+    movies = read(archives.write(tmp_path, archives.comma()), layouts.comma).catalog.movies
+    assert movies["imdb_id"].tolist()[:3] == ["tt0114709", "tt0133093", "tt0113828"]
+    assert movies["tmdb_id"].tolist()[:2] == [862, 603]
+    assert movies["tmdb_id"].isna().tolist() == [False, False, True, False, False]
+
+
+def test_tags_are_lower_case_and_the_most_frequent_comes_first(tmp_path):
+    comma = read(archives.write(tmp_path, archives.comma()), layouts.comma).catalog.movies
+    assert comma["tags"].tolist() == ["na", "hackers, cyber, punk", "", "", ""]
+    tagged = archives.write(tmp_path, archives.double_colon("utf-8", tags=True))
+    assert read(tagged, layouts.double_colon).catalog.movies["tags"].tolist()[1] == "hackers, cyber:: punk"
+
+
+def test_only_ten_tags_of_a_film_are_kept(tmp_path):
+    files = archives.comma()
+    rows = "".join(f"{user},10,tag {user:02},1\r\n" for user in range(1, 30))
+    files["ml-latest-small/tags.csv"] = f"userId,movieId,tag,timestamp\r\n{rows}".encode()
+    movies = read(archives.write(tmp_path, files), layouts.comma).catalog.movies
+    assert movies["tags"][0] == ", ".join(f"tag {number:02}" for number in range(1, 11))
+
+
+def test_the_wheels_unknown_film_is_that_of_the_official_archive(tmp_path):
+    files = archives.recbole()
+    name = next(name for name in files if name.endswith(".item"))
+    files[name] += b"267\tunkonwn\tunkonwn\tunknown\n"
+    left_out = read(archives.write(tmp_path, files), layouts.recbole).catalog.left_out
+    assert left_out["title"].tolist()[-1] == "unknown"
+    assert left_out["year"].isna().tolist()[-1]
+
+
+def test_films_may_share_a_title(tmp_path):
+    files = archives.comma()
+    name = "ml-latest-small/movies.csv"
+    files[name] = files[name].replace("Misérables, Les (1995)".encode(), b"Toy Story (1995)")
+    movies = read(archives.write(tmp_path, files), layouts.comma).catalog.movies
+    assert movies["title"].tolist().count("Toy Story") == 2
+
+
+@pytest.mark.parametrize("stray", ["../evil.csv", "/etc/evil", "a/../../evil", "..\\evil", "C:\\evil", "\\evil"])
+def test_an_archive_that_leaves_its_folder_is_refused(tmp_path, stray):
+    path = archives.write(tmp_path, archives.comma() | {stray: b"x"})
+    with pytest.raises(DataError, match="leads outside its folder"):
+        read(path, layouts.comma)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["some.zip"]
+
+
+def test_an_archive_with_a_link_in_it_is_refused(tmp_path):
+    path = archives.write(tmp_path, archives.comma())
+    link = zipfile.ZipInfo("ml-latest-small/link")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(link, "/etc/passwd")
+    with pytest.raises(DataError, match="leads outside its folder"):
+        read(path, layouts.comma)
+
+
+@pytest.mark.parametrize("bound", ["LARGEST", "STEEPEST"])
+def test_a_file_that_would_blow_up_is_refused_before_it_is_read(tmp_path, monkeypatch, bound):
+    monkeypatch.setattr(layouts, bound, 1)
+    files = archives.comma()
+    files["ml-latest-small/ratings.csv"] += b"\n" * (2 << 20)
+    with pytest.raises(DataError, match=r"ratings\.csv would unpack to 2,"):
+        read(archives.write(tmp_path, files), layouts.comma)
+
+
+def test_an_archive_that_lies_about_a_size_is_refused(tmp_path):
+    path = archives.write(tmp_path, archives.comma())
+    raw = bytearray(path.read_bytes())
+    size = struct.pack("<I", len(archives.comma()["ml-latest-small/ratings.csv"]))
+    while (place := raw.find(size)) >= 0:
+        raw[place : place + 4] = struct.pack("<I", 100)
+    path.write_bytes(raw)
+    with pytest.raises(DataError, match="not a sound archive"):
+        read(path, layouts.comma)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 0.999])
+def test_a_truncated_archive_is_refused_with_one_line(tmp_path, share):
+    path = archives.write(tmp_path, archives.comma())
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(DataError, match=r"some\.zip is not a sound archive of a test: [^\n]+; fetch it again$"):
+        read(path, layouts.comma)
+
+
+def test_damage_inside_an_archive_is_noticed(tmp_path):
+    path = archives.write(tmp_path, archives.comma())
+    with zipfile.ZipFile(path) as archive:
+        ratings = archive.infolist()[0]
+    whole = path.read_bytes()
+    begin = ratings.header_offset + 30 + len(ratings.filename)  # of the compressed bytes
+    for place in range(begin, begin + ratings.compress_size - 1):  # the last byte may hold idle bits
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        with pytest.raises(DataError):
+            read(path, layouts.comma)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("ratings", b"1,10,", b"one,10,"),
+        ("ratings", b"1,10,", b"1,,"),
+        ("ratings", b"1,10,", b"1,999,"),
+        ("ratings", b"1000000003", b""),
+        ("ratings", b"1,10,3", b"1,10,"),
+        ("movies", b"20,", b"10,"),
+        ("movies", b"20,", b"twenty,"),
+        ("movies", b'"Toy Story', b'Toy, "Story'),
+        ("links", b"20,0133093", b"20"),
+        ("links", b"603", b"?"),
+        ("tags", b"1,20", b"1,x"),
+    ],
+)
+def test_a_malformed_row_is_refused_with_one_line(tmp_path, file, old, new):
+    files = archives.comma()
+    name = f"ml-latest-small/{file}.csv"
+    assert old in files[name]
+    files[name] = files[name].replace(old, new, 1)
+    with pytest.raises(DataError, match=r"^some\.zip is not a sound archive[^\n]+$"):
+        read(archives.write(tmp_path, files), layouts.comma)
+
+
+@pytest.mark.parametrize("name", list(archives.comma())[:3])
+def test_a_missing_member_is_named(tmp_path, name):
+    files = archives.comma()
+    del files[name]
+    with pytest.raises(DataError, match=f"it holds no {name.split('/')[1]}"):
+        read(archives.write(tmp_path, files), layouts.comma)

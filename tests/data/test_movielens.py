@@ -1,0 +1,353 @@
+import errno
+import hashlib
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+
+from recsys import paths
+from recsys.data import download, layouts, movielens, prepared
+from recsys.data.download import DownloadError, Wheel
+from recsys.data.movielens import MissingData
+from recsys.data.schema import DataError
+from tests.data import archives
+from tests.data.server import serving, status
+
+LINE = "run: python -m recsys data get"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def site(monkeypatch):
+    """The site of MovieLens, with a little 100K on it; its hash and the wheel's are known."""
+    content = archives.zipped(archives.hundred_k())
+    wheel = Wheel("toy==1.0", hashlib.sha256(archives.zipped(archives.recbole())).hexdigest())
+    little = {"md5": hashlib.md5(content).hexdigest(), "wheel": wheel}
+    monkeypatch.setitem(movielens.SETS, "ml-100k", replace(movielens.SETS["ml-100k"], **little))
+    with serving(content) as server:
+        monkeypatch.setattr(movielens, "SITE", server.address.removesuffix("file.zip"))
+        yield server
+
+
+@pytest.fixture
+def index(monkeypatch):
+    """A package index; `index.wheel` is what it sends."""
+
+    class Index:
+        wheel = archives.zipped(archives.recbole())
+
+    def send(requirement, folder):
+        (folder / "toy-1.0.whl").write_bytes(Index.wheel)
+
+    monkeypatch.setattr(download, "_pip_download", send)
+    return Index
+
+
+def halves(folder):
+    """What a run has left half-done under a folder."""
+    return [path for path in folder.rglob("*") if ".part" in path.name]
+
+
+def same(one, other):
+    assert one.fingerprint == other.fingerprint
+    assert_frame_equal(one.catalog.movies, other.catalog.movies)
+    assert_frame_equal(one.catalog.left_out, other.catalog.left_out)
+    for column in ("user", "item", "rating", "timestamp"):
+        np.testing.assert_array_equal(getattr(one.interactions, column), getattr(other.interactions, column))
+    np.testing.assert_array_equal(one.user_ids, other.user_ids)
+
+
+# What a data set is made of
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 8), st.integers(0, 4)), min_size=1, max_size=60))
+def test_histories_are_those_of_a_plain_stable_sort(rows):
+    user, movie, time = (np.array(column, np.int32) for column in zip(*rows, strict=True))
+    films = pd.DataFrame({"movie_id": np.arange(1, 9)})
+    raw = layouts.Raw(user, movie, np.ones(len(rows), np.float32), time.astype(np.int64), films)
+    dataset = movielens.assemble("toy", raw, fewest=1)
+    expected = sorted(rows, key=lambda row: (row[0], row[2]))  # Python's sort is stable
+    seen = zip(dataset.user_ids[dataset.interactions.user], dataset.interactions.item, strict=True)
+    assert [(int(u), int(dataset.catalog.movie_ids[i])) for u, i in seen] == [row[:2] for row in expected]
+
+
+def test_times_from_anywhere_in_64_bits_are_sorted():
+    time = np.array([2**62, -(2**62), 0, 5], np.int64)
+    user = np.array([2, 2, 2, 1], np.int32)
+    raw = layouts.Raw(user, np.array([1, 2, 3, 1], np.int32), np.ones(4), time, pd.DataFrame({"movie_id": [1, 2, 3]}))
+    dataset = movielens.assemble("toy", raw, fewest=1)
+    assert [history.tolist() for history in dataset.histories] == [[0], [1, 2, 0]]
+
+
+def test_films_with_fewer_than_five_ratings_are_left_out_and_so_are_users_without_others():
+    user = np.array([1, 2, 3, 4, 5, 6, 7], np.int32)
+    movie = np.array([7, 7, 7, 7, 7, 3, 3], np.int32)
+    films = pd.DataFrame({"movie_id": [3, 5, 7]})
+    dataset = movielens.assemble("toy", layouts.Raw(user, movie, np.ones(7), np.arange(7), films))
+    assert dataset.catalog.movie_ids.tolist() == [7]
+    assert dataset.catalog.left_out["movie_id"].tolist() == [3, 5]
+    assert dataset.user_ids.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_ratings_of_nothing_worth_learning_are_refused(tmp_path):
+    files = archives.comma()
+    files["ml-latest-small/ratings.csv"] = b"userId,movieId,rating,timestamp\r\n1,10,4,5\r\n"
+    with pytest.raises(DataError, match="no film has 5 ratings"):
+        movielens.get("ml-latest-small", archives.write(tmp_path, files))
+
+
+@pytest.mark.parametrize(
+    ("listed", "rated", "words"),
+    [([3, 5, 3], 5, "film 3 is listed twice"), ([3, 5], 4, "film 4 is rated but"), ([3, 5], 9, "film 9 is rated but")],
+)
+def test_ratings_and_films_that_do_not_fit_together_are_refused(listed, rated, words):
+    user, movie = np.arange(9, dtype=np.int32), np.full(9, rated, np.int32)
+    raw = layouts.Raw(user, movie, np.ones(9), np.arange(9), pd.DataFrame({"movie_id": listed}))
+    with pytest.raises(DataError, match=words):
+        movielens.assemble("toy", raw)
+
+
+# From an archive to the prepared form and back
+
+
+def test_what_is_kept_is_what_was_read(tmp_path):
+    path = archives.write(tmp_path, archives.comma())
+    with layouts.opened(path, "a test") as archive:
+        fresh = movielens.assemble("ml-latest-small", layouts.comma(archive))
+    same(movielens.get("ml-latest-small", path), fresh)
+    same(movielens.load("ml-latest-small"), fresh)
+
+
+def test_arrays_stay_on_disk_until_they_are_touched(tmp_path):
+    dataset = movielens.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
+    events = dataset.interactions
+    assert all(isinstance(column, np.memmap) for column in (events.user, events.item, events.rating, events.timestamp))
+    with pytest.raises(ValueError, match="read-only"):
+        events.item[0] = 1
+
+
+def test_films_are_the_same_where_pyarrow_is_missing(tmp_path):
+    expected = movielens.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
+    (paths.prepared("ml-latest-small") / "films.parquet").unlink()
+    same(movielens.load("ml-latest-small"), expected)
+
+
+def test_a_bare_machine_can_take_and_load_a_set(tmp_path):
+    path = archives.write(tmp_path, archives.comma())
+    absent = ("pyarrow", "requests", "platformdirs", "tqdm", "streamlit", "torch", "implicit", "rapidfuzz", "sklearn")
+    program = f"""
+import sys
+from pathlib import Path
+for name in {absent}: sys.modules[name] = None
+from recsys.data import movielens
+movielens.get("ml-latest-small", Path({str(path)!r}))
+print(movielens.load("ml-latest-small").fingerprint)
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.stderr == ""
+    assert result.stdout.strip() == movielens.load("ml-latest-small").fingerprint
+
+
+def test_a_missing_set_is_told_with_the_line_to_type():
+    with pytest.raises(MissingData, match=f"ml-1m is not on this machine; {LINE} ml-1m$"):
+        movielens.load("ml-1m")
+    with pytest.raises(MissingData, match=f"{LINE} ml-1m$"):
+        movielens.ensure("ml-1m")
+
+
+@pytest.mark.parametrize("call", [movielens.load, movielens.get, movielens.ensure])
+def test_an_unknown_set_is_told_with_those_there_are(call):
+    with pytest.raises(DataError, match="no data set is called ml-2m; there are: ml-100k, ml-1m"):
+        call("ml-2m")
+
+
+@pytest.mark.parametrize("file", ["about.json", "item.npy", "user.npy", "user_ids.npy", "films.parquet"])
+def test_a_damaged_prepared_form_is_told_with_the_line_to_type(tmp_path, file):
+    movielens.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
+    victim = paths.prepared("ml-latest-small") / file
+    victim.write_bytes(victim.read_bytes()[: victim.stat().st_size // 2])
+    with pytest.raises(MissingData, match=f"damaged; {LINE} ml-latest-small$"):
+        movielens.load("ml-latest-small")
+
+
+def test_arrays_of_different_lengths_are_noticed(tmp_path):
+    movielens.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
+    np.save(paths.prepared("ml-latest-small") / "rating.npy", np.ones(3, np.float32))
+    with pytest.raises(MissingData, match="damaged"):
+        movielens.load("ml-latest-small")
+
+
+def test_a_form_of_another_version_asks_to_be_prepared_again(tmp_path, monkeypatch):
+    movielens.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
+    monkeypatch.setattr(prepared, "FORMAT", prepared.FORMAT + 1)
+    with pytest.raises(MissingData, match=f"another version; {LINE}"):
+        movielens.load("ml-latest-small")
+
+
+def test_a_failure_leaves_the_older_form_and_nothing_half_written(tmp_path, home):
+    kept = movielens.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
+    with pytest.raises(DataError, match=r"holds no ratings\.csv"):
+        movielens.get("ml-latest-small", archives.write(tmp_path, archives.hundred_k()))
+    same(movielens.load("ml-latest-small"), kept)
+    assert halves(home) == []
+
+
+def test_a_newer_archive_replaces_the_older_form(tmp_path):
+    files = archives.comma()
+    before = movielens.get("ml-latest-small", archives.write(tmp_path, files))
+    files["ml-latest-small/ratings.csv"] += b"9,10,5,1000000000\r\n"
+    after = movielens.get("ml-latest-small", archives.write(tmp_path, files))
+    assert (before.n_users, after.n_users, movielens.load("ml-latest-small").n_users) == (5, 6, 6)
+    assert before.history(0).tolist() == after.history(0).tolist()  # maps of the older files still work
+
+
+@pytest.mark.parametrize("words", [(errno.ENOSPC, "No space left on device"), ("500 requested and 100 written",)])
+def test_a_disk_that_fills_up_is_one_line_and_leaves_nothing(tmp_path, home, monkeypatch, words):
+    save, count = np.save, iter(range(9))
+
+    def fill_up(*arguments, **settings):
+        if next(count) == 3:
+            raise OSError(*words)
+        save(*arguments, **settings)
+
+    monkeypatch.setattr(prepared.np, "save", fill_up)
+    with pytest.raises(DataError, match=r"^the disk is full; make room in [^\n]+ and run it again$"):
+        movielens.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
+    assert halves(home) == []
+    assert movielens.prepared_names() == []
+
+
+def test_ctrl_c_while_keeping_leaves_nothing_half_written(tmp_path, home, monkeypatch):
+    def press(*arguments, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(prepared.np, "save", press)
+    with pytest.raises(KeyboardInterrupt):
+        movielens.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
+    assert halves(home) == []
+    assert movielens.prepared_names() == []
+
+
+def test_what_a_killed_run_left_is_cleared_away_by_the_next(tmp_path, home):
+    stale = home / "data" / ".ml-latest-small-abc.part" / "new"
+    stale.mkdir(parents=True)
+    movielens.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
+    assert halves(home) == []
+
+
+def test_a_home_that_cannot_be_written_to_is_one_line(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "file"))
+    with pytest.raises(DataError, match=r"^cannot write to [^\n]+; set RECSYS_HOME to a folder of yours$"):
+        movielens.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
+
+
+def test_an_archive_that_is_not_the_official_one_is_taken_and_said_so(tmp_path):
+    events = []
+    movielens.get("ml-1m", archives.write(tmp_path, archives.double_colon()), events.append)
+    assert events == [
+        {"stage": "note", "text": "some.zip is not the official archive of MovieLens 1M: its hash is another one"},
+        {"stage": "parse"},
+    ]
+
+
+@pytest.mark.parametrize("name", ["nowhere.zip", ""])
+def test_an_archive_that_is_not_there_is_one_line(tmp_path, name):
+    with pytest.raises(DataError, match=r"^cannot read [^\n]+; check the path$"):
+        movielens.get("ml-1m", tmp_path / name)
+
+
+# From the network
+
+
+def test_the_first_start_fetches_100k_from_its_site_and_the_second_nothing(site):
+    events = []
+    first = movielens.ensure("ml-100k", events.append)
+    assert [event["stage"] for event in events] == ["download", "parse"]
+    same(movielens.ensure("ml-100k", events.append), first)
+    assert len(events) == 2
+    assert len(site.asked) == 1
+
+
+@pytest.mark.parametrize("code", [404, 500, 503])
+def test_when_the_site_fails_the_package_index_has_the_same_data(site, index, tmp_path, home, code):
+    site.tricks = [status(code)]
+    events = []
+    dataset = movielens.ensure("ml-100k", events.append)
+    note, pip, parse = events
+    assert f"answered {code}" in note["text"]
+    assert note["text"].endswith("; taking the same ratings from the package index")
+    assert (pip["from"], parse) == ("the package index", {"stage": "parse"})
+    same(dataset, movielens.get("ml-100k", archives.write(tmp_path, archives.hundred_k())))
+    assert halves(home) == []
+
+
+def test_another_file_on_the_site_counts_as_a_failure(site, index):
+    site.content = b"PK" + site.content
+    events = []
+    assert movielens.ensure("ml-100k", events.append).n_users == 5
+    assert "another file than expected" in events[-3]["text"]
+
+
+def test_when_nobody_has_100k_the_sentence_holds_both_reasons_and_a_way_out(site, index, home):
+    site.tricks = [status(404)]
+    index.wheel = b"something else"
+    words = (
+        r"^neither the site \(.*404.*\) nor the package index \(.*\) has sent it; .*data get ml-100k --from FILE\.zip$"
+    )
+    with pytest.raises(DownloadError, match=words):
+        movielens.ensure("ml-100k")
+    assert halves(home) == []
+    assert movielens.prepared_names() == []
+
+
+def test_ensure_mends_a_damaged_100k(site):
+    movielens.ensure("ml-100k")
+    (paths.prepared("ml-100k") / "item.npy").write_bytes(b"")
+    assert movielens.ensure("ml-100k").n_users == 5
+
+
+def test_the_wheels_100k_is_that_of_the_official_archive(tmp_path):
+    """On the real data, where both can be had."""
+    try:
+        wheel = download.fetch_wheel(movielens.RECBOLE, tmp_path / "wheel")
+    except DownloadError as error:
+        pytest.skip(f"ML-100K cannot be had: {error}")
+    with layouts.opened(wheel, "ML-100K") as archive:
+        dataset = movielens.assemble("ml-100k", layouts.recbole(archive))
+    assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (943, 1349, 99287)
+    # Both hashes were taken from ml-100k.zip in the official layout.
+    assert dataset.fingerprint == "d581be272a9ab1c2718abd6a97988600593fac89b9162395ca6e1f340ca157e9"
+    films = pd.concat([dataset.catalog.movies, dataset.catalog.left_out])[["movie_id", "title", "year", "genres"]]
+    assert len(films) == 1682
+    assert hashlib.sha256(films.to_csv(index=False).encode()).hexdigest() == (
+        "9fea80cc99b30af80fb3a3b2c5dec8b08638ee1f96183c02475770633ae8a7e6"
+    )
+
+
+# The lists
+
+
+def test_every_published_set_can_be_had():
+    assert list(movielens.SETS) == ["ml-100k", "ml-1m", "ml-10m", "ml-20m", "ml-25m", "ml-32m", "ml-latest-small"]
+    frozen = [name for name, published in movielens.SETS.items() if published.md5]
+    assert frozen == list(movielens.SETS)[:-1]
+    assert all(published.licence.startswith("research only") for published in movielens.SETS.values())
+
+
+def test_the_table_tells_what_is_here(tmp_path):
+    assert not any(row.present for row in movielens.table())
+    movielens.get("ml-1m", archives.write(tmp_path, archives.double_colon()))
+    assert [row.name for row in movielens.table() if row.present] == ["ml-1m"]
+    assert movielens.prepared_names() == ["ml-1m"]

@@ -1,0 +1,46 @@
+import pytest
+
+from recsys.data.titles import title_and_year
+
+
+@pytest.mark.parametrize(
+    ("raw", "title", "year"),
+    [
+        ("Matrix, The (1999)", "The Matrix", 1999),
+        ("Toy Story (1995)", "Toy Story", 1995),
+        ("Misérables, Les (1995)", "Les Misérables", 1995),
+        ("Avventura, L' (1960)", "L'Avventura", 1960),
+        ("Boot, Das (1981)", "Das Boot", 1981),
+        ("Mad Adventures of Rabbi Jacob, the (1973)", "The Mad Adventures of Rabbi Jacob", 1973),
+        (
+            "City of Lost Children, The (Cité des enfants perdus, La) (1995)",
+            "The City of Lost Children (Cité des enfants perdus, La)",
+            1995,
+        ),
+        ("I, Robot (2004)", "I, Robot", 2004),
+        ("Empathy, Inc. (2018)", "Empathy, Inc.", 2018),
+        ("Good, the Bad and the Ugly, The (1966)", "The Good, the Bad and the Ugly", 1966),
+        ("2001: A Space Odyssey (1968)", "2001: A Space Odyssey", 1968),
+        ("1984 (Nineteen Eighty-Four) (1984)", "1984 (Nineteen Eighty-Four)", 1984),
+    ],
+)
+def test_articles_move_to_the_front_and_the_year_goes_away(raw, title, year):
+    assert title_and_year(raw) == (title, year)
+
+
+@pytest.mark.parametrize(
+    ("raw", "title", "year"),
+    [
+        ("Blind Side, The  (2009)", "The Blind Side", 2009),
+        ("Heroes of Telemark, The (1965) ", "The Heroes of Telemark", 1965),
+        ("Skokie\xa0(1981)", "Skokie", 1981),
+        ("Deadly Advice(1994)", "Deadly Advice", 1994),
+        ("Mona (Mona ja aika) (1983))", "Mona (Mona ja aika)", 1983),
+        ("Death Note: Desu nôto (2006–2007)", "Death Note: Desu nôto", 2006),
+        ("Land Before Time III (1995) (V)", "Land Before Time III", 1995),
+        ("unknown", "unknown", None),
+        ("", "", None),
+    ],
+)
+def test_untidy_titles_of_the_real_sets_are_understood(raw, title, year):
+    assert title_and_year(raw) == (title, year)
