@@ -1,0 +1,29 @@
+"""A stand-in for the sentence encoder, so that no test of a model fetches 90 MB."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+from recsys.models import _encoder
+
+
+def words_as_vectors(texts, report):
+    """(len(texts), 384): the sum of one fixed random vector per word, at length 1; shared words make texts near."""
+    vectors = np.array([sum(_word(word) for word in text.replace(".", " ").split()) for text in texts])
+    report({"stage": "encode", "done": len(texts), "total": len(texts)})
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def _word(word):
+    return np.random.default_rng(zlib.crc32(word.encode())).normal(size=_encoder.DIM)
+
+
+@pytest.fixture(scope="module")
+def known_encoder(tmp_path_factory):
+    """An empty home, and `words_as_vectors` in the encoder's place; gives the home."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECSYS_HOME", str(home))
+        patch.setattr(_encoder, "encode", words_as_vectors)
+        yield home
