@@ -49,4 +49,5 @@ def pad(sequences: Sequence[np.ndarray], padding: int) -> np.ndarray:
 def by_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
     """Rows of all sequences from short to long, a batch at a time: for scoring, where order does not matter."""
     order = np.argsort(lengths, kind="stable")
-    yield from np.split(order, range(batch_size, len(order), batch_size))
+    for start in range(0, len(order), batch_size):
+        yield order[start : start + batch_size]
