@@ -69,15 +69,15 @@ def fetch(
     """
     if md5 and target.exists() and digest(target, "md5") == md5:
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = _Part(target)
     deadline = None if seconds is None else time.monotonic() + seconds
-    host = urlsplit(address).hostname or address
+    order = _Order(address, urlsplit(address).hostname or address, deadline, largest, report)
+    part = _Part(target)
     with plain_disk_errors(target.parent):
+        target.parent.mkdir(parents=True, exist_ok=True)
         try:
-            _fill(part, address, host, deadline, largest, attempts, report)
+            _fill(part, order, attempts)
             if md5 and digest(part.path, "md5") != md5:
-                raise DownloadError(f"{host} sent another file than expected (its MD5 is not {md5}); try again later")
+                raise DownloadError(f"{order.host} sent another file than expected (its MD5 is not {md5}); try later")
             os.replace(part.path, target)
         finally:
             part.remove()
@@ -137,6 +137,17 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
             yield
 
 
+@dataclass(frozen=True)
+class _Order:
+    """What is wanted from where."""
+
+    address: str
+    host: str
+    deadline: float | None  # on the monotonic clock
+    largest: int  # bytes
+    report: Report
+
+
 class _Part:
     """The beginning of a file, and the server's mark (ETag) of the version it belongs to."""
 
@@ -166,50 +177,47 @@ class _Part:
         self._mark.unlink(missing_ok=True)
 
 
-def _fill(
-    part: _Part, address: str, host: str, deadline: float | None, largest: int, attempts: int, report: Report
-) -> None:
+def _fill(part: _Part, order: _Order, attempts: int) -> None:
     """Bring `part` to its full length, over as many connections as it takes."""
     furthest, failures = part.size(), 0
     while True:
         try:
-            return _connect(part, address, host, deadline, largest, report)
+            return _connect(part, order)
         except _Interrupted as error:
             failures = 1 if part.size() > furthest else failures + 1
             if failures >= attempts:
-                raise DownloadError(f"{host}: {error}; check the network and run it again") from error
+                raise DownloadError(f"{order.host}: {error}; check the network and run it again") from error
         furthest = max(furthest, part.size())
         pause = PAUSE * 2**failures
-        time.sleep(pause if deadline is None else max(0.0, min(pause, deadline - time.monotonic())))
+        time.sleep(pause if order.deadline is None else max(0.0, min(pause, order.deadline - time.monotonic())))
 
 
-def _connect(part: _Part, address: str, host: str, deadline: float | None, largest: int, report: Report) -> None:
+def _connect(part: _Part, order: _Order) -> None:
     """One connection. Raises _Interrupted when the rest may be had over another one."""
-    with closing(_before(deadline, _receive(address, part.headers()), host)) as stream:
+    with closing(_before(order, _receive(order.address, part.headers()))) as stream:
         response = next(stream)
-        if response.status_code == 416:  # our part is not a beginning of their file
-            part.remove()
-            raise _Interrupted("the file has changed there")
-        _refuse(response, host)
-        if response.status_code != 206:
+        _refuse(response, order.host)
+        if response.status_code == 200:
             part.restart(response.headers)
-        length = response.headers.get("Content-Length")
-        total = part.size() + int(length) if length else None
-        _append(part, stream, total, largest, host, report)
+        elif not response.headers.get("Content-Range", "").startswith(f"bytes {part.size()}-"):
+            part.remove()  # 416, or another piece than asked for: what we have is not the beginning of their file
+            raise _Interrupted("the file has changed there")
+        length = response.headers.get("Content-Length", "")
+        _append(part, order, stream, part.size() + int(length) if length.isdigit() else None)
 
 
-def _append(part: _Part, chunks: Iterator[bytes], total: int | None, largest: int, host: str, report: Report) -> None:
+def _append(part: _Part, order: _Order, chunks: Iterator[bytes], total: int | None) -> None:
     """Write what arrives to the end of `part`, and tell how far it is, ten times a second at most."""
     done, told = part.size(), 0.0
     with part.path.open("ab") as file:
         for chunk in chunks:
             done += len(chunk)
-            if max(done, total or 0) > largest:
-                raise DownloadError(f"{host} sends more than {largest:,} bytes, which cannot be the file")
+            if max(done, total or 0) > order.largest:
+                raise DownloadError(f"{order.host} sends more than {order.largest:,} bytes, which cannot be the file")
             file.write(chunk)
             if time.monotonic() - told > 0.1 or done == total:
                 told = time.monotonic()
-                report({"stage": "download", "done": done, "total": total, "from": host})
+                order.report({"stage": "download", "done": done, "total": total, "from": order.host})
         file.flush()
         os.fsync(file.fileno())
     if total is not None and done < total:
@@ -217,11 +225,11 @@ def _append(part: _Part, chunks: Iterator[bytes], total: int | None, largest: in
 
 
 def _refuse(response: "requests.Response", host: str) -> None:
-    """Raise unless this is the beginning of a file, or _Interrupted where waiting may help."""
+    """Raise DownloadError for an answer that is no file, or _Interrupted where waiting may help."""
     status = response.status_code
     if status in (429, 500, 502, 503, 504):
         raise _Interrupted(f"it answered {status}")
-    if status not in (200, 206):
+    if status not in (200, 206, 416):
         raise DownloadError(f"{host} answered {status} {response.reason}; the file may have moved")
     if response.headers.get("Content-Type", "").startswith("text/html"):
         raise DownloadError(f"{host} answered with a web page instead of the file; does this network ask for a log-in?")
@@ -236,7 +244,8 @@ def _receive(address: str, headers: dict[str, str]) -> Iterator[Any]:
             yield response
             yield from response.iter_content(CHUNK)
     except requests.exceptions.SSLError as error:
-        raise DownloadError(f"{urlsplit(address).hostname}: its certificate cannot be verified") from error
+        host = urlsplit(address).hostname
+        raise DownloadError(f"{host}: its certificate cannot be verified; try later, or use --from FILE.zip") from error
     except requests.RequestException as error:
         raise _Interrupted(_cause(error)) from error
 
@@ -255,8 +264,8 @@ def _cause(error: BaseException) -> str:
     return f"the connection failed ({type(error).__name__})"
 
 
-def _before(deadline: float | None, stream: Iterator[Any], host: str) -> Generator[Any]:
-    """The items of `stream`, produced in a thread: no name server or dripping handshake can hold us past `deadline`."""
+def _before(order: _Order, stream: Iterator[Any]) -> Generator[Any]:
+    """The items of `stream`, made in a thread: no name server or dripping handshake can hold us past the deadline."""
     items: queue.Queue[Any] = queue.Queue(maxsize=16)
     gone = threading.Event()
     end = object()
@@ -281,9 +290,10 @@ def _before(deadline: float | None, stream: Iterator[Any], host: str) -> Generat
     try:
         while True:
             try:
-                item = items.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+                left = None if order.deadline is None else max(0.0, order.deadline - time.monotonic())
+                item = items.get(timeout=left)
             except queue.Empty:
-                raise DownloadError(f"{host} did not deliver the file in time") from None
+                raise DownloadError(f"{order.host} did not deliver the file in time") from None
             if item is end:
                 return
             if isinstance(item, Exception):
@@ -295,18 +305,8 @@ def _before(deadline: float | None, stream: Iterator[Any], host: str) -> Generat
 
 def _pip_download(requirement: str, folder: Path) -> None:
     """Let pip fetch one wheel, from whatever index it is set up with."""
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "--no-input",
-        "--retries",
-        "1",
-        "download",
-        "--quiet",
-    ]
-    command += ["--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries=1", "--quiet"]
+    command = [*pip, "download", "--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     except subprocess.TimeoutExpired:

@@ -1,10 +1,12 @@
 """A file server on this machine that misbehaves on command."""
 
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 
 class Server:
@@ -32,6 +34,8 @@ class Server:
         body = self.content[start:]
         request.send_response(206 if start else 200)
         request.send_header("Content-Length", str(len(body)))
+        if start:
+            request.send_header("Content-Range", f"bytes {start}-{len(self.content) - 1}/{len(self.content)}")
         request.send_header("ETag", self.etag)
         request.end_headers()
         request.wfile.write(body[:stop_after])
@@ -76,8 +80,8 @@ def drip(request: BaseHTTPRequestHandler) -> None:
 
 
 @contextmanager
-def serving(content: bytes) -> Iterator[Server]:
-    """A server for the time of a test."""
+def serving(content: bytes, certificate: Path | None = None) -> Iterator[Server]:
+    """A server for the time of a test; over TLS with a certificate (and its key, in the same file)."""
     server = Server(content)
 
     class Handler(BaseHTTPRequestHandler):
@@ -87,8 +91,16 @@ def serving(content: bytes) -> Iterator[Server]:
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
 
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.address = f"http://127.0.0.1:{listener.server_port}/file.zip"
+    class Listener(ThreadingHTTPServer):
+        def handle_error(self, request: object, client_address: object) -> None:
+            """Say nothing: clients hang up here on purpose."""
+
+    listener = Listener(("127.0.0.1", 0), Handler)
+    server.address = f"http{'s' if certificate else ''}://127.0.0.1:{listener.server_port}/file.zip"
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        listener.socket = context.wrap_socket(listener.socket, server_side=True)
     threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     try:
         yield server

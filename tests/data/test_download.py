@@ -1,6 +1,8 @@
 import errno
 import hashlib
 import random
+import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -108,6 +110,19 @@ def test_a_part_that_the_server_cannot_continue_is_thrown_away(server, tmp_path)
     assert (tmp_path / "a.zip").read_bytes() == CONTENT
 
 
+def test_another_piece_than_asked_for_is_not_put_into_the_file(server, tmp_path):
+    def from_elsewhere(request):
+        request.send_response(206)
+        request.send_header("Content-Range", "bytes 7-299999/300000")
+        request.send_header("Content-Length", str(300_000 - 7))
+        request.end_headers()
+        request.wfile.write(CONTENT[7:])
+
+    server.tricks = [server.cut(200_000), from_elsewhere]
+    fetch(server.address, tmp_path / "a.zip")
+    assert (tmp_path / "a.zip").read_bytes() == CONTENT
+
+
 def test_a_busy_server_is_asked_again(server, tmp_path):
     server.tricks = [status(503), status(429)]
     fetch(server.address, tmp_path / "a.zip", md5=MD5)
@@ -153,6 +168,20 @@ def test_a_name_server_that_never_answers_is_given_up_after_the_time_in_all(tmp_
     refused(Server(b""), tmp_path, "did not deliver the file in time", address="https://example.org/a.zip", seconds=0.3)
     assert time.monotonic() - begin < 2
     never.set()
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl here to make a certificate")
+def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
+    pair = tmp_path / "pair.pem"
+    command = (
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    )
+    subprocess.run([*command.split(), "-keyout", pair, "-out", tmp_path / "cert"], check=True, capture_output=True)
+    pair.write_text(pair.read_text() + (tmp_path / "cert").read_text())
+    (tmp_path / "here").mkdir()
+    with serving(CONTENT, pair) as server:
+        refused(server, tmp_path / "here", "certificate cannot be verified")
+        assert server.asked == []
 
 
 def test_nobody_there_is_one_line_too(tmp_path):
