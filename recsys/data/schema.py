@@ -104,10 +104,12 @@ class Dataset:
 
     @property
     def n_users(self) -> int:
+        """U."""
         return len(self.user_ids)
 
     @property
     def n_items(self) -> int:
+        """I."""
         return len(self.catalog)
 
     @cached_property
