@@ -1,6 +1,8 @@
 """Every sentence that the app shows, in one place: plain English, ready to translate."""
 
 import re
+from html import escape
+from textwrap import wrap
 
 APP = "NextReel"
 
@@ -130,8 +132,9 @@ def everywhere(films: list[str]) -> str:
 
 
 def bar_label(title: str, whose: str) -> str:
-    """The name of a bar: published models may be called as ours are."""
-    return f"{title} ({whose.lower()})" if whose == PUBLISHED else title
+    """The name of a bar, in lines short enough for a phone; ours in bold."""
+    lines = "<br>".join(wrap(escape(title, quote=False), 22))
+    return f"<b>{lines}</b>" if whose == OURS else lines
 
 
 def plain(text: str) -> str:

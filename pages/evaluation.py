@@ -42,82 +42,78 @@ def choose(available: list[tuple[str, str]]) -> tuple[str, str]:
     return dataset, protocol
 
 
-def leaderboard(dataset: str, protocol: str) -> Table:
-    """Our own figures; returns them."""
-    damaged: list[str] = []
-    table = results.leaderboard(dataset, protocol, report=damaged.append)
+def leaderboard(table: Table, best: float, name: str) -> None:
+    """Our own figures."""
     st.subheader(words.LEADERBOARD)
-    for sentence in damaged:
-        st.warning(words.plain(sentence), icon=":material/broken_image:")
-    if table.empty:
-        return table
-    others = [name for name in results.METRICS if name not in METRICS]
-    show(
-        table[["title", "family", *METRICS, *others, "seeds", "date"]],
-        best=table["ndcg@10"].max(),
-        about=words.LEADERBOARD,
-    )
+    others = [metric for metric in results.METRICS if metric not in METRICS]
+    show(table[["title", "family", *METRICS, *others, "seeds", "date"]], best, words.LEADERBOARD)
     st.caption(words.LEADERBOARD_HELP)
-    download(table, f"leaderboard-{dataset}-{protocol}")
-    return table
+    download(table, f"leaderboard-{name}")
 
 
-def published(dataset: str, protocol: str) -> Table:
-    """Figures of others, clearly theirs; returns them."""
-    table = results.published(dataset, protocol)
-    if table.empty:
-        return table
+def published(table: Table, best: float, name: str) -> None:
+    """Figures of others, clearly theirs."""
     st.subheader(words.PUBLISHED_TITLE)
     st.caption(words.PUBLISHED_HELP)
-    show(table.drop(columns="code"), best=table["ndcg@10"].max(), about=words.PUBLISHED_TITLE)
-    download(table, f"published-{dataset}-{protocol}")
-    return table
+    show(table.drop(columns="code").dropna(axis="columns", how="all"), best, words.PUBLISHED_TITLE)
+    download(table, f"published-{name}")
 
 
 def show(table: Table, best: float, about: str) -> None:
-    """A table with metrics to four digits and NDCG@10 as a bar."""
-    figures = {
-        name: st.column_config.NumberColumn(name.upper(), format="%.4f") for name in table if name in results.METRICS
+    """A table with metrics to four digits and NDCG@10 as a bar; `best`: the length of a full bar."""
+    columns = {name: title for name, title in words.COLUMNS.items() if name in table}
+    columns |= {
+        name: st.column_config.NumberColumn(name.upper(), format="%.4f") for name in results.METRICS if name in table
     }
-    figures["ndcg@10"] = st.column_config.ProgressColumn("NDCG@10", format="%.4f", min_value=0, max_value=float(best))
-    others = {name: text for name, text in words.COLUMNS.items() if name in table}
-    st.dataframe(table, hide_index=True, column_config=others | figures, alt=about)
+    columns["ndcg@10"] = st.column_config.ProgressColumn("NDCG@10", format="%.4f", min_value=0, max_value=best)
+    st.dataframe(table, hide_index=True, column_config=columns, placeholder="–", alt=about)
 
 
 def download(table: Table, name: str) -> None:
     """The numbers behind a table or a chart."""
+    text = table.to_csv(index=False)
     st.download_button(
-        words.DOWNLOAD,
-        table.to_csv(index=False),
-        f"{name}.csv",
-        "text/csv",
-        key=name,
-        icon=":material/download:",
-        on_click="ignore",
+        words.DOWNLOAD, text, f"{name}.csv", "text/csv", key=name, icon=":material/download:", on_click="ignore"
     )
 
 
-def chart(ours: Table, theirs: Table) -> None:
-    """One metric of all, ours and published told apart by colour, hatching and the legend."""
+def side_by_side(ours: Table, theirs: Table) -> None:
+    """One metric of all, the best on top."""
     st.subheader(words.SIDE_BY_SIDE)
     metric = st.segmented_control(
         words.METRIC, METRICS, default=METRICS[0], required=True, format_func=str.upper, key="metric"
     )
     st.caption(words.METRIC_MEANING[metric.split("@")[0]])
-    figure = go.Figure()
-    spread = ours[f"std {metric}"].fillna(0)
-    for table, name, bars in (
-        (theirs, words.PUBLISHED, {"marker": {"color": THEIRS, "pattern": {"shape": "/", "solidity": 0.35}}}),
-        (ours, words.OURS, {"marker": {"color": OURS}, "error_x": {"array": spread, "visible": bool(spread.any())}}),
-    ):
-        known = table.dropna(subset=[metric]).sort_values(metric)
-        labels = [words.bar_label(title, name) for title in known["title"]]
-        figure.add_bar(x=known[metric], y=labels, orientation="h", name=name, **bars)
-    height = 90 + 26 * sum(len(bar.x) for bar in figure.data)
-    figure.update_layout(height=height, margin={"l": 0, "r": 0, "t": 30, "b": 0}, bargap=0.3)
-    figure.update_layout(showlegend=not theirs.empty, legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
-    figure.update_yaxes(automargin=True)
+    spread = ours[f"std {metric}"].fillna(0) if f"std {metric}" in ours else 0
+    bars = pd.concat(
+        [
+            theirs.assign(whose=words.PUBLISHED, spread=0.0),
+            ours.assign(whose=words.OURS, spread=spread),
+        ]
+    )
+    bars = bars.dropna(subset=[metric]).sort_values(metric, ignore_index=True)
+    figure = bar_chart(bars, metric)
     st.plotly_chart(figure, alt=words.CHART.format(metric=metric.upper()), config={"displayModeBar": False})
+
+
+def bar_chart(bars: Table, metric: str) -> go.Figure:
+    """A bar a row, the last on top; ours and published are told apart by colour, hatching, bold type and the legend.
+
+    bars: title, whose, spread (standard deviation over seeds), and the metric.
+    """
+    figure = go.Figure()
+    for whose, look in ((words.PUBLISHED, {"color": THEIRS, "pattern_shape": "/"}), (words.OURS, {"color": OURS})):
+        own = bars[bars["whose"] == whose]
+        whiskers = {"array": own["spread"], "visible": bool(own["spread"].any()), "color": THEIRS}
+        figure.add_bar(
+            x=own[metric], y=own.index, name=whose, orientation="h", marker=look, error_x=whiskers, text=own["title"]
+        )
+    labels = [words.bar_label(title, whose) for title, whose in zip(bars["title"], bars["whose"], strict=True)]
+    figure.update_traces(textposition="none", hovertemplate="%{text}: %{x:.4f}")
+    figure.update_yaxes(tickvals=bars.index, ticktext=labels, automargin=True, showgrid=False)
+    figure.update_layout(height=90 + 30 * len(bars), margin={"l": 0, "r": 0, "t": 30, "b": 0}, bargap=0.3)
+    figure.update_layout(barmode="overlay", legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
+    return figure
 
 
 def curves(dataset: str, table: Table) -> None:
@@ -153,16 +149,28 @@ def curve(log: Table, column: str, title: str) -> go.Figure:
     return figure
 
 
+def report(dataset: str, protocol: str) -> None:
+    """Everything that is known for a data set and a protocol."""
+    st.markdown(words.PROTOCOL_MEANING.get(protocol, protocol))
+    damaged: list[str] = []
+    ours, theirs = results.leaderboard(dataset, protocol, report=damaged.append), results.published(dataset, protocol)
+    for sentence in damaged:
+        st.warning(words.plain(sentence), icon=":material/broken_image:")
+    best = float(pd.concat([ours["ndcg@10"], theirs["ndcg@10"]]).max())
+    if not ours.empty:
+        leaderboard(ours, best, f"{dataset}-{protocol}")
+    if not theirs.empty:
+        published(theirs, best, f"{dataset}-{protocol}")
+    if not ours.empty:
+        side_by_side(ours, theirs)
+    curves(dataset, ours)
+
+
 shared.enter()
 st.title(words.EVALUATION)
 st.caption(words.EVALUATION_HELP)
 if available := results.available():
-    dataset, protocol = choose(available)
-    st.markdown(words.PROTOCOL_MEANING.get(protocol, protocol))
-    ours, theirs = leaderboard(dataset, protocol), published(dataset, protocol)
-    if not ours.empty:
-        chart(ours, theirs)
-    curves(dataset, ours)
+    report(*choose(available))
 else:
     st.info(words.NO_RESULTS, icon=":material/leaderboard:")
     st.code(words.EVALUATE_LINE, language="bash")

@@ -34,9 +34,7 @@ def your_films(dataset: Dataset) -> None:
 @st.fragment
 def search(name: str) -> None:
     """The search box; only this part runs again while somebody types."""
-    text = st.text_input(
-        words.SEARCH, key="search", type="search", live="200ms", placeholder=words.SEARCH_HINT, max_chars=200
-    )
+    text = st.text_input(words.SEARCH, key="search", type="search", live="200ms", placeholder=words.SEARCH_HINT)
     if not text:
         return
     found = shared.title_index(name).search(text, limit=8)

@@ -1,0 +1,47 @@
+import shutil
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages import _shared as shared
+from recsys.models import _encoder
+from recsys.paths import REPOSITORY
+from tests.models.conftest import words_as_vectors
+from tests.pages import world
+
+
+@pytest.fixture(scope="session")
+def trained_home(tmp_path_factory):
+    """A home with the toy MovieLens 100K and a BERT4Rec that knows it."""
+    home = tmp_path_factory.mktemp("trained")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECSYS_HOME", str(home))
+        dataset = world.build()
+        world.save(dataset)
+        world.train(dataset)
+    return home
+
+
+@pytest.fixture
+def home(trained_home, tmp_path, monkeypatch):
+    """A copy of that home for one test, with nothing cached, nothing shipped and no encoder to fetch."""
+    copy = shutil.copytree(trained_home, tmp_path / "home")
+    monkeypatch.setenv("RECSYS_HOME", str(copy))
+    monkeypatch.setattr("recsys.paths.ASSETS", tmp_path / "assets")
+    monkeypatch.setattr(_encoder, "encode", words_as_vectors)
+    for cached in (shared.dataset, shared.title_index, shared._model):
+        cached.clear()
+    return copy
+
+
+@pytest.fixture
+def visit(home):
+    """Opens the app at an address, as `visit(s="1-2")`, on a page if one is given."""
+
+    def open_app(page=None, **query):
+        app = AppTest.from_file(REPOSITORY / "app.py", default_timeout=60)
+        app.query_params.update(query)
+        app.run()
+        return app.switch_page(f"pages/{page}.py").run() if page else app
+
+    return open_app

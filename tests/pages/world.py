@@ -1,0 +1,54 @@
+"""A small world on disk for tests of the app: generated histories over the films of the ready-made lists.
+
+Everybody watches the films in the order of `TITLES`, round and round, so the film after TITLES[i] is TITLES[i + 1].
+"""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import torch
+
+from recsys import paths, store
+from recsys.data import prepared
+from recsys.data.schema import Catalog, Dataset
+from recsys.data.split import leave_one_out
+from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.serving.history import EXAMPLES
+from tests import toys
+
+TITLES = [title for _, titles in EXAMPLES.values() for title in titles]
+TITLES += [f"Film {number} (2000)" for number in range(len(TITLES), 30)]
+RARE = "Rare Bird (1999)"
+SIZES = Bert4RecConfig(
+    dim=32, heads=2, layers=1, length=24, dropout=0.0, epochs=30, batch_size=32, lr=1e-2, warmup=20, last_share=0.7
+)
+
+
+def build(name: str = "ml-100k", titles: list[str] = TITLES, first_id: int = 1) -> Dataset:
+    """The data set, unsaved; film i has the id `first_id + i`, and the one that training left out comes last."""
+    cycle = toys.cycle(len(titles))
+    return replace(cycle, name=name, catalog=Catalog(films(titles, first_id), films([RARE], first_id + len(titles))))
+
+
+def films(titles: list[str], first_id: int) -> pd.DataFrame:
+    """Rows of a film table."""
+    table = toys.catalog(len(titles)).movies.assign(movie_id=np.arange(len(titles)) + first_id)
+    table["title"] = [title[:-7] for title in titles]
+    table["year"] = pd.array([int(re.search(r"\((\d+)\)$", title)[1]) for title in titles], dtype="Int64")
+    return table
+
+
+def save(dataset: Dataset) -> None:
+    """Put a data set where the app looks for it."""
+    prepared.save(dataset, {})
+
+
+def train(dataset: Dataset) -> None:
+    """Keep a small BERT4Rec that has learnt something of the order of the films."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # so small a model only waits for more of them
+    model = Bert4Rec(SIZES).fit(leave_one_out(dataset).train)
+    torch.set_num_threads(threads)
+    store.save(paths.checkpoint(dataset.name, "bert4rec", 0), "bert4rec", model, dataset, seed=0)
