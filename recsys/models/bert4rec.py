@@ -33,8 +33,8 @@ class Bert4RecConfig(SequenceConfig):
     last_share: float = 0.1  # share of the samples that hide the last film only
     keep_some: bool = False  # BERT's 80/10/10: of the films to guess, a tenth stays and a tenth becomes a random film
     windows: bool = False  # half the samples of a history longer than `length` take a random stretch of it
-    pre_norm: bool = False  # normalise before each part of a block instead of after (the paper)
-    projection: bool = True  # a linear map and GELU before the output (the paper's equation 7)
+    pre_norm: bool = True  # normalise before each part of a block instead of after (the paper)
+    projection: bool = False  # a linear map and GELU before the output (the paper's equation 7)
     init: float = 0.05  # standard deviation of the first weights
     head_start: bool = True  # begin with neighbours' vectors and sinusoids (_start.py), not with random embeddings
 

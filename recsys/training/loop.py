@@ -33,14 +33,14 @@ class TrainingError(DataError):
 class Schedule:
     """How long and how fast to learn; every neural model's Config extends this."""
 
-    epochs: int = 100  # passes over the training histories; the learning rate reaches zero at the end of the last
+    epochs: int = 90  # passes over the training histories; the learning rate reaches zero at the end of the last
     batch_size: int = 32  # sequences per step
     lr: float = 2e-3  # highest learning rate of AdamW
     warmup: int = 300  # steps over which it rises from zero
     weight_decay: float = 0.0  # AdamW's
-    averaging: float = 0.0  # decay per step of the exponential moving average of the weights that is validated and kept
-    validate_every: int = 5  # epochs between two validations
-    patience: int = 6  # validations without a new best before stopping
+    averaging: float = 0.999  # decay per step of the exponential moving average of the weights that is validated and kept
+    validate_every: int = 10  # epochs between two validations
+    patience: int = 5  # validations without a new best before stopping
 
 
 @dataclass(frozen=True)
