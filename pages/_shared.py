@@ -144,7 +144,9 @@ def _fetch(name: str) -> Dataset | None:
 
 def _progress(event: dict[str, Any]) -> tuple[float, str]:
     """How full the bar is, and the sentence on it, for one event of `movielens.get`."""
-    if event.get("stage") != "download":
+    if event["stage"] == "note":
+        return 0.0, words.plain(event["text"])
+    if event["stage"] != "download":
         return 1.0, words.PARSING
-    done, total = event.get("done", 0), event.get("total")
-    return min(done / total, 1.0) if total else 0.0, words.FETCHING
+    total = event["total"]
+    return min(event["done"] / total, 1.0) if total else 0.0, words.FETCHING

@@ -124,7 +124,7 @@ def curves(dataset: str, table: Table) -> None:
     st.subheader(words.CURVE)
     if not logged:
         st.caption(words.NO_CURVE.format(data=shared.data_title(dataset)))
-        st.code(words.TRAIN_LINE.format(variant=shared.FIRST_MODEL, data=dataset), language="bash")
+        st.code(words.TRAIN_LINE.format(variant=shared.FIRST_MODEL, data=dataset), language="bash", wrap_lines=True)
         return
     variant = st.selectbox(
         words.MODEL, list(logged), format_func=lambda name: titles.get(name, name), key="curve_of", width=230
@@ -173,4 +173,4 @@ if available := results.available():
     report(*choose(available))
 else:
     st.info(words.NO_RESULTS, icon=":material/leaderboard:")
-    st.code(words.EVALUATE_LINE, language="bash")
+    st.code(words.EVALUATE_LINE, language="bash", wrap_lines=True)
