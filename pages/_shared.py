@@ -136,7 +136,7 @@ def _fetch(name: str) -> Dataset | None:
     except DataError as error:
         bar.empty()
         explain(error)
-        st.button(words.RETRY, type="primary", icon=":material/refresh:")
+        st.button(words.RETRY, icon=":material/refresh:")
         return None
     bar.empty()
     return dataset(name)
