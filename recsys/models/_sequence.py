@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.evaluation import metrics
 from recsys.models.base import Recommender
+from recsys.training import device as devices
 from recsys.training import loop
 from recsys.training.batches import Batch, by_length, pad
 from recsys.training.run import Run
@@ -93,20 +94,25 @@ class SequenceRecommender(Recommender):
         """Rows of the queries and their scores, a batch of similar length at a time."""
         module.eval()
         prompts = [self.prompt(history) for history in queries.histories]
-        device = next(module.parameters()).device
+        device = module.bias.device
         for rows in by_length(np.array([len(prompt) for prompt in prompts], int), SCORE_BATCH):
             batch = [prompts[row] for row in rows]
             tokens = torch.from_numpy(pad(batch, module.padding)).to(device)  # (B, T)
             last = torch.tensor([len(prompt) - 1 for prompt in batch], device=device)
             yield rows, module.logits(module(tokens, last)).float().cpu().numpy()
 
+    @property
+    def device(self) -> torch.device:
+        """Where the module computes."""
+        return self.module.bias.device
+
     def state(self) -> dict[str, np.ndarray]:
         """The module's weights."""
         return {name: value.detach().cpu().numpy() for name, value in self.module.state_dict().items()}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Rebuild the module; raises ValueError when the weights are not this configuration's."""
-        self.module = self.build(n_items)
+        """Rebuild the module, on a GPU if there is one; raises ValueError when the weights do not fit the settings."""
+        self.module = self.build(n_items).to(devices.choose("auto"))
         try:
             self.module.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in state.items()})
         except RuntimeError as error:
