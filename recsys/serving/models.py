@@ -42,6 +42,10 @@ def variants() -> tuple[Variant, ...]:
 def load(variant: str, dataset: Dataset, report: Callable[[dict[str, Any]], None] = ignore) -> Recommender:
     """A model that can score `dataset`: loaded, or fitted on first use where that takes seconds.
 
-    Raises StoreError with the line to type when it must be trained first, LookupError for an unknown name.
+    Torch is held to one thread from here on: one history is too little work to share out, and visitors are answered
+    side by side. Raises StoreError with the line to type when it must be trained first, LookupError for a strange name.
     """
+    import torch  # here, because the pages that show no films do without
+
+    torch.set_num_threads(1)
     return store.ready(variant, dataset, report=report)
