@@ -46,7 +46,8 @@ def leaderboard(table: Table, best: float, name: str) -> None:
     """Our own figures."""
     st.subheader(words.LEADERBOARD)
     others = [metric for metric in results.METRICS if metric not in METRICS]
-    show(table[["title", "family", *METRICS, *others, "seeds", "date"]], best, words.LEADERBOARD)
+    rows = table.assign(date=table["date"].str[:10])  # the day is enough to read; the download has the second
+    show(rows[["title", "family", *METRICS, *others, "seeds", "date"]], best, words.LEADERBOARD)
     st.caption(words.LEADERBOARD_HELP)
     download(table, f"leaderboard-{name}")
 
