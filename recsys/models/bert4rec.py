@@ -39,6 +39,9 @@ class Bert4RecConfig(SequenceConfig):
     head_start: bool = True  # begin with neighbours' vectors and sinusoids (_start.py), not with random embeddings
 
 
+FEW_USERS = Bert4RecConfig(batch_size=16, dropout=0.3, epochs=60, averaging=0.995, validate_every=5, patience=8)
+
+
 class Bert4RecModule(SequenceModule):
     """Item and position embeddings, L bidirectional blocks, a projection, tied output weights."""
 
@@ -85,7 +88,11 @@ class Bert4Rec(SequenceRecommender):
     family: ClassVar[str] = "Transformers"
     paper: ClassVar[str] = "arXiv:1904.06690"
     softmax: ClassVar[bool] = True
-    Config: ClassVar[type] = Bert4RecConfig
+    Config: ClassVar[type] = Bert4RecConfig  # its defaults are those tuned on ML-1M
+    presets: ClassVar[dict[tuple[str, str], Bert4RecConfig]] = {
+        ("bert4rec", "ml-100k"): FEW_USERS,
+        ("bert4rec", "ml-latest-small"): FEW_USERS,
+    }
     config: Bert4RecConfig
     module: Bert4RecModule
 
