@@ -11,7 +11,7 @@ class _ChunkedSoftmax(torch.autograd.Function):
 
     The gradient, softmax(z) minus one at the target, is computed in the forward pass, while a chunk's logits are in the
     cache. Peak memory is CHUNK_LOGITS floats, whatever M × I is. Products are of bf16, accumulated in fp32, where the
-    hardware does that.
+    hardware does that; inside a region of autocast the logits themselves are rounded to bf16 too.
     """
 
     @staticmethod
