@@ -19,7 +19,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser().parse_args(argv)
     try:
         return options.run(options)
-    except (DataError, LookupError, RuntimeError) as error:
+    except (DataError, LookupError, RuntimeError, ImportError) as error:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:

@@ -85,6 +85,12 @@ def test_what_a_person_can_mend_is_one_line_and_no_traceback(home, capsys, comma
     assert not printed.out
 
 
+def test_a_missing_package_is_named_in_one_line(home, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "implicit.cpu.als", None)
+    assert main(["evaluate", "ials"]) == 1
+    assert capsys.readouterr().err.strip().splitlines()[-1].endswith("run: pip install implicit")
+
+
 def test_a_command_line_that_makes_no_sense_is_refused(capsys):
     with pytest.raises(SystemExit):
         main(["recommend", "--no-such-flag"])

@@ -38,7 +38,7 @@ class Schedule:
     lr: float = 2e-3  # highest learning rate of AdamW
     warmup: int = 300  # steps over which it rises from zero
     weight_decay: float = 0.0  # AdamW's
-    averaging: float = 0.999  # decay per step of the exponential moving average of the weights that is validated and kept
+    averaging: float = 0.999  # decay per step of the moving average of the weights, which is validated and kept
     validate_every: int = 10  # epochs between two validations
     patience: int = 5  # validations without a new best before stopping
 
