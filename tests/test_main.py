@@ -50,20 +50,21 @@ def test_progress_can_be_read_by_programs(home, capsys):
 
 
 def test_a_killed_training_goes_on_and_ends_where_an_unbroken_one_does(home):
-    settings = [*SMALL, "--epochs", "8", "--patience", "9"]
-    command = [sys.executable, "-m", "recsys", "train", "bert4rec", *settings]
-    killed = subprocess.Popen([*command, "--seed", "1"], cwd=paths.REPOSITORY, stdout=subprocess.DEVNULL)
-    state = paths.checkpoint("ml-100k", "bert4rec", 1) / resume.FILE
-    while not state.exists() and killed.poll() is None:
+    command = [sys.executable, "-m", "recsys", "train", "bert4rec", *SMALL, "--epochs", "8", "--patience", "9"]
+    alike = {"cwd": paths.REPOSITORY, "stdout": subprocess.DEVNULL}  # processes alike: threads change the last bits
+    killed = subprocess.Popen([*command, "--seed", "1"], **alike)
+    folder = paths.checkpoint("ml-100k", "bert4rec", 1)
+    while not (folder / resume.FILE).exists() and killed.poll() is None:
         time.sleep(0.01)
     os.kill(killed.pid, signal.SIGKILL)
     killed.wait()
-    assert main(["train", "bert4rec", *settings, "--seed", "1", "--resume"]) == 0
-    log = (state.parent / loop.LOG).read_text().splitlines()
+    assert not (folder / store.META).exists()  # it had not finished
+    subprocess.run([*command, "--seed", "1", "--resume"], **alike, check=True)
+    log = (folder / loop.LOG).read_text().splitlines()
     assert [json.loads(line)["epoch"] for line in log] == list(range(1, 9))
-    resumed = (state.parent / store.WEIGHTS).read_bytes()
-    assert main(["train", "bert4rec", *settings, "--seed", "1"]) == 0
-    assert (state.parent / store.WEIGHTS).read_bytes() == resumed
+    resumed = (folder / store.WEIGHTS).read_bytes()
+    subprocess.run([*command, "--seed", "1"], **alike, check=True)
+    assert (folder / store.WEIGHTS).read_bytes() == resumed
 
 
 @pytest.mark.parametrize(
