@@ -42,6 +42,11 @@ def test_train_evaluate_and_recommend_work_on_one_another(home, capsys):
     assert set(films[0]) == {"rank", "movie_id", "title", "year", "genres", "score", "probability"}
 
 
+def test_a_model_that_only_counts_can_be_trained_too(home, capsys):
+    assert main(["train", "popular"]) == 0
+    assert store.find("popular", "ml-100k", seed=0)
+
+
 def test_progress_can_be_read_by_programs(home, capsys):
     assert main(["train", "bert4rec", "--json", *SMALL]) == 0
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -8,8 +8,11 @@ import time
 from importlib.metadata import version
 from typing import Any
 
-from recsys import paths
+from recsys import paths, store
+from recsys.data import movielens
+from recsys.data.split import leave_one_out
 from recsys.models import registry
+from recsys.training.loop import METRIC, read_log
 from recsys.training.run import Run
 
 
@@ -21,18 +24,13 @@ def train_command(variant: str, arguments: list[str]) -> int:
     chosen = {field.name: getattr(options, field.name) for field in dataclasses.fields(cls.Config)}
     config = dataclasses.replace(preset, **{name: value for name, value in chosen.items() if value is not None})
 
-    from recsys import store
-    from recsys.data import movielens
-    from recsys.data.split import leave_one_out
-
     dataset = movielens.load(options.dataset)
     split = leave_one_out(dataset)
     folder = paths.checkpoint(options.dataset, variant, options.seed)
-    log = _Best(_print_json if options.json else _print_line)
-    model = cls(config).fit(
-        split.train, split.valid, Run(options.seed, options.device, folder, options.resume, log.report)
-    )
-    store.save(folder, variant, model, dataset, options.seed, log.notes())
+    report = _print_json if options.json else _print_line
+    run = Run(options.seed, options.device, folder, options.resume, report)
+    model = cls(config).fit(split.train, split.valid, run)
+    store.save(folder, variant, model, dataset, options.seed, _notes(read_log(folder)))
     if options.ship:
         store.ship(variant, options.dataset, options.seed)
     if not options.json:
@@ -40,31 +38,19 @@ def train_command(variant: str, arguments: list[str]) -> int:
     return 0
 
 
-class _Best:
-    """Passes events on and remembers the best validation."""
-
-    def __init__(self, show: Any) -> None:
-        self.show = show
-        self.best: dict[str, Any] = {}
-        self.last: dict[str, Any] = {}
-
-    def report(self, event: dict[str, Any]) -> None:
-        """One event of the training loop."""
-        self.last = event
-        if event.get("ndcg@10", -1) > self.best.get("ndcg@10", -1):
-            self.best = event
-        self.show(event)
-
-    def notes(self) -> dict[str, Any]:
-        """What the checkpoint remembers of its making."""
-        return {
-            "validation": {key: value for key, value in self.best.items() if "@" in key or key == "mrr"},
-            "best_epoch": self.best.get("epoch"),
-            "epochs": self.last.get("epoch"),
-            "seconds": self.last.get("seconds"),
-            "versions": {"python": platform.python_version(), "torch": version("torch")},
-            "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        }
+def _notes(log: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the checkpoint remembers of its making; `log`: the whole run's events, none where nothing is trained."""
+    if not log:
+        return {}
+    best = max(log, key=lambda event: event.get(METRIC, -1))
+    return {
+        "validation": {name: value for name, value in best.items() if "@" in name or name == "mrr"},
+        "best_epoch": best["epoch"],
+        "epochs": log[-1]["epoch"],
+        "seconds": log[-1]["seconds"],
+        "versions": {"python": platform.python_version(), "torch": version("torch")},
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+    }
 
 
 def _print_json(event: dict[str, Any]) -> None:

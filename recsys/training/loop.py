@@ -194,9 +194,13 @@ def write_log(folder: Path, event: dict[str, Any]) -> None:
         file.write(json.dumps(event) + "\n")
 
 
-def trim_log(folder: Path, epoch: int) -> None:
-    """Drop the lines after `epoch`: they will be written again."""
+def read_log(folder: Path) -> list[dict[str, Any]]:
+    """The events of a run's log; none when there is no log."""
     path = folder / LOG
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    kept = [line for line in lines if json.loads(line)["epoch"] <= epoch]
-    path.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def trim_log(folder: Path, epoch: int) -> None:
+    """Drop the events after `epoch`: they will be written again."""
+    kept = [event for event in read_log(folder) if event["epoch"] <= epoch]
+    (folder / LOG).write_text("".join(json.dumps(event) + "\n" for event in kept), encoding="utf-8")
