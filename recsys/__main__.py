@@ -10,8 +10,7 @@ from pathlib import Path
 
 from recsys import paths
 from recsys.data.schema import DataError
-
-PROTOCOLS = ("full", "popularity-100")
+from recsys.evaluation.protocols import PROTOCOLS
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -50,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
     judge = commands.add_parser("evaluate", help="measure a model and write the result file")
     judge.add_argument("model")
     judge.add_argument("--dataset", default="ml-100k")
-    judge.add_argument("--protocol", choices=PROTOCOLS, default="full")
+    judge.add_argument("--protocol", choices=list(PROTOCOLS), default="full")
     judge.add_argument("--seeds", type=int, nargs="+", help="default: every seed that was trained")
     judge.add_argument("--part", choices=("test", "valid"), default="test")
     judge.add_argument("--ship", action="store_true", help="copy the result into assets/")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ASSETS = REPOSITORY / "assets"
+LOG = "log.jsonl"  # in a checkpoint's folder: one training event a line
 
 
 def home() -> Path:

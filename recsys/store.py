@@ -23,7 +23,6 @@ from recsys.training.run import Run, ignore
 
 META = "meta.json"
 WEIGHTS = "weights.safetensors"
-LOG = "log.jsonl"  # one training event a line; written by the training loop, shipped with the weights
 
 
 class StoreError(RuntimeError):
@@ -101,8 +100,8 @@ def ship(variant: str, dataset_name: str, seed: int) -> Path:
     _make(target)
     with files.locked(target):
         _write_pair(target, meta, weights)
-        if (source / LOG).exists():
-            shutil.copyfile(source / LOG, target / LOG)
+        if (source / paths.LOG).exists():
+            shutil.copyfile(source / paths.LOG, target / paths.LOG)
     return target
 
 

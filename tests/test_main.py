@@ -12,7 +12,7 @@ from recsys import paths, store
 from recsys.__main__ import main
 from recsys.data import prepared
 from recsys.evaluation import results
-from recsys.training import loop, resume
+from recsys.training import resume
 from tests import toys
 
 SMALL = shlex.split("--dim 16 --length 12 --epochs 4 --batch-size 32 --validate-every 1 --warmup 5 --device cpu")
@@ -65,7 +65,7 @@ def test_a_killed_training_goes_on_and_ends_where_an_unbroken_one_does(home):
     killed.wait()
     assert not (folder / store.META).exists()  # it had not finished
     subprocess.run([*command, "--seed", "1", "--resume"], **alike, check=True)
-    log = (folder / loop.LOG).read_text().splitlines()
+    log = (folder / paths.LOG).read_text().splitlines()
     assert [json.loads(line)["epoch"] for line in log] == list(range(1, 9))
     resumed = (folder / store.WEIGHTS).read_bytes()
     subprocess.run([*command, "--seed", "1"], **alike, check=True)

@@ -100,8 +100,8 @@ def curve(dataset: str, variant: str) -> pd.DataFrame:
     """
     trained = [paths.checkpoint(dataset, variant, seed) for seed in paths.seeds(dataset, variant)]
     for folder in (*trained, paths.shipped_checkpoint(dataset, variant)):
-        if (folder / "log.jsonl").exists():
-            return _epochs(folder / "log.jsonl")
+        if (folder / paths.LOG).exists():
+            return _epochs(folder / paths.LOG)
     return pd.DataFrame({"epoch": []})
 
 

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from recsys.data.schema import DataError
+from recsys.paths import LOG
 from recsys.training import device as devices
 from recsys.training import resume
 from recsys.training.batches import Batch
@@ -182,9 +183,6 @@ class Trainer:
             torch.cuda.set_rng_state_all(gpus)
         if self.run.folder:
             trim_log(self.run.folder, self.epoch)
-
-
-LOG = "log.jsonl"
 
 
 def write_log(folder: Path, event: dict[str, Any]) -> None:

@@ -1,11 +1,12 @@
 """The state of an unfinished run on disk, so that a killed run goes on as if nothing had happened."""
 
-import os
+import io
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from recsys import files
 from recsys.data.schema import DataError
 
 FILE = "resume.pt"
@@ -17,17 +18,9 @@ class ResumeError(DataError):
 
 def save(folder: Path, state: dict[str, Any]) -> None:
     """Replace the kept state; at any moment either the old or the new one is whole."""
-    folder.mkdir(parents=True, exist_ok=True)
-    part = folder / f"{FILE}.part"
-    try:
-        with part.open("wb") as file:
-            torch.save(state, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, folder / FILE)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    files.write(folder / FILE, buffer.getvalue())
 
 
 def load(folder: Path, matches: dict[str, Any]) -> dict[str, Any] | None:

@@ -19,11 +19,7 @@ SLOW = 120_000  # ms; a busy machine is slow, not wrong
 def address(tmp_path_factory):
     """The app, served from this repository over a toy MovieLens 100K."""
     home = tmp_path_factory.mktemp("browser")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RECSYS_HOME", str(home))
-        dataset = world.build()
-        world.save(dataset)
-        world.train(dataset)
+    world.furnish(home)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

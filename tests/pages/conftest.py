@@ -14,11 +14,7 @@ from tests.pages import world
 def trained_home(tmp_path_factory):
     """A home with the toy MovieLens 100K and a BERT4Rec that knows it."""
     home = tmp_path_factory.mktemp("trained")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RECSYS_HOME", str(home))
-        dataset = world.build()
-        world.save(dataset)
-        world.train(dataset)
+    world.furnish(home)
     return home
 
 

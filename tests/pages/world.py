@@ -5,9 +5,11 @@ Everybody watches the films in the order of `TITLES`, round and round, so the fi
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 import torch
 
 from recsys import paths, store
@@ -38,6 +40,15 @@ def films(titles: list[str], first_id: int) -> pd.DataFrame:
     table["title"] = [title[:-7] for title in titles]
     table["year"] = pd.array([int(re.search(r"\((\d+)\)$", title)[1]) for title in titles], dtype="Int64")
     return table
+
+
+def furnish(home: Path) -> None:
+    """Put the data set and a BERT4Rec that knows it into a home folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECSYS_HOME", str(home))
+        dataset = build()
+        save(dataset)
+        train(dataset)
 
 
 def save(dataset: Dataset) -> None:

@@ -3,6 +3,7 @@ import json
 import pytest
 import torch
 
+from recsys import paths
 from recsys.data.split import leave_one_out
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.training import device, loop, resume
@@ -31,7 +32,7 @@ def weights(model):
 
 def lines(folder):
     keep = ("epoch", "loss", "ndcg@10", "best")
-    return [{name: json.loads(line)[name] for name in keep} for line in (folder / loop.LOG).read_text().splitlines()]
+    return [{name: json.loads(line)[name] for name in keep} for line in (folder / paths.LOG).read_text().splitlines()]
 
 
 def test_a_run_cut_off_goes_on_bit_for_bit(tmp_path):
