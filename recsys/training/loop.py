@@ -77,6 +77,7 @@ class Trainer:
     def __init__(self, task: Task, schedule: Schedule, run: Run, device: torch.device) -> None:
         self.task, self.schedule, self.run, self.device = task, schedule, run, device
         self.identity = task.identity | {"schedule": asdict(schedule), "seed": run.seed}
+        self.bf16 = run.precision == "bf16" or (run.precision == "auto" and devices.has_fast_bf16(device))
         self.module = task.module.to(device)
         self.average = deepcopy(self.module) if schedule.averaging else self.module
         self.optimizer = torch.optim.AdamW(
@@ -134,7 +135,7 @@ class Trainer:
 
     def precision(self) -> AbstractContextManager:
         """bf16 products where the hardware has them; weights and sums stay fp32."""
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=devices.has_fast_bf16(self.device))
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16)
 
     def validate(self) -> dict[str, float]:
         """Metrics of the averaged weights; remembers them when they are the best so far."""
