@@ -51,5 +51,5 @@ CHUNK_LOGITS = 1 << 20  # 4 MB of fp32: fits a CPU core's share of the cache
 
 
 def softmax_cross_entropy(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
-    """Mean cross-entropy of `targets` (M,) under softmax(hidden (M, D) @ weight (I, D)ᵀ + bias (I,))."""
-    return _ChunkedSoftmax.apply(hidden, weight, bias, targets) / len(targets)
+    """Sum of the cross-entropies of `targets` (M,) under softmax(hidden (M, D) @ weight (I, D)ᵀ + bias (I,)), ()."""
+    return _ChunkedSoftmax.apply(hidden, weight, bias, targets)

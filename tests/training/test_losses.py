@@ -17,7 +17,7 @@ def test_the_chunked_softmax_equals_torch_in_value_and_gradient(monkeypatch):
     *leaves, targets = example()
     ours = losses.softmax_cross_entropy(*leaves, targets)
     gradients = torch.autograd.grad(ours, leaves)
-    expected = F.cross_entropy(leaves[0] @ leaves[1].T + leaves[2], targets)
+    expected = F.cross_entropy(leaves[0] @ leaves[1].T + leaves[2], targets, reduction="sum")
     torch.testing.assert_close(ours, expected, rtol=5e-3, atol=5e-3)  # products may be of bf16
     for gradient, correct in zip(gradients, torch.autograd.grad(expected, leaves), strict=True):
         torch.testing.assert_close(gradient, correct, rtol=3e-2, atol=1e-3)
@@ -41,3 +41,10 @@ def test_the_precision_of_other_products_is_left_as_it_was():
     *leaves, targets = example()
     losses.softmax_cross_entropy(*leaves, targets)
     assert torch.get_float32_matmul_precision() == before
+
+
+def test_no_position_is_no_loss_and_no_gradient():
+    *leaves, targets = example(positions=0)
+    loss = losses.softmax_cross_entropy(*leaves, targets)
+    assert loss == 0
+    assert all(not gradient.any() for gradient in torch.autograd.grad(loss, leaves))
