@@ -1,4 +1,4 @@
-"""The command line: python -m recsys data | train | evaluate | recommend | app.
+"""The command line: python -m recsys data | train | evaluate | recommend | bench | app.
 
 Every command imports what it needs when it runs, so that a training machine needs no web packages.
 """
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from recsys import paths
+from recsys.bench._commands import add_bench, bench_command
 from recsys.data.schema import DataError
 from recsys.evaluation.protocols import PROTOCOLS
 
@@ -63,6 +64,10 @@ def parser() -> argparse.ArgumentParser:
     ask.add_argument("--json", action="store_true", help="print a JSON list")
     ask.add_argument("--keep-seen", action="store_true", help="may recommend films of the history again")
     ask.set_defaults(run=recommend)
+
+    bench = commands.add_parser("bench", help="how fast this machine trains, serves, evaluates or loads")
+    add_bench(bench)
+    bench.set_defaults(run=bench_command)
 
     commands.add_parser("app", help="open the app in a browser").set_defaults(run=app)
     return top

@@ -1,0 +1,1 @@
+"""What a machine does with this project, in seconds and megabytes."""

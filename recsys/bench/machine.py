@@ -1,0 +1,75 @@
+"""On what a figure was measured, and how much memory that took."""
+
+import contextlib
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from recsys import paths
+
+PACKAGES = ("torch", "numpy", "pandas", "scipy")
+
+
+def describe() -> dict[str, Any]:
+    """Everything beside the code that moves a figure; plain JSON."""
+    return {
+        "cpu": _cpu(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "threads": os.environ.get("OMP_NUM_THREADS", "all"),
+        "load": round(os.getloadavg()[0], 1),  # processes that ran or waited, last minute: ours is one of them
+        "gpu": _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader") or None,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        **_versions(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": _first_line("git", "-C", str(paths.REPOSITORY), "describe", "--always", "--dirty", "--abbrev=12"),
+    }
+
+
+def line(machine: dict[str, Any]) -> str:
+    """A described machine in one line."""
+    where = f"{machine['cores']} cores of {machine['cpu']}" + (f", {machine['gpu']}" if machine["gpu"] else "")
+    versions = ", ".join(f"{name} {machine[name]}" for name in ("python", *PACKAGES) if name in machine)
+    return f"{where}, load {machine['load']}; {versions}; {machine['date']}, commit {machine['commit'] or 'unknown'}"
+
+
+def peak_memory_mb() -> float:
+    """The most memory that this process has held so far, in MB (10⁶ bytes)."""
+    with contextlib.suppress(OSError):  # Linux: getrusage would also count what the parent held before it started us
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
+    import resource  # here, because Windows has none
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def _cpu() -> str:
+    """The processor's name."""
+    with contextlib.suppress(OSError):
+        for row in Path("/proc/cpuinfo").read_text().splitlines():
+            if row.startswith("model name"):
+                return row.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found
+
+
+def _first_line(*command: str) -> str:
+    """What a program says, "" where it is missing or fails."""
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return said.partition("\n")[0].strip()
