@@ -1,0 +1,107 @@
+import argparse
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from recsys import paths
+from recsys.bench import train
+from recsys.bench.shapes import generated
+from recsys.data.schema import DataError
+from recsys.models import registry
+from recsys.training.run import Run
+
+SMALL = shlex.split("--users 40 --films 30 --mean-length 10 --device cpu --dim 8 --length 12 --batch-size 16")
+
+
+def measure(*arguments):
+    parser = argparse.ArgumentParser()
+    train.add_flags(parser)
+    return train.measure(parser.parse_args(arguments))
+
+
+class Scripted:
+    """Trains by telling what it is told to tell."""
+
+    device = "cuda:0"
+
+    def __init__(self, config):
+        self.config = config
+
+    def fit(self, train, valid, run):
+        for event in self.config:
+            run.report(event)
+        return self
+
+
+def scripted(monkeypatch, seconds, speeds):
+    events = [
+        {"epoch": n, "loss": 9.0 - n, "sequences_per_second": speed, "seconds": end, "memory_mb": 100.0 * n}
+        for n, (end, speed) in enumerate(zip(seconds, speeds, strict=True), start=1)
+    ]
+    monkeypatch.setattr(registry, "get", lambda variant: Scripted)
+    return train.time_training("scripted", events, generated(3, 3, 3), Run())
+
+
+def test_a_speed_is_the_median_after_the_first_epoch_and_the_first_is_told_apart(monkeypatch):
+    found = scripted(monkeypatch, seconds=[9.0, 11.0, 14.0, 18.0], speeds=[1.0, 30.0, 20.0, 10.0])
+    assert found["seconds_per_epoch"] == 3.0  # of 2, 3, 4
+    assert found["first_epoch_extra_seconds"] == 6.0
+    assert found["sequences_per_second"] == 20.0
+    assert found["losses"] == [8.0, 7.0, 6.0, 5.0]
+    assert found["gpu_memory_mb"] == 400.0
+
+
+def test_one_epoch_is_taken_as_it_is(monkeypatch):
+    found = scripted(monkeypatch, seconds=[2.0], speeds=[5.0])
+    assert (found["seconds_per_epoch"], found["first_epoch_extra_seconds"]) == (2.0, 0.0)
+
+
+def test_a_generated_set_is_trained_on_and_described():
+    result = measure(*SMALL)
+    assert (result["users"], result["films"]) == (40, 30)
+    assert result["settings"]["dim"] == 8
+    assert len(result["losses"]) == 2
+    assert result["sequences_per_second"] * result["seconds_per_epoch"] == pytest.approx(40, rel=0.05)
+    assert result["gpu_memory_mb"] is None
+    described = "\n".join(train.lines(result))
+    assert "40 users, 30 films" in described
+    assert "sequences/s" in described
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--users", "40"], "all of --users, --films and --mean-length"),
+        ([*SMALL, "--model", "popular"], "try --model bert4rec"),
+        (["--users", "0", "--films", "3", "--mean-length", "3"], "at least one user"),
+    ],
+)
+def test_what_cannot_be_measured_is_one_line(arguments, sentence):
+    with pytest.raises(DataError, match=sentence):
+        measure(*arguments)
+
+
+def test_generated_data_has_the_shape_that_was_asked_for():
+    data = generated(2_000, 500, 60, seed=3)
+    lengths = np.diff(data.offsets)
+    assert (data.n_users, data.n_items) == (2_000, 500)
+    assert lengths.mean() == pytest.approx(60, rel=0.01)
+    assert lengths.min() >= 20
+    assert np.median(lengths) < 0.8 * lengths.mean()  # a long tail of busy users …
+    assert np.sort(data.counts)[-50:].sum() > 0.6 * data.counts.sum()  # … and of films that few watch
+    assert (np.diff(data.interactions.user) >= 0).all()
+    assert len(data.catalog.films) == 500
+
+
+def test_generated_data_is_the_same_for_the_same_seed_and_can_be_even():
+    first, again, other = (generated(50, 20, 10, seed=seed) for seed in (1, 1, 2))
+    assert first.fingerprint == again.fingerprint != other.fingerprint
+    assert set(np.diff(generated(9, 20, 50, user_spread=0).offsets)) == {50}
+
+
+def test_the_flags_are_known_without_torch():
+    code = "import sys, recsys.bench.train; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, check=False).returncode == 0
