@@ -1,0 +1,1 @@
+"""Scripts that time us, against others and against bars; see README.md."""

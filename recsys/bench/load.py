@@ -1,0 +1,95 @@
+"""How long a ratings archive takes to become sorted sequences, and how long they take to open again.
+
+Each in a fresh process, with a data folder of its own that is deleted afterwards. An archive of ML-20M's size and
+layout is written by `python -m benchmarks.generate_movielens`.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from recsys import paths
+from recsys.bench.machine import peak_memory_mb
+from recsys.data import movielens
+from recsys.data.schema import DataError, Dataset
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Which archive, and whose layout it has."""
+    parser.add_argument("--from", dest="source", type=Path, required=True, metavar="FILE.zip", help="the archive")
+    parser.add_argument("--dataset", default="ml-20m", choices=list(movielens.SETS), help="whose layout it has (ml-20m)")
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Seconds and peak memory of the first load and of the second, and what was in the archive."""
+    source = options.source.resolve()
+    if not source.is_file():
+        raise DataError(f"there is no file {source}; write one: python -m benchmarks.generate_movielens --out {source}")
+    with tempfile.TemporaryDirectory(prefix="nextreel-load-") as home:
+        first = _in_fresh_process(Path(home), "first", options.dataset, str(source))
+        second = _in_fresh_process(Path(home), "second", options.dataset)
+    sizes = {name: first[name] for name in ("users", "films", "ratings")}
+    about = {"dataset": options.dataset, "archive": source.name, "archive_mb": round(source.stat().st_size / 1e6, 1)}
+    times = ("seconds", "process_seconds", "cpu_seconds", "memory_mb")
+    return about | sizes | {"first": {name: first[name] for name in times}, "second": {n: second[n] for n in times}}
+
+
+def lines(result: dict[str, Any]) -> list[str]:
+    """The measurement for people."""
+    size = f"{result['ratings']:,} ratings, {result['users']:,} users, {result['films']:,} films"
+    told = [f"{result['archive']} ({result['archive_mb']:,.0f} MB) as {result['dataset']}: {size}"]
+    for name, words in (("first", "file to sorted sequences"), ("second", "opened again, a history read")):
+        m = result[name]
+        told.append(
+            f"{name:>6} load: {m['seconds']:7.3f} s, {m['memory_mb']:6,.0f} MB at most: {words}"
+            f" ({m['cpu_seconds']:.2f} s of CPU; {m['process_seconds']:.2f} s with Python's start)"
+        )
+    return told
+
+
+def _in_fresh_process(home: Path, load: str, *arguments: str) -> dict[str, Any]:
+    """What `_told` prints there; process_seconds is the whole of it, Python's start and imports included."""
+    environment = os.environ | {"RECSYS_HOME": str(home), "PYTHONPATH": str(paths.REPOSITORY)}
+    command = [sys.executable, "-m", "recsys.bench.load", load, *arguments]
+    began = time.perf_counter()
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - began
+    if ended.returncode:
+        raise DataError(ended.stderr.strip().rpartition("\n")[2])
+    return json.loads(ended.stdout) | {"process_seconds": round(seconds, 3)}
+
+
+def _first(name: str, source: str) -> Dataset:
+    """Verify, parse, sort and keep an archive."""
+    return movielens.get(name, Path(source))
+
+
+def _second(name: str) -> Dataset:
+    """Open what was kept; its arrays are mapped into memory, not read."""
+    return movielens.load(name)
+
+
+def _told(load: Callable[..., Dataset], *arguments: str) -> dict[str, Any]:
+    """Time a load up to the first history in hand."""
+    began, began_cpu = time.perf_counter(), time.process_time()
+    dataset = load(*arguments)
+    int(dataset.history(dataset.n_users // 2).sum())
+    return {
+        "seconds": round(time.perf_counter() - began, 3),
+        "cpu_seconds": round(time.process_time() - began_cpu, 3),
+        "memory_mb": round(peak_memory_mb(), 1),
+        "users": dataset.n_users,
+        "films": dataset.n_items,
+        "ratings": len(dataset.interactions),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(_told({"first": _first, "second": _second}[sys.argv[1]], *sys.argv[2:])))
