@@ -23,7 +23,7 @@ import pandas as pd
 
 SHORTEST, LONGEST = 20, 9_254  # ratings of a user of ML-20M
 SPREAD = 1.38  # σ of the log-normal part of a length: from ML-20M's median of 68 and mean of 144
-STEEPNESS, MOST_POPULAR = 2.9, 3_740  # σ of a film's popularity, and its highest multiple of the median
+STEEPNESS, MOST_POPULAR = 3.2, 3_740  # σ of a film's popularity, and its highest multiple of the median
 FEWEST = 5  # ratings of a film: the loader leaves out those with fewer
 THEMES = 50  # groups of films between which people walk
 STAY, ONWARD = 0.85, 0.10  # chances that the next film is of the same theme, or of the one after it; else of any
@@ -31,7 +31,7 @@ SAME_SECOND, NEXT_SITTING = 0.25, 0.02  # chances that a rating shares its prede
 FIRST_DAY, YEARS = 820_454_400, 19  # 1996-01-01, in seconds; how long people go on to join
 HIGHEST_ID = 131_262  # of a film
 AT_ONCE = 1_000  # users drawn together: bounds the memory
-TRIES = 8  # draws from the own theme before a film that was not watched yet is taken from anywhere
+IN_THEME, POPULAR = 8, 48  # draws of a film until one is new to the user: of the theme, of any theme, then any film
 GENRES = ("Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary", "Drama", "Fantasy", "War")
 README = """GENERATED DATA, not MovieLens 20M: no person gave these ratings and no such films exist.
 
@@ -118,8 +118,7 @@ class World:
             got = holder[user[waiting], drawn] == waiting
             film[waiting[got]] = drawn[got]
             waiting = np.flatnonzero(film < 0)
-            own = tries < TRIES
-            drawn = self._draw(theme[waiting]) if own else self.rng.integers(self.size.films, size=len(waiting))
+            drawn = self._draw(theme[waiting], tries)
             tries += 1
         return film
 
@@ -142,8 +141,12 @@ class World:
         walked = np.cumsum(steps)
         return (walked - np.repeat(walked[starts] - steps[starts], lengths)) % self.themes
 
-    def _draw(self, theme: np.ndarray) -> np.ndarray:
-        """A film of each theme by popularity."""
+    def _draw(self, theme: np.ndarray, tries: int) -> np.ndarray:
+        """A film for each theme by popularity; who has not found a new one after many tries takes what there is."""
+        if tries >= POPULAR:
+            return self.rng.integers(self.size.films, size=len(theme))
+        if tries >= IN_THEME:
+            theme = self.rng.integers(self.themes, size=len(theme))
         place = self.theme_starts[theme] + self.rng.random(len(theme)) * self.theme_weights[theme]
         return self.by_theme[np.searchsorted(self.shares, place, side="right").clip(max=self.size.films - 1)]
 

@@ -11,20 +11,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from recsys import paths
 from recsys.bench.machine import peak_memory_mb
 from recsys.data import movielens
-from recsys.data.schema import DataError, Dataset
+from recsys.data.schema import DataError
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Which archive, and whose layout it has."""
     parser.add_argument("--from", dest="source", type=Path, required=True, metavar="FILE.zip", help="the archive")
-    parser.add_argument("--dataset", default="ml-20m", choices=list(movielens.SETS), help="whose layout it has (ml-20m)")
+    parser.add_argument(
+        "--dataset", default="ml-20m", choices=list(movielens.SETS), help="whose layout it has (ml-20m)"
+    )
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
@@ -66,20 +67,10 @@ def _in_fresh_process(home: Path, load: str, *arguments: str) -> dict[str, Any]:
     return json.loads(ended.stdout) | {"process_seconds": round(seconds, 3)}
 
 
-def _first(name: str, source: str) -> Dataset:
-    """Verify, parse, sort and keep an archive."""
-    return movielens.get(name, Path(source))
-
-
-def _second(name: str) -> Dataset:
-    """Open what was kept; its arrays are mapped into memory, not read."""
-    return movielens.load(name)
-
-
-def _told(load: Callable[..., Dataset], *arguments: str) -> dict[str, Any]:
-    """Time a load up to the first history in hand."""
+def _told(load: str, name: str, source: str = "") -> dict[str, Any]:
+    """Time a load up to a history in hand: `first` parses and keeps an archive, `second` opens what was kept."""
     began, began_cpu = time.perf_counter(), time.process_time()
-    dataset = load(*arguments)
+    dataset = movielens.get(name, Path(source)) if load == "first" else movielens.load(name)
     int(dataset.history(dataset.n_users // 2).sum())
     return {
         "seconds": round(time.perf_counter() - began, 3),
@@ -92,4 +83,4 @@ def _told(load: Callable[..., Dataset], *arguments: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_told({"first": _first, "second": _second}[sys.argv[1]], *sys.argv[2:])))
+    print(json.dumps(_told(*sys.argv[1:])))
