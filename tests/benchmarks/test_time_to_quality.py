@@ -1,0 +1,94 @@
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from benchmarks import time_to_quality
+from benchmarks.time_to_quality import Bar, main
+from recsys.evaluation.metrics import summary
+from recsys.evaluation.run import ranks
+
+SMOKE = ["--smoke", "--device", "cpu", "--epochs", "2"]
+
+
+@pytest.fixture
+def looked_at(monkeypatch):
+    """What was ranked: (held-out films, ranks), one for each look at the test films."""
+    looks = []
+
+    def watched(model, held_out, protocol, dataset):
+        found = ranks(model, held_out, protocol, dataset)
+        looks.append((held_out, found))
+        return found
+
+    monkeypatch.setattr(time_to_quality, "ranks", watched)
+    return looks
+
+
+def test_the_test_films_are_ranked_once_and_every_second_is_accounted_for(tmp_path, looked_at):
+    assert main([*SMOKE, "--json", str(tmp_path / "run.json")]) == 0
+    document = json.loads((tmp_path / "run.json").read_text("utf-8"))
+    (run,) = document["runs"]
+    ((held_out, found),) = looked_at
+    assert len(held_out) == 200
+    assert run["test_ndcg@10"] == pytest.approx(summary(found)["ndcg@10"], abs=1e-6)
+    parts = ("load_seconds", "prepare_seconds", "training_seconds", "test_seconds")
+    assert sum(run[part] for part in parts) == pytest.approx(run["everything_seconds"], abs=0.03)
+    assert [point["epoch"] for point in run["curve"]] == [1, 2]
+    assert run["valid_ndcg@10"] == max(point["ndcg@10"] for point in run["curve"])
+    assert document["machine"]["cores"] >= 1
+
+
+def test_settings_are_chosen_without_the_test_films(tmp_path, looked_at, capsys):
+    assert main([*SMOKE, "--no-test", "--lr", "1e-4", "--json", str(tmp_path / "run.json")]) == 0
+    (run,) = json.loads((tmp_path / "run.json").read_text("utf-8"))["runs"]
+    assert looked_at == []
+    assert "test_ndcg@10" not in run
+    assert run["config"]["lr"] == 1e-4
+    assert "test_ndcg" not in capsys.readouterr().out
+
+
+def test_an_epoch_of_a_large_set_can_be_tried_on_a_small_one(capsys):
+    assert main([*SMOKE, "--epoch-of-ml20m"]) == 0
+    printed = capsys.readouterr().out
+    assert "seconds_per_epoch" in printed
+    assert "open" in printed  # a CPU and a small set decide nothing
+
+
+def test_compiled_and_eager_run_in_processes_of_their_own(tmp_path, monkeypatch):
+    started = []
+
+    def run(command, cwd, check):
+        started.append(command)
+        Path(command[-1]).write_text(json.dumps({"runs": [{"compiled": "--compile" in command}]}))
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(time_to_quality, "subprocess", SimpleNamespace(run=run))
+    assert main(["--both", "--seed", "3", "--json", str(tmp_path / "both.json")]) == 0
+    assert json.loads((tmp_path / "both.json").read_text("utf-8"))["runs"] == [{"compiled": False}, {"compiled": True}]
+    assert all("--both" not in command and "3" in command for command in started)
+
+
+def test_a_run_that_fails_is_one_line(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    assert main(["--device", "cpu"]) == 1
+    assert "python -m recsys data get ml-1m" in capsys.readouterr().err
+    failing = SimpleNamespace(run=lambda *_, **__: SimpleNamespace(returncode=1))
+    monkeypatch.setattr(time_to_quality, "subprocess", failing)
+    assert main(["--both"]) == 1
+    assert "try it alone: -m benchmarks.time_to_quality" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("bar", "value", "verdict"),
+    [
+        (Bar("seconds", 30), 30.0, "reached"),
+        (Bar("seconds", 30), 30.5, "missed"),
+        (Bar("quality", 0.15, at_least=True), 0.16, "reached"),
+        (Bar("quality", 0.15, at_least=True), 0.14, "missed"),
+        (Bar("quality", 0.15, at_least=True), None, "not measured in this run"),
+    ],
+)
+def test_a_bar_is_judged_and_an_open_one_named(bar, value, verdict):
+    assert bar.line({bar.figure: value}).endswith(verdict)
