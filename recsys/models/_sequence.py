@@ -1,8 +1,9 @@
 """What all neural sequence models share: how they are trained on the one loop, asked in batches, and kept.
 
-Shapes: B sequences, T positions, D dimensions, I items.
+Shapes: B sequences, T positions, Q positions asked for, M positions with a loss, D dimensions, I items.
 """
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -16,8 +17,9 @@ from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.evaluation import metrics
 from recsys.models.base import Recommender
 from recsys.training import device as devices
-from recsys.training import loop
-from recsys.training.batches import Batch, by_length, pad
+from recsys.training import distributed, loop
+from recsys.training.batches import Batch, Draws, buckets, by_length, pad
+from recsys.training.losses import softmax_cross_entropy
 from recsys.training.run import Run
 
 SCORE_BATCH = 128  # histories scored at once: their activations stay within a few MB
@@ -46,12 +48,8 @@ class SequenceRecommender(Recommender):
         """Whatever a module may know of the training data before the first step: nothing, unless overridden."""
 
     @abstractmethod
-    def batches(self, train: Dataset, seed: int, epoch: int) -> Iterator[Batch]:
-        """One epoch of training batches, the same ones for the same seed and epoch."""
-
-    @abstractmethod
-    def loss(self, module: Any, batch: Batch) -> Tensor:
-        """The mean loss of a batch, ()."""
+    def sample(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
+        """What the histories with the numbers `rows` (B,) train on this time; random only by `draws`."""
 
     @abstractmethod
     def prompt(self, history: np.ndarray) -> np.ndarray:
@@ -63,9 +61,11 @@ class SequenceRecommender(Recommender):
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)
         self.begin(self.module, train, run.seed)
+        histories = [history for history in train.histories if len(history)]
         task = loop.Task(
             self.module,
-            lambda epoch: self.batches(train, run.seed, epoch),
+            math.ceil(len(histories) / self.config.batch_size),
+            lambda epoch: self.batches(histories, train.n_items, Draws(run.seed, epoch)),
             self.loss,
             (lambda module: self._validate(module, valid)) if valid else None,
             {"config": asdict(self.config), "data": train.fingerprint},
@@ -74,12 +74,31 @@ class SequenceRecommender(Recommender):
         self.module.eval()
         return self
 
+    def batches(self, histories: list[np.ndarray], n_items: int, draws: Draws) -> Iterator[Batch]:
+        """One epoch, this process's share of each batch."""
+        lengths = np.array([min(len(history), self.config.length) for history in histories])
+        rng = np.random.default_rng([draws.seed, draws.epoch])
+        for rows in buckets(lengths, self.config.batch_size, rng):
+            mine = distributed.share(rows)
+            if len(mine):
+                yield self.sample(histories, mine, n_items, draws)
+            else:  # fewer sequences than processes; this one must take part in the step all the same
+                yield self.sample(histories, rows[:1], n_items, draws).without_loss()
+
+    def loss(self, module: Any, batch: Batch) -> Tensor:
+        """The sum of the losses of a batch, ()."""
+        hidden = module(batch.tokens, batch.at).flatten(0, 1)[batch.picked]  # (M, D): only these get logits
+        return softmax_cross_entropy(hidden.float(), module.output, module.bias, batch.targets)
+
     def _validate(self, module: "SequenceModule", valid: HeldOut) -> dict[str, float]:
-        """Full-ranking metrics over the validation films, films already seen hidden."""
-        ranks = np.empty(len(valid), np.int64)
-        for rows, scores in self._scores(module, valid.queries):
-            seen = [valid.queries.histories[row] for row in rows]
-            ranks[rows] = metrics.target_ranks(scores, valid.targets[rows], seen)
+        """Full-ranking metrics over the validation films, films already seen hidden; each process ranks its share."""
+        ranks = np.zeros(len(valid), np.int64)
+        mine = distributed.share(np.arange(len(valid)))
+        histories = [valid.queries.histories[row] for row in mine]
+        for rows, scores in self._scores(module, Queries(histories)):
+            seen = [histories[row] for row in rows]
+            ranks[mine[rows]] = metrics.target_ranks(scores, valid.targets[mine[rows]], seen)
+        ranks = distributed.combined(ranks, module.bias.device)
         return {name: round(value, 6) for name, value in metrics.summary(ranks).items()}
 
     def score(self, queries: Queries) -> np.ndarray:
@@ -97,9 +116,10 @@ class SequenceRecommender(Recommender):
         device = module.bias.device
         for rows in by_length(np.array([len(prompt) for prompt in prompts], int), SCORE_BATCH):
             batch = [prompts[row] for row in rows]
-            tokens = torch.from_numpy(pad(batch, module.padding)).to(device)  # (B, T)
-            last = torch.tensor([len(prompt) - 1 for prompt in batch], device=device)
-            yield rows, module.logits(module(tokens, last)).float().cpu().numpy()
+            lengths = np.array([len(prompt) for prompt in batch])
+            tokens = torch.from_numpy(pad(np.concatenate(batch), lengths, module.padding)).to(device)  # (B, T)
+            last = torch.from_numpy(lengths - 1)[:, None].to(device)  # (B, 1)
+            yield rows, module.logits(module(tokens, last)[:, 0]).float().cpu().numpy()
 
     @property
     def device(self) -> torch.device:
@@ -134,7 +154,7 @@ class SequenceModule(nn.Module):
         self.bias = nn.Parameter(torch.zeros(n_items))
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at one position of each row, `at` (B,): (B, D)."""
+        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
         raise NotImplementedError
 
     @property

@@ -44,23 +44,46 @@ class Block(nn.Module):
         self.forward_in, self.forward_out = nn.Linear(dim, 4 * dim), nn.Linear(4 * dim, dim)
         self.dropout = Dropout(dropout)
 
-    def forward(self, x: Tensor, visible: Tensor | None) -> Tensor:
-        """x (B, T, D), visible (B, 1, 1 or T, T) True where a position may be looked at → (B, T, D)."""
+    def forward(self, x: Tensor, visible: Tensor | None, at: Tensor | None = None) -> Tensor:
+        """x (B, T, D), visible (B, 1, 1 or Q, T) True where a position may be looked at → (B, T, D).
+
+        With `at` (B, Q) only what comes out at those positions is computed, (B, Q, D): in the last block of a network
+        the others are of no use to anybody.
+        """
         if self.pre_norm:
-            x = x + self.dropout(self.attend(self.norm_attention(x), visible))
+            x = pick(x, at) + self.dropout(self.attend(self.norm_attention(x), visible, at))
             return x + self.dropout(self.feed_forward(self.norm_forward(x)))
-        x = self.norm_attention(x + self.dropout(self.attend(x, visible)))
+        x = self.norm_attention(pick(x, at) + self.dropout(self.attend(x, visible, at)))
         return self.norm_forward(x + self.dropout(self.feed_forward(x)))
 
-    def attend(self, x: Tensor, visible: Tensor | None) -> Tensor:
-        """Multi-head self-attention, (B, T, D) → (B, T, D)."""
-        b, t, d = x.shape
-        qkv = self.qkv(x) if x.is_cuda else self.qkv(x).float()  # a CPU's fused kernel is slower in bf16
-        q, k, v = qkv.view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)  # (B, H, T, D/H) each
+    def attend(self, x: Tensor, visible: Tensor | None, at: Tensor | None) -> Tensor:
+        """Multi-head self-attention of the positions `at` to all others, (B, T, D) → (B, Q, D)."""
+        if at is None:
+            q, k, v = self.qkv(x).chunk(3, -1)  # (B, T, D) each
+        else:
+            d = x.shape[-1]
+            q = F.linear(pick(x, at), self.qkv.weight[:d], self.qkv.bias[:d])  # (B, Q, D)
+            k, v = F.linear(x, self.qkv.weight[d:], self.qkv.bias[d:]).chunk(2, -1)
+        q, k, v = self.split(q), self.split(k), self.split(v)  # (B, H, Q or T, D/H)
         with torch.autocast(x.device.type, enabled=False):
             mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=visible)
-        return self.out(mixed.transpose(1, 2).reshape(b, t, d))
+        return self.out(mixed.transpose(1, 2).flatten(2))
+
+    def split(self, x: Tensor) -> Tensor:
+        """(B, T, D) → (B, H, T, D/H)."""
+        if not x.is_cuda:
+            x = x.float()  # a CPU's fused kernel is slower in bf16
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
     def feed_forward(self, x: Tensor) -> Tensor:
         """Two linear maps with a GELU between, (B, T, D) → (B, T, D)."""
         return self.forward_out(F.gelu(self.forward_in(x)))
+
+
+def pick(x: Tensor, at: Tensor | None) -> Tensor:
+    """x (B, T, D) at the positions `at` (B, Q) of each row, (B, Q, D); at None: x."""
+    if at is None:
+        return x
+    b, t, d = x.shape
+    rows = at + t * torch.arange(b, device=at.device)[:, None]  # (B, Q) places in the flattened (B·T)
+    return F.embedding(rows, x.reshape(b * t, d))  # a table look-up: its gradient is added up in a fixed order

@@ -4,11 +4,11 @@ Unlike the paper: positions count from the first film kept; a share of the sampl
 adds such samples too, without saying how many); dropout spares the attention weights; the learning rate of AdamW falls
 linearly to zero and the weights are averaged. What each choice brought is written down in assets/experiments.md.
 
-Shapes: S sequences, E films in all of them, B sequences of a batch, T positions, D dimensions, M masked positions.
+Shapes: B sequences, E films in all of them, T positions, Q the most masked in one sequence, D dimensions.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import ClassVar
 
 import numpy as np
@@ -19,8 +19,7 @@ from recsys.data.schema import Dataset
 from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
 from recsys.models._start import neighbour_vectors, sinusoids
 from recsys.models._transformer import Block, Dropout
-from recsys.training.batches import Batch, buckets, pad
-from recsys.training.losses import softmax_cross_entropy
+from recsys.training.batches import Batch, Draws, pad
 
 
 @dataclass(frozen=True)
@@ -67,18 +66,13 @@ class Bert4RecModule(SequenceModule):
         self.positions.weight.copy_(torch.from_numpy(positions * (std / positions.std())))
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → projected states (B, T, D), or (B, D) at the positions `at` (B,)."""
-        x = self.encode(tokens)
-        return self.project(x if at is None else x[torch.arange(len(x), device=x.device), at])
-
-    def encode(self, tokens: Tensor) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D) after the last block."""
+        """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
         positions = torch.arange(tokens.shape[1], device=tokens.device)
         visible = (tokens != self.padding)[:, None, None, :]  # (B, 1, 1, T)
         x = self.dropout(self.norm(self.items(tokens) + self.positions(positions)))
-        for block in self.blocks:
+        for block in self.blocks[:-1]:
             x = block(x, visible)
-        return self.last_norm(x)
+        return self.project(self.last_norm(self.blocks[-1](x, visible, at)))
 
 
 class Bert4Rec(SequenceRecommender):
@@ -109,62 +103,76 @@ class Bert4Rec(SequenceRecommender):
         """The newest films and a `[mask]` after them."""
         return np.append(history[-(self.config.length - 1) :], self.module.mask)
 
-    def batches(self, train: Dataset, seed: int, epoch: int) -> Iterator[Batch]:
-        """Every history once, with freshly drawn masks."""
-        rng = np.random.default_rng([seed, epoch])
-        samples = cloze(self._stretches(train, rng), train.n_items, self.config, rng)
-        lengths = np.array([len(tokens) for tokens, _ in samples])
-        for rows in buckets(lengths, self.config.batch_size, rng):
-            tokens = pad([samples[row][0] for row in rows], train.n_items)
-            targets = pad([samples[row][1] for row in rows], NOTHING).ravel()
-            at = np.flatnonzero(targets != NOTHING)
-            yield Batch(torch.from_numpy(tokens), torch.from_numpy(at), torch.from_numpy(targets[at]))
+    def sample(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
+        """The Cloze task: films of each history hidden, to be guessed from those left."""
+        films = self._stretches([histories[row] for row in rows], rows, draws)
+        lengths = np.array([len(stretch) for stretch in films])
+        tokens, targets = cloze(np.concatenate(films), lengths, rows, n_items, self.config, draws)
+        hidden = targets != NOTHING  # (E,)
+        places = places_of(lengths)
+        counts = np.bincount(np.repeat(np.arange(len(rows)), lengths)[hidden], minlength=len(rows))
+        at = pad(places[hidden], counts, 0)  # (B, Q)
+        picked = np.flatnonzero(np.arange(at.shape[1]) < counts[:, None])
+        arrays = (pad(tokens, lengths, n_items), at, picked, targets[hidden])
+        return Batch(*map(torch.from_numpy, arrays))
 
-    def _stretches(self, train: Dataset, rng: np.random.Generator) -> list[np.ndarray]:
+    def _stretches(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
         """At most `length` films of every history: the newest, or with `windows` now and then older ones."""
         length = self.config.length
-        histories = [history for history in train.histories if len(history)]
         ends = np.array([len(history) for history in histories])
         if self.config.windows:
-            random_ends = rng.integers(np.minimum(length, ends), ends + 1)
-            ends = np.where(rng.random(len(ends)) < 0.5, random_ends, ends)
+            first = np.minimum(length, ends)
+            random_ends = first + draws.integers(Purpose.WINDOW, ends + 1 - first, rows)
+            ends = np.where(draws.uniform(Purpose.OLDER, rows) < 0.5, random_ends, ends)
         return [history[max(0, end - length) : end] for history, end in zip(histories, ends, strict=True)]
-
-    def loss(self, module: Bert4RecModule, batch: Batch) -> Tensor:
-        """Mean cross-entropy of the hidden films, equation 8 of the paper."""
-        hidden = module.encode(batch.tokens).flatten(0, 1)[batch.at]  # (M, D): only these get logits
-        hidden = module.project(hidden).float()
-        return softmax_cross_entropy(hidden, module.output, module.bias, batch.targets)
 
 
 NOTHING = -1  # in place of a target: nothing to guess here
 
 
-def cloze(
-    sequences: list[np.ndarray], n_items: int, config: Bert4RecConfig, rng: np.random.Generator
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Hide films: for each sequence its tokens, and its targets (NOTHING where the film stays visible), both (T,).
+class Purpose(IntEnum):
+    """What random numbers are drawn for."""
 
+    HIDE = 0
+    HIDE_ONE = 1
+    LAST_ONLY = 2
+    KEEP = 3
+    REPLACE = 4
+    WINDOW = 5
+    OLDER = 6
+
+
+def places_of(lengths: np.ndarray) -> np.ndarray:
+    """(E,) the place, from 0, of each film in its own sequence, for sequences (B,) that lie one after another."""
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def cloze(
+    films: np.ndarray, lengths: np.ndarray, rows: np.ndarray, n_items: int, config: Bert4RecConfig, draws: Draws
+) -> tuple[np.ndarray, np.ndarray]:
+    """Hide films: the tokens, and the targets (NOTHING where a film stays visible), both (E,).
+
+    films (E,): the sequences, one after another; lengths (B,), none zero; rows (B,): their numbers in the data.
     At least one film of each is hidden; a share `last_share` of the sequences hides the last film only.
     """
-    lengths = np.array([len(sequence) for sequence in sequences])
-    films = np.concatenate(sequences).astype(np.int64)  # (E,)
     ends = np.cumsum(lengths)
-    hidden = rng.random(len(films)) < config.mask_share
+    owner, place = np.repeat(rows, lengths), places_of(lengths)  # (E,)
+    hidden = draws.uniform(Purpose.HIDE, owner, place) < config.mask_share
     untouched = np.add.reduceat(hidden, ends - lengths) == 0
-    hidden[(ends - 1 - rng.integers(lengths))[untouched]] = True
-    last_only = rng.random(len(sequences)) < config.last_share
+    hidden[(ends - 1 - draws.integers(Purpose.HIDE_ONE, lengths, rows))[untouched]] = True
+    last_only = draws.uniform(Purpose.LAST_ONLY, rows) < config.last_share
     hidden[np.repeat(last_only, lengths)] = False
     hidden[ends[last_only] - 1] = True
 
+    films = films.astype(np.int64)
     targets = np.where(hidden, films, NOTHING)
     replaced = hidden
     if config.keep_some:
-        chance = rng.random(len(films))
+        chance = draws.uniform(Purpose.KEEP, owner, place)
         replaced = hidden & (chance < 0.8)
-        films = np.where(hidden & (chance >= 0.9), rng.integers(n_items, size=len(films)), films)
-    tokens = np.where(replaced, n_items + 1, films)
-    return list(zip(np.split(tokens, ends[:-1]), np.split(targets, ends[:-1]), strict=True))
+        random_films = draws.integers(Purpose.REPLACE, np.full(len(films), n_items), owner, place)
+        films = np.where(hidden & (chance >= 0.9), random_films, films)
+    return np.where(replaced, n_items + 1, films), targets
 
 
 VARIANTS = {"bert4rec": Bert4Rec}

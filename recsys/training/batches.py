@@ -1,10 +1,11 @@
 """Batches of sequences of similar length, so that next to nothing is computed for padding.
 
-Shapes: S sequences, B of them in a batch, T positions, M positions with a loss.
+Shapes: S sequences, B of them in a batch, E films in those, T positions, Q positions asked for, M with a loss.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -19,12 +20,55 @@ class Batch:
     """Sequences padded at the end to the longest of the batch, and where a loss falls."""
 
     tokens: Tensor  # (B, T) int64
-    at: Tensor  # (M,) int64, places in the flattened (B·T) tokens
+    at: Tensor | None  # (B, Q) int64, the positions whose hidden states are wanted; None: all T
+    picked: Tensor  # (M,) int64, places in the flattened (B·Q) hidden states that have a loss
     targets: Tensor  # (M,) int64, the items that belong there
+
+    def without_loss(self) -> Self:
+        """The same sequences with nothing to learn from."""
+        return replace(self, picked=self.picked[:0], targets=self.targets[:0])
 
     def to(self, device: torch.device) -> Self:
         """The same batch on another device, without waiting for the copy."""
-        return type(self)(*(getattr(self, field.name).to(device, non_blocking=True) for field in fields(self)))
+        if device.type == "cpu":
+            return self
+        moved = {
+            name: value.pin_memory().to(device, non_blocking=True)
+            for name, value in vars(self).items()
+            if value is not None
+        }
+        return replace(self, **moved)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Random numbers that depend on nothing but seed, epoch, sequence and place.
+
+    So any process can draw what belongs to any sequence, in any order, and several draw what one would have drawn.
+    """
+
+    seed: int
+    epoch: int
+
+    def uniform(self, purpose: int, sequence: np.ndarray, place: np.ndarray | int = 0) -> np.ndarray:
+        """Numbers in [0, 1), one for each sequence and place (below 2³²); another `purpose` gives others.
+
+        The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), applied twice to a counter.
+        """
+        key = np.random.SeedSequence([self.seed, self.epoch, purpose]).generate_state(1, np.uint64)
+        x = _mix(np.asarray(sequence).astype(np.uint64) ^ key)
+        x = _mix(x + np.asarray(place).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+        return (x >> np.uint64(11)) * 2.0**-53
+
+    def integers(self, purpose: int, high: np.ndarray, sequence: np.ndarray, place: np.ndarray | int = 0) -> np.ndarray:
+        """Whole numbers from 0 to below `high`."""
+        return (self.uniform(purpose, sequence, place) * high).astype(np.int64)
+
+
+def _mix(x: np.ndarray) -> np.ndarray:
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
 
 
 def buckets(lengths: np.ndarray, batch_size: int, rng: np.random.Generator) -> list[np.ndarray]:
@@ -38,11 +82,10 @@ def buckets(lengths: np.ndarray, batch_size: int, rng: np.random.Generator) -> l
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
-def pad(sequences: Sequence[np.ndarray], padding: int) -> np.ndarray:
-    """(B, T) int64: the sequences, each filled up at its end with `padding`."""
-    lengths = np.array([len(sequence) for sequence in sequences])
-    padded = np.full((len(sequences), lengths.max(initial=1)), padding, np.int64)
-    padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.concatenate(sequences)
+def pad(values: np.ndarray, lengths: np.ndarray, padding: int) -> np.ndarray:
+    """(B, longest) int64: the values (E,) of B rows, one row after another, each filled up at its end."""
+    padded = np.full((len(lengths), max(1, lengths.max(initial=0))), padding, np.int64)
+    padded[np.arange(padded.shape[1]) < lengths[:, None]] = values
     return padded
 
 
@@ -51,3 +94,20 @@ def by_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
     order = np.argsort(lengths, kind="stable")
     for start in range(0, len(order), batch_size):
         yield order[start : start + batch_size]
+
+
+def ahead(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
+    """The batches on a device; for a GPU, each is made and sent while the one before is computed."""
+    if device.type == "cpu":
+        yield from batches
+        return
+
+    def prepare() -> Batch | None:
+        batch = next(batches, None)
+        return batch and batch.to(device)
+
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(prepare)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(prepare)
+            yield batch

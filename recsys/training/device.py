@@ -1,7 +1,10 @@
 """Which device to train on, and what it does well."""
 
 import ctypes
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import torch
 
@@ -29,6 +32,33 @@ def has_fast_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return device.type == "cpu" and torch.cpu.is_available() and torch.cpu._is_avx512_bf16_supported()
+
+
+@contextmanager
+def repeatable(device: torch.device) -> Iterator[None]:
+    """Have a GPU add up in the same order every time; a CPU with the same number of threads does so anyway."""
+    if device.type != "cuda":
+        yield
+        return
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+
+
+def peak_memory(device: torch.device) -> int:
+    """The most bytes that were in use at once: on a GPU by tensors, on a CPU by the process; 0 where unknown."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    with suppress(ImportError):
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return 0
 
 
 def keep_freed_memory() -> None:

@@ -1,15 +1,26 @@
-"""Losses over a whole catalogue: each is the sum over its positions, for the caller to divide.
+"""Losses over a catalogue, exact or sampled: each is the sum over its positions, for the caller to divide.
 
-Shapes: M positions with a loss, I items, D dimensions. The scores are hidden (M, D) @ weight (I, D)ᵀ + bias (I,).
+Shapes: M positions with a loss, I items, D dimensions, K negatives. The scores are hidden (M, D) @ weight (I, D)ᵀ +
+bias (I,). Below, p is the true distribution of a position's target, q the one that negatives are drawn from.
 """
 
+import math
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
+
+from recsys.data.schema import DataError
+
+LOSSES = ("softmax", "sampled-softmax", "gbce")
+Loss = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # hidden, weight, bias, targets → the sum, ()
 
 CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # at a time: what a core's cache holds; what keeps a GPU busy
 FEWEST_ROWS = 32  # of a chunk: a product of fewer would spend its time on fetching the weights
+SMOOTHING = 0.75  # negatives are drawn by popularity to this power, as in word2vec (arXiv:1310.4546)
 
 
 class _ChunkedSoftmax(torch.autograd.Function):
@@ -61,3 +72,100 @@ def _softmax(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> t
 def softmax_cross_entropy(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
     """Sum of the cross-entropies of `targets` (M,) under the softmax of all scores, exactly; ()."""
     return _ChunkedSoftmax.apply(hidden, weight, bias, targets)
+
+
+def sampled_softmax(
+    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor, log_q: Tensor
+) -> Tensor:
+    """Sum of the cross-entropies of `targets` (M,) among K negatives drawn from q, all scores less their log q (I,).
+
+    `negatives` are shared by the positions, (K,), or each has its own, (M, K). The correction is that of Bengio and
+    Senécal (2008) and Yi et al. (RecSys 2019). Its form matters: the target's score is corrected like the others, and a
+    negative that happens to be the target stays. Of K + 1 films in random order, one from p and the others from q, film
+    c is the one from p with a probability proportional to p(c) / q(c); so the scores of least loss are log p + constant
+    exactly, for any K (Ma and Collins, arXiv:1809.01812). Without such hits popular targets are pushed up, the more so
+    the larger K q is; with only the negatives corrected, by log(K q), the form is right for infinite K alone.
+
+    Naive is to correct nothing: the scores of least loss are then log p - log q. With q like popularity (films of the
+    same batch, draws by popularity) they know nothing of what is popular, and popular films end up last.
+    """
+    positive, negative = _chosen_scores(hidden, weight, bias, targets, negatives)
+    positive, negative = positive - log_q[targets], negative - log_q[negatives]
+    return (torch.cat([positive[:, None], negative], 1).logsumexp(1) - positive).sum()
+
+
+def gbce(
+    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor, n_items: int, t: float
+) -> Tensor:
+    """Sum of gSASRec's generalised binary cross-entropies of `targets` (M,) against K negatives (arXiv:2308.07192).
+
+    `negatives` are uniform, shared by the positions, (K,), or each has its own, (M, K); one that happens to be the
+    target does not count. At t = 1 the sigmoid of a score is the film's probability p; at t = 0, plain binary
+    cross-entropy, it is p / (p + α (1 - p)): the fewer the negatives, the more it claims.
+    """
+    positive, negative = _chosen_scores(hidden, weight, bias, targets, negatives)
+    alpha = negatives.shape[-1] / (n_items - 1)  # gBCE's sampling rate α
+    beta = alpha * (t * (1 - 1 / alpha) + 1 / alpha)  # gBCE's β
+    negative = negative.masked_fill(negatives == targets[:, None], -torch.inf)
+    return -beta * F.logsigmoid(positive).sum() - F.logsigmoid(-negative).sum()  # log(1 - σ(s)) = log σ(-s)
+
+
+def _chosen_scores(
+    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Scores of the targets, (M,), and of the negatives, (M, K), from one fetch of their weights."""
+    films = torch.cat([targets, negatives.flatten()])
+    sizes = [len(targets), negatives.numel()]
+    (w_target, w), (b_target, b) = F.embedding(films, weight).split(sizes), bias[films].split(sizes)
+    positive = (hidden * w_target).sum(1) + b_target
+    if negatives.dim() == 1:
+        negative = hidden @ w.T + b
+    else:
+        negative = (w.view(*negatives.shape, -1) @ hidden[:, :, None])[:, :, 0] + b.view(negatives.shape)
+    return positive.float(), negative.float()
+
+
+def item_loss(name: str, negatives: int, t: float, counts: np.ndarray) -> Loss:
+    """The loss of LOSSES called `name`; a sampled one draws `negatives` films anew at each call.
+
+    It draws from torch's global generator of the device that `hidden` is on. `t` is gBCE's calibration, `counts` (I,)
+    how often each film is in the training data. Raises DataError for another name.
+    """
+    if name == "softmax":
+        return softmax_cross_entropy
+    if name == "sampled-softmax":
+        return _SampledSoftmax(negatives, counts)
+    if name == "gbce":
+        return _CalibratedBCE(negatives, t)
+    raise DataError(f"there is no loss {name}; use --loss with one of: {', '.join(LOSSES)}")
+
+
+class _SampledSoftmax:
+    """Sampled softmax against films drawn by popularity to the power of SMOOTHING, shared by the batch."""
+
+    def __init__(self, negatives: int, counts: np.ndarray) -> None:
+        q = (counts + 1.0) ** SMOOTHING  # + 1: a film that nobody trains on is to be pushed down too
+        q /= q.sum()
+        self.negatives = negatives
+        self.log_q, self.cumulative = torch.from_numpy(np.log(q)).float(), torch.from_numpy(np.cumsum(q))
+
+    def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+        """Sum of the losses, ()."""
+        device = hidden.device
+        self.log_q, self.cumulative = self.log_q.to(device), self.cumulative.to(device)
+        draws = torch.rand(self.negatives, dtype=torch.float64, device=device)
+        drawn = torch.searchsorted(self.cumulative, draws).clamp(max=len(weight) - 1)
+        return sampled_softmax(hidden, weight, bias, targets, drawn, self.log_q)
+
+
+class _CalibratedBCE:
+    """gBCE against uniform films, shared by the batch."""
+
+    def __init__(self, negatives: int, t: float) -> None:
+        self.negatives, self.t = negatives, t
+
+    def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+        """Sum of the losses, ()."""
+        n_items = len(weight)
+        drawn = torch.randint(n_items, (self.negatives,), device=hidden.device)
+        return gbce(hidden, weight, bias - math.log(n_items), targets, drawn, n_items, self.t)

@@ -41,5 +41,5 @@ def load(folder: Path, matches: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def clear(folder: Path) -> None:
-    """Forget the kept state: the run is complete."""
+    """Forget the kept state: what the run has learnt is kept elsewhere."""
     (folder / FILE).unlink(missing_ok=True)

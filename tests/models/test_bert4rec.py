@@ -7,52 +7,101 @@ from recsys.data.split import leave_one_out
 from recsys.evaluation import metrics
 from recsys.models._transformer import Dropout
 from recsys.models.bert4rec import NOTHING, Bert4Rec, Bert4RecConfig, cloze
+from recsys.training.batches import Draws
 from recsys.training.run import Run
 from tests import toys
 
 SEQUENCES = [np.arange(start, start + 40) % 60 for start in range(500)]
+LENGTHS = np.full(500, 40)
 
 
-def hide(**settings):
-    config = Bert4RecConfig(**settings)
-    samples = cloze(SEQUENCES, 60, config, np.random.default_rng(0))
-    return [tokens for tokens, _ in samples], [targets for _, targets in samples]
+DRAWS = Draws(seed=0, epoch=0)
+
+
+def hide(draws=DRAWS, **settings):
+    """Tokens and targets, (500, 40) each."""
+    films, rows = np.concatenate(SEQUENCES), np.arange(500)
+    tokens, targets = cloze(films, LENGTHS, rows, 60, Bert4RecConfig(**settings), draws)
+    return tokens.reshape(500, 40), targets.reshape(500, 40)
 
 
 def test_a_fifth_of_the_films_is_hidden_and_each_can_be_guessed_from_its_target():
     tokens, targets = hide(last_share=0.0)
-    masked = np.concatenate(tokens) == 61
+    masked = tokens == 61
     assert masked.mean() == pytest.approx(0.2, abs=0.01)
-    np.testing.assert_array_equal(masked, np.concatenate(targets) != NOTHING)
-    restored = [np.where(target == NOTHING, token, target) for token, target in zip(tokens, targets, strict=True)]
-    np.testing.assert_array_equal(np.concatenate(restored), np.concatenate(SEQUENCES))
+    np.testing.assert_array_equal(masked, targets != NOTHING)
+    np.testing.assert_array_equal(np.where(targets == NOTHING, tokens, targets), SEQUENCES)
+
+
+def test_masks_change_with_the_epoch_and_the_seed():
+    first, again = hide(), hide()
+    np.testing.assert_array_equal(first, again)
+    for other in (Draws(seed=0, epoch=1), Draws(seed=1, epoch=0)):
+        both = (hide(other)[0] == 61) & (first[0] == 61)
+        assert both.mean() == pytest.approx(0.18**2 + 0.1 / 40, abs=0.01)  # as often as chance has it
+
+
+def test_a_sequence_is_masked_alike_in_whatever_batch_it_lies():
+    data, draws = toys.cycle(length=15), Draws(seed=3, epoch=2)
+    model = untrained()
+    together = model.sample(data.histories, np.arange(8), 20, draws)
+    for row in range(8):
+        alone = model.sample(data.histories, np.array([row]), 20, draws)
+        torch.testing.assert_close(alone.tokens[0], together.tokens[row])
+
+
+def test_the_states_asked_for_are_those_of_the_hidden_films():
+    model, data = untrained(), toys.dataset([np.arange(4), np.arange(9), [7]], 30)
+    batch = model.sample(data.histories, np.arange(3), 30, Draws(0, 0))
+    rows = batch.picked // batch.at.shape[1]
+    places = batch.at.flatten()[batch.picked]
+    assert torch.equal(batch.tokens[rows, places], torch.full_like(places, 31))
+    assert (batch.tokens == 31).sum() == len(batch.targets)
+    assert batch.targets.tolist() == [int(data.histories[row][place]) for row, place in zip(rows, places, strict=True)]
+
+
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_what_is_computed_only_where_it_is_wanted_is_the_same(pre_norm):
+    module = untrained(init=0.5, layers=2, pre_norm=pre_norm).module.eval()
+    tokens = torch.tensor([[1, 31, 2, 8, 9], [3, 4, 31, 30, 30]])
+    at = torch.tensor([[1, 4, 0], [2, 0, 0]])
+    everywhere, wanted = module(tokens), module(tokens, at)
+    torch.testing.assert_close(wanted, everywhere[torch.arange(2)[:, None], at])
+    gradients = [
+        torch.autograd.grad(states.square().sum(), module.items.weight)[0]
+        for states in (everywhere[torch.arange(2)[:, None], at], wanted)
+    ]
+    torch.testing.assert_close(*gradients)
 
 
 def test_every_sample_has_something_to_guess():
     _, targets = hide(mask_share=0.0, last_share=0.0)
-    assert all((target != NOTHING).sum() == 1 for target in targets)
+    assert ((targets != NOTHING).sum(1) == 1).all()
+    assert len(set(np.nonzero(targets != NOTHING)[1])) == 40  # anywhere in the sequence
 
 
 def test_last_only_samples_hide_the_last_film_and_no_other():
     tokens, _ = hide(last_share=1.0)
-    assert all(row[-1] == 61 and (row == 61).sum() == 1 for row in tokens)
+    assert (tokens[:, -1] == 61).all()
+    assert (tokens == 61).sum() == 500
 
 
 def test_eighty_ten_ten():
     tokens, targets = hide(keep_some=True, last_share=0.0)
-    token, target, film = (np.concatenate(rows) for rows in (tokens, targets, SEQUENCES))
+    token, target, film = tokens.ravel(), targets.ravel(), np.concatenate(SEQUENCES)
     guessed = target != NOTHING
     assert (token[guessed] == 61).mean() == pytest.approx(0.8, abs=0.02)
     assert (token[guessed] == film[guessed]).mean() == pytest.approx(0.1, abs=0.02)
+    assert len(np.unique(token[guessed & (token != 61) & (token != film)])) == 60  # any film may replace one
     np.testing.assert_array_equal(token[~guessed], film[~guessed])
     np.testing.assert_array_equal(target[guessed], film[guessed])
 
 
 def test_windows_reach_the_old_films_of_long_histories():
-    data = toys.dataset([np.arange(50)], 50)
+    histories, rows = [np.arange(50)], np.array([0])
     for windows, reached in ((False, 10), (True, 50)):
         model = Bert4Rec(Bert4RecConfig(length=10, windows=windows))
-        seen = {film for seed in range(200) for film in model._stretches(data, np.random.default_rng(seed))[0]}
+        seen = {film for epoch in range(200) for film in model._stretches(histories, rows, Draws(0, epoch))[0]}
         assert len(seen) == reached
 
 

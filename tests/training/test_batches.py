@@ -1,6 +1,7 @@
 import numpy as np
+import pytest
 
-from recsys.training.batches import POOL, buckets, by_length, pad
+from recsys.training.batches import POOL, Draws, buckets, by_length, pad
 
 
 def test_every_sequence_is_in_exactly_one_batch():
@@ -20,7 +21,29 @@ def test_batches_hold_sequences_of_similar_length():
 
 
 def test_padding_fills_the_end():
-    assert pad([np.array([1, 2]), np.array([3]), np.array([], int)], 9).tolist() == [[1, 2], [3, 9], [9, 9]]
+    assert pad(np.array([1, 2, 3]), np.array([2, 1, 0]), 9).tolist() == [[1, 2], [3, 9], [9, 9]]
+    assert pad(np.array([], int), np.array([0]), 9).tolist() == [[9]]
+
+
+def test_draws_are_uniform_and_independent_of_their_neighbours():
+    draws = Draws(seed=0, epoch=0)
+    grid = np.stack([draws.uniform(0, np.full(500, row), np.arange(500)) for row in range(200)])  # (200, 500)
+    assert np.histogram(grid, 10, (0, 1))[0] == pytest.approx([10_000] * 10, rel=0.04)
+    for other in (
+        np.roll(grid, 1, 0),
+        np.roll(grid, 1, 1),
+        draws.uniform(1, np.arange(200)[:, None], np.arange(500)),
+        Draws(1, 0).uniform(0, np.arange(200)[:, None], np.arange(500)),
+        Draws(0, 1).uniform(0, np.arange(200)[:, None], np.arange(500)),
+    ):
+        assert abs(np.corrcoef(grid.ravel(), other.ravel())[0, 1]) < 0.015
+
+
+def test_draws_depend_on_nothing_else():
+    draws = Draws(seed=5, epoch=7)
+    rows = np.array([3, 9, 4])
+    assert draws.uniform(0, rows, 2)[1] == draws.uniform(0, np.array([9]), np.array([2]))[0]
+    assert set(draws.integers(0, np.full(1000, 3), np.arange(1000))) == {0, 1, 2}
 
 
 def test_by_length_goes_from_short_to_long_and_keeps_ties_in_order():

@@ -19,11 +19,14 @@ class KilledError(Exception):
 
 
 def fit(folder, resume=False, seed=0, config=CONFIG, stop_after=99):
+    """Train; killed before the epoch after `stop_after` is told of. The state is kept after every step."""
+
     def report(event):
         if event["epoch"] > stop_after:
             raise KilledError
 
-    return Bert4Rec(config).fit(SPLIT.train, SPLIT.valid, Run(seed, "cpu", folder, resume, report))
+    run = Run(seed, "cpu", folder, resume, report, save_every=0)
+    return Bert4Rec(config).fit(SPLIT.train, SPLIT.valid, run)
 
 
 def weights(model):
@@ -42,7 +45,43 @@ def test_a_run_cut_off_goes_on_bit_for_bit(tmp_path):
     resumed = fit(tmp_path / "cut", resume=True)
     torch.testing.assert_close(weights(resumed), weights(whole), rtol=0, atol=0)
     assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
-    assert not (tmp_path / "cut" / resume.FILE).exists()
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 7, 12])
+def test_a_run_killed_after_any_step_goes_on_bit_for_bit(tmp_path, monkeypatch, steps):
+    whole = fit(tmp_path / "whole")
+    keep, kept = resume.save, []
+
+    def keep_then_die(folder, state):
+        keep(folder, state)
+        kept.append(state["progress"][0])
+        if len(kept) == steps:
+            raise KilledError
+
+    monkeypatch.setattr(resume, "save", keep_then_die)
+    with pytest.raises(KilledError):
+        fit(tmp_path / "cut")
+    assert kept == list(range(1, steps + 1))
+    monkeypatch.setattr(resume, "save", keep)
+    resumed = fit(tmp_path / "cut", resume=True)
+    torch.testing.assert_close(weights(resumed), weights(whole), rtol=0, atol=0)
+    assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
+
+
+def test_a_finished_run_resumed_is_finished_at_once(tmp_path):
+    """So a kill between the end of training and the writing of the checkpoint costs nothing."""
+    whole = fit(tmp_path)
+    told = []
+    again = Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path, True, told.append))
+    torch.testing.assert_close(weights(again), weights(whole), rtol=0, atol=0)
+    assert told == []
+
+
+def test_the_state_is_kept_once_an_interval_and_at_the_end(tmp_path, monkeypatch):
+    kept = []
+    monkeypatch.setattr(resume, "save", lambda folder, state: kept.append(state["progress"][0]))
+    Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path, save_every=3600))
+    assert kept == [4 * 3]
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
@@ -67,6 +106,12 @@ def test_a_damaged_state_is_refused_with_one_line(tmp_path):
         fit(tmp_path, resume=True)
 
 
+def task(module, loss, validate):
+    """One batch an epoch, with one target."""
+    batch = loop.Batch(torch.zeros(1, 1), None, torch.zeros(1), torch.zeros(1))
+    return loop.Task(module, 1, lambda epoch: iter([batch]), loss, validate, {})
+
+
 def test_the_best_weights_are_kept_not_the_last(tmp_path):
     module = torch.nn.Linear(1, 1)
     scores = iter([0.1, 0.9, 0.2, 0.3])
@@ -79,29 +124,24 @@ def test_the_best_weights_are_kept_not_the_last(tmp_path):
     def loss(module, batch):
         return module(torch.ones(1, 1)).square().sum()
 
-    batches = [loop.Batch(torch.zeros(1, 1), torch.zeros(1), torch.zeros(1))]
     schedule = loop.Schedule(epochs=4, lr=0.1, warmup=1, validate_every=1)
-    loop.train(loop.Task(module, lambda epoch: batches, loss, validate, {}), schedule, Run(device="cpu"))
+    loop.train(task(module, loss, validate), schedule, Run(device="cpu"))
     assert float(module.weight.detach()) == seen[1]
 
 
 def test_training_stops_when_validation_no_longer_improves():
     module, epochs = torch.nn.Linear(1, 1), []
-    batches = [loop.Batch(torch.zeros(1, 1), torch.zeros(1), torch.zeros(1))]
-    task = loop.Task(
-        module, lambda epoch: batches, lambda m, b: m(torch.ones(1, 1)).sum(), lambda m: {loop.METRIC: 0.5}, {}
-    )
     schedule = loop.Schedule(epochs=50, validate_every=1, patience=3)
-    loop.train(task, schedule, Run(device="cpu", report=lambda event: epochs.append(event["epoch"])))
+    run = Run(device="cpu", report=lambda event: epochs.append(event["epoch"]))
+    loop.train(task(module, lambda m, b: m(torch.ones(1, 1)).sum(), lambda m: {loop.METRIC: 0.5}), schedule, run)
     assert epochs == [1, 2, 3, 4]  # the first is the best; three misses follow
 
 
 def test_a_loss_that_is_no_number_stops_the_run():
     module = torch.nn.Linear(1, 1)
-    batches = [loop.Batch(torch.zeros(1, 1), torch.zeros(1), torch.zeros(1))]
-    task = loop.Task(module, lambda epoch: batches, lambda m, b: m(torch.ones(1, 1)).sum() * torch.nan, None, {})
+    nothing = task(module, lambda m, b: m(torch.ones(1, 1)).sum() * torch.nan, None)
     with pytest.raises(loop.TrainingError, match="lower --lr"):
-        loop.train(task, loop.Schedule(epochs=1), Run(device="cpu"))
+        loop.train(nothing, loop.Schedule(epochs=1), Run(device="cpu"))
 
 
 def test_a_device_that_is_not_there_is_named():

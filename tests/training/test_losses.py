@@ -1,9 +1,13 @@
+import itertools
 import subprocess
 import sys
 
+import numpy as np
+import pytest
 import torch
 import torch.nn.functional as F
 
+from recsys.data.schema import DataError
 from recsys.training import losses
 
 
@@ -74,12 +78,172 @@ def peak(positions, items):
     softmax_cross_entropy(hidden, weight, torch.zeros(items), targets).backward()
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
-print(peak(4_000, 2_000), peak(40_000, 2_000), peak(2_000, 40_000))
+print(peak(1_500, 2_000), peak(15_000, 2_000), peak(1_500, 20_000))
 """
 
 
 def test_ten_times_the_logits_need_no_more_memory():
     answer = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True, timeout=120)
     small, more_positions, more_items = map(int, answer.stdout.split())  # MB
-    assert more_positions - small < 30  # the logits of all positions would be 320 MB
+    assert more_positions - small < 30  # the logits of all positions would be 120 MB
     assert more_items - small < 30
+
+
+P = torch.tensor([8, 4, 2, 1, 1]) / 16  # what comes next, in the one context that there is
+
+
+def outcomes(shares):
+    """Draws that stand for a distribution: each film as often as its share, in sixteenths, says."""
+    return torch.repeat_interleave((shares * 16).round().long())
+
+
+def lowest(loss):
+    """The scores (I,) of one context at which a loss is lowest."""
+    scores = torch.zeros(len(P), requires_grad=True)
+    optimiser = torch.optim.LBFGS([scores], max_iter=200, line_search_fn="strong_wolfe", tolerance_grad=1e-6)
+
+    def closure():
+        optimiser.zero_grad()
+        value = loss(torch.zeros(1), torch.zeros(len(P), 1), scores)
+        value.backward()
+        return value
+
+    optimiser.step(closure)
+    return scores.detach()
+
+
+def sampled(q, log_q, k=2):
+    """The sampled softmax with every possible draw of k negatives from q for every possible target, each as likely."""
+    draws = torch.tensor(list(itertools.product(*[outcomes(P).tolist()] + [outcomes(q).tolist()] * k)))
+
+    def loss(hidden, weight, scores):
+        hidden = hidden.expand(len(draws), 1)
+        return losses.sampled_softmax(hidden, weight, scores, draws[:, 0], draws[:, 1:], log_q) / len(draws)
+
+    return loss
+
+
+@pytest.mark.parametrize("q", [P, torch.tensor([4, 4, 4, 2, 2]) / 16, torch.tensor([1, 1, 2, 4, 8]) / 16])
+def test_the_corrected_sampled_softmax_is_lowest_at_the_true_probabilities(q):
+    found = lowest(sampled(q, q.log())).softmax(0)
+    torch.testing.assert_close(found, P, rtol=0, atol=1e-3)
+
+
+def test_naive_sampling_by_popularity_forgets_what_is_popular():
+    naive = torch.zeros(len(P))  # no correction
+    found = lowest(sampled(P, naive)).softmax(0)
+    torch.testing.assert_close(found, torch.full_like(P, 1 / len(P)), rtol=0, atol=1e-3)  # p / q
+
+
+def test_naive_sampling_puts_films_last_that_are_drawn_more_than_watched():
+    q = torch.tensor([12, 1, 1, 1, 1]) / 16
+    found = lowest(sampled(q, torch.zeros(len(P)))).softmax(0)
+    torch.testing.assert_close(found, (P / q) / (P / q).sum(), rtol=0, atol=1e-3)
+    assert found.argmin() == 0  # the film that half of the people watch next
+    assert lowest(sampled(q, q.log())).argmax() == 0
+
+
+def test_shared_negatives_are_the_same_negatives_for_each():
+    *leaves, targets = example()
+    negatives, log_q = torch.randint(37, (5,)), torch.randn(37)
+    each = negatives.expand(len(targets), 5)
+    shared = losses.sampled_softmax(*leaves, targets, negatives, log_q)
+    torch.testing.assert_close(shared, losses.sampled_softmax(*leaves, targets, each, log_q))
+    shared = losses.gbce(*leaves, targets, negatives, 37, 0.5)
+    torch.testing.assert_close(shared, losses.gbce(*leaves, targets, each, 37, 0.5))
+
+
+def test_the_sampled_softmax_equals_torch_on_the_scores_it_chose():
+    *leaves, targets = example()
+    negatives, log_q = torch.randint(37, (len(targets), 5)), torch.randn(37)
+    ours = losses.sampled_softmax(*leaves, targets, negatives, log_q)
+    corrected = leaves[0] @ leaves[1].T + leaves[2] - log_q
+    chosen = corrected.gather(1, torch.cat([targets[:, None], negatives], 1))
+    expected = F.cross_entropy(chosen, torch.zeros_like(targets), reduction="sum")
+    torch.testing.assert_close(ours, expected)
+    gradients, correct = torch.autograd.grad(ours, leaves), torch.autograd.grad(expected, leaves)
+    torch.testing.assert_close(gradients, correct, rtol=1e-4, atol=1e-5)
+
+
+def calibrated(t):
+    """gBCE with one negative, each of the films that are not the target equally often, for every possible target."""
+    n = len(P)
+    pairs = torch.tensor([(y, film) for y in outcomes(P).tolist() for film in range(n) if film != y])
+
+    def loss(hidden, weight, scores):
+        hidden = hidden.expand(len(pairs), 1)
+        return losses.gbce(hidden, weight, scores, pairs[:, 0], pairs[:, 1:], n, t) / len(pairs)
+
+    return lowest(loss).sigmoid()
+
+
+def test_gbce_is_calibrated_at_one_and_too_sure_of_itself_at_zero():
+    torch.testing.assert_close(calibrated(1), P, rtol=0, atol=1e-3)
+    alpha = 1 / (len(P) - 1)
+    torch.testing.assert_close(calibrated(0), P / (P + alpha * (1 - P)), rtol=0, atol=1e-3)
+    assert (calibrated(0) > P + 0.1).all()
+    assert calibrated(0.75).sum() < calibrated(0.5).sum()
+
+
+def test_gbce_equals_the_papers_formula():
+    *leaves, targets = example()
+    negatives = (targets[:, None] + torch.tensor([1, 5, 9])) % 37  # none is the target
+    scores = leaves[0] @ leaves[1].T + leaves[2]
+    alpha, t = 3 / 36, 0.75
+    beta = alpha * (t * (1 - 1 / alpha) + 1 / alpha)
+    positive, negative = scores.gather(1, targets[:, None]).sigmoid(), scores.gather(1, negatives).sigmoid()
+    expected = -(positive**beta).log().sum() - (1 - negative).log().sum()
+    torch.testing.assert_close(losses.gbce(*leaves, targets, negatives, 37, t), expected, rtol=1e-4, atol=0)
+
+
+def test_gbce_leaves_out_a_negative_that_is_the_target():
+    *leaves, targets = example()
+    spared = torch.stack([targets, targets], 1)
+    scores = (leaves[0] @ leaves[1].T + leaves[2]).gather(1, targets[:, None])
+    beta = 1 - 0.75 * (1 - 2 / 36)  # the paper's β for t = .75 and α = 2 / 36
+    ours = losses.gbce(*leaves, targets, spared, 37, 0.75)
+    torch.testing.assert_close(ours, -beta * F.logsigmoid(scores).sum())
+    assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(ours, leaves))
+
+
+@pytest.mark.parametrize("name", ["sampled-softmax", "gbce"])
+def test_huge_scores_do_not_overflow_in_a_sampled_loss(name):
+    *leaves, targets = example()
+    loss = losses.item_loss(name, 4, 0.75, np.ones(37))(leaves[0] * 1e4, *leaves[1:], targets)
+    assert torch.isfinite(loss)
+    assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(loss, leaves))
+
+
+@pytest.mark.parametrize("name", losses.LOSSES)
+def test_every_loss_learns_what_is_likely_and_repeats_itself_for_a_seed(name):
+    counts = (P.numpy() * 1600).astype(int)
+    loss = losses.item_loss(name, negatives=4, t=0.75, counts=counts)
+    targets = torch.from_numpy(np.random.default_rng(0).permutation(np.repeat(np.arange(5), counts)))
+
+    def learn():
+        torch.manual_seed(0)
+        scores = torch.zeros(5, requires_grad=True)
+        optimiser = torch.optim.Adam([scores], lr=0.05)
+        for batch in targets.split(40) * 5:
+            optimiser.zero_grad()
+            loss(torch.zeros(len(batch), 1), torch.zeros(5, 1), scores, batch).backward()
+            optimiser.step()
+        return scores.detach()
+
+    scores = learn()
+    assert scores.argmax() == 0
+    assert scores[:3].min() > scores[3:].max()
+    assert torch.equal(scores, learn())
+
+
+@pytest.mark.parametrize("name", losses.LOSSES)
+def test_every_loss_of_no_position_is_nothing(name):
+    *leaves, targets = example(positions=0)
+    loss = losses.item_loss(name, negatives=4, t=0.75, counts=np.ones(37))(*leaves, targets)
+    assert loss == 0
+    assert all(not gradient.any() for gradient in torch.autograd.grad(loss, leaves))
+
+
+def test_an_unknown_loss_names_those_there_are():
+    with pytest.raises(DataError, match="softmax, sampled-softmax, gbce"):
+        losses.item_loss("hinge", negatives=4, t=0.75, counts=np.ones(3))
