@@ -42,10 +42,19 @@ def variants() -> tuple[Variant, ...]:
 def load(variant: str, dataset: Dataset, report: Callable[[dict[str, Any]], None] = ignore) -> Recommender:
     """A model that can score `dataset`: loaded, or fitted on first use where that takes seconds.
 
-    Torch is held to one thread from here on: one history is too little work to share out, and visitors are answered
-    side by side. Raises StoreError with the line to type when it must be trained first, LookupError for a strange name.
+    Arithmetic is held to one thread from here on. Raises StoreError with the line to type when it must be trained
+    first, LookupError for a strange name.
+    """
+    hold_to_one_thread()
+    return store.ready(variant, dataset, report=report)
+
+
+def hold_to_one_thread() -> None:
+    """Let torch and NumPy compute on the thread that asks: one history is too little work to share out, and visitors
+    are answered side by side.
     """
     import torch  # here, because the pages that show no films do without
+    from threadpoolctl import threadpool_limits
 
     torch.set_num_threads(1)
-    return store.ready(variant, dataset, report=report)
+    threadpool_limits(1, "blas")

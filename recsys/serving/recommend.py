@@ -1,17 +1,27 @@
 """The top films of a score row: who is hidden, how ties fall, what is a probability. Models only score.
 
-Shapes: B histories, I films.
+A row of scores is read four times and copied once, whatever its length: largest score, softmax, k-th score, those not
+below it. Shapes: B histories, I films.
 """
 
+import math
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from recsys.data.schema import Dataset, Queries
 from recsys.models.base import Recommender
 
-SCORES_AT_ONCE = 1 << 24  # floats in one block of scores: 64 MB, whatever the catalogue
+History = Sequence[int] | np.ndarray
+
+SCORES_AT_ONCE = 1 << 24  # floats in the score blocks of all threads: 64 MB, whatever the catalogue
+AT_ONCE = 256  # histories in a block, at most
+THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+EXPONENTS_AT_ONCE = 1 << 14  # scores whose exponentials are summed together: 64 KB, which a core's cache holds
 
 
 class ServingError(ValueError):
@@ -32,7 +42,7 @@ class Recommendation:
 
 
 def recommend(
-    dataset: Dataset, model: Recommender, history: Sequence[int], k: int = 10, hide_seen: bool = True
+    dataset: Dataset, model: Recommender, history: History, k: int = 10, hide_seen: bool = True
 ) -> list[Recommendation]:
     """The k best films after a history of items (0…I-1, oldest first, repeats allowed), best first.
 
@@ -43,17 +53,30 @@ def recommend(
 
 
 def recommend_many(
-    dataset: Dataset, model: Recommender, histories: Sequence[Sequence[int]], k: int = 10, hide_seen: bool = True
+    dataset: Dataset, model: Recommender, histories: Sequence[History], k: int = 10, hide_seen: bool = True
 ) -> list[list[Recommendation]]:
-    """`recommend` for each of B histories; memory stays bounded whatever B is."""
+    """`recommend` for each of B histories, on all cores; scores take no more than 64 MB whatever B is."""
     if k < 0:
         raise ServingError(f"cannot recommend {k} films; ask for 0 or more")
-    scored = _score(dataset, model, histories)
-    return [_best(dataset, model, scores, seen if hide_seen else seen[:0], k) for seen, scores in scored]
+
+    def answer(rows: list[int]) -> list[list[Recommendation]]:
+        scored = _score(dataset, model, [histories[row] for row in rows])
+        return [_best(dataset, model, scores, seen if hide_seen else seen[:0], k) for seen, scores in scored]
+
+    block = max(1, min(AT_ONCE, SCORES_AT_ONCE // max(1, THREADS * dataset.n_items)))
+    order = sorted(range(len(histories)), key=lambda row: -len(histories[row]))  # alike lengths: little padding
+    blocks = [order[start : start + block] for start in range(0, len(order), block)]
+    if len(blocks) < 2:
+        answered = list(map(answer, blocks))
+    else:
+        with ThreadPoolExecutor(THREADS) as pool:
+            answered = list(pool.map(answer, blocks))
+    found = dict(zip(order, chain.from_iterable(answered), strict=True))
+    return [found[row] for row in range(len(histories))]
 
 
 def rank_of(
-    dataset: Dataset, model: Recommender, history: Sequence[int], items: Sequence[int], hide_seen: bool = True
+    dataset: Dataset, model: Recommender, history: History, items: Sequence[int], hide_seen: bool = True
 ) -> list[int | None]:
     """The rank of each of `items` in the whole list that `recommend` would give; None: hidden, or ruled out."""
     wanted = _items(dataset, items)
@@ -65,23 +88,21 @@ def rank_of(
 
 
 def _score(
-    dataset: Dataset, model: Recommender, histories: Sequence[Sequence[int]]
+    dataset: Dataset, model: Recommender, histories: Sequence[History]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Each history as items with its checked row of scores (I,), scored in blocks of bounded size."""
-    block = max(1, min(256, SCORES_AT_ONCE // max(1, dataset.n_items)))
-    for start in range(0, len(histories), block):
-        queries = Queries([_items(dataset, history) for history in histories[start : start + block]])
-        scores = model.score(queries)  # (block, I)
-        if scores.shape != (len(queries), dataset.n_items):
-            raise ServingError(
-                f"{model.title} scored {scores.shape}, not {(len(queries), dataset.n_items)}; train it again"
-            )
-        if np.isnan(scores).any() or np.isposinf(scores).any():
-            raise ServingError(f"{model.title} returned scores that are no numbers; train it again")
-        yield from zip(queries.histories, scores, strict=True)
+    """Each history as items with its row of scores (I,), which are numbers or minus infinity."""
+    queries = Queries([_items(dataset, history) for history in histories])
+    scores = model.score(queries)  # (B, I)
+    if scores.shape != (len(queries), dataset.n_items):
+        raise ServingError(
+            f"{model.title} scored {scores.shape}, not {(len(queries), dataset.n_items)}; train it again"
+        )
+    if not scores.max(initial=-np.inf) < np.inf:  # the largest of some numbers and a NaN is NaN
+        raise ServingError(f"{model.title} returned scores that are no numbers; train it again")
+    return zip(queries.histories, scores, strict=True)
 
 
-def _items(dataset: Dataset, history: Sequence[int]) -> np.ndarray:
+def _items(dataset: Dataset, history: History) -> np.ndarray:
     """A history as an array of valid items; PAD, MASK and MovieLens ids that are no items are refused."""
     items = np.asarray(history)
     if not items.size:
@@ -95,29 +116,42 @@ def _items(dataset: Dataset, history: Sequence[int]) -> np.ndarray:
 
 
 def _best(dataset: Dataset, model: Recommender, scores: np.ndarray, seen: np.ndarray, k: int) -> list[Recommendation]:
-    """The k best films of one score row (I,) as people read them."""
+    """The k best films of one score row (I,) as people read them. Overwrites scores of `seen` films."""
+    log_sum = _log_sum_exp(scores) if model.softmax else math.nan
     best = _top(scores, seen, k)
-    chances = _softmax(scores)[best].tolist() if model.softmax and len(best) else [None] * len(best)
-    films = [dataset.catalog.films[item] for item in best]
+    films = [dataset.catalog.films[item] for item in best.tolist()]
     return [
-        Recommendation(rank, film.movie_id, film.title, film.year, film.genres, score, chance)
-        for rank, (film, score, chance) in enumerate(zip(films, scores[best].tolist(), chances, strict=True), start=1)
+        Recommendation(
+            rank,
+            film.movie_id,
+            film.title,
+            film.year,
+            film.genres,
+            score,
+            math.exp(score - log_sum) if model.softmax else None,
+        )
+        for rank, (film, score) in enumerate(zip(films, scores[best].tolist(), strict=True), start=1)
     ]
 
 
 def _top(scores: np.ndarray, seen: np.ndarray, k: int) -> np.ndarray:
-    """Up to k items, best first, equal scores by item number; neither `seen` ones nor those at minus infinity."""
-    scores = scores.copy()  # (I,)
+    """Up to k items, best first, equal scores by item number; neither `seen` ones nor those at minus infinity.
+
+    Overwrites the scores (I,) of `seen` films.
+    """
     scores[seen] = -np.inf
-    k = min(k, int(np.isfinite(scores).sum()))
+    k = min(k, len(scores))
     if k == 0:
         return np.zeros(0, np.int64)
-    kth = np.partition(scores, -k)[-k]
+    kth = max(np.partition(scores, -k)[-k], np.finfo(scores.dtype).min)  # above minus infinity
     ahead = np.flatnonzero(scores >= kth)  # in item order; more than k where several films tie for the last place
     return ahead[np.argsort(-scores[ahead], kind="stable")][:k]
 
 
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    """(I,) float64 probabilities of one row of logits."""
-    weights = np.exp(scores.astype(np.float64) - scores.max())
-    return weights / weights.sum()
+def _log_sum_exp(scores: np.ndarray) -> float:
+    """log Σ exp of a row of scores (I,), a piece at a time: nothing as long as the row is made."""
+    largest = scores.max(initial=-np.inf)
+    if largest == -np.inf:
+        return -math.inf
+    pieces = (scores[start : start + EXPONENTS_AT_ONCE] for start in range(0, len(scores), EXPONENTS_AT_ONCE))
+    return float(largest) + math.log(sum(float(np.exp(piece - largest).sum()) for piece in pieces))

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from recsys.data.schema import Dataset, Queries
 from recsys.models.base import Recommender
@@ -115,12 +116,31 @@ def test_a_negative_number_of_films_is_refused(world):
         recommend(world, Given([0] * 6), [], k=-1)
 
 
-def test_many_histories_are_scored_in_bounded_blocks_and_answered_as_one_by_one(world, monkeypatch):
-    monkeypatch.setattr(serving, "SCORES_AT_ONCE", 12)  # two rows of six films
+@pytest.mark.parametrize("threads", [1, 3])
+def test_many_histories_are_scored_in_bounded_blocks_and_answered_as_one_by_one(world, monkeypatch, threads):
+    monkeypatch.setattr(serving, "THREADS", threads)
+    monkeypatch.setattr(serving, "SCORES_AT_ONCE", threads * 12)  # two rows of six films for each thread
     model, histories = Given([0, 1, 2, 3, 4, 5]), [[5], [], [4, 3], [0, 5], [1]]
     many = recommend_many(world, model, histories, k=3)
-    assert model.blocks == [2, 2, 1]
+    assert sorted(model.blocks) == [1, 2, 2]
     assert many == [recommend(world, model, history, k=3) for history in histories]
+
+
+def test_nobody_asks_and_nobody_is_answered(world):
+    assert recommend_many(world, Given([0] * 6), []) == []
+
+
+def test_one_bad_history_among_many_is_refused(world, monkeypatch):
+    monkeypatch.setattr(serving, "AT_ONCE", 1)
+    with pytest.raises(ServingError, match="there is no item 6"):
+        recommend_many(world, Given([0] * 6), [[0], [6], [1]])
+
+
+def test_the_normaliser_of_a_long_row_agrees_with_scipy():
+    scores = np.random.default_rng(0).normal(scale=5, size=50_001).astype(np.float32)
+    scores[::7] = -np.inf
+    assert serving._log_sum_exp(scores) == pytest.approx(logsumexp(scores.astype(np.float64)), abs=1e-6)
+    assert serving._log_sum_exp(np.full(3, -np.inf, np.float32)) == -np.inf
 
 
 def test_the_answer_agrees_with_a_plain_sort_on_random_scores():
