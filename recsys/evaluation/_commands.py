@@ -1,7 +1,8 @@
 """`python -m recsys evaluate`, as seen in a terminal."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from tqdm import tqdm
@@ -11,6 +12,8 @@ from recsys.data import movielens
 from recsys.data.schema import DataError
 from recsys.evaluation import protocols, results, run
 from recsys.evaluation.metrics import ScoreError
+from recsys.training import device as devices
+from recsys.training import distributed
 
 READABLE = (
     DataError,
@@ -33,10 +36,12 @@ def evaluate_command(
     """Measure a model with a progress bar and print its table; returns the exit code, 1 after a one-line error."""
     try:
         dataset = movielens.load(dataset_name)
-        with tqdm(desc=f"{variant} on {dataset_name}", unit="user", disable=None) as bar:
-            document = run.evaluate(variant, dataset, protocol, seeds, part, ship, lambda event: _advance(bar, event))
+        with distributed.group(devices.choose("auto")), _progress(f"{variant} on {dataset_name}") as report:
+            document = run.evaluate(variant, dataset, protocol, seeds, part, ship, report)
+            if distributed.rank():
+                return 0
     except READABLE as error:
-        print(f"error: {error.args[0]}", file=sys.stderr)
+        print(error.args[0], file=sys.stderr)
         return 1
     print(table(document, part))
     return 0
@@ -54,6 +59,13 @@ def table(document: dict[str, Any], part: str = "test") -> str:
         each = "".join(f"{run['metrics'][name]:9.4f}" for run in seeds)
         lines.append(f"{name:8}{document['mean'][name]:9.4f}{spread}{each}")
     return "\n".join(lines)
+
+
+@contextmanager
+def _progress(title: str) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """A bar where somebody is watching; of several processes the first shows it."""
+    with tqdm(desc=title, unit="user", disable=True if distributed.rank() else None) as bar:
+        yield lambda event: _advance(bar, event)
 
 
 def _advance(bar: tqdm, event: dict[str, Any]) -> None:

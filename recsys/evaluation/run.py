@@ -24,6 +24,7 @@ from recsys.evaluation.metrics import ScoreError, summary, target_ranks
 from recsys.evaluation.protocols import Protocol
 from recsys.models import registry
 from recsys.models.base import Recommender
+from recsys.training import distributed
 from recsys.training.run import ignore
 
 Report = Callable[[dict[str, Any]], None]
@@ -44,12 +45,13 @@ def ranks(
     """(B,) int rank of each held-out film, 1 = best; a users × films matrix never exists.
 
     `dataset` is the whole set, from which the sampled protocols take training counts and full histories.
+    Processes started by `torchrun` rank a share each and all get the whole.
     Reports {"stage": "rank", "done", "total"} after each batch. Raises ScoreError when the scores are not (B, I) finite
     numbers, ProtocolError when the data is too small for the protocol.
     """
     counts = leave_one_out(dataset).train.counts if protocol.sampled else np.empty(0)
-    found = np.empty(len(held_out), np.int64)
-    for start in range(0, len(held_out), batch):
+    found = np.zeros(len(held_out), np.int64)
+    for start in distributed.share(np.arange(0, len(held_out), batch)):
         part = slice(start, start + batch)
         queries, targets = held_out.queries[part], held_out.targets[part]
         scores = _scores(model, queries, dataset.n_items)
@@ -57,8 +59,8 @@ def ranks(
             found[part] = _sampled_ranks(scores, queries, targets, protocol, dataset, counts)
         else:
             found[part] = target_ranks(scores, targets, queries.histories)
-        report({"stage": "rank", "done": min(start + batch, len(held_out)), "total": len(held_out)})
-    return found
+        report({"stage": "rank", "done": min(int(start) + batch, len(held_out)), "total": len(held_out)})
+    return distributed.combined(found)
 
 
 def evaluate(
@@ -86,7 +88,7 @@ def evaluate(
     found = {seed: ranks(model, held_out, rules, dataset, report) for seed, model in models.items()}
     document = _document(variant, dataset, rules, config, found)
     document["run"] = _circumstances(models, time.perf_counter() - started)
-    if part == "test":
+    if part == "test" and distributed.rank() == 0:
         results.write(document, np.array(list(found.values())))
         if ship:
             results.ship(dataset.name, protocol, variant)

@@ -98,7 +98,7 @@ class SequenceRecommender(Recommender):
         for rows, scores in self._scores(module, Queries(histories)):
             seen = [histories[row] for row in rows]
             ranks[mine[rows]] = metrics.target_ranks(scores, valid.targets[mine[rows]], seen)
-        ranks = distributed.combined(ranks, module.bias.device)
+        ranks = distributed.combined(ranks)
         return {name: round(value, 6) for name, value in metrics.summary(ranks).items()}
 
     def score(self, queries: Queries) -> np.ndarray:

@@ -56,9 +56,14 @@ def total(value: Tensor) -> Tensor:
     return value
 
 
-def combined(values: np.ndarray, device: torch.device) -> np.ndarray:
+def combined(values: np.ndarray) -> np.ndarray:
     """The sum of an array over all processes; each has filled in its own share and left the rest at zero."""
-    return total(torch.from_numpy(values).to(device)).cpu().numpy() if _joined() else values
+    return total(torch.from_numpy(values).to(_device())).cpu().numpy() if _joined() else values
+
+
+def _device() -> torch.device:
+    """Where the group can add up."""
+    return torch.device("cuda" if distributed.get_backend() == "nccl" else "cpu")
 
 
 def _joined() -> bool:
