@@ -1,0 +1,230 @@
+"""The same BERT4Rec on the same sequences, here and in RecTools and RecBole, in turn: speed, memory, loss, requests.
+
+    python -m benchmarks.against_peers --json benchmarks/against_peers.json
+
+Each peer gets an environment of its own under --envs (a few minutes and 2 GB at first, reused afterwards), every run a
+fresh process. A twentieth of the users is kept out of training; the films hidden from them are the same for all.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.peers import exchange
+from recsys import paths
+from recsys.bench import machine, shapes
+from recsys.data import movielens
+from recsys.data.schema import DataError, Dataset
+from recsys.data.split import leave_one_out
+
+HELD_OUT = 0.05  # share of the users that nobody trains on
+TORCH = ("torch==2.13.0",)  # first, so that nothing else chooses another build
+
+
+@dataclass(frozen=True)
+class System:
+    """One line of the table."""
+
+    name: str
+    script: str  # in benchmarks/peers
+    flags: tuple[str, ...] = ()
+    installs: tuple[tuple[str, ...], ...] = ()  # what pip is told, one call each; none: our own environment
+
+
+_RECBOLE_NEEDS = (
+    *("numpy<2", "pandas<2.3", "scipy", "tqdm", "colorlog==4.7.2", "colorama", "scikit-learn", "pyyaml"),
+    *("tensorboard", "texttable", "psutil", "thop", "tabulate", "plotly", "setuptools<80"),
+)
+OURS = System("ours", "ours")
+SYSTEMS = (
+    OURS,
+    System("ours, random start", "ours", ("--random-start",)),
+    System("ours, bf16 if fast", "ours", ("--precision", "auto")),
+    System("rectools", "rectools", installs=(TORCH, ("rectools[torch]==0.19.0",))),
+    # without its own pins: they ask for an old ray, which only tuning needs
+    System("recbole", "recbole", installs=(TORCH, _RECBOLE_NEEDS, ("--no-deps", "recbole==1.2.1"))),
+)
+BARS = {"rectools": 12, "recbole": 8}  # times as many sequences a second
+LATENCY_BAR = 10  # times as fast a request
+SMOKE = exchange.Settings(layers=1, dim=16, length=40, batch_size=32, threads=1, requests=5)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Prepare, run all in turn, print, write."""
+    options = flags().parse_args(argv)
+    settings = replace(SMOKE if options.smoke else exchange.Settings(), seed=options.seed)
+    settings = replace(settings, **{name: value for name in TRIED if (value := getattr(options, name)) is not None})
+    systems = [system for system in SYSTEMS if system.script in options.systems.split(",")]
+    try:
+        dataset = shapes.generated(300, 120, 30) if options.smoke else movielens.load(options.dataset)
+        pythons = {system.name: environment(system, options.envs or paths.home() / "peers") for system in systems}
+        task = make_task(dataset, settings)
+    except DataError as error:
+        raise SystemExit(str(error)) from error
+    runs = []
+    for turn in range(options.rounds):
+        for system in systems:
+            runs.append({"round": turn, "system": system.name, **run(system, pythons[system.name], task)})
+            print(run_line(runs[-1]), flush=True)
+    data = {"dataset": dataset.name, "sequences": len(task.train), "films_in_them": task.films, "films": task.n_items}
+    data["held_out_sequences"], data["films_to_guess"] = len(task.held_out), int(np.concatenate(task.hidden).sum())
+    result = {"data": data, "settings": asdict(settings), "summary": summary(runs), "runs": runs}
+    print("\n".join(summary_lines(result["summary"])))
+    result["machine"] = machine.describe()
+    print(machine.line(result["machine"]))
+    if options.json:
+        options.json.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+TRIED = ("batch_size", "epochs", "threads", "requests")
+
+
+def flags() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--dataset", default="ml-1m")
+    parser.add_argument("--rounds", type=int, default=3, help="times that everyone has a turn (3)")
+    parser.add_argument("--systems", default="ours,rectools,recbole", help="who takes part")
+    parser.add_argument("--envs", type=Path, metavar="DIR", help="the peers' environments ($RECSYS_HOME/peers)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything there too")
+    parser.add_argument("--smoke", action="store_true", help="seconds instead of minutes: a small generated set")
+    parser.add_argument("--seed", type=int, default=0)
+    for name in TRIED:
+        default = getattr(exchange.Settings, name)
+        parser.add_argument("--" + name.replace("_", "-"), type=int, help=f"({default})")
+    return parser
+
+
+def environment(system: System, folder: Path) -> str:
+    """The Python of a system, in an environment that is made when it is missing or incomplete. Raises DataError."""
+    if not system.installs:
+        return sys.executable
+    home = (folder / system.script).resolve()
+    python, done = home / "bin" / "python", home / "complete"
+    if done.exists() or _works(python, system.script):
+        return str(python)
+    print(f"installing {system.name} into {home} …", flush=True)
+    try:
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
+        for packages in system.installs:
+            subprocess.run([str(python), "-m", "pip", "install", "--quiet", *packages], check=True)
+    except subprocess.CalledProcessError as error:
+        raise DataError(f"{system.name} could not be installed; see above, or leave it out with --systems") from error
+    done.touch()
+    return str(python)
+
+
+def _works(python: Path, package: str) -> bool:
+    """Whether an environment has the package already."""
+    if not python.exists():
+        return False
+    return (
+        subprocess.run([str(python), "-c", f"import torch, {package}"], capture_output=True, check=False).returncode
+        == 0
+    )
+
+
+def make_task(dataset: Dataset, settings: exchange.Settings) -> exchange.Task:
+    """Training histories, the newest films of each; the catalogue is what occurs in those that anyone trains on."""
+    rng = np.random.default_rng(settings.seed)
+    histories = [history[-settings.length :] for history in leave_one_out(dataset).train.histories if len(history) > 1]
+    away = np.zeros(len(histories), bool)
+    away[rng.choice(len(histories), round(HELD_OUT * len(histories)), replace=False)] = True
+    train = [history for history, kept_out in zip(histories, away, strict=True) if not kept_out]
+    known = np.unique(np.concatenate(train))
+    held_out = [history[np.isin(history, known)] for history, kept_out in zip(histories, away, strict=True) if kept_out]
+    held_out = [history for history in held_out if len(history) > 1]
+    if not held_out:
+        raise DataError(f"{dataset.name}: nobody can be kept out; choose a larger data set")
+    hidden = [rng.random(len(history)) < settings.mask_share for history in held_out]
+    for row in hidden:
+        row[rng.integers(len(row))] |= not row.any()
+    numbered = [[np.searchsorted(known, history) for history in part] for part in (train, held_out)]
+    return exchange.Task(settings, len(known), *numbered, hidden)
+
+
+def run(system: System, python: str, task: exchange.Task) -> dict[str, Any]:
+    """One system's turn, in a process and a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="nextreel-peers-") as place:
+        folder, result = Path(place), Path(place) / "result.json"
+        exchange.save(task, folder)
+        threads = str(task.settings.threads)
+        environ = os.environ | {
+            "PYTHONPATH": str(paths.REPOSITORY),
+            "OMP_NUM_THREADS": threads,
+            "MKL_NUM_THREADS": threads,
+        }
+        command = [python, "-m", f"benchmarks.peers.{system.script}", str(folder), str(result), *system.flags]
+        ended = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+        if ended.returncode:
+            raise SystemExit(f"{system.name} failed:\n{ended.stderr[-3000:]}")
+        return json.loads(result.read_text())
+
+
+def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """By system: medians over its runs, and, of ours over it, the median of the ratios of one round each."""
+    table = {}
+    for name in dict.fromkeys(run["system"] for run in runs):
+        own = [run for run in runs if run["system"] == name]
+        first = [run for run in runs if run["system"] == OURS.name]
+        median = {key: statistics.median(run[key] for run in own) for key in MEDIANS}
+        median["latency_ms"] = statistics.median(run["latency_ms"]["p50"] for run in own)
+        pairs = [(a, b) for a in first for b in own if a["round"] == b["round"] and name != OURS.name]
+        if pairs:
+            median["times_the_speed"] = statistics.median(
+                a["sequences_per_second"] / b["sequences_per_second"] for a, b in pairs
+            )
+            median["times_the_latency"] = statistics.median(
+                b["latency_ms"]["p50"] / a["latency_ms"]["p50"] for a, b in pairs
+            )
+        table[name] = {key: round(value, 4) for key, value in median.items()}
+    return table
+
+
+MEDIANS = ("sequences_per_second", "seconds", "fit_seconds", "memory_mb", "cloze_loss")
+
+
+def run_line(run: dict[str, Any]) -> str:
+    """One run for people."""
+    return (
+        f"{run['round'] + 1}. {run['system']:<19} {run['sequences_per_second']:8.1f} sequences/s"
+        f"  {run['fit_seconds']:7.1f} s with all  {run['memory_mb']:6.0f} MB  held-out loss {run['cloze_loss']:.4f}"
+        f"  request {run['latency_ms']['p50']:8.2f} ms"
+    )
+
+
+def summary_lines(table: dict[str, dict[str, Any]]) -> list[str]:
+    """The medians, and each bar with whether it holds."""
+    told = ["medians:"]
+    for name, row in table.items():
+        told.append(
+            f"   {name:<19} {row['sequences_per_second']:8.1f} sequences/s  {row['memory_mb']:6.0f} MB"
+            f"  held-out loss {row['cloze_loss']:.4f}  request {row['latency_ms']:8.2f} ms"
+        )
+    for name in table.keys() & BARS.keys() if OURS.name in table else ():
+        row = table[name]
+        told += [
+            _bar(f"sequences/s, ours over {name}", row["times_the_speed"], BARS[name]),
+            _bar(f"requests, ours over {name}", row["times_the_latency"], LATENCY_BAR),
+            f"held-out loss, ours {table[OURS.name]['cloze_loss']:.4f}, {name} {row['cloze_loss']:.4f}:"
+            f" {'holds' if table[OURS.name]['cloze_loss'] <= row['cloze_loss'] else 'missed'}",
+        ]
+    return told
+
+
+def _bar(what: str, ratio: float, bar: float) -> str:
+    return f"{what}: {ratio:.1f} times, bar {bar}: {'holds' if ratio >= bar else 'missed'}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Our own BERT4Rec on a task: python -m benchmarks.peers.ours FOLDER RESULT.json."""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+from benchmarks.peers import exchange
+from recsys.data.schema import MOVIE_COLUMNS, Catalog, Dataset, Interactions
+from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.serving.recommend import recommend
+from recsys.training.run import Run
+
+LR, WARMUP = 4e-3, 10  # of a run of some fifty steps; RecTools and RecBole keep their defaults too: 1e-3, no warm-up
+
+
+def main() -> None:
+    """Train, measure, write."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("result", type=Path)
+    parser.add_argument("--random-start", action="store_true", help="no head start")
+    parser.add_argument("--precision", default="fp32")
+    options = parser.parse_args()
+    task = exchange.load(options.folder)
+    s = task.settings
+    torch.set_num_threads(s.threads)
+    config = Bert4RecConfig(
+        **{name: getattr(s, name) for name in ("layers", "heads", "dim", "length", "mask_share", "dropout")},
+        batch_size=s.batch_size,
+        epochs=s.epochs,
+        lr=LR,
+        warmup=WARMUP,
+        last_share=0.0,
+        head_start=not options.random_start,
+    )
+    events: list[dict] = []
+    dataset = as_dataset(task)
+    run = Run(seed=s.seed, device="cpu", precision=options.precision, report=events.append)
+    began = time.perf_counter()
+    model = Bert4Rec(config).fit(dataset, None, run)
+    fit_seconds = time.perf_counter() - began
+
+    def score(sequences: list[np.ndarray]) -> np.ndarray:
+        """Logits (M, I) of the hidden films."""
+        module = model.module
+        tokens = np.full((len(sequences), s.length), module.padding)
+        for row, films in zip(tokens, sequences, strict=True):
+            row[: len(films)] = np.where(films == exchange.HIDDEN, module.mask, films)
+        x = torch.from_numpy(tokens)
+        with torch.inference_mode():
+            return module.logits(module(x)[x == module.mask]).numpy()
+
+    def request() -> list[int]:
+        """The top films after the task's history."""
+        return [film.movie_id for film in recommend(dataset, model, task.asked, exchange.TOP)]
+
+    torch.set_num_threads(1)
+    seconds = events[-1]["seconds"]
+    options.result.write_text(json.dumps(exchange.measured(task, seconds, fit_seconds, score, request, "")))
+
+
+def as_dataset(task: exchange.Task) -> Dataset:
+    """The training sequences as a data set whose film ids are the items themselves."""
+    lengths = [len(films) for films in task.train]
+    item = np.concatenate(task.train).astype(np.int32)
+    user = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    events = Interactions(user, item, np.ones(len(item), np.float32), np.arange(len(item)))
+    movies = pd.DataFrame({"movie_id": np.arange(task.n_items), "title": "Film", "genres": ""})
+    movies["year"] = pd.array([2000] * task.n_items, dtype="Int64")
+    movies = movies.reindex(columns=list(MOVIE_COLUMNS))
+    return Dataset("task", Catalog(movies, movies.iloc[:0]), events, np.arange(len(lengths)))
+
+
+if __name__ == "__main__":
+    main()
