@@ -68,6 +68,7 @@ class Bert4RecModule(SequenceModule):
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
         positions = torch.arange(tokens.shape[1], device=tokens.device)
+        positions = positions.clamp(max=self.positions.num_embeddings - 1)  # padding may reach beyond the last one
         visible = (tokens != self.padding)[:, None, None, :]  # (B, 1, 1, T)
         x = self.dropout(self.norm(self.items(tokens) + self.positions(positions)))
         for block in self.blocks[:-1]:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 POOL = 16  # batches that are sorted by length together: enough to leave 2–5 % padding, few enough to mix users
+STEP = 8  # widths are its multiples: some kernels are compiled for each shape they meet, so let there be few
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,12 @@ def buckets(lengths: np.ndarray, batch_size: int, rng: np.random.Generator) -> l
 
 
 def pad(values: np.ndarray, lengths: np.ndarray, padding: int) -> np.ndarray:
-    """(B, longest) int64: the values (E,) of B rows, one row after another, each filled up at its end."""
-    padded = np.full((len(lengths), max(1, lengths.max(initial=0))), padding, np.int64)
+    """(B, T) int64: the values (E,) of B rows, one row after another, each filled up at its end.
+
+    T is the longest row's length, rounded up to a multiple of STEP.
+    """
+    width = max(1, -(-lengths.max(initial=0) // STEP)) * STEP
+    padded = np.full((len(lengths), width), padding, np.int64)
     padded[np.arange(padded.shape[1]) < lengths[:, None]] = values
     return padded
 

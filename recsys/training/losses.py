@@ -19,7 +19,7 @@ LOSSES = ("softmax", "sampled-softmax", "gbce")
 Loss = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # hidden, weight, bias, targets → the sum, ()
 
 CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # at a time: what a core's cache holds; what keeps a GPU busy
-FEWEST_ROWS = 32  # of a chunk: a product of fewer would spend its time on fetching the weights
+ROWS = 32  # a chunk has a multiple: fewer would spend their time on fetching the weights; see also batches.STEP
 SMOOTHING = 0.75  # negatives are drawn by popularity to this power, as in word2vec (arXiv:1310.4546)
 
 
@@ -36,16 +36,16 @@ class _ChunkedSoftmax(torch.autograd.Function):
         """Sum of the losses, ()."""
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
-        rows = max(FEWEST_ROWS, CHUNK_LOGITS[kind] // len(weight))
+        rows = max(1, CHUNK_LOGITS[kind] // len(weight) // ROWS) * ROWS
         loss = bias.new_zeros(())
         d_hidden, d_weight, d_bias = torch.empty_like(hidden), torch.zeros_like(weight), torch.zeros_like(bias)
         with torch.autocast(kind, enabled=False):
             w, b = weight.to(dtype), bias.to(dtype)
-            chunks = zip(hidden.to(dtype).split(rows), targets.split(rows), d_hidden.split(rows), strict=True)
-            for h, y, d_h in chunks:
+            filled = F.pad(hidden.to(dtype), (0, 0, 0, -len(hidden) % ROWS))
+            for h, y, d_h in zip(filled.split(rows), targets.split(rows), d_hidden.split(rows), strict=True):
                 p, log_likelihood = _softmax(h, w, b, y)
                 loss -= log_likelihood
-                d_h.copy_(p @ w)
+                d_h.copy_((p @ w)[: len(d_h)])
                 d_weight += p.T @ h
                 d_bias += p.sum(0, dtype=d_bias.dtype)
         ctx.save_for_backward(d_hidden, d_weight, d_bias)
@@ -64,7 +64,8 @@ def _softmax(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> t
     p = torch.softmax(z, 1)
     log_total = z.amax(1).float() - p.amax(1).float().log()  # where z is highest, p is exp(z - log Σ exp z)
     at = torch.arange(len(targets), device=targets.device), targets
-    log_likelihood = z[at].float() - log_total  # (chunk,)
+    log_likelihood = z[at].float() - log_total[: len(targets)]
+    p[len(targets) :] = 0  # rows that only fill the chunk up
     p[at] = log_likelihood.expm1().to(p.dtype)
     return p, log_likelihood.sum()
 
@@ -116,7 +117,8 @@ def _chosen_scores(
     """Scores of the targets, (M,), and of the negatives, (M, K), from one fetch of their weights."""
     films = torch.cat([targets, negatives.flatten()])
     sizes = [len(targets), negatives.numel()]
-    (w_target, w), (b_target, b) = F.embedding(films, weight).split(sizes), bias[films].split(sizes)
+    w_target, w = F.embedding(films, weight).split(sizes)  # its gradient adds in a fixed order, that of indexing may not
+    b_target, b = F.embedding(films, bias[:, None])[:, 0].split(sizes)
     positive = (hidden * w_target).sum(1) + b_target
     if negatives.dim() == 1:
         negative = hidden @ w.T + b

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from recsys.training.batches import POOL, Draws, buckets, by_length, pad
+from recsys.training.batches import POOL, STEP, Draws, buckets, by_length, pad
 
 
 def test_every_sequence_is_in_exactly_one_batch():
@@ -21,8 +21,15 @@ def test_batches_hold_sequences_of_similar_length():
 
 
 def test_padding_fills_the_end():
-    assert pad(np.array([1, 2, 3]), np.array([2, 1, 0]), 9).tolist() == [[1, 2], [3, 9], [9, 9]]
-    assert pad(np.array([], int), np.array([0]), 9).tolist() == [[9]]
+    padded = pad(np.array([1, 2, 3]), np.array([2, 1, 0]), 9)
+    assert padded[:, :3].tolist() == [[1, 2, 9], [3, 9, 9], [9, 9, 9]]
+    assert (padded[:, 3:] == 9).all()
+    assert (pad(np.array([], int), np.array([0]), 9) == 9).all()
+
+
+def test_there_are_few_widths():
+    widths = {pad(np.zeros(n), np.array([n]), 9).shape[1] for n in range(201)}
+    assert widths == set(range(STEP, 201, STEP))
 
 
 def test_draws_are_uniform_and_independent_of_their_neighbours():

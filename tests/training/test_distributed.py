@@ -10,7 +10,7 @@ from recsys import paths, store
 from recsys.data import prepared
 from tests import toys
 
-SETTINGS = "--dim 8 --length 12 --epochs 3 --batch-size 8 --warmup 5 --validate-every 1 --dropout 0".split()
+SETTINGS = {"dim": 8, "length": 12, "epochs": 3, "batch-size": 8, "warmup": 5, "validate-every": 1, "dropout": 0}
 TRAIN = ["-m", "recsys", "train", "bert4rec", "--dataset", "cycle", "--device", "cpu", "--precision", "fp32"]
 TOGETHER = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 
@@ -24,7 +24,7 @@ def runs(tmp_path_factory):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("RECSYS_HOME", str(home))
             prepared.save(toys.cycle(n_items=8, n_users=41, length=8), {})  # 41: the last batch has a single sequence
-        run(home, [*launcher, *TRAIN, *SETTINGS])
+        run(home, [*launcher, *TRAIN, *(f"--{name}={value}" for name, value in SETTINGS.items())])
     return homes
 
 

@@ -21,7 +21,7 @@ def example(positions=50, items=37, dim=8):
 
 def seven_at_a_time(monkeypatch, items=37):
     monkeypatch.setattr(losses, "CHUNK_LOGITS", {"cpu": items * 7})
-    monkeypatch.setattr(losses, "FEWEST_ROWS", 1)
+    monkeypatch.setattr(losses, "ROWS", 1)
 
 
 def test_the_chunked_softmax_equals_torch_in_value_and_gradient(monkeypatch):
