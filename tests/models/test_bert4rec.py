@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from recsys.data.schema import Queries
+from recsys.data.schema import DataError, Queries
 from recsys.data.split import leave_one_out
 from recsys.evaluation import metrics
 from recsys.models._transformer import Dropout
@@ -150,3 +150,20 @@ def test_dropout_zeroes_its_share_and_keeps_the_mean():
     assert (dropped == 0).float().mean() == pytest.approx(0.25, abs=0.01)
     assert dropped.mean() == pytest.approx(1, abs=0.01)
     assert torch.equal(Dropout(0.25).eval()(torch.ones(5)), torch.ones(5))
+
+
+@pytest.mark.parametrize("loss", ["sampled-softmax", "gbce"])
+def test_it_learns_by_a_sampled_loss_too(loss):
+    split = leave_one_out(toys.cycle(n_items=20, n_users=200))
+    config = Bert4RecConfig(
+        dim=32, length=12, epochs=20, batch_size=16, lr=5e-3, warmup=20, last_share=0.5, loss=loss, negatives=40
+    )
+    model = Bert4Rec(config).fit(split.train, split.valid, Run(device="cpu"))
+    ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
+    assert metrics.hit_rate(ranks, 1) > 0.95
+
+
+def test_an_unknown_loss_is_refused_before_training():
+    split = leave_one_out(toys.cycle())
+    with pytest.raises(DataError, match="sampled-softmax"):
+        Bert4Rec(Bert4RecConfig(loss="hinge")).fit(split.train)
