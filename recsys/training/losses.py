@@ -117,7 +117,7 @@ def _chosen_scores(
     """Scores of the targets, (M,), and of the negatives, (M, K), from one fetch of their weights."""
     films = torch.cat([targets, negatives.flatten()])
     sizes = [len(targets), negatives.numel()]
-    w_target, w = F.embedding(films, weight).split(sizes)  # its gradient adds in a fixed order, that of indexing may not
+    w_target, w = F.embedding(films, weight).split(sizes)  # unlike indexing, adds gradients in a fixed order
     b_target, b = F.embedding(films, bias[:, None])[:, 0].split(sizes)
     positive = (hidden * w_target).sum(1) + b_target
     if negatives.dim() == 1:
