@@ -2,9 +2,11 @@
 
 import ctypes
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 
 import torch
 
@@ -32,6 +34,13 @@ def has_fast_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return device.type == "cpu" and torch.cpu.is_available() and torch.cpu._is_avx512_bf16_supported()
+
+
+def can_compile(device: torch.device) -> bool:
+    """Whether torch.compile finds what it needs: Triton for a GPU, a C++ compiler for a CPU."""
+    if device.type == "cuda":
+        return find_spec("triton") is not None
+    return any(map(shutil.which, (os.environ.get("CXX", "g++"), "clang++", "c++")))
 
 
 @contextmanager

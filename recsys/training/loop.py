@@ -6,6 +6,7 @@ A model supplies its module, its batches, its loss and its validation; the loop 
 import json
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import asdict, dataclass
@@ -98,7 +99,10 @@ class Trainer:
         self.bf16 = run.precision == "bf16" or (run.precision == "auto" and devices.has_fast_bf16(device))
         self.identity = task.identity | {"schedule": asdict(schedule), "seed": run.seed, "bf16": self.bf16}
         self.module = task.module.to(device)
-        self.loss = distributed.parallel(Loss(task, run.compile))
+        compiled = run.compile and devices.can_compile(device)
+        if run.compile and not compiled:
+            warnings.warn("there is no compiler here (Triton, g++), so training goes on without", stacklevel=3)
+        self.loss = distributed.parallel(Loss(task, compiled))
         self.average = deepcopy(self.module) if schedule.averaging else self.module
         self.optimizer = torch.optim.AdamW(
             self.module.parameters(), lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True

@@ -1,3 +1,5 @@
+import dataclasses
+import functools
 import json
 
 import pytest
@@ -147,3 +149,40 @@ def test_a_loss_that_is_no_number_stops_the_run():
 def test_a_device_that_is_not_there_is_named():
     with pytest.raises(device.DeviceError, match="use --device cpu"):
         device.choose("cuda:7")
+
+
+def test_a_compiled_encoder_learns_the_same(monkeypatch):
+    captured = functools.partial(torch.compile, backend="eager")  # traced as ever, but no half minute of C++
+    monkeypatch.setattr(torch, "compile", captured)
+    monkeypatch.setattr(device, "can_compile", lambda where: True)
+    config = dataclasses.replace(CONFIG, dropout=0.0, epochs=2)
+    losses = {False: [], True: []}
+    for compiled, curve in losses.items():
+        run = Run(
+            device="cpu", compile=compiled, precision="fp32", report=lambda e, curve=curve: curve.append(e["loss"])
+        )
+        Bert4Rec(config).fit(SPLIT.train, SPLIT.valid, run)
+    assert losses[True] == pytest.approx(losses[False], abs=1e-4)
+
+
+def test_without_a_compiler_training_goes_on(monkeypatch):
+    monkeypatch.setattr(device, "can_compile", lambda where: False)
+    with pytest.warns(UserWarning, match="without"):
+        Bert4Rec(dataclasses.replace(CONFIG, epochs=1)).fit(SPLIT.train, None, Run(device="cpu", compile=True))
+
+
+def test_fp32_is_asked_for_by_name_and_bf16_too():
+    ends = {}
+    for precision in ("fp32", "bf16"):
+        run = Run(device="cpu", precision=precision)
+        ends[precision] = weights(Bert4Rec(dataclasses.replace(CONFIG, epochs=1)).fit(SPLIT.train, None, run))
+    difference = (ends["fp32"]["items.weight"] - ends["bf16"]["items.weight"]).abs().max()
+    assert 0 < difference < 0.05
+
+
+def test_progress_tells_of_memory_and_time_left(tmp_path):
+    fit(tmp_path)
+    last = loop.read_log(tmp_path)[-1]
+    assert last["memory_mb"] > 50
+    assert last["seconds_left"] == 0
+    assert last["seconds"] > 0
