@@ -88,7 +88,7 @@ def sampled_softmax(
     the larger K q is; with only the negatives corrected, by log(K q), the form is right for infinite K alone.
 
     Naive is to correct nothing: the scores of least loss are then log p - log q. With q like popularity (films of the
-    same batch, draws by popularity) they know nothing of what is popular, and popular films end up last.
+    same batch, draws by popularity) popularity drops out of them, and popular films sink. Uniform draws do not do that.
     """
     positive, negative = _chosen_scores(hidden, weight, bias, targets, negatives)
     positive, negative = positive - log_q[targets], negative - log_q[negatives]
@@ -161,7 +161,10 @@ class _SampledSoftmax:
 
 
 class _CalibratedBCE:
-    """gBCE against uniform films, shared by the batch."""
+    """gBCE against uniform films, shared by the batch.
+
+    Scores count from the logit of 1 / I: biases that start at zero would otherwise be on their way down all the time.
+    """
 
     def __init__(self, negatives: int, t: float) -> None:
         self.negatives, self.t = negatives, t
