@@ -1,7 +1,7 @@
 """The top films of a score row: who is hidden, how ties fall, what is a probability. Models only score.
 
-A row of scores is read four times and copied once, whatever its length: largest score, softmax, k-th score, those not
-below it. Shapes: B histories, I films.
+For a catalogue of millions passes over the scores count: a row is copied once, to find the k-th score, and its softmax
+is taken a piece at a time. Shapes: B histories, I films.
 """
 
 import math
