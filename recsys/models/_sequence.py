@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys.data.schema import DataError, Dataset, HeldOut, Queries
 from recsys.evaluation import metrics
 from recsys.models.base import Recommender
 from recsys.training import device as devices
@@ -60,13 +60,15 @@ class SequenceRecommender(Recommender):
         """The tokens that make the last position predict what follows a history."""
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
-        """Train on `train`, stop early on `valid`; raises TrainingError when the loss stops being a number."""
+        """Train on `train`, stop early on `valid`. Raises DataError for data, a setting or a run that leads nowhere."""
         run = run or Run()
+        histories = [history for history in train.histories if len(history)]
+        if not histories:
+            raise DataError(f"{train.name} has no films to train on; take a set with more ratings")
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)
         self.begin(self.module, train, run.seed)
         self.item_loss = item_loss(self.config.loss, self.config.negatives, self.config.calibration, train.counts)
-        histories = [history for history in train.histories if len(history)]
         task = loop.Task(
             self.module,
             math.ceil(len(histories) / self.config.batch_size),

@@ -167,3 +167,8 @@ def test_an_unknown_loss_is_refused_before_training():
     split = leave_one_out(toys.cycle())
     with pytest.raises(DataError, match="sampled-softmax"):
         Bert4Rec(Bert4RecConfig(loss="hinge")).fit(split.train)
+
+
+def test_data_without_films_is_refused():
+    with pytest.raises(DataError, match="no films to train on"):
+        Bert4Rec().fit(toys.dataset([[]], 5))
