@@ -115,7 +115,8 @@ class Dataset:
     @cached_property
     def offsets(self) -> np.ndarray:
         """(U+1,) user u's events are rows offsets[u]:offsets[u+1]."""
-        return np.searchsorted(self.interactions.user, np.arange(self.n_users + 1))
+        user = self.interactions.user
+        return np.searchsorted(user, np.arange(self.n_users + 1, dtype=user.dtype))  # other types would copy all E
 
     def history(self, user: int) -> np.ndarray:
         """The items of one user, oldest first."""
