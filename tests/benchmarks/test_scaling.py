@@ -1,0 +1,113 @@
+import json
+import sys
+
+import pytest
+
+from benchmarks import scaling
+from benchmarks.scaling import BEGIN, END, Point, main, updated
+from recsys import paths
+
+DOCUMENT = {
+    "machine": {"cpu": "abacus", "cores": 1, "gpu": None, "load": 0.1, "date": "2026-11-21", "commit": "abc"},
+    "points": [
+        {"kind": kind, "films": films, "history": history, "ms": ms * history * films / 1e6, "memory_mb": films / 1e3}
+        for kind, ms in (("softmax", 100), ("request", 1))
+        for films, history in ((1_000, 200), (10_000, 200), (10_000, 50))
+    ],
+}
+PAGE = f"# Cost\n\nBefore.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A file of figures and a page to write them into."""
+    (tmp_path / "figures.json").write_text(json.dumps(DOCUMENT), "utf-8")
+    (tmp_path / "cost.md").write_text(PAGE, "utf-8")
+    return tmp_path
+
+
+def test_the_grid_reaches_from_the_smallest_to_the_largest_and_repeats_nothing():
+    points = scaling.grid(quick=False)
+    assert len(set(points)) == len(points)
+    for kind in scaling.KINDS:
+        films, histories = ({getattr(p, size) for p in points if p.kind == kind} for size in ("films", "history"))
+        assert (min(films), max(films)) == (1_000, 1_000_000)
+        assert (min(histories), max(histories)) == (50, 1_000)
+    assert set(scaling.grid(quick=True)) < set(points)
+
+
+@pytest.mark.parametrize("kind", scaling.KINDS)
+def test_a_larger_catalogue_takes_longer(kind):
+    small, large = (scaling.measure(Point(kind, films, history=3))["ms"] for films in (100, 100_000))
+    assert 0 < small < large
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory can be counted anew on Linux only")
+@pytest.mark.parametrize(("kind", "tables"), [("softmax", 5), ("request", 1)])
+def test_memory_is_that_of_the_weights_and_of_what_training_keeps_beside_them(kind, tables):
+    table = 200_000 * 64 * 4 / 1e6  # MB; a step also holds the gradient, Adam's two moments and the average
+    found = scaling.apart(Point(kind, films=200_000, history=3))["memory_mb"]
+    assert (tables - 0.5) * table < found < (tables + 6) * table
+
+
+def test_every_point_is_measured_in_a_process_with_one_thread(tmp_path, monkeypatch):
+    started = []
+
+    def run(command, env, **_):
+        started.append((json.loads(command[-1]), env["OMP_NUM_THREADS"]))
+        return scaling.subprocess.CompletedProcess(command, 0, '{"ms": 1.5, "memory_mb": 2.0}')
+
+    with monkeypatch.context() as patched:
+        patched.setattr(scaling.subprocess, "run", run)
+        patched.setattr(scaling.machine, "describe", lambda: DOCUMENT["machine"])
+        assert main(["--quick", "--json", str(tmp_path / "figures.json")]) == 0
+    points = json.loads((tmp_path / "figures.json").read_text("utf-8"))["points"]
+    assert len(points) == len(started) == len(scaling.grid(quick=True))
+    assert points[0] == started[0][0] | {"ms": 1.5, "memory_mb": 2.0}
+    assert {threads for _, threads in started} == {"1"}
+
+
+def test_figures_become_tables_and_plots_of_a_page(kept, capsys):
+    pytest.importorskip("matplotlib")
+    again = ["--again", str(kept / "figures.json"), "--page", str(kept / "cost.md")]
+    assert main(again) == 0
+    page = (kept / "cost.md").read_text("utf-8")
+    assert page.startswith("# Cost\n\nBefore.")
+    assert page.endswith("After.\n")
+    assert "| 10,000 | 200 ms, 10 MB | 2.00 ms, 10 MB |" in page
+    assert "| 50 | 50.0 ms, 10 MB | 0.500 ms, 10 MB |" in page
+    assert "abacus" in page
+    assert "old" not in page
+    first = (kept / "cost-films.svg").read_bytes()
+    assert "](cost-films.svg)" in page
+    assert "](cost-history.svg)" in page
+    assert main(again) == 0
+    assert (kept / "cost.md").read_text("utf-8") == page
+    assert (kept / "cost-films.svg").read_bytes() == first
+
+
+def test_a_page_without_plots_is_better_than_none(kept, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    assert main(["--again", str(kept / "figures.json"), "--page", str(kept / "cost.md")]) == 0
+    assert "pip install -r benchmarks/requirements.txt" in capsys.readouterr().err
+    assert "2.00 ms" in (kept / "cost.md").read_text("utf-8")
+
+
+def test_a_page_without_marks_is_left_alone():
+    with pytest.raises(SystemExit, match="put these two lines"):
+        updated("# Cost\n", ["new"])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0123, "0.012"), (0.914, "0.914"), (1.234, "1.23"), (12.34, "12.3"), (1234.5, "1,234")]
+)
+def test_a_number_has_three_digits(value, text):
+    assert scaling.number(value) == text
+
+
+def test_the_page_of_the_project_shows_the_figures_that_are_kept():
+    page, figures = (paths.REPOSITORY / "benchmarks" / name for name in ("scaling.md", "scaling.json"))
+    shown = page.read_text("utf-8")
+    assert BEGIN in shown
+    if figures.exists():
+        assert "\n".join(scaling.tables(json.loads(figures.read_text("utf-8")))) in shown
