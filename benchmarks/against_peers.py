@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers import exchange
-from recsys import paths
-from recsys.bench import machine, shapes
+from recsys import machine, paths
+from recsys.bench import shapes
 from recsys.data import movielens
 from recsys.data.schema import DataError, Dataset
 from recsys.data.split import leave_one_out

@@ -25,8 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from recsys import paths
-from recsys.bench import machine
+from recsys import machine, paths
 from recsys.bench.shapes import generated
 from recsys.data.schema import Dataset
 from recsys.training.run import Run

@@ -26,8 +26,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from recsys import paths
-from recsys.bench import machine
+from recsys import machine, paths
 from recsys.bench.shapes import generated
 from recsys.bench.train import time_training
 from recsys.data import movielens

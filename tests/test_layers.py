@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LAYERS = [  # a module may import from its own line and from those above
-    ("recsys.paths", "recsys.files", "recsys.data", "recsys.evaluation.metrics"),
+    ("recsys.paths", "recsys.files", "recsys.machine", "recsys.data", "recsys.evaluation.metrics"),
     ("recsys.models", "recsys.training", "recsys.store"),
     ("recsys.evaluation", "recsys.serving"),
     ("recsys.jobs", "recsys.bench", "recsys.__main__"),

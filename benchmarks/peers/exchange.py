@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys.bench.machine import peak_memory_mb
+from recsys.machine import peak_memory_mb
 
 HIDDEN = -1  # in place of a film that is to be guessed
 AT_ONCE = 32  # sequences scored together

@@ -7,7 +7,7 @@ import argparse
 import json
 from importlib import import_module
 
-from recsys.bench import machine
+from recsys import machine
 
 KINDS = ("train", "serve", "evaluate", "load")
 

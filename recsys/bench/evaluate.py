@@ -5,12 +5,12 @@ import time
 from typing import Any
 
 from recsys import store
-from recsys.bench.machine import peak_memory_mb
 from recsys.data import movielens
 from recsys.data.split import leave_one_out
 from recsys.evaluation import protocols
 from recsys.evaluation.metrics import ndcg
 from recsys.evaluation.run import ranks
+from recsys.machine import peak_memory_mb
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from recsys import paths
-from recsys.bench.machine import peak_memory_mb
 from recsys.data import movielens
 from recsys.data.schema import DataError
+from recsys.machine import peak_memory_mb
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from recsys.bench.machine import peak_memory_mb
 from recsys.bench.shapes import generated
 from recsys.data import movielens
 from recsys.data.schema import DataError, Dataset
+from recsys.machine import peak_memory_mb
 
 WARM_UP = 20  # requests that are not counted
 TAKEN_APART = 100  # requests, at most, of which the parts are timed, after the others

@@ -10,11 +10,11 @@ from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
-from recsys.bench.machine import peak_memory_mb
 from recsys.bench.shapes import generated
 from recsys.data import movielens
 from recsys.data.schema import DataError, Dataset
 from recsys.data.split import leave_one_out
+from recsys.machine import peak_memory_mb
 from recsys.training.run import Run
 
 SETTINGS = ("epochs", "batch_size", "dim", "layers", "heads", "length")  # of the model's Config, all whole numbers

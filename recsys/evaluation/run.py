@@ -3,20 +3,17 @@
 Shapes: S seeds, B queries, I items.
 """
 
-import contextlib
 import os
 import platform
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib import metadata
 from typing import Any, Literal
 
 import numpy as np
 
-from recsys import paths, store
+from recsys import machine, store
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.data.split import leave_one_out
 from recsys.evaluation import protocols, results
@@ -163,24 +160,7 @@ def _circumstances(models: dict[int, Recommender], seconds: float) -> dict[str, 
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "threads": os.environ.get("OMP_NUM_THREADS", "all"),
         "seconds": round(seconds, 1),
-        "versions": {"python": platform.python_version()} | _versions("numpy", "torch", "scipy", "implicit"),
-        "commit": _commit(),
+        "versions": machine.versions(),
+        "commit": machine.commit(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def _versions(*packages: str) -> dict[str, str]:
-    found = {}
-    for package in packages:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
-
-
-def _commit() -> str:
-    """The commit of this code, "-dirty" with changes on top; "" where there is no repository."""
-    command = ["git", "-C", str(paths.REPOSITORY), "describe", "--always", "--dirty", "--abbrev=12"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return ""

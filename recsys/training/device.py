@@ -5,11 +5,12 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 import torch
 
+from recsys import machine
 from recsys.data.schema import DataError
 
 
@@ -59,15 +60,9 @@ def repeatable(device: torch.device) -> Iterator[None]:
         torch.use_deterministic_algorithms(before[0], warn_only=before[1])
 
 
-def peak_memory(device: torch.device) -> int:
-    """The most bytes that were in use at once: on a GPU by tensors, on a CPU by the process; 0 where unknown."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device)
-    with suppress(ImportError):
-        import resource
-
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return 0
+def peak_memory_mb(device: torch.device) -> float:
+    """The most memory that was in use at once, in MB: on a GPU by tensors, on a CPU by the whole process."""
+    return torch.cuda.max_memory_allocated(device) / 1e6 if device.type == "cuda" else machine.peak_memory_mb()
 
 
 def keep_freed_memory() -> None:

@@ -205,7 +205,7 @@ class Trainer:
             return
         left = self.seconds / self.epoch * (self.schedule.epochs - self.epoch)
         event |= {"best": self.best_metric if self.best else None, "seconds": self.seconds, "seconds_left": left}
-        event |= {"memory_mb": devices.peak_memory(self.device) / 1e6}
+        event |= {"memory_mb": devices.peak_memory_mb(self.device)}
         event = {name: round(value, 4) if isinstance(value, float) else value for name, value in event.items()}
         if self.run.folder:
             write_log(self.run.folder, event)

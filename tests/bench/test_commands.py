@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from recsys import paths
+from recsys import machine, paths
 from recsys.__main__ import main
-from recsys.bench import _commands, machine
+from recsys.bench import _commands
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_a_kind_that_does_not_exist_and_a_strange_flag_are_refused(counting, cap
 
 def test_the_peak_of_memory_is_of_this_process_and_in_megabytes():
     held = np.ones(50_000_000)  # 400 MB, which the child does not inherit
-    code = "from recsys.bench.machine import peak_memory_mb as p; a = p(); b = bytearray(300_000_000); print(a, p())"
+    code = "from recsys.machine import peak_memory_mb as p; a = p(); b = bytearray(300_000_000); print(a, p())"
     said = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=paths.REPOSITORY, check=True
     )

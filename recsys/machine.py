@@ -12,7 +12,7 @@ from typing import Any
 
 from recsys import paths
 
-PACKAGES = ("torch", "numpy", "pandas", "scipy")
+PACKAGES = ("torch", "numpy", "pandas", "scipy", "implicit")
 
 
 def describe() -> dict[str, Any]:
@@ -24,10 +24,9 @@ def describe() -> dict[str, Any]:
         "load": round(os.getloadavg()[0], 1),  # processes that ran or waited, last minute: ours is one of them
         "gpu": _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader") or None,
         "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        **_versions(),
+        **versions(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": _first_line("git", "-C", str(paths.REPOSITORY), "describe", "--always", "--dirty", "--abbrev=12"),
+        "commit": commit(),
     }
 
 
@@ -58,12 +57,18 @@ def _cpu() -> str:
     return platform.processor() or platform.machine()
 
 
-def _versions() -> dict[str, str]:
-    found = {}
+def versions() -> dict[str, str]:
+    """Of Python and of the packages whose version may move a figure, those that are here."""
+    found = {"python": platform.python_version()}
     for package in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
             found[package] = metadata.version(package)
     return found
+
+
+def commit() -> str:
+    """The commit of this code, "-dirty" with changes on top; "" where there is no repository."""
+    return _first_line("git", "-C", str(paths.REPOSITORY), "describe", "--always", "--dirty", "--abbrev=12")
 
 
 def _first_line(*command: str) -> str:
