@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from recsys import files
 from recsys.data.schema import DataError
 from recsys.paths import LOG
 from recsys.training import device as devices
@@ -257,12 +258,13 @@ def write_log(folder: Path, event: dict[str, Any]) -> None:
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:
-    """The events of a run's log; none when there is no log."""
+    """The events of a run's log; none when there is no log. A line that a kill cut short is none."""
     path = folder / LOG
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+    lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def trim_log(folder: Path, epoch: int) -> None:
     """Drop the events after `epoch`: they will be written again."""
     kept = [event for event in read_log(folder) if event["epoch"] <= epoch]
-    (folder / LOG).write_text("".join(json.dumps(event) + "\n" for event in kept), encoding="utf-8")
+    files.write(folder / LOG, "".join(json.dumps(event) + "\n" for event in kept).encode())

@@ -186,3 +186,13 @@ def test_progress_tells_of_memory_and_time_left(tmp_path):
     assert last["memory_mb"] > 50
     assert last["seconds_left"] == 0
     assert last["seconds"] > 0
+
+
+def test_a_line_of_the_log_that_was_cut_short_is_written_again(tmp_path):
+    whole = fit(tmp_path / "whole")
+    with pytest.raises(KilledError):
+        fit(tmp_path / "cut", stop_after=2)
+    with (tmp_path / "cut" / paths.LOG).open("a") as file:
+        file.write('{"epoch": 3, "lo')
+    torch.testing.assert_close(weights(fit(tmp_path / "cut", resume=True)), weights(whole), rtol=0, atol=0)
+    assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
