@@ -244,6 +244,15 @@ def test_every_loss_of_no_position_is_nothing(name):
     assert all(not gradient.any() for gradient in torch.autograd.grad(loss, leaves))
 
 
+def test_positions_share_many_negatives_of_gbce_but_not_few(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(losses, "gbce", lambda *given: drawn.append(given[4]))
+    *leaves, targets = example()
+    for negatives in (8, 9):
+        losses.item_loss("gbce", negatives, 0.75, np.ones(37))(*leaves, targets)
+    assert [tuple(films.shape) for films in drawn] == [(50, 8), (9,)]
+
+
 def test_an_unknown_loss_names_those_there_are():
     with pytest.raises(DataError, match="softmax, sampled-softmax, gbce"):
         losses.item_loss("hinge", negatives=4, t=0.75, counts=np.ones(3))
