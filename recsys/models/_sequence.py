@@ -33,7 +33,7 @@ class SequenceConfig(loop.Schedule):
     length: int = 200  # positions: films kept per history, newest last
     dropout: float = 0.1  # share of the values zeroed
     loss: str = "softmax"  # over all films; or over some, for a large catalogue: sampled-softmax, gbce
-    negatives: int = 256  # films that a sampled loss draws, shared by a batch
+    negatives: int = 256  # films that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
     calibration: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
 
 
@@ -43,6 +43,10 @@ class SequenceRecommender(Recommender):
     shipped: ClassVar[bool] = True
     module: "SequenceModule"
     item_loss: Loss
+
+    def __init__(self, config: Any = None) -> None:
+        super().__init__(config)
+        self.softmax = self.config.loss != "gbce"  # whose scores are log-probabilities at t = 1 alone
 
     @abstractmethod
     def build(self, n_items: int) -> "SequenceModule":

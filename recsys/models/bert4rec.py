@@ -82,7 +82,6 @@ class Bert4Rec(SequenceRecommender):
     title: ClassVar[str] = "BERT4Rec"
     family: ClassVar[str] = "Transformers"
     paper: ClassVar[str] = "arXiv:1904.06690"
-    softmax: ClassVar[bool] = True
     Config: ClassVar[type] = Bert4RecConfig  # its defaults are those tuned on ML-1M
     presets: ClassVar[dict[tuple[str, str], Bert4RecConfig]] = {
         ("bert4rec", "ml-100k"): FEW_USERS,

@@ -163,6 +163,11 @@ def test_it_learns_by_a_sampled_loss_too(loss):
     assert metrics.hit_rate(ranks, 1) > 0.95
 
 
+@pytest.mark.parametrize(("loss", "claims"), [("softmax", True), ("sampled-softmax", True), ("gbce", False)])
+def test_probabilities_are_claimed_only_where_the_loss_teaches_them(loss, claims):
+    assert Bert4Rec(Bert4RecConfig(loss=loss)).softmax is claims
+
+
 def test_an_unknown_loss_is_refused_before_training():
     split = leave_one_out(toys.cycle())
     with pytest.raises(DataError, match="sampled-softmax"):
