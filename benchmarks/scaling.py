@@ -207,13 +207,14 @@ def draw(document: dict[str, Any], page: Path) -> list[str]:
             for kind in KINDS:
                 line = sorted((point[growing], max(point[figures], 0.1)) for point in points if point["kind"] == kind)
                 panel.loglog(*zip(*line, strict=True), marker="o", label=KINDS[kind])
-            panel.set(xlabel=f"{growing}, {fixed} {usual:,}", ylabel=label)
+            panel.set(xlabel=f"{growing} ({fixed}: {usual:,})", ylabel=label)
+            panel.minorticks_off()
             panel.grid(alpha=0.3)
         panels[0].legend(frameon=False)
         file = page.with_name(f"{page.stem}-{growing}.svg")
         figure.savefig(file, metadata={"Date": None}, facecolor="white")
         plt.close(figure)
-        shown += ["", f"![Time and memory as {growing} grows]({file.name})"]
+        shown += ["", f"![Time and memory by {growing}]({file.name})"]
     return shown
 
 
