@@ -31,7 +31,7 @@ class SequenceConfig(loop.Schedule):
 
     dim: int = 64  # width of an embedding
     length: int = 200  # positions: films kept per history, newest last
-    dropout: float = 0.05  # share of the values zeroed
+    dropout: float = 0.1  # share of the values zeroed
     loss: str = "softmax"  # over all films; or over some, for a large catalogue: sampled-softmax, gbce
     negatives: int = 256  # films that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
     calibration: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
