@@ -19,7 +19,7 @@ from recsys.machine import peak_memory_mb
 
 HIDDEN = -1  # in place of a film that is to be guessed
 AT_ONCE = 32  # sequences scored together
-WARM_UP = 3  # requests that are not counted
+WARM_UP = 20  # requests that are not counted
 TOP = 10  # films asked for
 
 Score = Callable[[list[np.ndarray]], np.ndarray]  # sequences with HIDDEN in them → (M, I) logits, in the order of M
@@ -38,7 +38,7 @@ class Settings:
     batch_size: int = 128  # RecTools' default
     epochs: int = 1  # passes over the training sequences
     threads: int = 2  # in training; a request has one core
-    requests: int = 30  # one after another
+    requests: int = 300  # one after another
     seed: int = 0
 
 
