@@ -31,8 +31,16 @@ def train_command(variant: str, arguments: list[str]) -> int:
     folder = paths.checkpoint(options.dataset, variant, options.seed)
     report = _print_json if options.json else _print_line
     with distributed.group(devices.choose(options.device)) as device:
-        run = Run(options.seed, str(device), folder, options.resume, report, options.save_every, options.precision)
-        run = dataclasses.replace(run, compile=options.compile)
+        run = Run(
+            seed=options.seed,
+            device=str(device),
+            folder=folder,
+            resume=options.resume,
+            report=report,
+            save_every=options.save_every,
+            precision=options.precision,
+            compile=options.compile,
+        )
         model = cls(config).fit(split.train, split.valid, run)
         if distributed.rank():
             return 0
