@@ -55,7 +55,7 @@ class Task:
     @property
     def asked(self) -> np.ndarray:
         """The history of a request: the newest films of the longest training sequence, one place left for a mask."""
-        return max(self.train, key=len)[-(self.settings.length - 1) :]
+        return self.train[self.asked_row][-(self.settings.length - 1) :]
 
     @property
     def asked_row(self) -> int:

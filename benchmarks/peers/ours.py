@@ -6,11 +6,11 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import torch
 
 from benchmarks.peers import exchange
-from recsys.data.schema import MOVIE_COLUMNS, Catalog, Dataset, Interactions
+from recsys.bench.shapes import catalog
+from recsys.data.schema import Dataset, Interactions
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.serving.recommend import recommend
 from recsys.training.run import Run
@@ -57,7 +57,7 @@ def main() -> None:
 
     def request() -> list[int]:
         """The top films after the task's history."""
-        return [film.movie_id for film in recommend(dataset, model, task.asked, exchange.TOP)]
+        return [film.movie_id - 1 for film in recommend(dataset, model, task.asked, exchange.TOP)]
 
     torch.set_num_threads(1)
     seconds = events[-1]["seconds"]
@@ -65,15 +65,12 @@ def main() -> None:
 
 
 def as_dataset(task: exchange.Task) -> Dataset:
-    """The training sequences as a data set whose film ids are the items themselves."""
+    """The training sequences as a data set; the film ids are the items plus one."""
     lengths = [len(films) for films in task.train]
     item = np.concatenate(task.train).astype(np.int32)
     user = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     events = Interactions(user, item, np.ones(len(item), np.float32), np.arange(len(item)))
-    movies = pd.DataFrame({"movie_id": np.arange(task.n_items), "title": "Film", "genres": ""})
-    movies["year"] = pd.array([2000] * task.n_items, dtype="Int64")
-    movies = movies.reindex(columns=list(MOVIE_COLUMNS))
-    return Dataset("task", Catalog(movies, movies.iloc[:0]), events, np.arange(len(lengths)))
+    return Dataset("task", catalog(task.n_items), events, np.arange(len(lengths)))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def generated(
     user = np.repeat(np.arange(users, dtype=np.int32), lengths)
     timestamp = np.linspace(FIRST, LAST, len(item)).astype(np.int64)
     events = Interactions(user, item, np.full(len(item), 4, np.float32), timestamp)
-    return Dataset("generated", _catalog(films), events, np.arange(1, users + 1))
+    return Dataset("generated", catalog(films), events, np.arange(1, users + 1))
 
 
 def _lengths(users: int, mean: float, spread: float, rng: np.random.Generator) -> np.ndarray:
@@ -42,8 +42,8 @@ def _lengths(users: int, mean: float, spread: float, rng: np.random.Generator) -
     return np.maximum(1, np.round(fewest + above * ((mean - fewest) / above.mean()))).astype(np.int64)
 
 
-def _catalog(films: int) -> Catalog:
-    """Films "Film 1", "Film 2", … of one year and no genre."""
+def catalog(films: int) -> Catalog:
+    """Films "Film 1", "Film 2", … of one year and no genre; their ids are 1, 2, …"""
     number = np.arange(1, films + 1)
     movies = pd.DataFrame(
         {
