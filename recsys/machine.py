@@ -12,6 +12,9 @@ from typing import Any
 
 from recsys import paths
 
+MEMORY = Path("/proc/meminfo")
+GROUPS = Path("/sys/fs/cgroup")
+OWN_GROUPS = Path("/proc/self/cgroup")
 PACKAGES = ("torch", "numpy", "pandas", "scipy", "implicit")
 
 
@@ -46,6 +49,40 @@ def peak_memory_mb() -> float:
 
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def free_memory() -> float:
+    """Bytes that this process can still take: what the machine has left, or its control group where that is less.
+
+    inf where the system tells neither.
+    """
+    left = [float("inf")]
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        left.append(int(MEMORY.read_text().partition("MemAvailable:")[2].split()[0]) * 1024)
+    for group in _memory_groups():
+        left += [_left_in(group, "memory.max", "memory.current")]
+        left += [_left_in(group, "memory.limit_in_bytes", "memory.usage_in_bytes")]  # version 1
+    return min(left)
+
+
+def _memory_groups() -> list[Path]:
+    """Folders that may hold a limit on us: the roots (in a container, its own group) and what the kernel names."""
+    found = [GROUPS, GROUPS / "memory"]
+    with contextlib.suppress(OSError):
+        for row in OWN_GROUPS.read_text().splitlines():  # "4:memory:/a/b", in version 2 "0::/a/b"
+            _, kinds, path = row.split(":", 2)
+            if "memory" in kinds.split(",") or not kinds:
+                found.append(GROUPS / kinds / path.strip("/"))
+    return found
+
+
+def _left_in(group: Path, limit: str, used: str) -> float:
+    """What a control group leaves, file pages counted as free; inf where it sets no limit ("max")."""
+    with contextlib.suppress(OSError, ValueError):
+        statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        pages = int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
+        return max(int((group / limit).read_text()) - int((group / used).read_text()) + pages, 0)
+    return float("inf")
 
 
 def _cpu() -> str:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models._histories import per_item, popular_where_empty, profile_weights
+from recsys.models._histories import per_item, popular_where_empty, profile_weights, watched
 from recsys.models.base import Recommender
 from recsys.training.run import Run
 
@@ -56,7 +55,7 @@ class Als(Recommender):
                 iterations=self.config.iterations,
                 random_state=run.seed,
             )
-            model.fit(_watched(train), show_progress=False, callback=_progress(run, self.config.iterations))
+            model.fit(watched(train), show_progress=False, callback=_progress(run, self.config.iterations))
         self._learnt(model.item_factors, train.counts.astype(np.float32))
         return self
 
@@ -133,7 +132,7 @@ class Bpr(Recommender):
                 num_threads=1,  # threads write over each other, so that no two fits agree
                 random_state=run.seed,
             )
-            model.fit(_watched(train), show_progress=False, callback=_progress(run, self.config.epochs))
+            model.fit(watched(train), show_progress=False, callback=_progress(run, self.config.epochs))
         factors, bias = model.item_factors[:, :-1].copy(), model.item_factors[:, -1].copy()  # bias is the last column
         self._learnt(factors, bias, train.counts.astype(np.float32))
         return self
@@ -186,15 +185,6 @@ def _one_blas_thread() -> AbstractContextManager[Any]:
     except ImportError:  # it comes with implicit and scikit-learn; without them answers are only slower
         return nullcontext()
     return threadpool_limits(1, "blas")
-
-
-def _watched(train: Dataset) -> sparse.csr_matrix:
-    """(U, I) float32: 1 where somebody watched a film, however often."""
-    events = train.interactions
-    ones = np.ones(len(events), np.float32)
-    matrix = sparse.csr_matrix((ones, (events.user, events.item)), shape=(train.n_users, train.n_items))
-    matrix.data[:] = 1
-    return matrix
 
 
 def _progress(run: Run, total: int) -> Any:

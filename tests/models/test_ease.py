@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from recsys import machine
+from recsys.data.schema import DataError, Queries
+from recsys.models import ease
+from recsys.models.ease import Ease, EaseConfig
+from tests import toys
+
+
+def matrix(world):
+    """(U, I) 0 or 1."""
+    watched = np.zeros((world.n_users, world.n_items))
+    watched[world.interactions.user, world.interactions.item] = 1
+    return watched
+
+
+def random_world():
+    rng = np.random.default_rng(1)
+    return toys.dataset([rng.permutation(12)[: rng.integers(2, 8)] for _ in range(40)], n_items=12)
+
+
+def test_the_withheld_film_of_a_checkerboard_comes_first():
+    model = Ease(EaseConfig(regularization=5)).fit(toys.checkerboard())
+    histories = [[film for film in range(user % 2, 30, 2) if film != user] for user in range(30)]
+    scores = model.score(Queries(histories))
+    for user, history in enumerate(histories):
+        scores[user, history] = -np.inf
+    assert list(scores.argmax(1)) == list(range(30))
+
+
+@pytest.mark.parametrize("block", [5, 1024])  # 12 films in blocks that do not divide them, and in one
+def test_every_film_is_a_ridge_regression_on_the_others(block, monkeypatch):
+    """Against scikit-learn, one regression per film."""
+    monkeypatch.setattr(ease, "BLOCK", block)
+    world = random_world()
+    people, model = matrix(world), Ease(EaseConfig(regularization=3)).fit(world)
+    for film in range(12):
+        others = np.delete(np.arange(12), film)
+        expected = Ridge(alpha=3, fit_intercept=False).fit(people[:, others], people[:, film]).coef_
+        np.testing.assert_allclose(model.weights[others, film], expected, atol=1e-5)
+
+
+def test_no_film_speaks_for_itself():
+    model = Ease().fit(random_world())
+    assert (model.weights.diagonal() == 0).all()
+    assert np.count_nonzero(model.weights) > 100
+
+
+def test_a_score_is_the_sum_of_what_the_films_of_the_history_say():
+    model = Ease().fit(random_world())
+    np.testing.assert_allclose(
+        model.score(Queries([[3, 7, 3, 3]])), model.weights[[3, 7]].sum(0, keepdims=True), rtol=1e-5
+    )
+
+
+def test_a_film_that_nobody_watched_gets_nothing():
+    model = Ease().fit(toys.dataset([[0, 1, 2], [1, 2]], n_items=4))
+    assert model.score(Queries([[0, 1]]))[0, 3] == 0
+
+
+def test_too_many_films_are_refused_beforehand_with_the_number_of_gigabytes(monkeypatch):
+    monkeypatch.setattr(machine, "free_memory", lambda: 4.2e9)
+    monkeypatch.setattr(ease, "_gram", None)  # calling it would now fail otherwise
+    with pytest.raises(DataError, match=r"20,000 films take 4\.8 GB of memory.* 4\.2 GB left; choose another model"):
+        Ease().fit(toys.dataset([[0, 1, 2]], n_items=20_000))
+
+
+def test_as_many_films_as_fit_are_taken(monkeypatch):
+    monkeypatch.setattr(machine, "free_memory", lambda: 3 * 4 * 12**2)
+    Ease().fit(random_world())
+
+
+def test_a_regularization_of_nothing_is_refused_in_words():
+    with pytest.raises(DataError, match="raise it"):
+        Ease(EaseConfig(regularization=0)).fit(toys.dataset([[0, 1]], n_items=2))  # two films that nobody tells apart
+
+
+def test_an_empty_history_gets_the_order_of_popularity():
+    model = Ease().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
+    [scores] = model.score(Queries([[]]))
+    assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
+
+
+def test_a_control_group_with_less_memory_than_the_machine_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "MEMORY", tmp_path / "meminfo")
+    monkeypatch.setattr(machine, "GROUPS", tmp_path)
+    monkeypatch.setattr(machine, "OWN_GROUPS", tmp_path / "own")
+    assert machine.free_memory() == float("inf")
+    (tmp_path / "meminfo").write_text("MemTotal:       9000 kB\nMemAvailable:   8000 kB\nBuffers: 5 kB\n")
+    control_group(tmp_path, "memory.max", "max", "memory.current", "500000", "inactive_file 100000")
+    assert machine.free_memory() == 8_192_000
+    (tmp_path / "memory.max").write_text("1000000\n")
+    assert machine.free_memory() == 600_000
+    (tmp_path / "own").write_text("5:cpuset:/b\n4:memory:/a/b\n0::/\n")
+    old = control_group(
+        tmp_path / "memory/a/b", "memory.limit_in_bytes", "700000", "memory.usage_in_bytes", "500000", ""
+    )
+    assert machine.free_memory() == 200_000
+    (old / "memory.usage_in_bytes").write_text("900000")
+    assert machine.free_memory() == 0
+
+
+def control_group(folder, limit, most, usage, used, statistics):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in ((limit, most), (usage, used), ("memory.stat", statistics)):
+        (folder / name).write_text(f"{text}\n" if text else "")
+    return folder

@@ -1,0 +1,47 @@
+import numpy as np
+
+from recsys.data.schema import Queries
+from recsys.models.markov import Markov, MarkovConfig
+from tests import toys
+
+
+def test_the_film_after_the_last_one_comes_first():
+    model = Markov().fit(toys.cycle())
+    scores = model.score(Queries([[film, (film + 1) % 20] for film in range(20)]))
+    assert list(scores.argmax(1)) == [(film + 2) % 20 for film in range(20)]
+
+
+def test_what_comes_later_comes_later():
+    """Counts fade with distance: after film 5 come 6, 7, 8 … in this order."""
+    [scores] = Markov(MarkovConfig(window=6)).fit(toys.cycle()).score(Queries([[5]]))
+    assert list((-scores).argsort()[:6]) == [6, 7, 8, 9, 10, 11]
+    assert not scores[:6].any()  # the window ends before they come round again
+
+
+def test_a_score_is_the_formula_worked_by_hand():
+    world = toys.dataset([[0, 1, 2], [0, 2], [1, 0, 2]], n_items=4)
+    config = MarkovConfig(window=2, fading=1, recent=2, memory=1, share=1, popularity=0.5)
+    [scores] = Markov(config).fit(world).score(Queries([[3, 1, 0]]))
+    after_0 = np.array([0, 1, 1 / 2 + 1 + 1, 0])  # [0, 1, 2]: 1 next, 2 two later; [0, 2] and [1, 0, 2]: 2 next
+    after_1 = np.array([1, 0, 1 + 1 / 2, 0])
+    watched = np.array([3, 2, 3, 1])
+    expected = (after_0 / after_0.sum() + after_1 / after_1.sum() / 2) / np.sqrt(watched)
+    np.testing.assert_allclose(scores, expected, rtol=1e-6)  # film 3 is third from the end: not asked
+
+
+def test_settings_of_zero_leave_plain_counts():
+    world = toys.dataset([[0, 1, 2], [0, 2], [1, 0, 2]], n_items=3)
+    config = MarkovConfig(window=2, fading=0, memory=0, share=0, popularity=0)
+    [scores] = Markov(config).fit(world).score(Queries([[1, 0]]))
+    assert list(scores) == [1, 1, 3 + 2]
+
+
+def test_a_film_watched_again_counts_once_at_its_last_place():
+    again, once = Markov().fit(toys.cycle()).score(Queries([[3, 9, 3], [9, 3]]))
+    np.testing.assert_array_equal(again, once)
+
+
+def test_an_empty_history_gets_the_order_of_popularity():
+    model = Markov().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
+    [scores] = model.score(Queries([[]]))
+    assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
