@@ -34,6 +34,11 @@ def encoder() -> Path:
     return home() / "encoder" / "all-MiniLM-L6-v2"
 
 
+def training(dataset: str, protocol: str) -> str:
+    """The name under which models for a protocol are kept: those for `time` learn from less, so theirs is another."""
+    return f"{dataset}@time" if protocol == "time" else dataset
+
+
 def checkpoint(dataset: str, variant: str, seed: int) -> Path:
     """A model trained or fitted on this machine."""
     return home() / "checkpoints" / dataset / variant / f"seed-{seed}"

@@ -1,6 +1,7 @@
 """Trained models on disk: weights.safetensors and meta.json, which names its SHA-256 and carries its own.
 
-A folder is old or new, never a mixture, whatever interrupts a save. Loading runs no code from the files.
+A folder is old or new, never a mixture, whatever interrupts a save. Loading runs no code from the files. Where a
+function takes the name of a data set, `paths.training` gives that of the models for a protocol with its own split.
 """
 
 import shutil
@@ -16,7 +17,7 @@ from safetensors.numpy import save as weights_to_bytes
 
 from recsys import files, paths
 from recsys.data.schema import Dataset
-from recsys.data.split import leave_one_out
+from recsys.data.split import split
 from recsys.models import registry
 from recsys.models.base import Recommender
 from recsys.training.run import Run, ignore
@@ -30,27 +31,34 @@ class StoreError(RuntimeError):
 
 
 def save(
-    folder: Path, variant: str, model: Recommender, dataset: Dataset, seed: int, notes: dict[str, Any] | None = None
+    folder: Path,
+    variant: str,
+    model: Recommender,
+    dataset: Dataset,
+    seed: int,
+    notes: dict[str, Any] | None = None,
+    protocol: str = "full",
 ) -> None:
     """Keep a fitted model. `dataset` is the whole set, not the training part; notes: anything JSON holds.
 
+    protocol: the one whose split it learnt from.
     Raises StoreError, with the old checkpoint intact, when the disk refuses.
     """
     _make(folder)
     with files.locked(folder):
-        _write(folder, variant, model, dataset, seed, notes or {})
+        _write(folder, variant, model, dataset, seed, notes or {}, protocol)
 
 
-def load(folder: Path, dataset: Dataset) -> Recommender:
+def load(folder: Path, dataset: Dataset, protocol: str | None = None) -> Recommender:
     """The model kept in a folder, ready to score films of `dataset`.
 
-    Raises StoreError when files are missing or altered or when it was trained on another film list. Other histories of
-    the same films only warn.
+    Raises StoreError when files are missing or altered, when it was trained on another film list, and when it learnt
+    from the split of another protocol than the one given. Other histories of the same films only warn.
     """
     if not folder.is_dir():
         raise StoreError(f"no checkpoint in {folder}; {_remedy(folder)}")
     with files.locked(folder, shared=True):
-        return _load(folder, dataset)
+        return _load(folder, dataset, protocol)
 
 
 def seeds(variant: str, dataset_name: str) -> list[int]:
@@ -72,24 +80,28 @@ def find(variant: str, dataset_name: str, seed: int | None = None) -> Path | Non
 
 
 def ready(
-    variant: str, dataset: Dataset, seed: int | None = None, report: Callable[[dict[str, Any]], None] = ignore
+    variant: str,
+    dataset: Dataset,
+    seed: int | None = None,
+    report: Callable[[dict[str, Any]], None] = ignore,
+    protocol: str = "full",
 ) -> Recommender:
     """A model that can score. What is not shipped is fitted on the training part at first use, and kept.
 
-    seed None: whichever `find` prefers. Raises LookupError for an unknown variant, StoreError when a model that must be
-    trained first has not been.
+    seed None: whichever `find` prefers. protocol: the one whose split it may learn from.
+    Raises LookupError for an unknown variant, StoreError when a model that must be trained first has not been.
     """
     cls = registry.get(variant)
-    folder = find(variant, dataset.name, seed)
+    name = paths.training(dataset.name, protocol)
+    folder = find(variant, name, seed)
     if cls.shipped:
         if folder is None:
-            again = _train_line(variant, dataset.name, seed)
-            raise StoreError(f"no checkpoint for {variant} on {dataset.name}; {again}")
-        return load(folder, dataset)
-    folder = folder or paths.checkpoint(dataset.name, variant, seed or 0)
+            raise StoreError(f"no checkpoint for {variant} on {name}; {_train_line(variant, name, seed)}")
+        return load(folder, dataset, protocol)
+    folder = folder or paths.checkpoint(name, variant, seed or 0)
     _make(folder)
     with files.locked(folder):  # who asks second waits for the fit of who asked first
-        return _kept(folder, dataset) or _fit(folder, variant, dataset, report)
+        return _kept(folder, dataset, protocol) or _fit(folder, variant, dataset, report, protocol)
 
 
 def ship(variant: str, dataset_name: str, seed: int) -> Path:
@@ -111,11 +123,20 @@ def _trained(variant: str, dataset_name: str) -> list[int]:
     return [seed for seed in known if (paths.checkpoint(dataset_name, variant, seed) / META).exists()]
 
 
-def _write(folder: Path, variant: str, model: Recommender, dataset: Dataset, seed: int, notes: dict[str, Any]) -> None:
+def _write(
+    folder: Path,
+    variant: str,
+    model: Recommender,
+    dataset: Dataset,
+    seed: int,
+    notes: dict[str, Any],
+    protocol: str,
+) -> None:
     meta = {
         "variant": variant,
         "config": asdict(model.config),
         "dataset": dataset.name,
+        "protocol": protocol,
         "n_items": dataset.n_items,
         "films": dataset.catalog.fingerprint,
         "fingerprint": dataset.fingerprint,
@@ -140,9 +161,13 @@ def _make(folder: Path) -> None:
         raise _cannot_write(folder, error) from error
 
 
-def _load(folder: Path, dataset: Dataset) -> Recommender:
+def _load(folder: Path, dataset: Dataset, protocol: str | None) -> Recommender:
     meta, weights = _read(folder)
-    variant, again = meta["variant"], _train_line(meta["variant"], dataset.name, meta["seed"])
+    variant, learnt = meta["variant"], meta.get("protocol", "full")  # older checkpoints do not say
+    name = paths.training(dataset.name, protocol or learnt)
+    again = _train_line(variant, name, meta["seed"])
+    if name != paths.training(dataset.name, learnt):
+        raise StoreError(f"{folder} learnt from what the protocol {protocol} holds out; {again}")
     if meta["films"] != dataset.catalog.fingerprint:
         raise StoreError(
             f"{folder} knows {meta['n_items']} films, which are not the {dataset.n_items} of {dataset.name}; {again}"
@@ -161,25 +186,27 @@ def _load(folder: Path, dataset: Dataset) -> Recommender:
     return model
 
 
-def _kept(folder: Path, dataset: Dataset) -> Recommender | None:
+def _kept(folder: Path, dataset: Dataset, protocol: str) -> Recommender | None:
     """The fit that is already there, or None when it has to be done (again). The caller holds the lock."""
     if not (folder / META).exists():
         return None
     try:
-        return _load(folder, dataset)
+        return _load(folder, dataset, protocol)
     except StoreError as error:
         warnings.warn(f"fitting again, because the kept fit cannot be used: {error}", stacklevel=3)
         return None
 
 
-def _fit(folder: Path, variant: str, dataset: Dataset, report: Callable[[dict[str, Any]], None]) -> Recommender:
+def _fit(
+    folder: Path, variant: str, dataset: Dataset, report: Callable[[dict[str, Any]], None], protocol: str
+) -> Recommender:
     """Fit with the tuned settings and keep the result. The caller holds the lock."""
     cls = registry.get(variant)
     seed = int(folder.name.removeprefix("seed-"))
-    split = leave_one_out(dataset)
-    model = cls(cls.preset(variant, dataset.name)).fit(split.train, split.valid, Run(seed=seed, report=report))
+    parts = split(dataset, protocol)
+    model = cls(cls.preset(variant, dataset.name)).fit(parts.train, parts.valid, Run(seed=seed, report=report))
     try:
-        _write(folder, variant, model, dataset, seed, {})
+        _write(folder, variant, model, dataset, seed, {}, protocol)
     except StoreError as error:
         warnings.warn(f"the fit will be done again next time: {error}", stacklevel=3)
     return model
@@ -205,8 +232,9 @@ def _frozen(value: Any) -> Any:
 
 
 def _train_line(variant: str, dataset_name: str, seed: int | None) -> str:
-    chosen = f" --seed {seed}" if seed else ""
-    return f"run: python -m recsys train {variant} --dataset {dataset_name}{chosen}"
+    dataset, _, protocol = dataset_name.partition("@")
+    chosen = (f" --protocol {protocol}" if protocol else "") + (f" --seed {seed}" if seed else "")
+    return f"run: python -m recsys train {variant} --dataset {dataset}{chosen}"
 
 
 def _remedy(folder: Path) -> str:

@@ -1,6 +1,7 @@
 """Small worlds whose right answers are known."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,13 @@ def dataset(histories: Sequence[Sequence[int]], n_items: int, name: str = "toy")
     timestamp = 1_000_000_000 + 60 * np.arange(len(item), dtype=np.int64)
     events = Interactions(user, item, np.full(len(item), 4, np.float32), timestamp)
     return Dataset(name, catalog(n_items), events, np.arange(1, len(histories) + 1))
+
+
+def over_days(histories: Sequence[Sequence[tuple[int, int]]], n_items: int = 30, name: str = "days") -> Dataset:
+    """What each user watched, as (film, day), oldest first; day 0 is 2001-09-09."""
+    world = dataset([[film for film, _ in history] for history in histories], n_items, name)
+    days = np.array([day for history in histories for _, day in history], np.int64)
+    return replace(world, interactions=replace(world.interactions, timestamp=999_993_600 + 86_400 * days))
 
 
 def cycle(n_items: int = 20, n_users: int = 200, length: int = 12, seed: int = 0) -> Dataset:

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recsys import machine, store
+from recsys import machine, paths, store
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.data.split import leave_one_out
+from recsys.data.split import leave_one_out, split
 from recsys.evaluation import protocols, results
 from recsys.evaluation.metrics import ScoreError, summary, target_ranks
 from recsys.evaluation.protocols import Protocol
@@ -78,9 +78,10 @@ def evaluate(
     rules = protocols.get(protocol)
     if variant not in registry.names():
         raise EvaluationError(f"no model is called {variant}; there are: {', '.join(registry.names())}")
-    held_out = getattr(leave_one_out(dataset), part)
+    held_out = getattr(split(dataset, protocol), part)
     started = time.perf_counter()
-    models = {seed: store.ready(variant, dataset, seed, report) for seed in seeds or _seeds(variant, dataset.name)}
+    chosen = seeds or _seeds(variant, paths.training(dataset.name, protocol))
+    models = {seed: store.ready(variant, dataset, seed, report, protocol) for seed in chosen}
     config = _common_config(variant, list(models.values()))
     found = {seed: ranks(model, held_out, rules, dataset, report) for seed, model in models.items()}
     document = _document(variant, dataset, rules, config, found)
@@ -140,7 +141,7 @@ def _document(
         "family": cls.family,
         "paper": cls.paper,
         "dataset": dataset.name,
-        "protocol": {"name": protocol.name, **protocol.rules},
+        "protocol": {"name": protocol.name, **protocol.rules_on(dataset)},
         "fingerprint": dataset.fingerprint,
         "config": config,
         "seeds": [{"seed": seed, "metrics": _rounded(metrics)} for seed, metrics in measured.items()],

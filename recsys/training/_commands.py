@@ -10,7 +10,7 @@ from typing import Any
 
 from recsys import paths, store
 from recsys.data import movielens
-from recsys.data.split import leave_one_out
+from recsys.data.split import split
 from recsys.models import registry
 from recsys.training import device as devices
 from recsys.training import distributed, resume
@@ -27,8 +27,9 @@ def train_command(variant: str, arguments: list[str]) -> int:
     config = dataclasses.replace(preset, **{name: value for name, value in chosen.items() if value is not None})
 
     dataset = movielens.load(options.dataset)
-    split = leave_one_out(dataset)
-    folder = paths.checkpoint(options.dataset, variant, options.seed)
+    parts = split(dataset, options.protocol)
+    kept_as = paths.training(options.dataset, options.protocol)
+    folder = paths.checkpoint(kept_as, variant, options.seed)
     report = _print_json if options.json else _print_line
     with distributed.group(devices.choose(options.device)) as device:
         run = Run(
@@ -41,15 +42,16 @@ def train_command(variant: str, arguments: list[str]) -> int:
             precision=options.precision,
             compile=options.compile,
         )
-        model = cls(config).fit(split.train, split.valid, run)
+        model = cls(config).fit(parts.train, parts.valid, run)
         if distributed.rank():
             return 0
-    store.save(folder, variant, model, dataset, options.seed, _notes(read_log(folder)))
+    store.save(folder, variant, model, dataset, options.seed, _notes(read_log(folder)), options.protocol)
     resume.clear(folder)  # only now: a kill until here loses nothing
     if options.ship:
-        store.ship(variant, options.dataset, options.seed)
+        store.ship(variant, kept_as, options.seed)
     if not options.json:
-        print(f"kept in {folder}\nmeasure it: python -m recsys evaluate {variant} --dataset {options.dataset}")
+        measure = f"python -m recsys evaluate {variant} --dataset {options.dataset} --protocol {options.protocol}"
+        print(f"kept in {folder}\nmeasure it: {measure}")
     return 0
 
 
@@ -88,6 +90,12 @@ def _parser(variant: str, config: type) -> argparse.ArgumentParser:
     """The settings of a run, and one flag for each field of the model's Config."""
     parser = argparse.ArgumentParser(prog=f"python -m recsys train {variant}")
     parser.add_argument("--dataset", default="ml-100k")
+    parser.add_argument(
+        "--protocol",
+        choices=("full", "time"),
+        default="full",
+        help="what it is to be measured by: full (and the sampled ones), or time, which learns from what lies before",
+    )
     parser.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda, cuda:1 …")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--resume", action="store_true", help="go on where a stopped run of these settings was")

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys.data.schema import DataError
-from recsys.data.split import leave_one_out
+from recsys.data.split import Cuts, by_time, cuts, leave_one_out, split
 from tests import toys
 
 
@@ -57,3 +57,76 @@ def test_the_whole_is_not_changed_by_splitting_it():
     before = dataset.interactions.item.copy()
     leave_one_out(dataset)
     assert np.array_equal(dataset.interactions.item, before)
+
+
+DAY_0 = 999_993_600  # 2001-09-09
+SPANNING = [  # (film, day); of 20 events two lie on day 18 or later, and of the 18 before, two on day 16 or 17
+    [(0, 0), (1, 1), (2, 2), (3, 16), (4, 18)],  # in all three parts
+    [(5, 0), (6, 3), (7, 4), (8, 17)],  # trains, and is asked for in validation
+    [(9, 0), (10, 5), (11, 19)],  # trains, and is asked for in test
+    [(12, 1), (13, 2), (14, 3), (15, 4), (16, 5), (17, 6), (18, 7), (19, 8)],  # only trains
+]
+
+
+def test_time_is_cut_at_the_last_midnights_with_a_tenth_after_them():
+    world = toys.over_days(SPANNING)
+    assert cuts(world) == Cuts(valid=DAY_0 + 16 * 86_400, test=DAY_0 + 18 * 86_400)
+    assert cuts(world).dates == {"valid": "2001-09-25", "test": "2001-09-27"}
+
+
+def test_across_a_cut_each_users_first_film_after_it_is_asked_for():
+    parts = by_time(toys.over_days(SPANNING))
+    assert [history.tolist() for history in parts.train.histories] == [[0, 1, 2], [5, 6, 7], [9, 10], [*range(12, 20)]]
+    assert parts.valid.queries.users.tolist() == [0, 1]
+    assert parts.valid.targets.tolist() == [3, 8]
+    assert [history.tolist() for history in parts.valid.queries.histories] == [[0, 1, 2], [5, 6, 7]]
+    assert parts.test.queries.users.tolist() == [0, 2]
+    assert parts.test.targets.tolist() == [4, 11]
+    assert [history.tolist() for history in parts.test.queries.histories] == [[0, 1, 2, 3], [9, 10]]
+
+
+@given(st.integers(0, 2**32))
+def test_nothing_after_a_cut_reaches_training_or_a_history(seed):
+    rng = np.random.default_rng(seed)
+    histories = [
+        [
+            (int(film), int(day))
+            for film, day in zip(rng.permutation(30)[:9], np.sort(rng.integers(40, size=9)), strict=True)
+        ]
+        for _ in range(12)
+    ]
+    world = toys.over_days(histories)
+    try:
+        parts = by_time(world)
+    except DataError:
+        return
+    days = [(cut - DAY_0) // 86_400 for cut in (cuts(world).valid, cuts(world).test)]
+    assert [history.tolist() for history in parts.train.histories] == [
+        [film for film, day in history if day < days[0]] for history in histories
+    ]
+    for held_out, cut in zip((parts.valid, parts.test), days, strict=True):
+        for user, history, target in zip(
+            held_out.queries.users, held_out.queries.histories, held_out.targets, strict=True
+        ):
+            assert history.tolist() == [film for film, day in histories[user] if day < cut]
+            assert target == next(film for film, day in histories[user] if day >= cut)
+
+
+def test_a_film_that_nobody_had_watched_before_the_cut_can_be_the_right_one():
+    parts = by_time(toys.over_days(SPANNING))
+    assert parts.train.n_items == 30
+    assert parts.train.counts[11] == 0
+    assert 11 in parts.test.targets
+
+
+@pytest.mark.parametrize("histories", [[[(0, 1)], [(1, 30)], [(2, 60)]], [[(0, 1), (1, 1)]] * 9])
+def test_where_nobody_watched_before_and_after_the_cut_the_data_is_refused(histories):
+    with pytest.raises(DataError, match=r"before and after 2001-.* use --protocol full"):
+        by_time(toys.over_days(histories))
+
+
+def test_only_the_protocol_time_has_a_split_of_its_own():
+    world = toys.over_days(SPANNING)
+    assert len(split(world, "time").test) == 2
+    for protocol in ("full", "popularity-100", "uniform-100"):
+        assert len(split(world, protocol).test) == 4

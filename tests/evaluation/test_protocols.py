@@ -4,37 +4,72 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from recsys.evaluation.protocols import FULL, POPULARITY_100, PROTOCOLS, ProtocolError, draw, get
+from recsys.evaluation.protocols import (
+    FULL,
+    POPULARITY_100,
+    PROTOCOLS,
+    TIME,
+    UNIFORM_100,
+    ProtocolError,
+    by_popularity,
+    get,
+    uniformly,
+)
+from tests import toys
 
 COUNTS = np.random.default_rng(0).integers(0, 50, size=400)
 HISTORIES = [np.random.default_rng(user).choice(400, size=60, replace=False) for user in range(30)]
 USERS = np.arange(30)
 
 
-def test_a_list_is_100_distinct_watched_films_none_from_the_users_whole_history():
-    lists = POPULARITY_100.candidates(COUNTS, HISTORIES, USERS)
+SAMPLED = pytest.mark.parametrize("protocol", [POPULARITY_100, UNIFORM_100], ids=lambda protocol: protocol.name)
+
+
+@SAMPLED
+def test_a_list_is_100_distinct_films_none_from_the_users_whole_history(protocol):
+    lists = protocol.candidates(COUNTS, HISTORIES, USERS)
     assert lists.shape == (30, 100)
+    assert 0 <= lists.min() <= lists.max() < 400
     for films, history in zip(lists, HISTORIES, strict=True):
         assert len(set(films)) == 100
         assert not set(films) & set(history)
-        assert (COUNTS[films] > 0).all()
 
 
-def test_a_users_list_is_the_same_alone_and_in_any_batch():
-    lists = POPULARITY_100.candidates(COUNTS, HISTORIES, USERS)
-    alone = POPULARITY_100.candidates(COUNTS, HISTORIES[7:8], USERS[7:8])
+def test_films_that_nobody_watched_are_drawn_uniformly_only():
+    assert (COUNTS[POPULARITY_100.candidates(COUNTS, HISTORIES, USERS)] > 0).all()
+    assert (COUNTS[UNIFORM_100.candidates(COUNTS, HISTORIES, USERS)] == 0).any()
+
+
+@SAMPLED
+def test_a_users_list_is_the_same_alone_and_in_any_batch(protocol):
+    lists = protocol.candidates(COUNTS, HISTORIES, USERS)
+    alone = protocol.candidates(COUNTS, HISTORIES[7:8], USERS[7:8])
     assert np.array_equal(lists[7:8], alone)
-    assert POPULARITY_100.candidates(COUNTS, [], USERS[:0]).shape == (0, 100)
+    assert protocol.candidates(COUNTS, [], USERS[:0]).shape == (0, 100)
 
 
-def test_users_with_one_history_still_get_lists_of_their_own():
-    lists = POPULARITY_100.candidates(COUNTS, [HISTORIES[0]] * 2, USERS[:2])
+@SAMPLED
+def test_users_with_one_history_still_get_lists_of_their_own(protocol):
+    lists = protocol.candidates(COUNTS, [HISTORIES[0]] * 2, USERS[:2])
     assert set(lists[0]) != set(lists[1])
+
+
+def test_the_lists_of_published_results_stay_as_they_are():
+    """Figures in assets/ were measured with these; another generator or order of draws would be another protocol."""
+    lists = POPULARITY_100.candidates(COUNTS, HISTORIES[:1], USERS[:1])
+    assert sorted(lists[0])[:8] == [11, 13, 17, 18, 20, 21, 25, 29]
+
+
+def test_every_film_left_is_drawn_uniformly_as_often_as_any_other():
+    rng, taken = np.random.default_rng(0), np.array([2, 0, 6, 6])
+    drawn = np.bincount(np.concatenate([uniformly(np.zeros(8), taken, 2, rng) for _ in range(4000)]), minlength=8)
+    assert (drawn[taken] == 0).all()
+    assert chisquare(drawn[[1, 3, 4, 5, 7]]).pvalue > 0.01
 
 
 def test_the_first_film_drawn_follows_the_counts():
     counts, rng = np.array([1, 2, 3, 4, 90]), np.random.default_rng(0)
-    drawn = np.bincount([draw(counts, np.array([4]), 1, rng)[0] for _ in range(4000)], minlength=5)
+    drawn = np.bincount([by_popularity(counts, np.array([4]), 1, rng)[0] for _ in range(4000)], minlength=5)
     assert drawn[4] == 0
     assert chisquare(drawn[:4], 4000 * counts[:4] / 10).pvalue > 0.01
 
@@ -42,15 +77,16 @@ def test_the_first_film_drawn_follows_the_counts():
 def test_later_films_follow_the_counts_of_those_that_are_left():
     """Two of three films: the chance of each pair, added up by hand over both orders."""
     counts, rng = np.array([1, 2, 3]), np.random.default_rng(0)
-    drawn = np.bincount([3 - draw(counts, np.empty(0, int), 2, rng).sum() for _ in range(4000)], minlength=3)
+    drawn = np.bincount([3 - by_popularity(counts, np.empty(0, int), 2, rng).sum() for _ in range(4000)], minlength=3)
     without = np.array([2 / 6 * 3 / 4 + 3 / 6 * 2 / 3, 1 / 6 * 3 / 5 + 3 / 6 * 1 / 3, 1 / 6 * 2 / 5 + 2 / 6 * 1 / 4])
     assert chisquare(drawn, 4000 * without).pvalue > 0.01
 
 
-def test_too_few_films_to_draw_from_is_an_error_that_names_the_way_out():
+@pytest.mark.parametrize("draw", [by_popularity, uniformly])
+def test_too_few_films_to_draw_from_is_an_error_that_names_the_way_out(draw):
     with pytest.raises(ProtocolError, match=r"only 99 films .* --protocol full"):
         draw(np.ones(120), np.arange(21), 100, np.random.default_rng(0))
-    assert len(draw(np.ones(120), np.arange(20), 100, np.random.default_rng(0))) == 100
+    assert len(set(draw(np.ones(120), np.arange(20), 100, np.random.default_rng(0)))) == 100
 
 
 def test_rules_are_plain_json_and_say_what_the_code_does():
@@ -62,6 +98,12 @@ def test_rules_are_plain_json_and_say_what_the_code_does():
     assert FULL.sampled == 0
 
 
+def test_a_cut_through_time_names_its_dates():
+    world = toys.over_days([[(0, 1), (1, 20)]] * 10)
+    assert TIME.rules_on(world)["dates"] == {"valid": "2001-09-10", "test": "2001-09-29"}
+    assert FULL.rules_on(world) == FULL.rules
+
+
 def test_an_unknown_protocol_is_answered_with_the_known_ones():
-    with pytest.raises(ProtocolError, match="full, popularity-100"):
+    with pytest.raises(ProtocolError, match="full, popularity-100, uniform-100, time"):
         get("sampled")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recsys import paths, store
-from recsys.data.split import leave_one_out
+from recsys.data.split import by_time, cuts, leave_one_out
 from recsys.evaluation import _commands, results
 from recsys.evaluation.metrics import ScoreError, ndcg
 from recsys.evaluation.protocols import FULL, POPULARITY_100
@@ -13,6 +13,7 @@ from tests import fakes, toys
 
 CYCLE = toys.cycle()
 SPLIT = leave_one_out(CYCLE)
+SPANNING = toys.over_days([[((user + place) % 30, 4 * place + user % 4) for place in range(10)] for user in range(40)])
 
 
 def wide(n_users=40, n_items=300, seed=0):
@@ -149,6 +150,39 @@ def test_seeds_with_different_settings_are_not_averaged():
     with pytest.raises(EvaluationError, match="different settings; choose some with --seeds"):
         evaluate("trained", CYCLE)
     assert len(evaluate("trained", CYCLE, seeds=[1])["seeds"]) == 1
+
+
+def test_for_time_a_model_is_measured_that_knows_nothing_of_what_came_after_the_cut():
+    document = evaluate("counts", SPANNING, "time")
+    assert document["protocol"]["dates"] == cuts(SPANNING).dates
+    split = by_time(SPANNING)
+    found = results.ranks("days", "time", "counts")
+    assert np.array_equal(found[0], ranks(fakes.Counts().fit(split.train), split.test, FULL, SPANNING))
+    evaluate("counts", SPANNING)
+    kept = [store.ready("counts", SPANNING, protocol=protocol).counts for protocol in ("full", "time")]
+    assert np.array_equal(kept[0], leave_one_out(SPANNING).train.counts)
+    assert np.array_equal(kept[1], split.train.counts)
+
+
+def test_for_time_a_model_that_has_to_be_trained_needs_a_training_of_its_own():
+    train(0, dataset=SPANNING)
+    with pytest.raises(store.StoreError, match=r"run: python -m recsys train trained --dataset days --protocol time$"):
+        evaluate("trained", SPANNING, "time")
+    model = fakes.Trained().fit(by_time(SPANNING).train)
+    store.save(
+        paths.checkpoint(paths.training("days", "time"), "trained", 3), "trained", model, SPANNING, 3, {}, "time"
+    )
+    assert [run["seed"] for run in evaluate("trained", SPANNING, "time")["seeds"]] == [3]
+    assert [run["seed"] for run in evaluate("trained", SPANNING, "full")["seeds"]] == [0]
+
+
+def test_a_model_in_the_wrong_place_is_not_measured_on_what_it_has_learnt():
+    train(0, dataset=SPANNING)
+    where = paths.checkpoint(paths.training("days", "time"), "trained", 0)
+    where.parent.mkdir(parents=True)
+    paths.checkpoint("days", "trained", 0).rename(where)
+    with pytest.raises(store.StoreError, match=r"learnt from what the protocol time holds out; run: .*--protocol time"):
+        evaluate("trained", SPANNING, "time")
 
 
 def test_the_command_prints_a_table_or_one_line(monkeypatch, capsys):
