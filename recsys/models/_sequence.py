@@ -32,9 +32,10 @@ class SequenceConfig(loop.Schedule):
     dim: int = 64  # width of an embedding
     length: int = 200  # positions: films kept per history, newest last
     dropout: float = 0.1  # share of the values zeroed
-    loss: str = "softmax"  # over all films; or over some, for a large catalogue: sampled-softmax, gbce
+    loss: str = "softmax"  # over all films; against some: sampled-softmax, gbce, bpr, top1, bpr-max
     negatives: int = 256  # films that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
     calibration: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    popularity: float = 0.75  # films are drawn by popularity to this power; gBCE draws uniformly
 
 
 class SequenceRecommender(Recommender):
@@ -46,7 +47,7 @@ class SequenceRecommender(Recommender):
 
     def __init__(self, config: Any = None) -> None:
         super().__init__(config)
-        self.softmax = self.config.loss != "gbce"  # whose scores are log-probabilities at t = 1 alone
+        self.softmax = self.config.loss in ("softmax", "sampled-softmax")
 
     @abstractmethod
     def build(self, n_items: int) -> "SequenceModule":
@@ -55,13 +56,23 @@ class SequenceRecommender(Recommender):
     def begin(self, module: Any, train: Dataset, seed: int) -> None:
         """Whatever a module may know of the training data before the first step: nothing, unless overridden."""
 
-    @abstractmethod
     def sample(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
-        """What the histories with the numbers `rows` (B,) train on this time; random only by `draws`."""
+        """What the histories with the numbers `rows` (B,) train on this time; random only by `draws`.
 
-    @abstractmethod
+        Unless overridden, each of their newest films, to be foreseen from those before it.
+        """
+        before = [self.prompt(histories[row][:-1]) for row in rows]
+        targets = [histories[row][-self.config.length :].astype(np.int64) for row in rows]
+        lengths = np.array([len(films) for films in targets])
+        tokens = pad(np.concatenate(before), lengths, n_items)  # (B, T)
+        picked = np.flatnonzero(np.arange(tokens.shape[1]) < lengths[:, None])
+        return Batch(
+            torch.from_numpy(tokens), None, torch.from_numpy(picked), torch.from_numpy(np.concatenate(targets))
+        )
+
     def prompt(self, history: np.ndarray) -> np.ndarray:
-        """The tokens that make the last position predict what follows a history."""
+        """The tokens that make the last position predict what follows a history: the start token and its films."""
+        return np.append(self.module.start, history)[-self.config.length :]
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Train on `train`, stop early on `valid`. Raises DataError for data, a setting or a run that leads nowhere."""
@@ -72,7 +83,8 @@ class SequenceRecommender(Recommender):
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)
         self.begin(self.module, train, run.seed)
-        self.item_loss = item_loss(self.config.loss, self.config.negatives, self.config.calibration, train.counts)
+        config = self.config
+        self.item_loss = item_loss(config.loss, config.negatives, config.calibration, train.counts, config.popularity)
         task = loop.Task(
             self.module,
             math.ceil(len(histories) / self.config.batch_size),
@@ -166,13 +178,14 @@ class SequenceRecommender(Recommender):
 class SequenceModule(nn.Module):
     """An encoder of token sequences with item embeddings tied to its output (equation 7 of BERT4Rec).
 
-    Tokens 0…I-1 are items, I is padding, I+1 `[mask]`; output weights are the first I rows, so that neither of the
-    two can be recommended.
+    Tokens 0…I-1 are items, I is padding, I+1 `[mask]` or, for models that read from left to right, the start of a
+    history; output weights are the first I rows, so that neither of the two can be recommended.
     """
 
     def __init__(self, n_items: int, dim: int) -> None:
         super().__init__()
         self.n_items, self.padding, self.mask = n_items, n_items, n_items + 1
+        self.start = self.mask
         self.items = nn.Embedding(n_items + 2, dim)
         self.bias = nn.Parameter(torch.zeros(n_items))
 

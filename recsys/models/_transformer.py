@@ -33,19 +33,20 @@ class Block(nn.Module):
     """Self-attention, then a position-wise feed-forward network, each with a residual connection.
 
     `pre_norm` normalises what goes into each part instead of the sum that comes out. Unlike the papers, dropout falls
-    on the two outputs but not on the attention weights, which keeps the fused attention kernels.
+    on the two outputs but not on the attention weights, which keeps the fused attention kernels. `causal` lets a
+    position look at itself and what lies before it only.
     """
 
-    def __init__(self, dim: int, heads: int, dropout: float, pre_norm: bool) -> None:
+    def __init__(self, dim: int, heads: int, dropout: float, pre_norm: bool, causal: bool = False) -> None:
         super().__init__()
-        self.heads, self.pre_norm = heads, pre_norm
+        self.heads, self.pre_norm, self.causal = heads, pre_norm, causal
         self.norm_attention, self.norm_forward = nn.LayerNorm(dim), nn.LayerNorm(dim)
         self.qkv, self.out = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
         self.forward_in, self.forward_out = nn.Linear(dim, 4 * dim), nn.Linear(4 * dim, dim)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, visible: Tensor | None, at: Tensor | None = None) -> Tensor:
-        """x (B, T, D), visible (B, 1, 1 or Q, T) True where a position may be looked at → (B, T, D).
+        """x (B, T, D), visible (B, 1, 1, T) True where a position may be looked at (causal: None) → (B, T, D).
 
         With `at` (B, Q) only what comes out at those positions is computed, (B, Q, D): in the last block of a network
         the others are of no use to anybody.
@@ -65,8 +66,10 @@ class Block(nn.Module):
             q = F.linear(pick(x, at), self.qkv.weight[:d], self.qkv.bias[:d])  # (B, Q, D)
             k, v = F.linear(x, self.qkv.weight[d:], self.qkv.bias[d:]).chunk(2, -1)
         q, k, v = self.split(q), self.split(k), self.split(v)  # (B, H, Q or T, D/H)
+        if self.causal and at is not None:
+            visible = torch.arange(x.shape[1], device=x.device) <= at[:, None, :, None]  # (B, 1, Q, T)
         with torch.autocast(x.device.type, enabled=False):
-            mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=visible)
+            mixed = F.scaled_dot_product_attention(q, k, v, visible, is_causal=self.causal and at is None)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
     def split(self, x: Tensor) -> Tensor:

@@ -14,8 +14,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from recsys.data.schema import DataError
+from recsys.training.pairwise import PAIRWISE, Pairwise
 
-LOSSES = ("softmax", "sampled-softmax", "gbce")
+LOSSES = ("softmax", "sampled-softmax", "gbce", *PAIRWISE)
 Loss = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # hidden, weight, bias, targets → the sum, ()
 
 CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # at a time: what a core's cache holds; what keeps a GPU busy
@@ -128,26 +129,29 @@ def _chosen_scores(
     return positive.float(), negative.float()
 
 
-def item_loss(name: str, negatives: int, t: float, counts: np.ndarray) -> Loss:
+def item_loss(name: str, negatives: int, t: float, counts: np.ndarray, power: float = SMOOTHING) -> Loss:
     """The loss of LOSSES called `name`; a sampled one draws `negatives` films anew at each call.
 
-    It draws from torch's global generator of the device that `hidden` is on. `t` is gBCE's calibration, `counts` (I,)
-    how often each film is in the training data. Raises DataError for another name.
+    It draws from torch's global generator of the device that `hidden` is on. `t` is gBCE's calibration, which draws
+    uniformly; the others draw by popularity to `power`, 0 for uniformly; `counts` (I,) says how often each film is in
+    the training data. Raises DataError for another name.
     """
     if name == "softmax":
         return softmax_cross_entropy
     if name == "sampled-softmax":
-        return _SampledSoftmax(negatives, counts)
+        return _SampledSoftmax(negatives, counts, power)
+    if name in PAIRWISE:
+        return Pairwise(name, negatives, counts, power)
     if name == "gbce":
         return _CalibratedBCE(negatives, t)
     raise DataError(f"there is no loss {name}; use --loss with one of: {', '.join(LOSSES)}")
 
 
 class _SampledSoftmax:
-    """Sampled softmax against films drawn by popularity to the power of SMOOTHING, shared by the batch."""
+    """Sampled softmax against films drawn by popularity to a power, shared by the batch."""
 
-    def __init__(self, negatives: int, counts: np.ndarray) -> None:
-        q = (counts + 1.0) ** SMOOTHING  # + 1: a film that nobody trains on is to be pushed down too
+    def __init__(self, negatives: int, counts: np.ndarray, power: float) -> None:
+        q = (counts + 1.0) ** power  # + 1: a film that nobody trains on is to be pushed down too
         q /= q.sum()
         self.negatives = negatives
         self.log_q, self.cumulative = torch.from_numpy(np.log(q)).float(), torch.from_numpy(np.cumsum(q))

@@ -1,0 +1,120 @@
+"""SASRec: each film of a history is foreseen from those before it (Kang and McAuley, ICDM 2018, arXiv:1808.09781).
+
+Variants differ in the loss: the paper's binary cross-entropy against one film (sasrec-bce), the softmax over all films
+(sasrec-softmax, arXiv:2309.07602), gBCE against many (gsasrec, arXiv:2308.07192). Unlike the papers: a start token
+foresees the first film and answers for an empty history; a feed-forward network four times as wide as an embedding,
+with GELU; a bias per film; dropout spares the attention weights; the learning rate falls linearly to zero and the
+weights are averaged. What each choice brought is written down in assets/experiments.md.
+
+Shapes: B sequences, T positions, Q of them asked for, D dimensions.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from recsys.data.schema import Dataset
+from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
+from recsys.models._start import neighbour_vectors, sinusoids
+from recsys.models._transformer import Block, Dropout
+
+
+@dataclass(frozen=True)
+class SasRecConfig(SequenceConfig):
+    """Sizes and choices of SASRec; the sizes are the paper's for ML-1M, but for `dim`, 50 there."""
+
+    layers: int = 2  # Transformer blocks
+    heads: int = 1  # attention heads
+    init: float = 0.05  # standard deviation of the first weights
+    head_start: bool = True  # begin with neighbours' vectors and sinusoids (_start.py), not with random embeddings
+
+
+@dataclass(frozen=True)
+class BceConfig(SasRecConfig):
+    """Binary cross-entropy against one film that each position draws for itself: gBCE with t = 0."""
+
+    loss: str = "gbce"
+    negatives: int = 1
+    calibration: float = 0.0
+
+
+@dataclass(frozen=True)
+class GbceConfig(SasRecConfig):
+    """gBCE as its paper recommends it."""
+
+    loss: str = "gbce"
+    negatives: int = 256
+    calibration: float = 0.75
+
+
+class SasRecModule(SequenceModule):
+    """Item and position embeddings and causal blocks; positions count from the newest film."""
+
+    def __init__(self, config: SasRecConfig, n_items: int) -> None:
+        super().__init__(n_items, config.dim)
+        self.positions = nn.Embedding(config.length, config.dim)
+        self.dropout = Dropout(config.dropout)
+        self.blocks = nn.ModuleList(
+            Block(config.dim, config.heads, config.dropout, pre_norm=True, causal=True) for _ in range(config.layers)
+        )
+        self.last_norm = nn.LayerNorm(config.dim)
+        initialise(self, config.init)
+
+    @torch.no_grad()
+    def head_start(self, train: Dataset, std: float, rng: np.random.Generator) -> None:
+        """Put films that are watched together near each other, and neighbouring positions a fixed turn apart."""
+        dim = self.items.embedding_dim
+        self.items.weight[: self.n_items] = torch.from_numpy(neighbour_vectors(train, dim, std, rng))
+        positions = sinusoids(len(self.positions.weight), dim)
+        self.positions.weight.copy_(torch.from_numpy(positions * (std / positions.std())))
+
+    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
+        films = (tokens != self.padding).sum(1, keepdim=True)  # (B, 1)
+        ages = films - 1 - torch.arange(tokens.shape[1], device=tokens.device)  # (B, T), 0 = newest
+        x = self.dropout(self.items(tokens) + self.positions(ages.clamp(min=0)))
+        for block in self.blocks[:-1]:
+            x = block(x, None)
+        return self.last_norm(self.blocks[-1](x, None, at))
+
+
+class SasRecSoftmax(SequenceRecommender):
+    """The newest film's state asks for the next film; the loss is the softmax over all films."""
+
+    title: ClassVar[str] = "SASRec, softmax"
+    paper: ClassVar[str] = "arXiv:2309.07602"
+    family: ClassVar[str] = "Transformers"
+    Config: ClassVar[type] = SasRecConfig
+    config: SasRecConfig
+    module: SasRecModule
+
+    def build(self, n_items: int) -> SasRecModule:
+        """A fresh module."""
+        return SasRecModule(self.config, n_items)
+
+    def begin(self, module: SasRecModule, train: Dataset, seed: int) -> None:
+        """The head start, unless it is switched off."""
+        if self.config.head_start:
+            module.head_start(train, self.config.init, np.random.default_rng(seed))
+
+
+class SasRecBce(SasRecSoftmax):
+    """With the loss of the first paper."""
+
+    title: ClassVar[str] = "SASRec, BCE"
+    paper: ClassVar[str] = "arXiv:1808.09781"
+    Config: ClassVar[type] = BceConfig
+
+
+class GSasRec(SasRecSoftmax):
+    """With the loss that makes up for drawing few negatives."""
+
+    title: ClassVar[str] = "gSASRec"
+    paper: ClassVar[str] = "arXiv:2308.07192"
+    Config: ClassVar[type] = GbceConfig
+
+
+VARIANTS = {"sasrec-softmax": SasRecSoftmax, "sasrec-bce": SasRecBce, "gsasrec": GSasRec}
