@@ -105,7 +105,12 @@ def ready(
 
 
 def ship(variant: str, dataset_name: str, seed: int) -> Path:
-    """Copy a checkpoint of this machine, with its training log, into assets/; returns the folder."""
+    """Copy a checkpoint of this machine, with its training log, into assets/; returns the folder.
+
+    Raises StoreError for a model whose state is what people watched.
+    """
+    if registry.get(variant).holds_histories:
+        raise StoreError(f"{variant} consists of what people watched, which must not be passed on; ship another model")
     source = paths.checkpoint(dataset_name, variant, seed)
     target = paths.shipped_checkpoint(dataset_name, variant)
     meta, weights = _read(source)

@@ -218,6 +218,14 @@ def test_shipping_copies_weights_and_log():
     assert np.array_equal(store.load(target, WORLD).counts, fitted().counts)
 
 
+def test_what_people_watched_is_never_shipped(monkeypatch):
+    monkeypatch.setattr(fakes.Trained, "holds_histories", True)
+    save(paths.checkpoint("cycle", "trained", 0), "trained")
+    with pytest.raises(store.StoreError, match="what people watched"):
+        store.ship("trained", "cycle", 0)
+    assert not paths.shipped_checkpoint("cycle", "trained").exists()
+
+
 def test_a_damaged_shipped_checkpoint_says_how_to_restore_it():
     folder = save(paths.shipped_checkpoint("cycle", "trained"), "trained")
     (folder / "weights.safetensors").write_bytes(b"")

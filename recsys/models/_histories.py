@@ -81,11 +81,14 @@ def csr_state(matrix: sparse.csr_array) -> dict[str, np.ndarray]:
     return {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
 
 
-def csr_from_state(state: dict[str, np.ndarray], n_items: int) -> sparse.csr_array:
-    """The (I, I) matrix of `csr_state`; KeyError when something is missing, ValueError when it does not fit."""
+def csr_from_state(state: dict[str, np.ndarray], rows: int | None, n_items: int) -> sparse.csr_array:
+    """The (rows, I) matrix of `csr_state`; KeyError when something is missing, ValueError when it does not fit.
+
+    rows None: as many as there are.
+    """
     if missing := {"data", "indices", "indptr"} - state.keys():
         raise KeyError(f"the saved model has no {', '.join(sorted(missing))}; fit it again")
-    if len(state["indptr"]) != n_items + 1:
-        known = len(state["indptr"]) - 1
-        raise ValueError(f"the saved model knows {known} films, the catalogue has {n_items}; fit it again")
-    return sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape=(n_items, n_items))
+    found = len(state["indptr"]) - 1
+    if found != (found if rows is None else rows) or state["indices"].max(initial=-1) >= n_items:
+        raise ValueError(f"the saved matrix has {found} rows and is not one of {n_items} films; fit it again")
+    return sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape=(found, n_items))

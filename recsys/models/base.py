@@ -27,6 +27,7 @@ class Recommender(ABC):
     Config: ClassVar[type] = NoConfig  # a frozen dataclass
     presets: ClassVar[dict[tuple[str, str], Any]] = {}  # (variant, data set) → tuned Config
     shipped: ClassVar[bool] = False  # trained weights come with the project; the rest is fitted on first use
+    holds_histories: ClassVar[bool] = False  # its state is what people watched: it never leaves this machine
     softmax: bool = False  # its loss is that of a softmax over all films: scores are log-probabilities + constant
 
     def __init__(self, config: Any = None) -> None:

@@ -72,7 +72,8 @@ class Markov(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` films."""
-        self.counts, self.followers = per_item(state, "counts", n_items), csr_from_state(state, n_items)
+        self.counts = per_item(state, "counts", n_items)
+        self.followers = csr_from_state(state, n_items, n_items)
 
 
 def _inverse_power(sums: np.ndarray, power: float) -> np.ndarray:

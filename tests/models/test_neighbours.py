@@ -1,0 +1,155 @@
+import builtins
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from recsys.data.schema import Queries
+from recsys.models import neighbours
+from recsys.models.neighbours import VARIANTS, ItemKnn, ItemKnnConfig, UserKnn, UserKnnCentred, UserKnnConfig
+from recsys.training.run import Run
+from tests import toys
+
+LITERAL = UserKnnConfig(neighbours=2, shrink=0)
+
+
+def rated(rows):
+    """A data set with these ratings (U, I), 0 where there is none."""
+    rows = np.asarray(rows)
+    world = toys.dataset([np.flatnonzero(row) for row in rows], rows.shape[1])
+    return replace(world, interactions=replace(world.interactions, rating=rows[rows > 0].astype(np.float32)))
+
+
+RATINGS = np.array(
+    [
+        [5, 3, 0, 1, 0],
+        [4, 0, 4, 0, 1],
+        [0, 0, 5, 2, 4],
+        [2, 1, 0, 5, 0],
+    ]
+)
+
+
+def withheld(model):
+    """What comes first when one film is missing from each half-board, all watched films hidden."""
+    histories = [[film for film in range(user % 2, 30, 2) if film != user] for user in range(30)]
+    scores = model.score(Queries(histories))
+    for user, history in enumerate(histories):
+        scores[user, history] = -np.inf
+    return list(scores.argmax(1))
+
+
+@pytest.mark.parametrize("variant", ["user-knn", "item-knn"])
+def test_the_withheld_film_of_a_checkerboard_comes_first(variant):
+    assert withheld(VARIANTS[variant]().fit(toys.checkerboard())) == list(range(30))
+
+
+def test_the_centred_formula_knows_what_neighbours_like_best():
+    """On two boards of 15, everybody gives 2 to all films but 5 to their colour's first two."""
+    world = toys.checkerboard()
+    events = world.interactions
+    world = replace(world, interactions=replace(events, rating=np.where(events.item < 4, 5, 2).astype(np.float32)))
+    even, odd = UserKnnCentred(UserKnnConfig(neighbours=10, shrink=1)).fit(world).score(Queries([[8, 10], [9, 11]]))
+    assert set(even.argsort()[-2:]) == {0, 2}
+    assert set(odd.argsort()[-2:]) == {1, 3}
+
+
+def by_hand(history, centred):
+    """The thesis' formulas, number by number: the two most similar users, then each film."""
+    visitor = np.isin(np.arange(5), history) * 3.0
+    alike = cosine_similarity([visitor], RATINGS)[0]
+    nearest = alike.argsort()[-2:]
+    means = np.array([row[row > 0].mean() for row in RATINGS])
+    expected = np.zeros(5)
+    for film in range(5):
+        votes = [alike[k] * (RATINGS[k, film] - centred * means[k]) for k in nearest if RATINGS[k, film]]
+        expected[film] = sum(votes) / max(len(votes), 1)
+    return expected + centred * RATINGS[RATINGS > 0].mean()
+
+
+@pytest.mark.parametrize(("cls", "centred"), [(UserKnn, False), (UserKnnCentred, True)])
+@pytest.mark.parametrize("history", [[0, 1], [2], [4, 3, 2]])
+def test_the_formulas_of_the_thesis_worked_by_hand(cls, centred, history):
+    [scores] = cls(LITERAL).fit(rated(RATINGS)).score(Queries([history]))
+    np.testing.assert_allclose(scores, by_hand(history, centred), rtol=1e-5, atol=1e-6)
+
+
+def test_shrinking_lets_many_ratings_beat_one():
+    """Film 1 has four ratings of 4, film 2 has one of 5."""
+    world = rated([[3, 4, 0], [3, 4, 0], [3, 4, 0], [3, 4, 5]])
+    config = UserKnnConfig(neighbours=4, shrink=0)
+    literal = UserKnn(replace(config, neighbours=1)).fit(rated([[3, 4, 5]])).score(Queries([[0]]))[0]
+    assert literal[2] > literal[1]
+    shrunk = UserKnn(replace(config, shrink=10)).fit(world).score(Queries([[0]]))[0]
+    assert shrunk[1] > shrunk[2]
+
+
+def test_only_the_most_similar_users_are_asked():
+    world = rated([[5, 5, 0, 4, 0], [5, 0, 5, 0, 4]])
+    [scores] = UserKnn(UserKnnConfig(neighbours=1, shrink=0)).fit(world).score(Queries([[0, 1]]))
+    assert scores[3] > 0
+    assert scores[4] == 0
+
+
+def test_a_neighbour_with_nothing_in_common_is_none():
+    """A similarity of 0 votes for nothing and is not among the number of ratings."""
+    world = rated([[5, 4, 0, 0], [0, 4, 5, 5]])
+    [scores] = UserKnn(LITERAL).fit(world).score(Queries([[0]]))
+    np.testing.assert_allclose(scores[1], 4 * 5 / np.sqrt(41), rtol=1e-5)
+
+
+def test_many_visitors_get_the_answers_of_few(monkeypatch):
+    model = UserKnn().fit(toys.checkerboard())
+    histories = [[user] for user in range(30)]
+    together = model.score(Queries(histories))
+    monkeypatch.setattr(neighbours, "AT_ONCE", 7)
+    np.testing.assert_allclose(model.score(Queries(histories)), together, rtol=1e-6)
+
+
+def test_a_film_rated_again_has_its_last_rating():
+    world = toys.dataset([[0, 1, 0], [1, 2]], n_items=3)
+    ratings = np.array([1, 2, 5, 3, 4], np.float32)
+    model = UserKnn().fit(replace(world, interactions=replace(world.interactions, rating=ratings)))
+    np.testing.assert_array_equal(model.ratings.toarray(), [[5, 2, 0], [0, 3, 4]])
+
+
+@pytest.mark.parametrize("weighting", ["cosine", "tf-idf", "bm25"])
+def test_every_weighting_keeps_the_halves_of_the_board_apart(weighting):
+    even, odd = ItemKnn(ItemKnnConfig(weighting=weighting)).fit(toys.checkerboard()).score(Queries([[4], [7]]))
+    assert even[0::2].min() > even[1::2].max()
+    assert odd[1::2].min() > odd[0::2].max()
+
+
+def test_item_scores_are_weighted_means_of_cosines():
+    """Against scikit-learn: half-life 1 gives weights 1/3 and 2/3 to two films, oldest first."""
+    world = rated(RATINGS)
+    [scores] = ItemKnn(ItemKnnConfig(neighbours=5, half_life=1)).fit(world).score(Queries([[2, 0]]))
+    cosines = cosine_similarity((RATINGS > 0).T)
+    np.testing.assert_allclose(scores, cosines[2] / 3 + cosines[0] * 2 / 3, rtol=1e-5)
+
+
+def test_only_the_most_similar_films_are_kept():
+    model = ItemKnn(ItemKnnConfig(neighbours=3)).fit(toys.checkerboard())
+    assert (np.diff(model.similarities.indptr) <= 3).all()
+    assert model.similarities.nnz > 30
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_an_empty_history_gets_the_order_of_popularity(variant):
+    model = VARIANTS[variant]().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
+    [scores] = model.score(Queries([[]]))
+    assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
+
+
+def test_without_implicit_there_is_one_clear_sentence(monkeypatch):
+    usual = builtins.__import__
+
+    def without(name, *rest):
+        if name.startswith("implicit"):
+            raise ModuleNotFoundError(f"No module named {name!r}")
+        return usual(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match="pip install implicit"):
+        ItemKnn().fit(toys.checkerboard(), run=Run())
