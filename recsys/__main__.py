@@ -1,4 +1,4 @@
-"""The command line: python -m recsys data | train | evaluate | recommend | bench | app.
+"""The command line: python -m recsys data | train | evaluate | recommend | experiment | bench | app.
 
 Every command imports what it needs when it runs, so that a training machine needs no web packages.
 """
@@ -69,6 +69,12 @@ def parser() -> argparse.ArgumentParser:
     add_bench(bench)
     bench.set_defaults(run=bench_command)
 
+    table = commands.add_parser("experiment", help="rebuild a published table from nothing")
+    table.add_argument("name", choices=("thesis",), help="BERT4Rec on ML-1M and ML-20M, 100 films drawn by popularity")
+    table.add_argument("--dataset", nargs="+", default=["ml-1m"], help="ml-1m (default), ml-20m: fetched when missing")
+    table.add_argument("--set", nargs=argparse.REMAINDER, default=[], metavar="FLAG", help="further flags of train")
+    table.set_defaults(run=experiment)
+
     commands.add_parser("app", help="open the app in a browser").set_defaults(run=app)
     return top
 
@@ -101,6 +107,13 @@ def evaluate(options: argparse.Namespace) -> int:
     return _commands.evaluate_command(
         options.model, options.dataset, options.protocol, options.seeds, options.ship, options.part
     )
+
+
+def experiment(options: argparse.Namespace) -> int:
+    """Rebuild a table."""
+    from recsys.experiment import thesis_command
+
+    return thesis_command(options.dataset, options.set)
 
 
 def recommend(options: argparse.Namespace) -> int:

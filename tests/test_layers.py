@@ -10,7 +10,7 @@ LAYERS = [  # a module may import from its own line and from those above
     ("recsys.paths", "recsys.files", "recsys.machine", "recsys.data", "recsys.evaluation.metrics"),
     ("recsys.models", "recsys.training", "recsys.store"),
     ("recsys.evaluation", "recsys.serving"),
-    ("recsys.jobs", "recsys.bench", "recsys.__main__"),
+    ("recsys.jobs", "recsys.bench", "recsys.experiment", "recsys.__main__"),
     ("app", "pages"),
 ]
 TORCH_LIVES_IN = ("recsys.models", "recsys.training", "recsys.serving")
