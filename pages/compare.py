@@ -11,6 +11,8 @@ from recsys.serving import overlap
 from recsys.serving.models import Variant
 from recsys.serving.recommend import Recommendation, recommend
 
+MOST = 6  # lists that can still be read side by side
+FIRST = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular")  # one of each kind
 Lists = dict[Variant, list[Recommendation]]
 
 
@@ -46,20 +48,21 @@ def controls() -> tuple[list[Variant], int]:
     """Which recommenders, and how many films of each."""
     variants = shared.variants()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        chosen = st.pills(
+        chosen = st.multiselect(
             words.CHOOSE,
             variants,
-            selection_mode="multi",
-            default=variants[:6],
+            default=[variant for variant in variants if variant.name in FIRST],
             format_func=lambda variant: variant.title,
+            max_selections=MOST,
+            placeholder=words.CHOOSE_HINT,
+            help=words.CHOOSE_HELP.format(n=MOST),
             key="compared",
-            wrap=True,
             persist_state="session",
         )
         k = st.segmented_control(
             words.HOW_MANY, [5, 10, 20], default=10, required=True, key="how_many_each", persist_state="session"
         )
-    return [variant for variant in variants if variant in chosen], k
+    return chosen, k
 
 
 def side_by_side(chosen: list[Variant]) -> dict[Variant, st.delta_generator.DeltaGenerator]:
