@@ -9,7 +9,6 @@ from recsys.models import registry
 from recsys.serving import models
 from tests.pages.test_watch_next import said
 
-
 FIRST = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular")
 
 
