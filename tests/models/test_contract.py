@@ -21,6 +21,11 @@ TOY_CONFIGS = {  # what to change in a preset so that a toy fit takes a second
     "sasrec-softmax": SMALL,
     "sasrec-bce": SMALL,
     "gsasrec": SMALL,
+    "gru4rec-ce": SMALL,
+    "gru4rec-bpr": SMALL,
+    "gru4rec-top1": SMALL,
+    "gru4rec-plus": SMALL,
+    "caser": SMALL,
 }
 WORLD = toys.cycle(n_items=20, n_users=61, length=8)  # 61: no layer is that wide
 HISTORIES = [

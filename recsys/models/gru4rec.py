@@ -1,0 +1,81 @@
+"""GRU4Rec: one recurrent layer reads a history film by film (Hidasi et al., ICLR 2016, arXiv:1511.06939).
+
+Variants differ in the loss: the softmax over all films (gru4rec-ce), the first paper's BPR and TOP1 (gru4rec-bpr,
+gru4rec-top1), BPR-max against extra films drawn by popularity (gru4rec-plus, CIKM 2018, arXiv:1706.03847). Unlike the
+papers: a history is one sequence, learnt from as a whole, not cut into sessions that run in parallel; negatives are
+drawn films, not the targets of the rest of the batch; the output shares its weights with the input embeddings (the
+second paper's "constrained embedding") through a linear map; a start token answers for an empty history; AdamW with a
+rate that falls linearly, and averaged weights. What each choice brought is written down in assets/experiments.md.
+
+Shapes: B sequences, T positions, Q of them asked for, D dimensions, H units of the recurrent layer.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from recsys.data.schema import Dataset
+from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
+from recsys.models._start import neighbour_vectors
+from recsys.models._transformer import Dropout, pick
+
+
+@dataclass(frozen=True)
+class Gru4RecConfig(SequenceConfig):
+    """Sizes and choices of GRU4Rec."""
+
+    hidden: int = 128  # units of the recurrent layer
+    init: float = 0.05  # standard deviation of the first weights of the embeddings
+    head_start: bool = True  # begin with neighbours' vectors (_start.py), not with random embeddings
+
+
+class Gru4RecModule(SequenceModule):
+    """Item embeddings, one GRU layer, a linear map back to the width of an embedding."""
+
+    def __init__(self, config: Gru4RecConfig, n_items: int) -> None:
+        super().__init__(n_items, config.dim)
+        self.dropout = Dropout(config.dropout)
+        self.gru = nn.GRU(config.dim, config.hidden, batch_first=True)
+        self.project = nn.Linear(config.hidden, config.dim)
+        self.norm = nn.LayerNorm(config.dim)
+        initialise(self, config.init)
+
+    @torch.no_grad()
+    def head_start(self, train: Dataset, std: float, rng: np.random.Generator) -> None:
+        """Put films that are watched together near each other."""
+        vectors = neighbour_vectors(train, self.items.embedding_dim, std, rng)
+        self.items.weight[: self.n_items] = torch.from_numpy(vectors)
+
+    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
+
+        Padding stands at the end, and what comes out there is nobody's state.
+        """
+        states = self.gru(self.dropout(self.items(tokens)))[0]  # (B, T, H)
+        return self.norm(self.project(self.dropout(pick(states, at))))
+
+
+class Gru4RecCe(SequenceRecommender):
+    """The state after the newest film asks for the next one; the loss is the softmax over all films."""
+
+    title: ClassVar[str] = "GRU4Rec, softmax"
+    paper: ClassVar[str] = "arXiv:1511.06939"
+    family: ClassVar[str] = "Recurrent"
+    Config: ClassVar[type] = Gru4RecConfig
+    config: Gru4RecConfig
+    module: Gru4RecModule
+
+    def build(self, n_items: int) -> Gru4RecModule:
+        """A fresh module."""
+        return Gru4RecModule(self.config, n_items)
+
+    def begin(self, module: Gru4RecModule, train: Dataset, seed: int) -> None:
+        """The head start, unless it is switched off."""
+        if self.config.head_start:
+            module.head_start(train, self.config.init, np.random.default_rng(seed))
+
+
+VARIANTS = {"gru4rec-ce": Gru4RecCe}
