@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 CUTOFFS = (1, 5, 10, 20)
+METRICS = (*(f"hr@{k}" for k in CUTOFFS), *(f"ndcg@{k}" for k in CUTOFFS), "mrr")
 
 
 class ScoreError(ValueError):
@@ -35,23 +36,36 @@ def target_ranks(scores: np.ndarray, targets: np.ndarray, seen: Sequence[np.ndar
     return 1 + ahead.sum(1)
 
 
+def values(ranks: np.ndarray, metric: str) -> np.ndarray:
+    """What each rank contributes to a metric such as "ndcg@10", in the shape of `ranks`; their mean is the metric.
+
+    HR@k: 1 for a rank of k or better. NDCG@k with one relevant film: 1 / log2(1 + rank) for those. MRR: 1 / rank, over
+    the whole list. Raises ValueError for another name.
+    """
+    if metric == "mrr":
+        return 1 / ranks
+    name, _, k = metric.partition("@")
+    if name not in ("hr", "ndcg") or not k.isdecimal():
+        raise ValueError(f"no metric is called {metric}; there are: {', '.join(METRICS)}")
+    among = ranks <= int(k)
+    return among.astype(np.float64) if name == "hr" else np.where(among, 1 / np.log2(1 + ranks), 0)
+
+
 def hit_rate(ranks: np.ndarray, k: int) -> float:
     """HR@k: the share of targets among the first k."""
-    return float(np.mean(ranks <= k))
+    return float(np.mean(values(ranks, f"hr@{k}")))
 
 
 def ndcg(ranks: np.ndarray, k: int) -> float:
     """NDCG@k with one relevant film: mean of 1 / log2(1 + rank) where rank ≤ k, else 0."""
-    return float(np.mean(np.where(ranks <= k, 1 / np.log2(1 + ranks), 0)))
+    return float(np.mean(values(ranks, f"ndcg@{k}")))
 
 
 def mrr(ranks: np.ndarray) -> float:
     """Mean reciprocal rank over the whole list."""
-    return float(np.mean(1 / ranks))
+    return float(np.mean(values(ranks, "mrr")))
 
 
 def summary(ranks: np.ndarray) -> dict[str, float]:
     """All metrics of one set of ranks, by name: {"hr@10": …, "ndcg@10": …, "mrr": …}."""
-    metrics = {f"hr@{k}": hit_rate(ranks, k) for k in CUTOFFS}
-    metrics |= {f"ndcg@{k}": ndcg(ranks, k) for k in CUTOFFS}
-    return metrics | {"mrr": mrr(ranks)}
+    return {name: float(np.mean(values(ranks, name))) for name in METRICS}

@@ -1,8 +1,11 @@
 """Result files: written once, read by the pages without torch or Streamlit.
 
 `results/<data set>/<protocol>/<variant>.json` holds {variant, model, title, family, paper, dataset, protocol,
-fingerprint, config, seeds: [{seed, metrics}], mean, std, files, run}; ranks (S seeds × B users) stand beside it as
-.npz. All but `run` repeats byte for byte. What was measured on this machine wins over what is shipped.
+fingerprint, config, seeds: [{seed, metrics, beyond}], mean, std, interval, beyond, calibration, files, run}; ranks (S
+seeds × B users) stand beside it as .npz. `interval` is {metric: [low, high]}, 95 % over users (`certainty`); `beyond`
+is there where the whole catalogue was ranked, `calibration` where the scores give a probability besides; older files
+have none of the three. All but `run` repeats byte for byte. What was measured on this machine wins over what is
+shipped.
 """
 
 import io
@@ -17,9 +20,8 @@ import numpy as np
 import pandas as pd
 
 from recsys import files, paths
-from recsys.evaluation.metrics import CUTOFFS
+from recsys.evaluation.metrics import METRICS
 
-METRICS = (*(f"hr@{k}" for k in CUTOFFS), *(f"ndcg@{k}" for k in CUTOFFS), "mrr")
 LABELS = ("variant", "title", "family", "paper")
 
 

@@ -6,58 +6,39 @@ Shapes: S seeds, B queries, I items.
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 import numpy as np
 
 from recsys import machine, paths, store
-from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.data.split import leave_one_out, split
-from recsys.evaluation import protocols, results
-from recsys.evaluation.metrics import ScoreError, summary, target_ranks
+from recsys.data.schema import Dataset, HeldOut
+from recsys.data.split import split
+from recsys.evaluation import beyond, certainty, protocols, results
+from recsys.evaluation.calibration import calibration
+from recsys.evaluation.metrics import summary
 from recsys.evaluation.protocols import Protocol
+from recsys.evaluation.ranking import Lists, Report, ranks, ranks_and_lists
 from recsys.models import registry
 from recsys.models.base import Recommender
 from recsys.training import distributed
 from recsys.training.run import ignore
 
-Report = Callable[[dict[str, Any]], None]
+__all__ = ["EvaluationError", "Measured", "evaluate", "ranks"]
 
 
 class EvaluationError(ValueError):
     """An evaluation that would not be honest; the message says what to do instead."""
 
 
-def ranks(
-    model: Recommender,
-    held_out: HeldOut,
-    protocol: Protocol,
-    dataset: Dataset,
-    report: Report = ignore,
-    batch: int = 256,
-) -> np.ndarray:
-    """(B,) int rank of each held-out film, 1 = best; a users × films matrix never exists.
+@dataclass(frozen=True)
+class Measured:
+    """What one seed came to."""
 
-    `dataset` is the whole set, from which the sampled protocols take training counts and full histories.
-    Processes started by `torchrun` rank a share each and all get the whole.
-    Reports {"stage": "rank", "done", "total"} after each batch. Raises ScoreError when the scores are not (B, I) finite
-    numbers, ProtocolError when the data is too small for the protocol.
-    """
-    counts = leave_one_out(dataset).train.counts if protocol.sampled else np.empty(0)
-    found = np.zeros(len(held_out), np.int64)
-    for start in distributed.share(np.arange(0, len(held_out), batch)):
-        part = slice(start, start + batch)
-        queries, targets = held_out.queries[part], held_out.targets[part]
-        scores = _scores(model, queries, dataset.n_items)
-        if protocol.sampled:
-            found[part] = _sampled_ranks(scores, queries, targets, protocol, dataset, counts)
-        else:
-            found[part] = target_ranks(scores, targets, queries.histories)
-        report({"stage": "rank", "done": min(int(start) + batch, len(held_out)), "total": len(held_out)})
-    return distributed.combined(found)
+    ranks: np.ndarray  # (B,)
+    lists: Lists | None  # None: a sampled protocol, where nothing is recommended
 
 
 def evaluate(
@@ -78,40 +59,44 @@ def evaluate(
     rules = protocols.get(protocol)
     if variant not in registry.names():
         raise EvaluationError(f"no model is called {variant}; there are: {', '.join(registry.names())}")
-    held_out = getattr(split(dataset, protocol), part)
+    parts = split(dataset, protocol)
+    held_out = getattr(parts, part)
     started = time.perf_counter()
     chosen = seeds or _seeds(variant, paths.training(dataset.name, protocol))
     models = {seed: store.ready(variant, dataset, seed, report, protocol) for seed in chosen}
     config = _common_config(variant, list(models.values()))
-    found = {seed: ranks(model, held_out, rules, dataset, report) for seed, model in models.items()}
-    document = _document(variant, dataset, rules, config, found)
+    found = {seed: _measure(model, held_out, rules, dataset, report) for seed, model in models.items()}
+    document = _document(variant, dataset, rules, config, {seed: one.ranks for seed, one in found.items()})
+    document |= _of_lists(document, parts.train, held_out, [one.lists for one in found.values() if one.lists])
     document["run"] = _circumstances(models, time.perf_counter() - started)
     if part == "test" and distributed.rank() == 0:
-        results.write(document, np.array(list(found.values())))
+        results.write(document, np.array([one.ranks for one in found.values()]))
         if ship:
             results.ship(dataset.name, protocol, variant)
     return document
 
 
-def _scores(model: Recommender, queries: Queries, n_items: int) -> np.ndarray:
-    """(B, I) scores that ranks can be taken from, or a ScoreError."""
-    scores = model.score(queries)
-    if np.shape(scores) != (len(queries), n_items):
-        raise ScoreError(f"{model.title} returned scores of shape {np.shape(scores)}, not {(len(queries), n_items)}")
-    if not np.isfinite(scores).all():
-        raise ScoreError(f"{model.title} returned NaN or infinite scores; train it again with a lower learning rate")
-    return scores
+def _measure(model: Recommender, held_out: HeldOut, protocol: Protocol, dataset: Dataset, report: Report) -> Measured:
+    """One pass over the held-out queries."""
+    if protocol.sampled:
+        return Measured(ranks(model, held_out, protocol, dataset, report), None)
+    return Measured(*ranks_and_lists(model, held_out, protocol, dataset, report))
 
 
-def _sampled_ranks(
-    scores: np.ndarray, queries: Queries, targets: np.ndarray, protocol: Protocol, dataset: Dataset, counts: np.ndarray
-) -> np.ndarray:
-    """(B,) rank of each target among itself and its user's sampled films."""
-    assert queries.users is not None, "held-out queries know their users"
-    histories = [dataset.history(user) for user in queries.users]
-    films = np.column_stack([targets, protocol.candidates(counts, histories, queries.users)])  # (B, 1 + N)
-    nothing_seen = [np.empty(0, np.int64)] * len(films)
-    return target_ranks(np.take_along_axis(scores, films, 1), np.zeros(len(films), np.int64), nothing_seen)
+def _of_lists(document: dict[str, Any], train: Dataset, held_out: HeldOut, lists: list[Lists]) -> dict[str, Any]:
+    """What the recommended lists add to a document: `seeds` with `beyond`, its mean, and `calibration` of all seeds."""
+    if not lists:
+        return {}
+    each = [beyond.summary(one.films, train) for one in lists]
+    added: dict[str, Any] = {
+        "seeds": [run | {"beyond": _rounded(figures)} for run, figures in zip(document["seeds"], each, strict=True)],
+        "beyond": _rounded({name: np.mean([figures[name] for figures in each]) for name in each[0]}),
+    }
+    chances = [one.chances for one in lists if one.chances is not None]
+    if chances:
+        films, targets = np.concatenate([one.films for one in lists]), np.tile(held_out.targets, len(lists))
+        added["calibration"] = _all_rounded(calibration(films, np.concatenate(chances), targets))
+    return added
 
 
 def _seeds(variant: str, dataset_name: str) -> list[int]:
@@ -147,11 +132,21 @@ def _document(
         "seeds": [{"seed": seed, "metrics": _rounded(metrics)} for seed, metrics in measured.items()],
         "mean": _rounded({name: np.mean(values) for name, values in table.items()}),
         "std": _rounded({name: np.std(values, ddof=1) for name, values in table.items()} if len(found) > 1 else {}),
+        "interval": _all_rounded(certainty.intervals(np.array(list(found.values())))),
     }
 
 
 def _rounded(metrics: dict[str, Any]) -> dict[str, float]:
     return {name: round(float(value), 6) for name, value in metrics.items()}
+
+
+def _all_rounded(value: Any) -> Any:
+    """The same for numbers in dicts and lists."""
+    if isinstance(value, dict):
+        return {name: _all_rounded(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_all_rounded(inner) for inner in value]
+    return round(float(value), 6)
 
 
 def _circumstances(models: dict[int, Recommender], seconds: float) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def rank_of(
     wanted = _items(dataset, items)
     seen, scores = next(_score(dataset, model, [history]))
     ranks = np.zeros(len(scores), np.int64)  # (I,) 0: not in the list
-    ordered = _top(scores, seen if hide_seen else seen[:0], len(scores))
+    ordered = top(scores, seen if hide_seen else seen[:0], len(scores))
     ranks[ordered] = np.arange(1, len(ordered) + 1)
     return [int(rank) or None for rank in ranks[wanted]]
 
@@ -117,8 +117,8 @@ def _items(dataset: Dataset, history: History) -> np.ndarray:
 
 def _best(dataset: Dataset, model: Recommender, scores: np.ndarray, seen: np.ndarray, k: int) -> list[Recommendation]:
     """The k best films of one score row (I,) as people read them. Overwrites scores of `seen` films."""
-    log_sum = _log_sum_exp(scores) if model.softmax else math.nan
-    best = _top(scores, seen, k)
+    log_sum = log_sum_exp(scores) if model.softmax else math.nan
+    best = top(scores, seen, k)
     films = [dataset.catalog.films[item] for item in best.tolist()]
     return [
         Recommendation(
@@ -134,7 +134,7 @@ def _best(dataset: Dataset, model: Recommender, scores: np.ndarray, seen: np.nda
     ]
 
 
-def _top(scores: np.ndarray, seen: np.ndarray, k: int) -> np.ndarray:
+def top(scores: np.ndarray, seen: np.ndarray, k: int) -> np.ndarray:
     """Up to k items, best first, equal scores by item number; neither `seen` ones nor those at minus infinity.
 
     Overwrites the scores (I,) of `seen` films.
@@ -148,7 +148,7 @@ def _top(scores: np.ndarray, seen: np.ndarray, k: int) -> np.ndarray:
     return ahead[np.argsort(-scores[ahead], kind="stable")][:k]
 
 
-def _log_sum_exp(scores: np.ndarray) -> float:
+def log_sum_exp(scores: np.ndarray) -> float:
     """log Σ exp of a row of scores (I,), a piece at a time: nothing as long as the row is made."""
     largest = scores.max(initial=-np.inf)
     if largest == -np.inf:

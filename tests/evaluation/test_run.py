@@ -118,6 +118,29 @@ def test_the_document_says_what_was_measured_and_is_what_was_written():
     assert ndcg(kept[0], 10) == pytest.approx(document["mean"]["ndcg@10"], abs=1e-6)
 
 
+def test_the_document_tells_how_sure_its_figures_are_and_what_the_lists_were_like():
+    for seed in (0, 1):
+        train(seed)
+    document = evaluate("trained", CYCLE)
+    assert set(document["interval"]) == set(results.METRICS)
+    assert all(low <= document["mean"][name] <= high for name, (low, high) in document["interval"].items())
+    each = [run["beyond"]["novelty@10"] for run in document["seeds"]]
+    assert document["beyond"]["novelty@10"] == pytest.approx(np.mean(each), abs=1e-6)
+    assert "calibration" not in document  # counts are no probabilities
+    assert json.loads(json.dumps(document))["interval"] == document["interval"]
+    sampled = evaluate("counts", wide(), "uniform-100")
+    assert "beyond" not in sampled  # among drawn films nothing is recommended
+    assert sampled["interval"]["hr@10"][1] > 0
+
+
+def test_where_scores_give_probabilities_they_are_compared_with_what_happened(monkeypatch):
+    monkeypatch.setattr(fakes.Counts, "softmax", True)
+    found = evaluate("counts", CYCLE)["calibration"]
+    assert 0 <= found["ece"] <= 1
+    assert len(found["by_rank"]["predicted"]) == len(found["by_rank"]["hit_rate"]) == 9  # of 20 films 11 were seen
+    assert sum(row["share"] for row in found["bins"]) == pytest.approx(1, abs=1e-5)
+
+
 def test_a_second_run_repeats_everything_but_the_circumstances(home):
     folder = paths.results(home, "cycle", "full")
     first = evaluate("counts", CYCLE) and {path.name: path.read_bytes() for path in folder.iterdir()}

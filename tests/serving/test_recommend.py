@@ -139,8 +139,8 @@ def test_one_bad_history_among_many_is_refused(world, monkeypatch):
 def test_the_normaliser_of_a_long_row_agrees_with_scipy():
     scores = np.random.default_rng(0).normal(scale=5, size=50_001).astype(np.float32)
     scores[::7] = -np.inf
-    assert serving._log_sum_exp(scores) == pytest.approx(logsumexp(scores.astype(np.float64)), abs=1e-6)
-    assert serving._log_sum_exp(np.full(3, -np.inf, np.float32)) == -np.inf
+    assert serving.log_sum_exp(scores) == pytest.approx(logsumexp(scores.astype(np.float64)), abs=1e-6)
+    assert serving.log_sum_exp(np.full(3, -np.inf, np.float32)) == -np.inf
 
 
 def test_the_answer_agrees_with_a_plain_sort_on_random_scores():
