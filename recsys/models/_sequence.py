@@ -26,11 +26,17 @@ SCORE_BATCH = 32  # histories scored at once on a CPU, whose caches hold no more
 
 
 @dataclass(frozen=True)
-class SequenceConfig(loop.Schedule):
-    """Sizes that every sequence model has."""
+class Sizes(loop.Schedule):
+    """What every model has that reads histories, whatever its loss."""
 
     dim: int = 64  # width of an embedding
     length: int = 200  # positions: films kept per history, newest last
+
+
+@dataclass(frozen=True)
+class SequenceConfig(Sizes):
+    """Sizes and the loss of a model whose scores are hidden state · item embedding + bias."""
+
     dropout: float = 0.1  # share of the values zeroed
     loss: str = "softmax"  # over all films; against some: sampled-softmax, gbce, bpr, top1, bpr-max
     negatives: int = 256  # films that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
@@ -47,7 +53,7 @@ class SequenceRecommender(Recommender):
 
     def __init__(self, config: Any = None) -> None:
         super().__init__(config)
-        self.softmax = self.config.loss in ("softmax", "sampled-softmax")
+        self.softmax = getattr(self.config, "loss", "") in ("softmax", "sampled-softmax")
 
     @abstractmethod
     def build(self, n_items: int) -> "SequenceModule":
@@ -55,6 +61,11 @@ class SequenceRecommender(Recommender):
 
     def begin(self, module: Any, train: Dataset, seed: int) -> None:
         """Whatever a module may know of the training data before the first step: nothing, unless overridden."""
+
+    def objective(self, train: Dataset) -> Loss:
+        """The loss that the configuration names; a model that has only one of its own overrides this."""
+        config = self.config
+        return item_loss(config.loss, config.negatives, config.calibration, train.counts, config.popularity)
 
     def sample(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
         """What the histories with the numbers `rows` (B,) train on this time; random only by `draws`.
@@ -83,8 +94,7 @@ class SequenceRecommender(Recommender):
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)
         self.begin(self.module, train, run.seed)
-        config = self.config
-        self.item_loss = item_loss(config.loss, config.negatives, config.calibration, train.counts, config.popularity)
+        self.item_loss = self.objective(train)
         task = loop.Task(
             self.module,
             math.ceil(len(histories) / self.config.batch_size),
