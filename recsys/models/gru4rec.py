@@ -27,9 +27,37 @@ from recsys.models._transformer import Dropout, pick
 class Gru4RecConfig(SequenceConfig):
     """Sizes and choices of GRU4Rec."""
 
+    epochs: int = 50
+    batch_size: int = 64  # a GRU goes from film to film: a larger batch costs it little more
+    validate_every: int = 5
     hidden: int = 128  # units of the recurrent layer
     init: float = 0.05  # standard deviation of the first weights of the embeddings
     head_start: bool = True  # begin with neighbours' vectors (_start.py), not with random embeddings
+
+
+@dataclass(frozen=True)
+class BprConfig(Gru4RecConfig):
+    """The pair: the target is to score above each of the films drawn."""
+
+    loss: str = "bpr"
+    popularity: float = 0.0
+
+
+@dataclass(frozen=True)
+class Top1Config(Gru4RecConfig):
+    """The first paper's own loss."""
+
+    loss: str = "top1"
+    popularity: float = 0.0
+
+
+@dataclass(frozen=True)
+class PlusConfig(Gru4RecConfig):
+    """The second paper's loss; the paper draws 2,048 extra films, by popularity to a power that it tunes."""
+
+    loss: str = "bpr-max"
+    negatives: int = 512
+    popularity: float = 0.25
 
 
 class Gru4RecModule(SequenceModule):
@@ -78,4 +106,31 @@ class Gru4RecCe(SequenceRecommender):
             module.head_start(train, self.config.init, np.random.default_rng(seed))
 
 
-VARIANTS = {"gru4rec-ce": Gru4RecCe}
+class Gru4RecBpr(Gru4RecCe):
+    """With the loss of factorisation, the first of two in the first paper."""
+
+    title: ClassVar[str] = "GRU4Rec, BPR"
+    Config: ClassVar[type] = BprConfig
+
+
+class Gru4RecTop1(Gru4RecCe):
+    """With the loss that the first paper devised."""
+
+    title: ClassVar[str] = "GRU4Rec, TOP1"
+    Config: ClassVar[type] = Top1Config
+
+
+class Gru4RecPlus(Gru4RecCe):
+    """With the loss of the second paper: BPR-max against many films."""
+
+    title: ClassVar[str] = "GRU4Rec+"
+    paper: ClassVar[str] = "arXiv:1706.03847"
+    Config: ClassVar[type] = PlusConfig
+
+
+VARIANTS = {
+    "gru4rec-ce": Gru4RecCe,
+    "gru4rec-bpr": Gru4RecBpr,
+    "gru4rec-top1": Gru4RecTop1,
+    "gru4rec-plus": Gru4RecPlus,
+}

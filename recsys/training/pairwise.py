@@ -1,45 +1,118 @@
 """Losses that compare the target with drawn films: BPR, TOP1 and BPR-max; each is the sum over its positions.
 
-Shapes: M positions with a loss, K negatives, I items, D dimensions. r⁺ (M, 1) is a target's score, r⁻ (M, K) those of
-the films drawn.
+Shapes: M positions with a loss, K negatives, I items, D dimensions. r⁺ (M, 1) is a target's score, r⁻ (M, K) are those
+of the films drawn, and `counts` (M, K) is False where a film drawn happens to be the target: it is no negative there.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+CHUNK_SCORES = {"cpu": 1 << 18, "cuda": 1 << 25}  # r⁻ at a time: some ten arrays of that size fill a core's cache
+PENALTY = 0.5  # BPR-max's λ
 
-def bpr(positive: Tensor, negative: Tensor) -> Tensor:
+
+def bpr(positive: Tensor, negative: Tensor, counts: Tensor) -> Tensor:
     """-log σ(r⁺ - r⁻), the mean over negatives (Rendle et al., arXiv:1205.2618)."""
-    return -F.logsigmoid(positive - negative).mean(1).sum()
+    return _mean(-F.logsigmoid(positive - negative), counts)
 
 
-def top1(positive: Tensor, negative: Tensor) -> Tensor:
-    """σ(r⁻ - r⁺) + σ(r⁻²), the mean over negatives (GRU4Rec, arXiv:1511.06939, section 3.1.3)."""
-    return (torch.sigmoid(negative - positive) + torch.sigmoid(negative.square())).mean(1).sum()
+def top1(positive: Tensor, negative: Tensor, counts: Tensor) -> Tensor:
+    """σ(r⁻ - r⁺) + σ((r⁻)²), the mean over negatives (GRU4Rec, arXiv:1511.06939, section 3.1.3)."""
+    return _mean(torch.sigmoid(negative - positive) + torch.sigmoid(negative.square()), counts)
 
 
-def bpr_max(positive: Tensor, negative: Tensor, penalty: float = 1.0) -> Tensor:
-    """-log Σ s σ(r⁺ - r⁻) + λ Σ s (r⁻)², with s the softmax of the negatives' scores (arXiv:1706.03847, eq. 12)."""
-    log_s = torch.log_softmax(negative, 1)
+def bpr_max(positive: Tensor, negative: Tensor, counts: Tensor) -> Tensor:
+    """-log Σ s σ(r⁺ - r⁻) + λ Σ s (r⁻)², with s the softmax of the negatives' scores (arXiv:1706.03847, section 3.3).
+
+    Its gradient falls on the negatives that score high, so that many negatives do not dilute it.
+    """
+    log_s = torch.log_softmax(negative.masked_fill(~counts, torch.finfo(negative.dtype).min), 1)
     likelihood = torch.logsumexp(log_s + F.logsigmoid(positive - negative), 1)
-    return (penalty * (log_s.exp() * negative.square()).sum(1) - likelihood).sum()
+    penalty = (log_s.exp() * negative.square()).sum(1)
+    return ((PENALTY * penalty - likelihood) * counts.any(1)).sum()
 
 
-PAIRWISE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {"bpr": bpr, "top1": top1, "bpr-max": bpr_max}
+def _mean(loss: Tensor, counts: Tensor) -> Tensor:
+    """The sum over positions of the mean over all K negatives, nothing where one does not count.
+
+    A mean over those that count would weigh a popular target's pairs more, as more of its draws are hits.
+    """
+    return (loss * counts).mean(1).sum()
+
+
+PAIRWISE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {"bpr": bpr, "top1": top1, "bpr-max": bpr_max}
+
+
+class _Chunked(torch.autograd.Function):
+    """A loss of PAIRWISE whose scores exist for a chunk of positions at a time.
+
+    As in the chunked softmax of `losses`, the gradient is found in the forward pass, and inside autocast the products
+    are rounded to its type, bf16; the losses themselves are always computed in fp32.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        name: str,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        positive: Tensor,
+        targets: Tensor,
+        drawn: Tensor,
+    ) -> Tensor:
+        """hidden (M, D), weights (K, D) and biases (K,) of the films `drawn` (K,), r⁺ (M, 1) → the sum, ()."""
+        kind = hidden.device.type
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
+        rows = max(1, CHUNK_SCORES[kind] // len(weight))
+        grads = [torch.zeros_like(x) for x in (hidden, weight, bias, positive)]
+        d_hidden, d_weight, d_bias, d_positive = grads
+        loss = positive.new_zeros(())
+        with torch.autocast(kind, enabled=False):
+            w = weight.to(dtype)
+            for start in range(0, len(hidden), rows):
+                at = slice(start, start + rows)
+                h = hidden[at].to(dtype)
+                negative = (h @ w.T).float() + bias  # (chunk, K)
+                counts = drawn != targets[at, None]
+                value, d_positive[at], d_r = _gradients(name, positive[at], negative, counts)
+                loss += value
+                d_bias += d_r.sum(0)
+                d_r = d_r.to(dtype)
+                d_hidden[at] = d_r @ w
+                d_weight += d_r.T @ h
+        ctx.save_for_backward(*grads)
+        return loss
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        """Scale what the forward pass found."""
+        return None, *(found * grad for found in ctx.saved_tensors), None, None
+
+
+def _gradients(name: str, positive: Tensor, negative: Tensor, counts: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """A chunk's loss, (), and its derivatives by r⁺ and r⁻."""
+    with torch.enable_grad():
+        leaves = [score.detach().requires_grad_() for score in (positive, negative)]
+        loss = PAIRWISE[name](leaves[0], leaves[1], counts)
+        d_positive, d_negative = torch.autograd.grad(loss, leaves)
+    return loss.detach(), d_positive, d_negative
 
 
 class Pairwise:
     """A loss of PAIRWISE against films drawn anew at each call, by popularity to a power, 0 for uniformly.
 
-    The films are shared by the batch; one that happens to be a position's target does not count there.
+    The films are shared by the batch. Nothing is corrected for how often a film is drawn: where BPR is lowest a score
+    is log p - log q, with p the probability of a film and q that of drawing it, so a power is popularity taken away.
     """
 
     def __init__(self, name: str, negatives: int, counts: np.ndarray, power: float) -> None:
-        self.loss, self.negatives = PAIRWISE[name], negatives
+        self.name, self.negatives = name, negatives
         q = (counts + 1.0) ** power
         self.cumulative = torch.from_numpy(np.cumsum(q / q.sum()))
 
@@ -51,6 +124,5 @@ class Pairwise:
         films = torch.cat([targets, drawn])
         w_target, w = F.embedding(films, weight).split([len(targets), len(drawn)])
         b_target, b = F.embedding(films, bias[:, None])[:, 0].split([len(targets), len(drawn)])
-        positive = ((hidden * w_target).sum(1) + b_target).float()[:, None]  # (M, 1)
-        negative = (hidden @ w.T + b).float()  # (M, K)
-        return self.loss(positive, negative.masked_fill(drawn == targets[:, None], -1e4))
+        positive = ((hidden * w_target).sum(1) + b_target)[:, None]  # (M, 1)
+        return _Chunked.apply(self.name, hidden, w, b, positive, targets, drawn)
