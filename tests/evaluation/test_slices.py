@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+
+from recsys.data.split import by_time, leave_one_out
+from recsys.evaluation import results
+from recsys.evaluation.metrics import METRICS, ndcg
+from recsys.evaluation.run import evaluate
+from recsys.evaluation.slices import NO_GENRE, NO_YEAR, by_genre, by_history, by_popularity, slices
+from tests import toys
+from tests.evaluation.test_run import SPANNING, train
+
+CYCLE = toys.cycle()
+
+
+def buckets(dataset, cut):
+    """Bucket → the queries in it, empty ones left out."""
+    return {name: np.flatnonzero(mine).tolist() for name, mine in cut(leave_one_out(dataset)) if mine.any()}
+
+
+def test_histories_are_told_apart_by_their_films_before_the_target():
+    world = toys.dataset([range(10), range(11), range(51), range(201)], n_items=201)
+    assert buckets(world, by_history) == {"under 10": [0], "10–19": [1], "50–99": [2], "200 and more": [3]}
+
+
+def test_targets_are_told_apart_by_where_they_stand_in_the_catalogue():
+    """200 films: item 0 is watched by all, the next 19 by some, 20–99 by one, the rest by nobody in training."""
+    common = [
+        [0, film, 150, last] for film, last in zip(range(1, 20), [0, 1, 5, 19, 30, 99, 100, 199] * 3, strict=False)
+    ]
+    world = toys.dataset([*common, *[[0, 1 + film % 19, 160, 20] for film in range(19)], [*range(20, 100), 0, 0]], 200)
+    found = {name: set(leave_one_out(world).test.targets[rows]) for name, rows in buckets(world, by_popularity).items()}
+    assert found == {
+        "0–1 % most watched": {0, 1},
+        "1–10 % most watched": {5, 19},
+        "10–50 % most watched": {20, 30, 99},
+        "50–100 % most watched": {100, 199},
+    }
+
+
+def test_a_film_of_two_genres_counts_in_both_and_one_without_any_has_a_bucket():
+    world = toys.dataset([[5, 5, 0], [5, 5, 1], [5, 5, 2]], n_items=6)
+    world.catalog.movies["genres"] = ["Action|Drama", "Drama", "", "", "", ""]
+    assert buckets(world, by_genre) == {NO_GENRE: [2], "Action": [0], "Drama": [0, 1]}
+
+
+def test_figures_of_a_bucket_are_those_of_its_users_over_all_seeds():
+    for seed in (0, 1):
+        train(seed)
+    evaluate("trained", CYCLE)
+    ranks, targets = results.ranks("cycle", "full", "trained"), leave_one_out(CYCLE).test.targets
+    table = slices(CYCLE, "full", "trained").set_index(["slice", "bucket"])
+    for genre, mine in (("Comedy", targets % 2 == 0), ("Horror", targets % 2 == 1)):
+        row = table.loc[("genre", genre)]
+        assert row["users"] == mine.sum()
+        assert row["ndcg@10"] == pytest.approx(np.mean([ndcg(own[mine], 10) for own in ranks]))
+        assert row["low mrr"] <= row["mrr"] <= row["high mrr"]
+    assert table.loc["genre", "users"].sum() == table.loc["history length", "users"].sum() == 200
+    assert set(METRICS) <= set(table.columns)
+
+
+def test_a_film_without_a_year_is_of_an_unknown_decade():
+    world = toys.dataset([[5, 5, 0], [5, 5, 1], [5, 5, 2], [5, 5, 2]], n_items=6)
+    world.catalog.movies.loc[[0, 1], "year"] = [1989, 1990]
+    world.catalog.movies.loc[2, "year"] = None
+    evaluate("counts", world)
+    table = slices(world, "full", "counts").query("slice == 'decade'")
+    assert dict(zip(table["bucket"], table["users"], strict=True)) == {"1980s": 1, "1990s": 1, NO_YEAR: 2}
+
+
+def test_slices_of_a_cut_through_time_are_of_its_own_users():
+    evaluate("counts", SPANNING, "time")
+    table = slices(SPANNING, "time", "counts").query("slice == 'history length'")
+    assert table["users"].sum() == len(by_time(SPANNING).test)
+
+
+def test_a_result_of_other_data_is_not_sliced():
+    evaluate("counts", CYCLE)
+    with pytest.raises(results.ResultError, match=r"another form of cycle; run: .* evaluate counts --dataset cycle"):
+        slices(toys.cycle(seed=1), "full", "counts")
