@@ -4,6 +4,8 @@ Shapes: B queries, I items, E watched films in all queries.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -46,18 +48,24 @@ def watched(train: Dataset) -> sparse.csr_matrix:
     return matrix
 
 
-def pairs(train: Dataset, distance: int, keep: np.ndarray | None = None) -> sparse.csr_array:
-    """(I, I) float32: how often film j came `distance` films after film i in one history.
+def ratings_of(train: Dataset) -> sparse.csr_array:
+    """(U, I) float32, the last where somebody rated a film several times."""
+    events = train.interactions
+    key = events.user.astype(np.int64) * train.n_items + events.item
+    last = len(key) - 1 - np.unique(key[::-1], return_index=True)[1]
+    values = events.rating[last].astype(np.float32)
+    return sparse.csr_array((values, (events.user[last], events.item[last])), shape=(train.n_users, train.n_items))
 
-    keep (E,) bool: which events count as the later of a pair; None: all.
+
+def pairs(groups: np.ndarray, items: np.ndarray, n_items: int, distance: int) -> sparse.csr_array:
+    """(I, I) float32: how often film j came `distance` places after film i in the same group.
+
+    groups, items (E,): who watched what, or in which session; a group's events stand together, oldest first.
     """
-    user, item = train.interactions.user, train.interactions.item
-    both = user[distance:] == user[:-distance]
-    if keep is not None:
-        both &= keep[distance:]
-    before, after = item[:-distance][both], item[distance:][both]
+    together = groups[distance:] == groups[:-distance]
+    before, after = items[:-distance][together], items[distance:][together]
     ones = np.ones(len(before), np.float32)
-    return sparse.csr_array((ones, (before, after)), shape=(train.n_items, train.n_items))
+    return sparse.csr_array((ones, (before, after)), shape=(n_items, n_items))
 
 
 def popular_where_empty(scores: np.ndarray, histories: Sequence[np.ndarray], counts: np.ndarray) -> np.ndarray:
@@ -92,3 +100,12 @@ def csr_from_state(state: dict[str, np.ndarray], rows: int | None, n_items: int)
     if found != (found if rows is None else rows) or state["indices"].max(initial=-1) >= n_items:
         raise ValueError(f"the saved matrix has {found} rows and is not one of {n_items} films; fit it again")
     return sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape=(found, n_items))
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """On matrices as small as these, threads cost more than they bring, on a busy machine many times more."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:  # it comes with implicit and scikit-learn; without them answers are only slower
+        return nullcontext()
+    return threadpool_limits(1, "blas")

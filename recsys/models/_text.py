@@ -70,6 +70,12 @@ def tfidf(texts: Sequence[str]) -> sparse.csr_array:
     return sparse.csr_array(TfidfVectorizer(stop_words="english", dtype=np.float32).fit_transform(texts))
 
 
+def genres(catalog: Catalog) -> np.ndarray:
+    """(I, G) float32, one column per genre in alphabetical order: rows of length 1, 0 for a film without any."""
+    marks = catalog.movies["genres"].str.get_dummies("|").drop(columns="", errors="ignore").to_numpy(np.float32)
+    return marks / np.sqrt(np.maximum(marks.sum(1, keepdims=True), 1))
+
+
 def ship_film_vectors(dataset: Dataset) -> Path:
     """Compute the vectors of a data set afresh and write them, fp16, among the files that come with the project."""
     path = paths.shipped_film_vectors(dataset.name)

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models._histories import per_item, popular_where_empty, profile_weights
-from recsys.models._text import NO_ENCODER, FilmVectors, film_texts, film_vectors, tfidf
+from recsys.models._text import NO_ENCODER, FilmVectors, film_texts, film_vectors, genres, tfidf
 from recsys.models.base import Recommender
 from recsys.training.run import Run
 
@@ -103,4 +103,13 @@ class ContentTfidf(Content):
         return FilmVectors(tfidf(film_texts(train.catalog)))
 
 
-VARIANTS = {"content-sentence": ContentSentence, "content-tfidf": ContentTfidf}
+class ContentGenre(Content):
+    """Genres alone: each film a mark per genre. Films with the same genres tie."""
+
+    title = "Content, genres"
+
+    def _vectors(self, train: Dataset, run: Run) -> FilmVectors:
+        return FilmVectors(genres(train.catalog))
+
+
+VARIANTS = {"content-sentence": ContentSentence, "content-tfidf": ContentTfidf, "content-genre": ContentGenre}

@@ -24,7 +24,7 @@ COPIES = 3  # films × films matrices at once: the weights, and twice more while
 class EaseConfig:
     """Defaults are those tuned on ML-1M."""
 
-    regularization: float = 500.0  # λ, added to the diagonal of the films × films counts
+    regularization: float = 200.0  # λ, added to the diagonal of the films × films counts
 
 
 class Ease(Recommender):
@@ -38,6 +38,11 @@ class Ease(Recommender):
     family = "Factorisation"
     paper = "arXiv:1905.03375"
     Config = EaseConfig
+    presets = {
+        ("ease", "ml-1m"): EaseConfig(),
+        ("ease", "ml-100k"): EaseConfig(regularization=100.0),
+        ("ease", "ml-latest-small"): EaseConfig(regularization=50.0),
+    }
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Algorithm 1 of the paper; `valid` and `run` change nothing.

@@ -19,9 +19,9 @@ from recsys.training.run import Run
 class MarkovConfig:
     """Defaults are those tuned on ML-1M."""
 
-    window: int = 20  # films after a film that count as its followers
-    fading: float = 1.0  # a follower d films later counts d^-fading
-    recent: int = 50  # films of a history that are asked, from the end
+    window: int = 10  # films after a film that count as its followers
+    fading: float = 0.7  # a follower d films later counts d^-fading
+    recent: int = 100  # films of a history that are asked, from the end
     memory: float = 1.0  # the film at place d from the end counts d^-memory
     share: float = 0.7  # 1: followers as a share of all followers of a film; 0: as counts
     popularity: float = 0.3  # 0: as they are; 1: divided by how often the follower was watched
@@ -44,11 +44,12 @@ class Markov(Recommender):
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Count; `valid` changes nothing. Reports {"stage": "fit", "done": distance, "total": window}."""
-        run = run or Run()
+        run, events = run or Run(), train.interactions
         self.counts = train.counts.astype(np.float32)  # (I,)
         followers = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)  # (I, I)
         for distance in range(1, self.config.window + 1):
-            followers = followers + pairs(train, distance) * np.float32(distance**-self.config.fading)
+            later = pairs(events.user, events.item, train.n_items, distance)
+            followers = followers + later * np.float32(distance**-self.config.fading)
             run.report({"stage": "fit", "done": distance, "total": self.config.window})
         rows = _inverse_power(followers.sum(1), self.config.share)
         columns = _inverse_power(self.counts, self.config.popularity)

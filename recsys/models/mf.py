@@ -5,14 +5,14 @@ time everybody has watched a film more than in training. Shapes: B queries, I it
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models._histories import per_item, popular_where_empty, profile_weights, watched
+from recsys.models._histories import one_blas_thread, per_item, popular_where_empty, profile_weights, watched
 from recsys.models.base import Recommender
 from recsys.training.run import Run
 
@@ -72,7 +72,7 @@ class Als(Recommender):
         if alpha == 1:  # C = I: one system for everybody
             return np.linalg.solve(self.gram, wanted.T).T
         people = np.empty_like(wanted)
-        with _one_blas_thread():
+        with one_blas_thread():
             for row, films in enumerate(watched):
                 people[row] = np.linalg.solve(self.gram + (alpha - 1) * films.T @ films, wanted[row])
         return people
@@ -174,17 +174,8 @@ def _implicit() -> Iterator[Any]:
         import implicit.cpu.bpr
     except ImportError as error:
         raise ImportError("ALS and BPR-MF are fitted by the package implicit; run: pip install implicit") from error
-    with _one_blas_thread():
+    with one_blas_thread():
         yield implicit.cpu
-
-
-def _one_blas_thread() -> AbstractContextManager[Any]:
-    """On matrices as small as these, threads cost more than they bring, on a busy machine many times more."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:  # it comes with implicit and scikit-learn; without them answers are only slower
-        return nullcontext()
-    return threadpool_limits(1, "blas")
 
 
 def _progress(run: Run, total: int) -> Any:

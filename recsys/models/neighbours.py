@@ -19,6 +19,7 @@ from recsys.models._histories import (
     per_item,
     popular_where_empty,
     profile_weights,
+    ratings_of,
     watched,
 )
 from recsys.models.base import Recommender
@@ -54,7 +55,7 @@ class _UserKnn(Recommender):
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Keep all ratings, of a film that was rated several times the last; `valid` and `run` change nothing."""
-        self._learnt(_ratings(train), train.counts.astype(np.float32))
+        self._learnt(ratings_of(train), train.counts.astype(np.float32))
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
@@ -167,15 +168,6 @@ class ItemKnn(Recommender):
         """Raises KeyError or ValueError when `state` is not that of `n_items` films."""
         self.counts = per_item(state, "counts", n_items)
         self.similarities = csr_from_state(state, n_items, n_items)
-
-
-def _ratings(train: Dataset) -> sparse.csr_array:
-    """(U, I) float32, the last where somebody rated a film several times."""
-    events = train.interactions
-    key = events.user.astype(np.int64) * train.n_items + events.item
-    last = len(key) - 1 - np.unique(key[::-1], return_index=True)[1]
-    values = events.rating[last].astype(np.float32)
-    return sparse.csr_array((values, (events.user[last], events.item[last])), shape=(train.n_users, train.n_items))
 
 
 def _with_data(matrix: sparse.csr_array, data: np.ndarray) -> sparse.csr_array:

@@ -6,7 +6,7 @@ from recsys import paths
 from recsys.data.download import DownloadError
 from recsys.data.schema import Queries
 from recsys.models import _encoder, _text
-from recsys.models.content import VARIANTS, ContentConfig, ContentSentence, ContentTfidf
+from recsys.models.content import VARIANTS, ContentConfig, ContentGenre, ContentSentence, ContentTfidf
 from recsys.training.run import Run
 from tests import toys
 from tests.models.conftest import words_as_vectors
@@ -42,6 +42,21 @@ def test_scores_are_cosines_with_the_weighted_mean():
     vectors = model.vectors.toarray()
     profile = np.array([[0.25, 0.5, 1]]) @ vectors[[3, 8, 5]]
     np.testing.assert_allclose(model.score(Queries([[3, 8, 5]])), cosine_similarity(profile, vectors), atol=1e-5)
+
+
+def test_genre_scores_are_cosines_of_marks():
+    """Against scikit-learn, on films of one, two, three and no genres."""
+    world = toys.dataset([[0, 1, 2, 3]], n_items=4)
+    world.catalog.movies["genres"] = ["Comedy", "Comedy|Sci-Fi", "Drama|Film-Noir|Sci-Fi", ""]
+    marks = [[1, 0, 0, 0], [1, 0, 0, 1], [0, 1, 1, 1], [0, 0, 0, 0]]  # Comedy, Drama, Film-Noir, Sci-Fi
+    model = ContentGenre().fit(world)
+    np.testing.assert_allclose(model.score(Queries([[1], [2], [3]])), cosine_similarity(marks)[1:], atol=1e-6)
+
+
+def test_a_catalogue_without_genres_has_nothing_to_say():
+    world = toys.dataset([[0, 1, 2]], n_items=3)
+    world.catalog.movies["genres"] = ""
+    assert not ContentGenre().fit(world).score(Queries([[1]])).any()
 
 
 def test_a_film_without_any_words_is_neither_near_nor_far():

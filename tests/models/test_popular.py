@@ -1,15 +1,96 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
 from recsys.data.schema import Queries
-from recsys.models.popular import Popular
+from recsys.models.popular import (
+    VARIANTS,
+    Popular,
+    PopularRecent,
+    PopularRecentConfig,
+    SessionPopular,
+    SessionPopularConfig,
+)
 from tests import toys
+
+HOUR = 3600
+
+
+def order(scores):
+    return list((-scores).argsort(kind="stable"))
+
+
+def timed(histories, times, n_items):
+    """A data set whose films were rated at these times, in hours."""
+    world = toys.dataset(histories, n_items)
+    seconds = (HOUR * np.concatenate(times)).astype(np.int64)
+    return replace(world, interactions=replace(world.interactions, timestamp=seconds))
 
 
 def test_films_are_ranked_by_how_often_they_were_watched():
     model = Popular().fit(toys.dataset([[0, 2], [2, 1], [2, 1], [2]], n_items=4))
     [scores] = model.score(Queries([[0]]))
-    assert list((-scores).argsort(kind="stable")) == [2, 1, 0, 3]
+    assert order(scores) == [2, 1, 0, 3]
 
 
-def test_everybody_gets_the_same_answer():
-    model = Popular().fit(toys.cycle())
+@pytest.mark.parametrize("variant", ["popular", "popular-recent"])
+def test_everybody_gets_the_same_answer(variant):
+    model = VARIANTS[variant]().fit(toys.cycle())
     first, second = model.score(Queries([[], [3, 4]]))
     assert (first == second).all()
+
+
+def test_what_was_watched_lately_beats_what_was_watched_more_often():
+    world = timed([[0], [0], [0], [1], [1]], [[0], [0], [0], [24 * 50], [24 * 50]], n_items=3)
+    assert order(PopularRecent(PopularRecentConfig(half_life=10)).fit(world).counts) == [1, 0, 2]
+    assert order(PopularRecent(PopularRecentConfig(half_life=1000)).fit(world).counts) == [0, 1, 2]
+
+
+def test_a_rating_one_half_life_old_counts_half():
+    world = timed([[0, 1], [2]], [[0, 24 * 7], [24 * 14]], n_items=4)
+    [scores] = PopularRecent(PopularRecentConfig(half_life=7)).fit(world).score(Queries([[0]]))
+    np.testing.assert_allclose(scores, [1 / 4, 1 / 2, 1, 0])
+
+
+def test_what_others_watched_in_the_session_of_the_last_film_comes_first():
+    """Film 0 was watched with 1 on several evenings; 2 and 3 are the most popular, but were watched on other days."""
+    evening, days = [0, 0.2], [0, 48]
+    world = timed(
+        [[0, 1], [1, 0], [0, 2], [2, 3], [2, 3], [3, 2]], [evening, evening, days, evening, evening, evening], n_items=4
+    )
+    [scores] = SessionPopular().fit(world).score(Queries([[3, 0]]))
+    assert order(SessionPopular(SessionPopularConfig(recent=1)).fit(world).score(Queries([[3, 0]]))[0])[0] == 1
+    np.testing.assert_array_equal(np.floor(scores), [0, 2, 3, 0])  # of both films; 0 and 2 never met
+
+
+def test_a_break_longer_than_the_gap_ends_the_session():
+    world = timed([[0, 1, 2]], [[0, 1.5, 4]], n_items=4)
+    apart = SessionPopular(SessionPopularConfig(gap=2)).fit(world).near.toarray()
+    np.testing.assert_array_equal(apart, [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+    whole = SessionPopular(SessionPopularConfig(gap=3)).fit(world).near.toarray()
+    np.testing.assert_array_equal(whole, [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
+
+
+def test_the_sessions_of_two_people_are_two():
+    world = timed([[0, 1], [2, 3]], [[0, 0.1], [0.2, 0.3]], n_items=4)
+    assert SessionPopular().fit(world).near.toarray()[1, 2] == 0
+
+
+def test_films_outside_the_session_come_in_the_order_of_popularity():
+    world = timed([[0, 1], [3], [3], [3], [2], [2]], [[0, 0.1], [0], [0], [0], [0], [0]], n_items=5)
+    [scores] = SessionPopular().fit(world).score(Queries([[0]]))
+    assert order(scores) == [1, 3, 2, 0, 4]
+
+
+def test_only_the_last_films_are_the_session():
+    model = SessionPopular(SessionPopularConfig(recent=1, window=1)).fit(toys.cycle())
+    [scores] = model.score(Queries([[3, 9, 15]]))
+    assert set(order(scores)[:2]) == {14, 16}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_an_empty_history_gets_the_order_of_popularity(variant):
+    model = VARIANTS[variant]().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
+    [scores] = model.score(Queries([[]]))
+    assert order(scores) == [0, 1, 2, 3]

@@ -1,0 +1,89 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from recsys.data.schema import Queries
+from recsys.models.mf_explicit import MfExplicit, MfExplicitConfig
+from recsys.training.run import Run
+from tests import toys
+
+SMALL = MfExplicitConfig(factors=3, regularization=0.5, iterations=4)
+
+
+def tastes(seed=0):
+    """A board where everybody rates 12 of 30 films: 5 where film and person are both even or both odd, else 1."""
+    rng = np.random.default_rng(seed)
+    world = toys.dataset([rng.permutation(30)[:12] for _ in range(60)], 30)
+    events = world.interactions
+    agree = (events.user + events.item) % 2 == 0
+    return replace(world, interactions=replace(events, rating=np.where(agree, 5, 1).astype(np.float32)))
+
+
+def test_films_of_the_own_colour_come_first():
+    even, odd = MfExplicit(SMALL).fit(tastes()).score(Queries([[4, 8], [7, 1]]))
+    assert even[0::2].min() > even[1::2].max()
+    assert odd[1::2].min() > odd[0::2].max()
+
+
+def test_a_film_with_better_ratings_comes_first_for_somebody_without_taste():
+    rng = np.random.default_rng(1)
+    world = toys.dataset([rng.permutation(6) for _ in range(20)], 6)
+    world = replace(world, interactions=replace(world.interactions, rating=world.interactions.item.astype(np.float32)))
+    [scores] = MfExplicit(replace(SMALL, regularization=5)).fit(world).score(Queries([[3]]))
+    assert list(scores.argsort()) == list(range(6))
+
+
+def test_a_visitor_is_a_ridge_regression_on_the_films_of_the_history():
+    """Against scikit-learn: the person's bias is a feature that is 1 for every film."""
+    model = MfExplicit(replace(SMALL, liked=4.5)).fit(tastes())
+    bias, factors, watched = model.films[:, 0], model.films[:, 1:], [3, 20, 8]
+    features = np.column_stack([np.ones(30), factors])
+    person = Ridge(alpha=0.5, fit_intercept=False).fit(features[watched], 4.5 - model.mean - bias[watched]).coef_
+    expected = model.mean + bias + features @ person
+    np.testing.assert_allclose(model.score(Queries([[3, 20, 8, 3]]))[0], expected, rtol=1e-4)
+
+
+def test_each_side_is_solved_with_the_other_held_fast():
+    """The last step computed all films: each is a ridge regression on what the people, then known, gave it."""
+    world, model = tastes(), MfExplicit(SMALL).fit(tastes())
+    before = MfExplicit(replace(SMALL, iterations=3)).fit(world)
+    people = {}
+    for user in range(60):  # the fourth iteration's people, from the third's films
+        films, given = world.history(user), world.interactions.rating[world.interactions.user == user]
+        features = np.column_stack([np.ones(12), before.films[films, 1:]])
+        ridge = Ridge(alpha=0.5, fit_intercept=False).fit(features, given - model.mean - before.films[films, 0])
+        people[user] = ridge.coef_
+    rows = np.flatnonzero(world.interactions.item == 17)
+    points = np.array([people[user] for user in world.interactions.user[rows]])
+    left = world.interactions.rating[rows] - model.mean - points[:, 0]
+    features = np.column_stack([np.ones(len(rows)), points[:, 1:]])
+    expected = Ridge(alpha=0.5, fit_intercept=False).fit(features, left).coef_
+    np.testing.assert_allclose(model.films[17], expected, rtol=1e-2, atol=1e-3)
+
+
+def test_the_seed_decides_where_it_starts():
+    first, same, other = (MfExplicit(SMALL).fit(tastes(), run=Run(seed=seed)).films for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, same)
+    assert not np.allclose(first, other)
+
+
+def test_progress_is_reported():
+    events = []
+    MfExplicit(SMALL).fit(tastes(), run=Run(report=events.append))
+    assert events == [{"stage": "fit", "done": done, "total": 4} for done in range(1, 5)]
+
+
+@pytest.mark.parametrize("missing", ["films", "counts", "mean"])
+def test_a_state_without_one_of_its_parts_is_refused(missing):
+    state = MfExplicit(SMALL).fit(tastes()).state()
+    del state[missing]
+    with pytest.raises(KeyError):
+        MfExplicit(SMALL).load_state(state, 30)
+
+
+def test_an_empty_history_gets_the_order_of_popularity():
+    model = MfExplicit(SMALL).fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
+    [scores] = model.score(Queries([[]]))
+    assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
