@@ -56,7 +56,7 @@ def published(table: Table, best: float, name: str) -> None:
     """Figures of others, clearly theirs."""
     st.subheader(words.PUBLISHED_TITLE)
     st.caption(words.PUBLISHED_HELP)
-    show(table.drop(columns="code").dropna(axis="columns", how="all"), best, words.PUBLISHED_TITLE)
+    show(table.drop(columns=["code", "variant"]).dropna(axis="columns", how="all"), best, words.PUBLISHED_TITLE)
     download(table, f"published-{name}")
 
 

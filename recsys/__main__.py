@@ -1,4 +1,4 @@
-"""The command line: python -m recsys data | train | evaluate | recommend | experiment | bench | app.
+"""The command line: python -m recsys data | train | evaluate | report | recommend | experiment | bench | app.
 
 Every command imports what it needs when it runs, so that a training machine needs no web packages.
 """
@@ -56,6 +56,12 @@ def parser() -> argparse.ArgumentParser:
     judge.add_argument("--ship", action="store_true", help="copy the result into assets/")
     judge.set_defaults(run=evaluate)
 
+    tell = commands.add_parser("report", help="print every result as Markdown, ours beside what others published")
+    tell.add_argument("--dataset", nargs="+", default=[], help="default: every one that was measured")
+    tell.add_argument("--protocol", nargs="+", default=[], choices=list(PROTOCOLS), help="default: all")
+    tell.add_argument("--brief", action="store_true", help="the leaderboards only")
+    tell.set_defaults(run=report)
+
     ask = commands.add_parser("recommend", help="the next films for a history")
     ask.add_argument("titles", nargs="*", metavar="TITLE", help='oldest first, such as "Toy Story (1995)"')
     ask.add_argument("--dataset", default="ml-100k")
@@ -107,6 +113,13 @@ def evaluate(options: argparse.Namespace) -> int:
     return _commands.evaluate_command(
         options.model, options.dataset, options.protocol, options.seeds, options.ship, options.part
     )
+
+
+def report(options: argparse.Namespace) -> int:
+    """Print the tables of results."""
+    from recsys.evaluation.report import report_command
+
+    return report_command(options.dataset, options.protocol, options.brief)
 
 
 def experiment(options: argparse.Namespace) -> int:

@@ -82,8 +82,8 @@ def leaderboard(dataset: str, protocol: str, report: Callable[[str], None] = war
 def published(dataset: str, protocol: str) -> pd.DataFrame:
     """Figures that others published, best NDCG@10 first; they are not ours and not all under our exact rules.
 
-    Columns: title, hr@1, hr@10, ndcg@10, mrr (NaN where not published), code and rules (what is like ours and what is
-    not), source.
+    Columns: title, variant (what we call that model; NaN where it is not ours), hr@1, hr@10, ndcg@10, mrr (NaN where
+    not published), code and rules (what is like ours and what is not), source.
     """
     known = json.loads(Path(__file__).with_name("published.json").read_text("utf-8"))
     rows = [
@@ -91,7 +91,7 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
         for row in known["figures"]
         if (row["dataset"], row["protocol"]) == (dataset, protocol)
     ]
-    table = pd.DataFrame(rows, columns=["title", "hr@1", "hr@10", "ndcg@10", "mrr", "code", "rules", "source"])
+    table = pd.DataFrame(rows, columns=["title", "variant", *("hr@1", "hr@10", "ndcg@10", "mrr"), "code", "rules", "source"])
     return table.sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
 
 
