@@ -48,9 +48,9 @@ def parser() -> argparse.ArgumentParser:
     fit.set_defaults(run=train)
 
     judge = commands.add_parser("evaluate", help="measure a model and write the result file")
-    judge.add_argument("model")
+    judge.add_argument("model", help="a name, or all")
     judge.add_argument("--dataset", default="ml-100k")
-    judge.add_argument("--protocol", choices=list(PROTOCOLS), default="full")
+    judge.add_argument("--protocol", choices=[*PROTOCOLS, "all"], default="full")
     judge.add_argument("--seeds", type=int, nargs="+", help="default: every seed that was trained")
     judge.add_argument("--part", choices=("test", "valid"), default="test")
     judge.add_argument("--ship", action="store_true", help="copy the result into assets/")

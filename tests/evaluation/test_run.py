@@ -7,7 +7,7 @@ from recsys import paths, store
 from recsys.data.split import by_time, cuts, leave_one_out
 from recsys.evaluation import _commands, results
 from recsys.evaluation.metrics import ScoreError, ndcg
-from recsys.evaluation.protocols import FULL, POPULARITY_100
+from recsys.evaluation.protocols import FULL, POPULARITY_100, PROTOCOLS
 from recsys.evaluation.run import EvaluationError, evaluate, ranks
 from tests import fakes, toys
 
@@ -219,3 +219,58 @@ def test_the_command_prints_a_table_or_one_line(monkeypatch, capsys):
         message = capsys.readouterr().err.strip()
         assert message
         assert "\n" not in message
+
+
+def test_all_models_and_protocols_are_measured_in_one_call_and_what_cannot_be_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(_commands.movielens, "load", lambda name: SPANNING)
+    train(0, dataset=SPANNING)
+    assert _commands.evaluate_command("all", "days", "all") == 0
+    printed = capsys.readouterr()
+    assert [line.split()[:2] for line in printed.out.splitlines()] == [
+        ["counts", "full"],
+        ["trained", "full"],
+        ["counts", "time"],
+    ]
+    skipped = printed.err.splitlines()
+    assert [line.split(":")[0] for line in skipped if line.startswith("skipped")] == [
+        "skipped counts, popularity-100",
+        "skipped trained, popularity-100",
+        "skipped counts, uniform-100",
+        "skipped trained, uniform-100",
+        "skipped trained, time",
+    ]
+    assert "train trained --dataset days --protocol time" in skipped[-1]
+    assert results.available() == [("days", "full"), ("days", "time")]
+
+
+def test_all_of_nothing_is_a_failure(monkeypatch, capsys):
+    monkeypatch.setattr(_commands.movielens, "load", lambda name: toys.dataset([[0], [1], [2]], 3))
+    assert _commands.evaluate_command("all", "toy", "all") == 1
+    assert "nobody has three films" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("protocol", list(PROTOCOLS))
+def test_users_of_one_film_each_end_in_a_sentence_under_every_protocol(monkeypatch, capsys, protocol):
+    monkeypatch.setattr(_commands.movielens, "load", lambda name: toys.dataset([[0], [1], [2]], 3))
+    assert _commands.evaluate_command("counts", "toy", protocol) == 1
+    (message,) = capsys.readouterr().err.splitlines()
+    assert "toy: nobody" in message
+    assert "choose another data set" in message or "use --protocol full" in message
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("protocol", list(PROTOCOLS))
+def test_a_model_without_numbers_ends_in_a_sentence_and_leaves_no_result(monkeypatch, capsys, protocol, bad):
+    monkeypatch.setattr(_commands.movielens, "load", lambda name: SPANNING)
+    monkeypatch.setattr(fakes.Counts, "score", lambda self, queries: np.full((len(queries), 30), bad, np.float32))
+    assert _commands.evaluate_command("counts", "days", protocol) == 1
+    assert "train it again with a lower learning rate" in capsys.readouterr().err
+    assert results.available() == []
+
+
+def test_results_from_before_intervals_were_measured_are_still_read():
+    document = evaluate("counts", CYCLE)
+    old = {name: value for name, value in document.items() if name not in ("interval", "beyond", "calibration")}
+    results.write(old, results.ranks("cycle", "full", "counts"))
+    assert results.leaderboard("cycle", "full")["ndcg@10"].tolist() == [document["mean"]["ndcg@10"]]
+    assert "interval" not in results.load("cycle", "full", "counts")
