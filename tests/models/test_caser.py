@@ -1,0 +1,100 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from recsys.data.schema import Queries
+from recsys.data.split import leave_one_out
+from recsys.evaluation import metrics
+from recsys.models.caser import Caser, CaserConfig, running_mean
+from recsys.training.batches import Draws
+from recsys.training.run import Run
+from tests import toys
+
+
+@pytest.mark.parametrize("settings", [{}, {"loss": "softmax", "person": False}])
+def test_it_learns_that_the_next_film_is_the_last_plus_one(settings):
+    split = leave_one_out(toys.cycle(n_items=20, n_users=120, length=10))
+    config = CaserConfig(dim=32, length=10, window=3, epochs=12, batch_size=16, lr=1e-2, warmup=20)
+    model = Caser(replace(config, **settings)).fit(split.train, split.valid, Run(device="cpu"))
+    ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
+    assert metrics.hit_rate(ranks, 1) > 0.95
+    assert model.score(Queries([np.array([7])])).argmax() == 8  # a stranger's, shorter than a window
+
+
+def untrained(**settings):
+    model = Caser(CaserConfig(dim=16, length=20, window=4, horizontal=3, vertical=2, init=0.5, **settings))
+    torch.manual_seed(0)
+    model.module = model.build(30)
+    torch.nn.init.normal_(model.module.weighings.weight)
+    model.module.eval()
+    return model
+
+
+def one_window(module, films):
+    """The paper's equations 3 to 8 for one window (L, D), filter by filter, place by place."""
+    features = []
+    for conv in module.heights:
+        height = conv.kernel_size[0]
+        for weight, bias in zip(conv.weight, conv.bias, strict=True):  # (D, height)
+            places = range(len(films) - height + 1)
+            features.append(max(torch.relu((weight.T * films[i : i + height]).sum() + bias) for i in places))
+    weighted = module.weighings.weight @ films  # (N, D)
+    return torch.cat([torch.stack(features), weighted.T.flatten()])
+
+
+def test_each_position_sees_its_window_as_the_paper_computes_it():
+    module = untrained(person=False).module
+    tokens = torch.randint(30, (1, 7))
+    states = module(tokens)[0]
+    films = torch.cat([torch.zeros(3, 16), module.items(tokens)[0]])  # a window that begins too early sees nothing
+    for end in range(7):
+        expected = module.norm(module.combine(one_window(module, films[end : end + 4])))
+        torch.testing.assert_close(states[end], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_films_before_the_window_count_through_the_person_only():
+    tokens = torch.tensor([[1, 2, 3, 4, 5, 6], [9, 2, 3, 4, 5, 6]])
+    alone, with_person = untrained(person=False).module(tokens), untrained().module(tokens)
+    torch.testing.assert_close(alone[0, 4:], alone[1, 4:])  # the window is four films long
+    assert not torch.allclose(alone[0, 3], alone[1, 3])
+    assert not torch.allclose(with_person[0, 5], with_person[1, 5])
+
+
+def test_a_later_film_changes_no_earlier_state():
+    module = untrained().module
+    states = module(torch.tensor([[31, 4, 8, 15, 16], [31, 4, 8, 23, 30]]))  # 30 is padding
+    torch.testing.assert_close(states[0, :3], states[1, :3])
+    assert not torch.allclose(states[0, 3], states[1, 3])
+
+
+def test_states_at_some_positions_are_those_of_all_positions():
+    module = untrained().module
+    tokens, at = torch.randint(32, (3, 7)), torch.tensor([[6, 0], [2, 2], [5, 1]])
+    picked = module(tokens)[torch.arange(3)[:, None], at]
+    torch.testing.assert_close(module(tokens, at), picked)
+
+
+def test_the_running_mean_is_the_mean_of_what_came_so_far():
+    x = torch.randn(2, 5, 3)
+    for end in range(5):
+        torch.testing.assert_close(running_mean(x)[:, end], x[:, : end + 1].mean(1))
+
+
+def test_every_weight_learns():
+    model = untrained()
+    model.item_loss = lambda hidden, weight, bias, targets: torch.nn.functional.cross_entropy(
+        hidden @ weight.T + bias, targets, reduction="sum"
+    )
+    split = leave_one_out(toys.cycle(30, 8, 8))
+    model.loss(model.module.train(), model.sample(split.train.histories, np.arange(8), 30, Draws(0, 0))).backward()
+    for name, weight in model.module.named_parameters():
+        assert weight.grad is not None, name
+        assert weight.grad.any(), name
+
+
+def test_its_loss_is_binary_cross_entropy_against_three_films_of_each_position():
+    config = CaserConfig()
+    assert (config.loss, config.negatives, config.calibration) == ("gbce", 3, 0)
+    assert not Caser().softmax
