@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from recsys import paths, store
+from recsys.__main__ import main
+from recsys.data import prepared
 from recsys.data.split import by_time, cuts, leave_one_out
 from recsys.evaluation import _commands, results
 from recsys.evaluation.metrics import ScoreError, ndcg
@@ -197,6 +199,16 @@ def test_for_time_a_model_that_has_to_be_trained_needs_a_training_of_its_own():
     )
     assert [run["seed"] for run in evaluate("trained", SPANNING, "time")["seeds"]] == [3]
     assert [run["seed"] for run in evaluate("trained", SPANNING, "full")["seeds"]] == [0]
+
+
+def test_a_model_trained_for_time_on_the_command_line_is_the_one_that_is_measured(capsys):
+    prepared.save(SPANNING, {})
+    assert main(["train", "trained", "--dataset", "days", "--protocol", "time", "--seed", "2"]) == 0
+    assert "evaluate trained --dataset days --protocol time" in capsys.readouterr().out
+    kept = store.load(store.find("trained", "days@time"), SPANNING)
+    assert np.array_equal(kept.counts, by_time(SPANNING).train.counts)
+    assert main(["evaluate", "trained", "--dataset", "days", "--protocol", "time"]) == 0
+    assert main(["evaluate", "trained", "--dataset", "days"]) == 1  # nothing was trained for leave-one-out
 
 
 def test_a_model_in_the_wrong_place_is_not_measured_on_what_it_has_learnt():
