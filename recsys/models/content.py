@@ -107,6 +107,10 @@ class ContentGenre(Content):
     """Genres alone: each film a mark per genre. Films with the same genres tie."""
 
     title = "Content, genres"
+    presets = {
+        ("content-genre", "ml-1m"): ContentConfig(half_life=1.0),
+        ("content-genre", "ml-100k"): ContentConfig(half_life=3.0),
+    }
 
     def _vectors(self, train: Dataset, run: Run) -> FilmVectors:
         return FilmVectors(genres(train.catalog))

@@ -41,6 +41,11 @@ class Markov(Recommender):
     title = "Markov chain"
     family = "No learning"
     Config = MarkovConfig
+    presets = {
+        ("markov", "ml-1m"): MarkovConfig(),
+        ("markov", "ml-100k"): MarkovConfig(fading=0.3, share=0.5),
+        ("markov", "ml-latest-small"): MarkovConfig(window=20, fading=0.3, recent=20, memory=0.7),
+    }
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Count; `valid` changes nothing. Reports {"stage": "fit", "done": distance, "total": window}."""

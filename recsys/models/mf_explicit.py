@@ -20,8 +20,8 @@ from recsys.training.run import Run
 class MfExplicitConfig:
     """Defaults are those tuned on ML-1M."""
 
-    factors: int = 16
-    regularization: float = 10.0  # λ, added to the diagonal once per person and film, not per rating
+    factors: int = 8
+    regularization: float = 30.0  # λ, added to the diagonal once per person and film, not per rating
     iterations: int = 10  # each computes all people, then all films
     liked: float = 5.0  # what a visitor is taken to have rated each film of their history
 
@@ -40,6 +40,10 @@ class MfExplicit(Recommender):
     family = "Factorisation"
     paper = "doi:10.1109/MC.2009.263"
     Config = MfExplicitConfig
+    presets = {
+        ("mf-explicit", "ml-1m"): MfExplicitConfig(),
+        ("mf-explicit", "ml-100k"): MfExplicitConfig(),
+    }
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Reports {"stage": "fit", "done": i, "total": iterations}; `valid` changes nothing."""

@@ -32,7 +32,7 @@ AT_ONCE = 64  # queries at a time: their similarities to U users are held togeth
 class UserKnnConfig:
     """Defaults are those tuned on ML-1M."""
 
-    neighbours: int = 200  # X, the most similar users
+    neighbours: int = 50  # X, the most similar users
     shrink: float = 100.0  # added to the number of ratings; 0 is the formula as it was written
 
 
@@ -104,6 +104,10 @@ class UserKnn(_UserKnn):
     """r_ij = Σ_k cos(u_i, u_k) · r_kj / number of ratings (the thesis' first formula, with the notes of `_UserKnn`)."""
 
     title = "User kNN"
+    presets = {
+        ("user-knn", "ml-1m"): UserKnnConfig(),
+        ("user-knn", "ml-100k"): UserKnnConfig(neighbours=20, shrink=1000.0),
+    }
 
     def _votes(self, ratings: sparse.csr_array) -> tuple[sparse.csr_array, float]:
         return ratings, 0.0
@@ -116,6 +120,10 @@ class UserKnnCentred(_UserKnn):
     """
 
     title = "User kNN, centred"
+    presets = {
+        ("user-knn-centred", "ml-1m"): UserKnnConfig(shrink=1000.0),
+        ("user-knn-centred", "ml-100k"): UserKnnConfig(neighbours=20, shrink=1000.0),
+    }
 
     def _votes(self, ratings: sparse.csr_array) -> tuple[sparse.csr_array, float]:
         means = ratings.sum(1) / np.maximum(np.diff(ratings.indptr), 1)  # (U,)
@@ -126,9 +134,9 @@ class UserKnnCentred(_UserKnn):
 class ItemKnnConfig:
     """Defaults are those tuned on ML-1M."""
 
-    weighting: Literal["cosine", "tf-idf", "bm25"] = "cosine"  # of who watched a film, before films are compared
-    neighbours: int = 100  # K, the most similar films that are kept of each film, itself included
-    half_life: float = 20.0  # films: one watched this many films before the last counts half as much
+    weighting: Literal["cosine", "tf-idf", "bm25"] = "tf-idf"  # of who watched a film, before films are compared
+    neighbours: int = 20  # K, the most similar films that are kept of each film, itself included
+    half_life: float = 1.0  # films: one watched this many films before the last counts half as much
 
 
 class ItemKnn(Recommender):
@@ -142,6 +150,10 @@ class ItemKnn(Recommender):
     family = "Neighbours"
     paper = "doi:10.1145/963770.963776"
     Config = ItemKnnConfig
+    presets = {
+        ("item-knn", "ml-1m"): ItemKnnConfig(),
+        ("item-knn", "ml-100k"): ItemKnnConfig(neighbours=400),
+    }
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Compare all films; `valid` and `run` change nothing. Raises ImportError when implicit is missing."""

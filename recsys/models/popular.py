@@ -43,7 +43,7 @@ class Popular(Recommender):
 class PopularRecentConfig:
     """The default is that tuned on ML-1M."""
 
-    half_life: float = 90.0  # days: a rating this long before the last one of the training data counts half
+    half_life: float = 500.0  # days: a rating this long before the last one of the training data counts half
 
 
 class PopularRecent(Popular):
@@ -51,6 +51,11 @@ class PopularRecent(Popular):
 
     title = "Popular lately"
     Config = PopularRecentConfig
+    presets = {
+        ("popular-recent", "ml-1m"): PopularRecentConfig(),
+        ("popular-recent", "ml-100k"): PopularRecentConfig(half_life=7.0),
+        ("popular-recent", "ml-latest-small"): PopularRecentConfig(),
+    }
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Count with the times of the training data alone; `valid` and `run` change nothing."""
@@ -65,9 +70,9 @@ class PopularRecent(Popular):
 class SessionPopularConfig:
     """Defaults are those tuned on ML-1M."""
 
-    gap: float = 1.0  # hours without a rating that end a session
-    window: int = 10  # films before and after a film that are near it
-    recent: int = 5  # films of a visitor's history, from the end, that are their session
+    gap: float = 24.0  # hours without a rating that end a session
+    window: int = 2  # films before and after a film that are near it
+    recent: int = 2  # films of a visitor's history, from the end, that are their session
 
 
 class SessionPopular(Recommender):
@@ -82,6 +87,10 @@ class SessionPopular(Recommender):
     family = "No learning"
     paper = "arXiv:1511.06939"
     Config = SessionPopularConfig
+    presets = {
+        ("session-popular", "ml-1m"): SessionPopularConfig(),
+        ("session-popular", "ml-100k"): SessionPopularConfig(gap=0.1, recent=10),
+    }
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Count; `valid` changes nothing. Reports {"stage": "fit", "done": distance, "total": window}."""

@@ -19,14 +19,14 @@ def test_what_comes_later_comes_later():
 
 
 def test_a_score_is_the_formula_worked_by_hand():
-    world = toys.dataset([[0, 1, 2], [0, 2], [1, 0, 2]], n_items=4)
+    world = toys.dataset([[0, 1, 2], [0, 2], [1, 0, 2], [2, 3]], n_items=4)
     config = MarkovConfig(window=2, fading=1, recent=2, memory=1, share=1, popularity=0.5)
-    [scores] = Markov(config).fit(world).score(Queries([[3, 1, 0]]))
+    [scores] = Markov(config).fit(world).score(Queries([[2, 1, 0]]))
     after_0 = np.array([0, 1, 1 / 2 + 1 + 1, 0])  # [0, 1, 2]: 1 next, 2 two later; [0, 2] and [1, 0, 2]: 2 next
     after_1 = np.array([1, 0, 1 + 1 / 2, 0])
-    watched = np.array([3, 2, 3, 1])
+    watched = np.array([3, 2, 4, 1])
     expected = (after_0 / after_0.sum() + after_1 / after_1.sum() / 2) / np.sqrt(watched)
-    np.testing.assert_allclose(scores, expected, rtol=1e-6)  # film 3 is third from the end: not asked
+    np.testing.assert_allclose(scores, expected, rtol=1e-6)  # film 2, before film 3, is third from the end: not asked
 
 
 def test_settings_of_zero_leave_plain_counts():

@@ -11,6 +11,10 @@ from recsys.models.neighbours import VARIANTS, ItemKnn, ItemKnnConfig, UserKnn, 
 from recsys.training.run import Run
 from tests import toys
 
+WIDE = {
+    "user-knn": UserKnnConfig(neighbours=20),
+    "item-knn": ItemKnnConfig(neighbours=15, half_life=1000),
+}  # all of a colour
 LITERAL = UserKnnConfig(neighbours=2, shrink=0)
 
 
@@ -42,7 +46,7 @@ def withheld(model):
 
 @pytest.mark.parametrize("variant", ["user-knn", "item-knn"])
 def test_the_withheld_film_of_a_checkerboard_comes_first(variant):
-    assert withheld(VARIANTS[variant]().fit(toys.checkerboard())) == list(range(30))
+    assert withheld(VARIANTS[variant](WIDE[variant]).fit(toys.checkerboard())) == list(range(30))
 
 
 def test_the_centred_formula_knows_what_neighbours_like_best():
@@ -124,7 +128,7 @@ def test_every_weighting_keeps_the_halves_of_the_board_apart(weighting):
 def test_item_scores_are_weighted_means_of_cosines():
     """Against scikit-learn: half-life 1 gives weights 1/3 and 2/3 to two films, oldest first."""
     world = rated(RATINGS)
-    [scores] = ItemKnn(ItemKnnConfig(neighbours=5, half_life=1)).fit(world).score(Queries([[2, 0]]))
+    [scores] = ItemKnn(ItemKnnConfig(weighting="cosine", neighbours=5, half_life=1)).fit(world).score(Queries([[2, 0]]))
     cosines = cosine_similarity((RATINGS > 0).T)
     np.testing.assert_allclose(scores, cosines[2] / 3 + cosines[0] * 2 / 3, rtol=1e-5)
 
