@@ -28,7 +28,9 @@ from recsys.models._transformer import Dropout, pick
 class CaserConfig(SequenceConfig):
     """Sizes and choices of Caser; the filters are the paper's for MovieLens."""
 
+    epochs: int = 60
     batch_size: int = 64
+    validate_every: int = 5
     window: int = 5  # films that the filters see, the paper's L
     horizontal: int = 16  # filters of each height from 1 to `window`
     vertical: int = 4  # weightings of the window's films
@@ -39,6 +41,9 @@ class CaserConfig(SequenceConfig):
     calibration: float = 0.0
     init: float = 0.05  # standard deviation of the first weights of the embeddings
     head_start: bool = True  # begin with neighbours' vectors (_start.py), not with random embeddings
+
+
+FEW_USERS = CaserConfig(batch_size=16, dropout=0.3, epochs=40, averaging=0.995, warmup=100, validate_every=4)
 
 
 class CaserModule(SequenceModule):
@@ -94,7 +99,11 @@ class Caser(SequenceRecommender):
     title: ClassVar[str] = "Caser"
     paper: ClassVar[str] = "arXiv:1809.07426"
     family: ClassVar[str] = "Convolutional"
-    Config: ClassVar[type] = CaserConfig
+    Config: ClassVar[type] = CaserConfig  # its defaults are for ML-1M
+    presets: ClassVar[dict[tuple[str, str], CaserConfig]] = {
+        ("caser", "ml-100k"): FEW_USERS,
+        ("caser", "ml-latest-small"): FEW_USERS,
+    }
     config: CaserConfig
     module: CaserModule
 

@@ -4,14 +4,15 @@ Variants differ in the loss: the softmax over all films (gru4rec-ce), the first 
 gru4rec-top1), BPR-max against extra films drawn by popularity (gru4rec-plus, CIKM 2018, arXiv:1706.03847). Unlike the
 papers: a history is one sequence, learnt from as a whole, not cut into sessions that run in parallel; negatives are
 drawn films, not the targets of the rest of the batch; the output shares its weights with the input embeddings (the
-second paper's "constrained embedding") through a linear map; a start token answers for an empty history; AdamW with a
+second paper's "constrained embeddings"), behind a linear map and a LayerNorm; scores are not squashed by tanh or ELU;
+torch's cell resets the product of the state, not the state; a start token answers for an empty history; AdamW with a
 rate that falls linearly, and averaged weights. What each choice brought is written down in assets/experiments.md.
 
 Shapes: B sequences, T positions, Q of them asked for, D dimensions, H units of the recurrent layer.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -53,11 +54,17 @@ class Top1Config(Gru4RecConfig):
 
 @dataclass(frozen=True)
 class PlusConfig(Gru4RecConfig):
-    """The second paper's loss; the paper draws 2,048 extra films, by popularity to a power that it tunes."""
+    """The second paper's loss; it draws 2,048 extra films, by popularity to a power that it tunes for each data set."""
 
     loss: str = "bpr-max"
     negatives: int = 512
-    popularity: float = 0.25
+    popularity: float = 0.0
+
+
+def for_few_users(variant: str, config: Gru4RecConfig) -> dict[tuple[str, str], Any]:
+    """Presets for the sets of some hundred users."""
+    few = replace(config, batch_size=16, dropout=0.3, epochs=30, averaging=0.995, warmup=100, validate_every=3)
+    return {(variant, name): few for name in ("ml-100k", "ml-latest-small")}
 
 
 class Gru4RecModule(SequenceModule):
@@ -92,7 +99,8 @@ class Gru4RecCe(SequenceRecommender):
     title: ClassVar[str] = "GRU4Rec, softmax"
     paper: ClassVar[str] = "arXiv:1511.06939"
     family: ClassVar[str] = "Recurrent"
-    Config: ClassVar[type] = Gru4RecConfig
+    Config: ClassVar[type] = Gru4RecConfig  # its defaults are for ML-1M
+    presets: ClassVar[dict[tuple[str, str], Any]] = for_few_users("gru4rec-ce", Gru4RecConfig())
     config: Gru4RecConfig
     module: Gru4RecModule
 
@@ -111,6 +119,7 @@ class Gru4RecBpr(Gru4RecCe):
 
     title: ClassVar[str] = "GRU4Rec, BPR"
     Config: ClassVar[type] = BprConfig
+    presets: ClassVar[dict[tuple[str, str], Any]] = for_few_users("gru4rec-bpr", BprConfig())
 
 
 class Gru4RecTop1(Gru4RecCe):
@@ -118,6 +127,7 @@ class Gru4RecTop1(Gru4RecCe):
 
     title: ClassVar[str] = "GRU4Rec, TOP1"
     Config: ClassVar[type] = Top1Config
+    presets: ClassVar[dict[tuple[str, str], Any]] = for_few_users("gru4rec-top1", Top1Config())
 
 
 class Gru4RecPlus(Gru4RecCe):
@@ -126,6 +136,7 @@ class Gru4RecPlus(Gru4RecCe):
     title: ClassVar[str] = "GRU4Rec+"
     paper: ClassVar[str] = "arXiv:1706.03847"
     Config: ClassVar[type] = PlusConfig
+    presets: ClassVar[dict[tuple[str, str], Any]] = for_few_users("gru4rec-plus", PlusConfig())
 
 
 VARIANTS = {
