@@ -7,7 +7,7 @@ from recsys.evaluation.metrics import METRICS, ndcg
 from recsys.evaluation.run import evaluate
 from recsys.evaluation.slices import NO_GENRE, NO_YEAR, by_genre, by_history, by_popularity, slices
 from tests import toys
-from tests.evaluation.test_run import SPANNING, train
+from tests.evaluation.test_run import train
 
 CYCLE = toys.cycle()
 
@@ -67,10 +67,14 @@ def test_a_film_without_a_year_is_of_an_unknown_decade():
     assert dict(zip(table["bucket"], table["users"], strict=True)) == {"1980s": 1, "1990s": 1, NO_YEAR: 2}
 
 
-def test_slices_of_a_cut_through_time_are_of_its_own_users():
-    evaluate("counts", SPANNING, "time")
-    table = slices(SPANNING, "time", "counts").query("slice == 'history length'")
-    assert table["users"].sum() == len(by_time(SPANNING).test)
+def test_slices_of_a_cut_through_time_are_of_the_films_after_it():
+    """Everybody's last but one film is the first after the cut; leave-one-out asks for the last, of the other genre."""
+    world = toys.over_days([[((user + place) % 30, 3 * place) for place in range(12)] for user in range(41)])
+    evaluate("counts", world, "time")
+    table = slices(world, "time", "counts").query("slice == 'genre'")
+    comedies = int((by_time(world).test.targets % 2 == 0).sum())
+    assert dict(zip(table["bucket"], table["users"], strict=True)) == {"Comedy": comedies, "Horror": 41 - comedies}
+    assert comedies == 21
 
 
 def test_a_result_of_other_data_is_not_sliced():
