@@ -33,7 +33,7 @@ def test_bins_hold_equally_many_predictions_in_ascending_order():
 
 
 def test_places_where_the_films_ran_out_are_no_predictions():
-    films, targets = np.array([[0, 1, -1], [2, -1, -1]]), np.array([-1, 2])  # -1 is nobody's film
+    films, targets = np.array([[0, 1, -1], [2, -1, -1]]), np.array([9, 2])
     found = calibration(films, np.array([[0.5, 0.25, 0], [0.75, 0, 0]]), targets)
     assert found["by_rank"] == {"predicted": [0.625, 0.25], "hit_rate": [0.5, 0.0]}
     assert found["ece"] == pytest.approx((0.5 + 0.25 + 0.25) / 3)  # three predictions, a bin each
