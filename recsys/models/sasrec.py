@@ -9,8 +9,8 @@ weights are averaged. What each choice brought is written down in assets/experim
 Shapes: B sequences, T positions, Q of them asked for, D dimensions.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -26,6 +26,9 @@ from recsys.models._transformer import Block, Dropout
 class SasRecConfig(SequenceConfig):
     """Sizes and choices of SASRec; the sizes are the paper's for ML-1M, but for `dim`, 50 there."""
 
+    epochs: int = 40
+    dropout: float = 0.2
+    validate_every: int = 4
     layers: int = 2  # Transformer blocks
     heads: int = 1  # attention heads
     init: float = 0.05  # standard deviation of the first weights
@@ -36,6 +39,7 @@ class SasRecConfig(SequenceConfig):
 class BceConfig(SasRecConfig):
     """Binary cross-entropy against one film that each position draws for itself: gBCE with t = 0."""
 
+    epochs: int = 60
     loss: str = "gbce"
     negatives: int = 1
     calibration: float = 0.0
@@ -45,9 +49,16 @@ class BceConfig(SasRecConfig):
 class GbceConfig(SasRecConfig):
     """gBCE as its paper recommends it."""
 
+    epochs: int = 60
     loss: str = "gbce"
     negatives: int = 256
     calibration: float = 0.75
+
+
+def for_few_users(variant: str, config: SasRecConfig) -> dict[tuple[str, str], Any]:
+    """Presets for the sets of some hundred users."""
+    few = replace(config, batch_size=16, dropout=0.3, averaging=0.995, validate_every=5)
+    return {(variant, name): few for name in ("ml-100k", "ml-latest-small")}
 
 
 class SasRecModule(SequenceModule):
@@ -87,7 +98,8 @@ class SasRecSoftmax(SequenceRecommender):
     title: ClassVar[str] = "SASRec, softmax"
     paper: ClassVar[str] = "arXiv:2309.07602"
     family: ClassVar[str] = "Transformers"
-    Config: ClassVar[type] = SasRecConfig
+    Config: ClassVar[type] = SasRecConfig  # its defaults are for ML-1M
+    presets: ClassVar[dict[tuple[str, str], Any]] = for_few_users("sasrec-softmax", SasRecConfig())
     config: SasRecConfig
     module: SasRecModule
 
@@ -107,6 +119,7 @@ class SasRecBce(SasRecSoftmax):
     title: ClassVar[str] = "SASRec, BCE"
     paper: ClassVar[str] = "arXiv:1808.09781"
     Config: ClassVar[type] = BceConfig
+    presets: ClassVar[dict[tuple[str, str], Any]] = for_few_users("sasrec-bce", BceConfig())
 
 
 class GSasRec(SasRecSoftmax):
@@ -115,6 +128,7 @@ class GSasRec(SasRecSoftmax):
     title: ClassVar[str] = "gSASRec"
     paper: ClassVar[str] = "arXiv:2308.07192"
     Config: ClassVar[type] = GbceConfig
+    presets: ClassVar[dict[tuple[str, str], Any]] = for_few_users("gsasrec", GbceConfig())
 
 
 VARIANTS = {"sasrec-softmax": SasRecSoftmax, "sasrec-bce": SasRecBce, "gsasrec": GSasRec}
