@@ -27,8 +27,12 @@ class FpmcConfig(SequenceConfig):
     loss: str = "bpr"  # the paper's; other losses of the engine work too
     popularity: float = 0.0  # negatives are drawn uniformly
     init: float = 0.05  # standard deviation of the first weights
-    epochs: int = 30
+    lr: float = 1e-2  # highest learning rate of AdamW: tables of factors stand more than networks
+    epochs: int = 20
     validate_every: int = 5
+
+
+SMALL_SET = FpmcConfig(batch_size=16, lr=2e-3, averaging=0.99, epochs=25)  # for some hundred people
 
 
 class FactorModule(SequenceModule):
@@ -61,6 +65,7 @@ class Fmc(SequenceRecommender):
     paper: ClassVar[str] = "doi:10.1145/1772690.1772773"
     family: ClassVar[str] = "Markov with factors"
     Config: ClassVar[type] = FpmcConfig
+    presets: ClassVar[dict[tuple[str, str], FpmcConfig]] = {("fmc", "ml-100k"): SMALL_SET}
     personal: ClassVar[bool] = False
     config: FpmcConfig
     module: FactorModule
@@ -74,6 +79,7 @@ class Fpmc(Fmc):
     """The next film given the last one and the person."""
 
     title: ClassVar[str] = "FPMC"
+    presets: ClassVar[dict[tuple[str, str], FpmcConfig]] = {("fpmc", "ml-100k"): SMALL_SET}
     personal: ClassVar[bool] = True
 
 

@@ -39,8 +39,12 @@ class Item2VecConfig(Sizes):
     subsample: float = 1.0  # films that make up a greater share of all views are left out now and then; 1: never
     half_life: float = 3.0  # a visitor's film counts half as much as one that was watched so many films later
     init: float = 0.05  # standard deviation of the first vectors
-    epochs: int = 20
+    lr: float = 1e-2  # highest learning rate of AdamW: tables of vectors stand more than networks
+    epochs: int = 15
     validate_every: int = 5
+
+
+SMALL_SET = Item2VecConfig(batch_size=16, averaging=0.99)  # for some hundred people
 
 
 def negative_sampling(
@@ -113,6 +117,9 @@ class SkipGram(SequenceRecommender):
     paper: ClassVar[str] = "arXiv:1603.04259"
     family: ClassVar[str] = "Film embeddings"
     Config: ClassVar[type] = Item2VecConfig
+    presets: ClassVar[dict[tuple[str, str], Item2VecConfig]] = {
+        (variant, "ml-100k"): SMALL_SET for variant in ("item2vec-cbow", "item2vec-skipgram")
+    }
     config: Item2VecConfig
     module: Item2VecModule
 

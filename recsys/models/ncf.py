@@ -35,8 +35,9 @@ class NcfConfig(Sizes):
     dropout: float = 0.1  # share of the person's factors zeroed
     negatives: int = 4  # films drawn for each target, uniformly
     init: float = 0.05  # standard deviation of the first factors
-    epochs: int = 20
-    validate_every: int = 5
+    lr: float = 1e-2  # highest learning rate of AdamW: most of the model is tables of factors
+    epochs: int = 12
+    validate_every: int = 3
 
 
 class NeuMf(SequenceModule):
@@ -86,6 +87,9 @@ class Ncf(SequenceRecommender):
     paper: ClassVar[str] = "arXiv:1708.05031"
     family: ClassVar[str] = "Factorisation"
     Config: ClassVar[type] = NcfConfig
+    presets: ClassVar[dict[tuple[str, str], NcfConfig]] = {
+        ("ncf", "ml-100k"): NcfConfig(batch_size=16, averaging=0.99, epochs=10)
+    }
     config: NcfConfig
     module: NeuMf
 

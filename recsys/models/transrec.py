@@ -28,7 +28,8 @@ class TransRecConfig(SequenceConfig):
     popularity: float = 0.0  # negatives are drawn uniformly
     init: float = 0.05  # standard deviation of the first places
     ball: bool = False  # keep places within the unit ball, as the paper does
-    epochs: int = 30
+    lr: float = 1e-2  # highest learning rate of AdamW: tables of factors stand more than networks
+    epochs: int = 20
     validate_every: int = 5
 
 
@@ -73,6 +74,9 @@ class TransRec(SequenceRecommender):
     paper: ClassVar[str] = "arXiv:1707.02410"
     family: ClassVar[str] = "Markov with factors"
     Config: ClassVar[type] = TransRecConfig
+    presets: ClassVar[dict[tuple[str, str], TransRecConfig]] = {
+        ("transrec", "ml-100k"): TransRecConfig(batch_size=16, averaging=0.99, epochs=20)
+    }
     config: TransRecConfig
     module: TransRecModule
 

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
-from recsys.models.item2vec import Cbow, Item2VecConfig, SkipGram, negative_sampling, neighbours
+from recsys.models.item2vec import Cbow, Item2VecConfig, NegativeSampling, SkipGram, negative_sampling, neighbours
 from recsys.training.batches import Draws
 from recsys.training.run import Run
 from tests import toys
@@ -90,6 +90,15 @@ def test_a_stranger_gets_what_is_watched_first():
     histories = [np.array([user % 3 or 4, 5, 6]) for user in range(30)]
     model = SkipGram(replace(SETTINGS, window=1)).fit(toys.dataset(histories, 10), None, Run(device="cpu"))
     assert set(np.argsort(-model.score(Queries([np.array([], np.int64)]))[0])[:3]) == {1, 2, 4}
+
+
+def test_a_film_as_likely_as_its_k_draws_may_as_well_have_been_drawn():
+    """Scores count from log k q: one that equals it leaves the loss at log 2 for each film compared."""
+    q = np.array([0.5, 0.3, 0.2])
+    loss = NegativeSampling(5, q)
+    bias = torch.from_numpy(np.log(5 * q)).float()
+    found = loss(torch.zeros(4, 2), torch.zeros(3, 2), bias, torch.tensor([0, 1, 2, 0]))
+    assert found.item() == pytest.approx(4 * 6 * np.log(2), rel=1e-5)
 
 
 def test_the_loss_is_that_of_word2vec():
