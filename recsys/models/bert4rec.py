@@ -26,6 +26,7 @@ from recsys.training.batches import Batch, Draws, pad
 class Bert4RecConfig(SequenceConfig):
     """Sizes and choices of BERT4Rec; the sizes are the paper's for ML-1M."""
 
+    epochs: int = 140
     layers: int = 2  # Transformer blocks, the paper's L
     heads: int = 2  # attention heads, the paper's h
     mask_share: float = 0.2  # share of the films hidden in a training sample, the paper's ρ
