@@ -123,7 +123,8 @@ def _chosen_scores(
     b_target, b = F.embedding(films, bias[:, None])[:, 0].split(sizes)
     positive = (hidden * w_target).sum(1) + b_target
     if negatives.dim() == 1:
-        negative = hidden @ w.T + b
+        filled = F.pad(hidden, (0, 0, 0, -len(hidden) % ROWS))  # few shapes, as batches.STEP has it
+        negative = (filled @ w.T)[: len(hidden)] + b
     else:
         negative = (w.view(*negatives.shape, hidden.shape[1]) @ hidden[:, :, None])[:, :, 0] + b.view(negatives.shape)
     return positive.float(), negative.float()
