@@ -91,7 +91,8 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
         for row in known["figures"]
         if (row["dataset"], row["protocol"]) == (dataset, protocol)
     ]
-    table = pd.DataFrame(rows, columns=["title", "variant", *("hr@1", "hr@10", "ndcg@10", "mrr"), "code", "rules", "source"])
+    columns = ["title", "variant", "hr@1", "hr@10", "ndcg@10", "mrr", "code", "rules", "source"]
+    table = pd.DataFrame(rows, columns=columns)
     return table.sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
 
 

@@ -28,7 +28,7 @@ from recsys.models._transformer import Dropout, pick
 class CaserConfig(SequenceConfig):
     """Sizes and choices of Caser; the filters are the paper's for MovieLens."""
 
-    epochs: int = 60
+    epochs: int = 40
     batch_size: int = 64
     validate_every: int = 5
     window: int = 5  # films that the filters see, the paper's L

@@ -40,6 +40,7 @@ class Gru4RecConfig(SequenceConfig):
 class BprConfig(Gru4RecConfig):
     """The pair: the target is to score above each of the films drawn."""
 
+    epochs: int = 30
     loss: str = "bpr"
     popularity: float = 0.0
 
@@ -48,6 +49,7 @@ class BprConfig(Gru4RecConfig):
 class Top1Config(Gru4RecConfig):
     """The first paper's own loss."""
 
+    epochs: int = 30
     loss: str = "top1"
     popularity: float = 0.0
 
@@ -56,6 +58,7 @@ class Top1Config(Gru4RecConfig):
 class PlusConfig(Gru4RecConfig):
     """The second paper's loss; it draws 2,048 extra films, by popularity to a power that it tunes for each data set."""
 
+    epochs: int = 30
     loss: str = "bpr-max"
     negatives: int = 512
     popularity: float = 0.0
