@@ -2,7 +2,8 @@ import re
 
 import pytest
 
-from recsys.evaluation import results
+from recsys.evaluation import report, results
+from recsys.models import registry
 from recsys.paths import REPOSITORY
 
 README = (REPOSITORY / "README.md").read_text("utf-8")
@@ -23,14 +24,10 @@ def test_every_file_that_the_readme_names_exists():
         assert any((place / name).exists() for place in places), name
 
 
-def test_every_figure_of_the_readme_is_that_of_a_shipped_result(monkeypatch, tmp_path):
+@pytest.mark.parametrize("protocol", ["full", "popularity-100"])
+def test_the_tables_of_the_readme_are_what_report_prints_of_the_shipped_results(protocol, monkeypatch, tmp_path):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    rows = re.findall(
-        r"^\| (?!model)([\w-]+) \| (\d+) \| ([.\d]+) \| ([.\d]+) \| ([.\d]+) \| ([.\d]+) \|", README, re.MULTILINE
-    )
-    assert "bert4rec" in [row[0] for row in rows]
-    for variant, seeds, *figures in rows:
-        full, sampled = (results.load("ml-1m", protocol, variant) for protocol in ("full", "popularity-100"))
-        assert int(seeds) == len(full["seeds"]) == len(sampled["seeds"])
-        measured = [result["mean"][metric] for result in (full, sampled) for metric in ("ndcg@10", "hr@10")]
-        assert [float(figure) for figure in figures] == pytest.approx(measured, abs=6e-5), variant
+    command = f"python -m recsys report --brief --dataset ml-1m --protocol {protocol}"
+    (printed,) = re.findall(rf"^<!-- {re.escape(command)} -->\n(.+?)\n<!-- -->$", README, re.MULTILINE | re.DOTALL)
+    assert printed == report.report(["ml-1m"], [protocol], brief=True)
+    assert {row["variant"] for _, row in results.leaderboard("ml-1m", protocol).iterrows()} == set(registry.names())
