@@ -51,7 +51,7 @@ def controls() -> tuple[list[Variant], int]:
         chosen = st.multiselect(
             words.CHOOSE,
             variants,
-            default=[variant for variant in variants if variant.name in FIRST],
+            default=sorted((variant for variant in variants if variant.name in FIRST), key=in_order),
             format_func=lambda variant: variant.title,
             max_selections=MOST,
             placeholder=words.CHOOSE_HINT,
@@ -63,6 +63,11 @@ def controls() -> tuple[list[Variant], int]:
             words.HOW_MANY, [5, 10, 20], default=10, required=True, key="how_many_each", persist_state="session"
         )
     return chosen, k
+
+
+def in_order(variant: Variant) -> int:
+    """The place of a recommender among those chosen at first."""
+    return FIRST.index(variant.name)
 
 
 def side_by_side(chosen: list[Variant]) -> dict[Variant, st.delta_generator.DeltaGenerator]:
