@@ -56,6 +56,8 @@ def controls() -> tuple[list[Variant], int]:
             max_selections=MOST,
             placeholder=words.CHOOSE_HINT,
             help=words.CHOOSE_HELP.format(n=MOST),
+            width=820,
+            wrap=True,
             key="compared",
             persist_state="session",
         )
