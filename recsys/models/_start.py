@@ -5,11 +5,24 @@ Shapes: I items, D dimensions, E events.
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 from scipy.sparse.linalg import svds
+from torch import nn
 
 from recsys.data.schema import Dataset
 
 WINDOW = 3  # films to either side that count as neighbours
+
+
+@torch.no_grad()
+def head_start(items: nn.Embedding, positions: nn.Embedding | None, train: Dataset, std: float, seed: int) -> None:
+    """Put films that are watched together near each other, and neighbouring positions a fixed turn apart."""
+    dim = items.embedding_dim
+    vectors = neighbour_vectors(train, dim, std, np.random.default_rng(seed))
+    items.weight[: train.n_items] = torch.from_numpy(vectors)
+    if positions is not None:
+        waves = sinusoids(len(positions.weight), dim)
+        positions.weight.copy_(torch.from_numpy(waves * (std / waves.std())))
 
 
 def neighbour_vectors(train: Dataset, dim: int, std: float, rng: np.random.Generator) -> np.ndarray:

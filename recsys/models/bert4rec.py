@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
-from recsys.models._start import neighbour_vectors, sinusoids
+from recsys.models._start import head_start
 from recsys.models._transformer import Block, Dropout
 from recsys.training.batches import Batch, Draws, pad
 
@@ -58,14 +58,6 @@ class Bert4RecModule(SequenceModule):
             self.project = nn.Sequential(nn.Linear(config.dim, config.dim), nn.GELU(), nn.LayerNorm(config.dim))
         initialise(self, config.init)
 
-    @torch.no_grad()
-    def head_start(self, train: Dataset, std: float, rng: np.random.Generator) -> None:
-        """Put films that are watched together near each other, and neighbouring positions a fixed turn apart."""
-        dim = self.items.embedding_dim
-        self.items.weight[: self.n_items] = torch.from_numpy(neighbour_vectors(train, dim, std, rng))
-        positions = sinusoids(len(self.positions.weight), dim)
-        self.positions.weight.copy_(torch.from_numpy(positions * (std / positions.std())))
-
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
         positions = torch.arange(tokens.shape[1], device=tokens.device)
@@ -98,7 +90,7 @@ class Bert4Rec(SequenceRecommender):
     def begin(self, module: Bert4RecModule, train: Dataset, seed: int) -> None:
         """The head start, unless it is switched off."""
         if self.config.head_start:
-            module.head_start(train, self.config.init, np.random.default_rng(seed))
+            head_start(module.items, module.positions, train, self.config.init, seed)
 
     def prompt(self, history: np.ndarray) -> np.ndarray:
         """The newest films and a `[mask]` after them."""

@@ -13,14 +13,13 @@ Shapes: B sequences, T positions, Q of them asked for, D dimensions, L films in 
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
-from recsys.models._start import neighbour_vectors
+from recsys.models._start import head_start
 from recsys.models._transformer import Dropout, pick
 
 
@@ -59,12 +58,6 @@ class CaserModule(SequenceModule):
         self.dropout, self.norm = Dropout(config.dropout), nn.LayerNorm(dim)
         initialise(self, config.init)
         nn.init.constant_(self.weighings.weight, 1 / config.window)
-
-    @torch.no_grad()
-    def head_start(self, train: Dataset, std: float, rng: np.random.Generator) -> None:
-        """Put films that are watched together near each other."""
-        vectors = neighbour_vectors(train, self.items.embedding_dim, std, rng)
-        self.items.weight[: self.n_items] = torch.from_numpy(vectors)
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
@@ -114,7 +107,7 @@ class Caser(SequenceRecommender):
     def begin(self, module: CaserModule, train: Dataset, seed: int) -> None:
         """The head start, unless it is switched off."""
         if self.config.head_start:
-            module.head_start(train, self.config.init, np.random.default_rng(seed))
+            head_start(module.items, None, train, self.config.init, seed)
 
 
 VARIANTS = {"caser": Caser}

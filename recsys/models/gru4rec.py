@@ -14,13 +14,11 @@ Shapes: B sequences, T positions, Q of them asked for, D dimensions, H units of 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-import torch
 from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
-from recsys.models._start import neighbour_vectors
+from recsys.models._start import head_start
 from recsys.models._transformer import Dropout, pick
 
 
@@ -81,12 +79,6 @@ class Gru4RecModule(SequenceModule):
         self.norm = nn.LayerNorm(config.dim)
         initialise(self, config.init)
 
-    @torch.no_grad()
-    def head_start(self, train: Dataset, std: float, rng: np.random.Generator) -> None:
-        """Put films that are watched together near each other."""
-        vectors = neighbour_vectors(train, self.items.embedding_dim, std, rng)
-        self.items.weight[: self.n_items] = torch.from_numpy(vectors)
-
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
 
@@ -114,7 +106,7 @@ class Gru4RecCe(SequenceRecommender):
     def begin(self, module: Gru4RecModule, train: Dataset, seed: int) -> None:
         """The head start, unless it is switched off."""
         if self.config.head_start:
-            module.head_start(train, self.config.init, np.random.default_rng(seed))
+            head_start(module.items, None, train, self.config.init, seed)
 
 
 class Gru4RecBpr(Gru4RecCe):

@@ -12,13 +12,12 @@ Shapes: B sequences, T positions, Q of them asked for, D dimensions.
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
-from recsys.models._start import neighbour_vectors, sinusoids
+from recsys.models._start import head_start
 from recsys.models._transformer import Block, Dropout
 
 
@@ -74,14 +73,6 @@ class SasRecModule(SequenceModule):
         self.last_norm = nn.LayerNorm(config.dim)
         initialise(self, config.init)
 
-    @torch.no_grad()
-    def head_start(self, train: Dataset, std: float, rng: np.random.Generator) -> None:
-        """Put films that are watched together near each other, and neighbouring positions a fixed turn apart."""
-        dim = self.items.embedding_dim
-        self.items.weight[: self.n_items] = torch.from_numpy(neighbour_vectors(train, dim, std, rng))
-        positions = sinusoids(len(self.positions.weight), dim)
-        self.positions.weight.copy_(torch.from_numpy(positions * (std / positions.std())))
-
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
         films = (tokens != self.padding).sum(1, keepdim=True)  # (B, 1)
@@ -110,7 +101,7 @@ class SasRecSoftmax(SequenceRecommender):
     def begin(self, module: SasRecModule, train: Dataset, seed: int) -> None:
         """The head start, unless it is switched off."""
         if self.config.head_start:
-            module.head_start(train, self.config.init, np.random.default_rng(seed))
+            head_start(module.items, module.positions, train, self.config.init, seed)
 
 
 class SasRecBce(SasRecSoftmax):
