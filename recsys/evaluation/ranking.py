@@ -66,7 +66,7 @@ def ranks_and_lists(
     """`ranks` for a protocol that ranks the whole catalogue, and the lists that its users would have seen.
 
     Probabilities are those that the app prints, over all films, seen ones included; those of a model trained with gBCE
-    are σ(score), as in its paper (arXiv:2308.07192).
+    are σ(score - log I), its paper's σ(score) (arXiv:2308.07192): our loss counts scores from the logit of 1 / I.
     """
     link = _link(model)
     found = np.zeros(len(held_out), np.int64)
@@ -129,5 +129,5 @@ def _link(model: Recommender) -> Link | None:
     if model.softmax:
         return lambda scores, films: np.exp(scores[films] - log_sum_exp(scores))
     if getattr(model.config, "loss", "") == "gbce":
-        return lambda scores, films: expit(scores[films])
+        return lambda scores, films: expit(scores[films] - np.log(len(scores)))  # as the loss counts them
     return None
