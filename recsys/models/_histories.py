@@ -68,6 +68,12 @@ def pairs(groups: np.ndarray, items: np.ndarray, n_items: int, distance: int) ->
     return sparse.csr_array((ones, (before, after)), shape=(n_items, n_items))
 
 
+def seen(histories: Sequence[np.ndarray], n_items: int) -> sparse.csr_array:
+    """(B, I) float32: 1 where history b holds a film, however often."""
+    row, film, _ = last_places(histories, n_items)
+    return sparse.csr_array((np.ones(len(film), np.float32), (row, film)), shape=(len(histories), n_items))
+
+
 def popular_where_empty(scores: np.ndarray, histories: Sequence[np.ndarray], counts: np.ndarray) -> np.ndarray:
     """`scores` (B, I), changed in place: for an empty history, each film's share of all views."""
     empty = [row for row, history in enumerate(histories) if not len(history)]

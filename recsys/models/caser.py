@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
+from recsys.models._person import running_mean
 from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
 from recsys.models._start import head_start
 from recsys.models._transformer import Dropout, pick
@@ -78,12 +79,6 @@ class CaserModule(SequenceModule):
         """x (B, D, L-1+T) → (B, T, N): the best fit of each filter within the window that ends at each position."""
         fits = F.relu(conv(x))  # (B, N, L-h+T), h the filters' height
         return F.max_pool1d(fits, fits.shape[2] - x.shape[2] + self.window, 1).transpose(1, 2)
-
-
-def running_mean(x: Tensor) -> Tensor:
-    """x (B, T, D) → at each position the mean of all vectors up to it, (B, T, D)."""
-    counts = torch.arange(1, x.shape[1] + 1, device=x.device)[:, None]
-    return x.cumsum(1) / counts
 
 
 class Caser(SequenceRecommender):

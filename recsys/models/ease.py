@@ -12,7 +12,7 @@ from scipy.linalg import lapack
 
 from recsys import machine
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
-from recsys.models._histories import per_item, popular_where_empty, profile_weights, watched
+from recsys.models._histories import per_item, popular_where_empty, seen, watched
 from recsys.models.base import Recommender
 from recsys.training.run import Run
 
@@ -58,8 +58,7 @@ class Ease(Recommender):
 
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: about 1 for a film that fits, about 0 for one that does not."""
-        films = profile_weights(queries.histories, len(self.counts))  # (B, I)
-        films.data[:] = 1  # watched is 1, however often
+        films = seen(queries.histories, len(self.counts))  # (B, I)
         return popular_where_empty(films @ self.weights, queries.histories, self.counts)
 
     def state(self) -> dict[str, np.ndarray]:

@@ -24,6 +24,7 @@ from recsys.data.schema import Dataset
 from recsys.models._sequence import SequenceModule, SequenceRecommender, Sizes, initialise
 from recsys.training.batches import Batch, Draws
 from recsys.training.losses import Loss
+from recsys.training.negatives import Drawing, by_popularity, fetch
 
 DRAWN = 64  # negatives that a batch shares; each film weighs so much that they count as `negatives`
 KEEP, WINDOW = 1, 2  # purposes of random numbers
@@ -55,9 +56,7 @@ def negative_sampling(
     s = hidden (M, D) · weight (I, D) + bias (I,), s⁺ of the targets (M,), s⁻ of the films drawn (K,), which all pairs
     share. Where one is the target it counts all the same, as in the paper.
     """
-    films = torch.cat([targets, drawn])
-    w_target, w = F.embedding(films, weight).split([len(targets), len(drawn)])
-    b_target, b = F.embedding(films, bias[:, None])[:, 0].split([len(targets), len(drawn)])
+    w_target, b_target, w, b = fetch(weight, bias, targets, drawn)
     positive = ((hidden * w_target).sum(1) + b_target).float()  # (M,)
     negative = (hidden @ w.T + b).float()  # (M, K)
     return -F.logsigmoid(positive).sum() - negatives * F.logsigmoid(-negative).mean(1).sum()
@@ -71,14 +70,13 @@ class NegativeSampling:
     """
 
     def __init__(self, negatives: float, q: np.ndarray) -> None:
-        self.negatives, self.cumulative = negatives, torch.from_numpy(np.cumsum(q))
+        self.negatives, self.drawing = negatives, Drawing(q)
         self.log_kq = torch.from_numpy(np.log(negatives * q)).float()
 
     def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
         """Sum of the losses, ()."""
-        self.cumulative, self.log_kq = self.cumulative.to(hidden.device), self.log_kq.to(hidden.device)
-        draws = torch.rand(DRAWN, dtype=torch.float64, device=hidden.device)
-        drawn = torch.searchsorted(self.cumulative, draws).clamp(max=len(weight) - 1)
+        self.log_kq = self.log_kq.to(hidden.device)
+        drawn = self.drawing(DRAWN, hidden.device)
         return negative_sampling(hidden, weight, bias - self.log_kq, targets, drawn, self.negatives)
 
 
@@ -133,18 +131,13 @@ class SkipGram(SequenceRecommender):
         That is √(ρ / f) of the time, where f is its share of all views (arXiv:1310.4546, equation 5).
         """
         with torch.no_grad():
-            module.bias.copy_(torch.from_numpy(np.log(self.drawn_from(train))))
+            module.bias.copy_(torch.from_numpy(np.log(by_popularity(train.counts, self.config.popularity))))
         share = train.counts / train.counts.sum()
         self.kept = np.append(np.sqrt(self.config.subsample / np.maximum(share, 1e-12)), [0.0, 1.0])  # start: always
 
     def objective(self, train: Dataset) -> Loss:
         """Negative sampling."""
-        return NegativeSampling(self.config.negatives, self.drawn_from(train))
-
-    def drawn_from(self, train: Dataset) -> np.ndarray:
-        """q (I,), how likely each film is to be drawn; + 1: one that nobody trains on is to be pushed down too."""
-        q = (train.counts + 1.0) ** self.config.popularity
-        return q / q.sum()
+        return NegativeSampling(self.config.negatives, by_popularity(train.counts, self.config.popularity))
 
     def sample(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
         """Films and their neighbours, as bags and targets."""

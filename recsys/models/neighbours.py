@@ -20,6 +20,7 @@ from recsys.models._histories import (
     popular_where_empty,
     profile_weights,
     ratings_of,
+    seen,
     watched,
 )
 from recsys.models.base import Recommender
@@ -73,8 +74,7 @@ class _UserKnn(Recommender):
     def _neighbours(self, histories: Sequence[np.ndarray]) -> sparse.csr_array:
         """(b, U) the cosines of each visitor and their X most similar users."""
         n_users = len(self.ratings.indptr) - 1
-        films = profile_weights(histories, len(self.counts))  # (b, I)
-        films.data[:] = 1
+        films = seen(histories, len(self.counts))  # (b, I)
         cosine = (films @ self.directions).toarray()  # (b, U)
         cosine /= np.sqrt(np.maximum(films.sum(1), 1))[:, None]
         few = min(self.config.neighbours, n_users)

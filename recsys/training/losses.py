@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from recsys.data.schema import DataError
+from recsys.training.negatives import Drawing, by_popularity, fetch
 from recsys.training.pairwise import PAIRWISE, Pairwise
 
 LOSSES = ("softmax", "sampled-softmax", "gbce", *PAIRWISE)
@@ -117,10 +118,7 @@ def _chosen_scores(
     hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Scores of the targets, (M,), and of the negatives, (M, K), from one fetch of their weights."""
-    films = torch.cat([targets, negatives.flatten()])
-    sizes = [len(targets), negatives.numel()]
-    w_target, w = F.embedding(films, weight).split(sizes)  # unlike indexing, adds gradients in a fixed order
-    b_target, b = F.embedding(films, bias[:, None])[:, 0].split(sizes)
+    w_target, b_target, w, b = fetch(weight, bias, targets, negatives.flatten())
     positive = (hidden * w_target).sum(1) + b_target
     if negatives.dim() == 1:
         filled = F.pad(hidden, (0, 0, 0, -len(hidden) % ROWS))  # few shapes, as batches.STEP has it
@@ -152,17 +150,14 @@ class _SampledSoftmax:
     """Sampled softmax against films drawn by popularity to a power, shared by the batch."""
 
     def __init__(self, negatives: int, counts: np.ndarray, power: float) -> None:
-        q = (counts + 1.0) ** power  # + 1: a film that nobody trains on is to be pushed down too
-        q /= q.sum()
-        self.negatives = negatives
-        self.log_q, self.cumulative = torch.from_numpy(np.log(q)).float(), torch.from_numpy(np.cumsum(q))
+        q = by_popularity(counts, power)
+        self.negatives, self.drawing = negatives, Drawing(q)
+        self.log_q = torch.from_numpy(np.log(q)).float()
 
     def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
         """Sum of the losses, ()."""
-        device = hidden.device
-        self.log_q, self.cumulative = self.log_q.to(device), self.cumulative.to(device)
-        draws = torch.rand(self.negatives, dtype=torch.float64, device=device)
-        drawn = torch.searchsorted(self.cumulative, draws).clamp(max=len(weight) - 1)
+        self.log_q = self.log_q.to(hidden.device)
+        drawn = self.drawing(self.negatives, hidden.device)
         return sampled_softmax(hidden, weight, bias, targets, drawn, self.log_q)
 
 

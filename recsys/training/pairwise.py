@@ -12,6 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from recsys.training.negatives import Drawing, by_popularity, fetch
+
 CHUNK_SCORES = {"cpu": 1 << 18, "cuda": 1 << 25}  # r⁻ at a time: some ten arrays of that size fill a core's cache
 PENALTY = 0.5  # BPR-max's λ
 
@@ -112,17 +114,11 @@ class Pairwise:
     """
 
     def __init__(self, name: str, negatives: int, counts: np.ndarray, power: float) -> None:
-        self.name, self.negatives = name, negatives
-        q = (counts + 1.0) ** power
-        self.cumulative = torch.from_numpy(np.cumsum(q / q.sum()))
+        self.name, self.negatives, self.drawing = name, negatives, Drawing(by_popularity(counts, power))
 
     def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
         """Sum of the losses, ()."""
-        self.cumulative = self.cumulative.to(hidden.device)
-        draws = torch.rand(self.negatives, dtype=torch.float64, device=hidden.device)
-        drawn = torch.searchsorted(self.cumulative, draws).clamp(max=len(weight) - 1)
-        films = torch.cat([targets, drawn])
-        w_target, w = F.embedding(films, weight).split([len(targets), len(drawn)])
-        b_target, b = F.embedding(films, bias[:, None])[:, 0].split([len(targets), len(drawn)])
+        drawn = self.drawing(self.negatives, hidden.device)
+        w_target, b_target, w, b = fetch(weight, bias, targets, drawn)
         positive = ((hidden * w_target).sum(1) + b_target)[:, None]  # (M, 1)
         return _Chunked.apply(self.name, hidden, w, b, positive, targets, drawn)
