@@ -12,6 +12,7 @@ from recsys.data.prepared import MissingData
 from recsys.data.schema import DataError
 from recsys.evaluation import results
 from recsys.evaluation._commands import evaluate_command
+from recsys.evaluation.report import markdown, short
 from recsys.training._commands import train_command
 
 MODEL, PROTOCOL, SEED = "bert4rec", "popularity-100", 0
@@ -40,14 +41,14 @@ def thesis_command(datasets: list[str], settings: list[str]) -> int:
 def table(datasets: list[str]) -> str:
     """Markdown: for each data set the thesis' figures and ours."""
     head = ["data", "whose", *(name.upper() for name in COLUMNS)]
-    lines = [_line(head), _line(["---"] * len(head))]
+    rows = []
     for name in datasets:
         found = results.load(name, PROTOCOL, MODEL)
         seeds = len(found["seeds"])
         ours = [found["mean"][metric] for metric in COLUMNS]
-        lines.append(_line([name, "thesis", *map(_short, THESIS[name])]))
-        lines.append(_line([name, f"here, {seeds} seed{'s' if seeds > 1 else ''}", *map(_short, ours)]))
-    return "\n".join(lines)
+        rows.append([name, "thesis", *map(short, THESIS[name])])
+        rows.append([name, f"here, {seeds} seed{'s' if seeds > 1 else ''}", *map(short, ours)])
+    return markdown(head, rows)
 
 
 def _measure(name: str, settings: list[str]) -> int:
@@ -63,11 +64,3 @@ def _measure(name: str, settings: list[str]) -> int:
             return code
     measured = paths.results(paths.home(), name, PROTOCOL) / f"{MODEL}.json"
     return 0 if measured.exists() else evaluate_command(MODEL, name, PROTOCOL)
-
-
-def _line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _short(value: float) -> str:
-    return f"{value:.4f}".removeprefix("0")
