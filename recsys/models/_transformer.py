@@ -3,6 +3,8 @@
 Shapes: B sequences, T positions, D dimensions, H heads.
 """
 
+from typing import ClassVar
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -29,17 +31,40 @@ class Dropout(nn.Module):
         return x * kept * (256 / (256 - self.zeroed))
 
 
+class Fading(nn.Module):
+    """How much less each head attends to what lies further away: slope · log(1 + distance), off the logits.
+
+    The logarithmic kernel of KERPLE (arXiv:2205.09921, its equation 3 with r₂ = 1); the slopes are learnt. Heads begin
+    in turn with one slope that sees the newest films and one that sees nearly all alike.
+    """
+
+    FIRST: ClassVar[tuple[float, float]] = (2.0, 0.2)
+
+    def __init__(self, heads: int) -> None:
+        super().__init__()
+        self.slopes = nn.Parameter(torch.tensor([self.FIRST[head % 2] for head in range(heads)]))
+
+    def forward(self, at: Tensor, length: int) -> Tensor:
+        """What is added to the logits (B, H, Q, T) of positions `at` (B or 1, Q): -inf for what lies after them."""
+        distance = at[:, None, :, None] - torch.arange(length, device=at.device)  # (B, 1, Q, T)
+        fade = -self.slopes[:, None, None] * torch.log1p(distance.clamp(min=0).float())  # (B, H, Q, T)
+        return fade.masked_fill(distance < 0, -torch.inf)
+
+
 class Block(nn.Module):
     """Self-attention, then a position-wise feed-forward network, each with a residual connection.
 
     `pre_norm` normalises what goes into each part instead of the sum that comes out. Unlike the papers, dropout falls
     on the two outputs but not on the attention weights, which keeps the fused attention kernels. `causal` lets a
-    position look at itself and what lies before it only.
+    position look at itself and what lies before it only; `fading` lets a causal block tell near from far.
     """
 
-    def __init__(self, dim: int, heads: int, dropout: float, pre_norm: bool, causal: bool = False) -> None:
+    def __init__(
+        self, dim: int, heads: int, dropout: float, pre_norm: bool, causal: bool = False, fading: bool = False
+    ) -> None:
         super().__init__()
         self.heads, self.pre_norm, self.causal = heads, pre_norm, causal
+        self.fading = Fading(heads) if fading else None
         self.norm_attention, self.norm_forward = nn.LayerNorm(dim), nn.LayerNorm(dim)
         self.qkv, self.out = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
         self.forward_in, self.forward_out = nn.Linear(dim, 4 * dim), nn.Linear(4 * dim, dim)
@@ -66,10 +91,15 @@ class Block(nn.Module):
             q = F.linear(pick(x, at), self.qkv.weight[:d], self.qkv.bias[:d])  # (B, Q, D)
             k, v = F.linear(x, self.qkv.weight[d:], self.qkv.bias[d:]).chunk(2, -1)
         q, k, v = self.split(q), self.split(k), self.split(v)  # (B, H, Q or T, D/H)
-        if self.causal and at is not None:
-            visible = torch.arange(x.shape[1], device=x.device) <= at[:, None, :, None]  # (B, 1, Q, T)
+        length = x.shape[1]
+        if self.fading is not None:
+            everywhere = torch.arange(length, device=x.device)[None]  # (1, T)
+            visible = self.fading(everywhere if at is None else at, length).to(q.dtype)
+        elif self.causal and at is not None:
+            visible = torch.arange(length, device=x.device) <= at[:, None, :, None]  # (B, 1, Q, T)
         with torch.autocast(x.device.type, enabled=False):
-            mixed = F.scaled_dot_product_attention(q, k, v, visible, is_causal=self.causal and at is None)
+            everything_before = self.causal and visible is None
+            mixed = F.scaled_dot_product_attention(q, k, v, visible, is_causal=everything_before)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
     def split(self, x: Tensor) -> Tensor:

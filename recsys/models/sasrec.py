@@ -2,9 +2,10 @@
 
 Variants differ in the loss: the paper's binary cross-entropy against one film (sasrec-bce), the softmax over all films
 (sasrec-softmax, arXiv:2309.07602), gBCE against many (gsasrec, arXiv:2308.07192). Unlike the papers: a start token
-foresees the first film and answers for an empty history; a feed-forward network four times as wide as an embedding,
-with GELU; a bias per film; dropout spares the attention weights; the learning rate falls linearly to zero and the
-weights are averaged. What each choice brought is written down in assets/experiments.md.
+foresees the first film and answers for an empty history; attention that fades with distance stands in for position
+embeddings; two heads; a feed-forward network four times as wide as an embedding, with GELU; a bias per film; dropout
+spares the attention weights; the learning rate falls linearly to zero and the weights are averaged. What each choice
+brought is written down in assets/experiments.md.
 
 Shapes: B sequences, T positions, Q of them asked for, D dimensions.
 """
@@ -29,7 +30,8 @@ class SasRecConfig(SequenceConfig):
     dropout: float = 0.2
     validate_every: int = 4
     layers: int = 2  # Transformer blocks
-    heads: int = 1  # attention heads
+    heads: int = 2  # attention heads
+    fading: bool = True  # attention fades with distance, at a learnt rate; without it: the paper's position embeddings
     init: float = 0.05  # standard deviation of the first weights
     head_start: bool = True  # begin with neighbours' vectors and sinusoids (_start.py), not with random embeddings
 
@@ -61,23 +63,27 @@ def for_few_users(variant: str, config: SasRecConfig) -> dict[tuple[str, str], A
 
 
 class SasRecModule(SequenceModule):
-    """Item and position embeddings and causal blocks; positions count from the newest film."""
+    """Item embeddings, position embeddings unless attention fades, and causal blocks."""
 
     def __init__(self, config: SasRecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
-        self.positions = nn.Embedding(config.length, config.dim)
+        self.positions = None if config.fading else nn.Embedding(config.length, config.dim)
         self.dropout = Dropout(config.dropout)
         self.blocks = nn.ModuleList(
-            Block(config.dim, config.heads, config.dropout, pre_norm=True, causal=True) for _ in range(config.layers)
+            Block(config.dim, config.heads, config.dropout, pre_norm=True, causal=True, fading=config.fading)
+            for _ in range(config.layers)
         )
         self.last_norm = nn.LayerNorm(config.dim)
         initialise(self, config.init)
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
-        films = (tokens != self.padding).sum(1, keepdim=True)  # (B, 1)
-        ages = films - 1 - torch.arange(tokens.shape[1], device=tokens.device)  # (B, T), 0 = newest
-        x = self.dropout(self.items(tokens) + self.positions(ages.clamp(min=0)))
+        x = self.items(tokens)
+        if self.positions is not None:
+            films = (tokens != self.padding).sum(1, keepdim=True)  # (B, 1)
+            ages = films - 1 - torch.arange(tokens.shape[1], device=tokens.device)  # (B, T), 0 = newest
+            x = x + self.positions(ages.clamp(min=0))
+        x = self.dropout(x)
         for block in self.blocks[:-1]:
             x = block(x, None)
         return self.last_norm(self.blocks[-1](x, None, at))

@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.evaluation import metrics
 from recsys.models import registry
+from recsys.models._transformer import Fading
 from recsys.models.sasrec import SasRecBce, SasRecConfig, SasRecSoftmax
 from recsys.training.batches import Draws
 from recsys.training.losses import item_loss
@@ -28,6 +30,9 @@ def test_it_learns_that_the_next_film_is_the_last_plus_one(variant):
     assert model.score(Queries([np.array([7])])).argmax() == 8  # a stranger's
 
 
+BOTH = pytest.mark.parametrize("fading", [True, False])  # and with position embeddings
+
+
 def untrained(**settings):
     model = SasRecSoftmax(SasRecConfig(**{"dim": 16, "length": 10, "heads": 2, "init": 0.5} | settings))
     torch.manual_seed(0)
@@ -36,29 +41,52 @@ def untrained(**settings):
     return model
 
 
-def test_a_later_film_changes_no_earlier_state():
-    module = untrained().module
+@BOTH
+def test_a_later_film_changes_no_earlier_state(fading):
+    module = untrained(fading=fading).module
     states = module(torch.tensor([[START, 4, 8, 15, 16], [START, 4, 8, 23, 29]]))
     torch.testing.assert_close(states[0, :3], states[1, :3])
     assert not torch.allclose(states[0, 3], states[1, 3])
 
 
-def test_padding_changes_no_state():
-    module = untrained().module
+@BOTH
+def test_padding_changes_no_state(fading):
+    module = untrained(fading=fading).module
     padded = module(torch.tensor([[START, 4, 8, PADDING, PADDING]]))
     torch.testing.assert_close(padded[:, :3], module(torch.tensor([[START, 4, 8]])), rtol=1e-4, atol=1e-5)
 
 
-def test_the_order_of_older_films_counts():
-    states = untrained().module(torch.tensor([[START, 4, 8, 15], [START, 8, 4, 15]]))
+@BOTH
+def test_the_order_of_older_films_counts(fading):
+    states = untrained(fading=fading).module(torch.tensor([[START, 4, 8, 15], [START, 8, 4, 15]]))
     assert not torch.allclose(states[0, 3], states[1, 3], atol=1e-3)
 
 
-def test_states_at_some_positions_are_those_of_all_positions():
-    module = untrained().module
+@BOTH
+def test_states_at_some_positions_are_those_of_all_positions(fading):
+    module = untrained(fading=fading).module
     tokens, at = torch.randint(30, (3, 7)), torch.tensor([[6, 0], [2, 2], [5, 1]])
     picked = module(tokens)[torch.arange(3)[:, None], at]
     torch.testing.assert_close(module(tokens, at), picked, rtol=1e-4, atol=1e-5)
+
+
+def test_attention_fades_by_the_slope_of_its_head():
+    fading = Fading(2)
+    with torch.no_grad():
+        fading.slopes.copy_(torch.tensor([1.0, 0.0]))
+    everywhere = fading(torch.arange(3)[None], 3)  # (1, H, 3, 3)
+    one, two, never = -math.log(2), -math.log(3), -math.inf
+    torch.testing.assert_close(everywhere[0, 0], torch.tensor([[0, never, never], [one, 0, never], [two, one, 0]]))
+    torch.testing.assert_close(everywhere[0, 1], torch.tensor([[0, never, never], [0, 0, never], [0, 0, 0]]))
+    torch.testing.assert_close(fading(torch.tensor([[2, 0]]), 3), everywhere[:, :, [2, 0]])
+
+
+def test_a_steep_head_hears_the_newest_film_only():
+    module = untrained(layers=1, heads=1).module
+    with torch.no_grad():
+        module.blocks[0].fading.slopes.fill_(200)
+    states = module(torch.tensor([[START, 4, 8, 15], [START, 23, 29, 15]]))
+    torch.testing.assert_close(states[0, 3], states[1, 3])
 
 
 def targets_of(batch):
@@ -95,9 +123,10 @@ def test_a_question_begins_with_the_start_token():
     assert model.prompt(np.array([], int)).tolist() == [START]
 
 
-def test_training_and_questions_see_the_same():
+@BOTH
+def test_training_and_questions_see_the_same(fading):
     """The state that foresees the last film in training is the state that a question after the films before it asks."""
-    model = untrained()
+    model = untrained(fading=fading)
     history = np.array([3, 9, 4, 1, 7])
     batch = model.sample([history], np.array([0]), 30, Draws(0, 0))
     trained = model.module(batch.tokens)[0, 4]
@@ -105,8 +134,9 @@ def test_training_and_questions_see_the_same():
     torch.testing.assert_close(model.module.logits(trained), asked, rtol=1e-4, atol=1e-5)
 
 
-def test_every_weight_learns():
-    model = untrained()
+@BOTH
+def test_every_weight_learns(fading):
+    model = untrained(fading=fading)
     model.item_loss = item_loss("softmax", 1, 0, np.ones(30))
     split = leave_one_out(toys.cycle(30, 8, 8))
     model.loss(model.module.train(), model.sample(split.train.histories, np.arange(8), 30, Draws(0, 0))).backward()
