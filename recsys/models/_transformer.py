@@ -35,20 +35,25 @@ class Fading(nn.Module):
     """How much less each head attends to what lies further away: slope · log(1 + distance), off the logits.
 
     The logarithmic kernel of KERPLE (arXiv:2205.09921, its equation 3 with r₂ = 1); the slopes are learnt. Heads begin
-    in turn with one slope that sees the newest films and one that sees nearly all alike.
+    in turn with one that sees the nearest films and one that sees nearly all alike. What lies after a position has
+    slopes of its own, unless nothing there is seen (`causal`): or else before and after would be the same.
     """
 
     FIRST: ClassVar[tuple[float, float]] = (2.0, 0.2)
 
-    def __init__(self, heads: int) -> None:
+    def __init__(self, heads: int, causal: bool) -> None:
         super().__init__()
-        self.slopes = nn.Parameter(torch.tensor([self.FIRST[head % 2] for head in range(heads)]))
+        first = torch.tensor([self.FIRST[head % 2] for head in range(heads)])
+        self.slopes = nn.Parameter(first)  # (H,)
+        self.after = None if causal else nn.Parameter(first.clone())  # (H,)
 
     def forward(self, at: Tensor, length: int) -> Tensor:
-        """What is added to the logits (B, H, Q, T) of positions `at` (B or 1, Q): -inf for what lies after them."""
+        """What is added to the logits (B, H, Q, T) of the positions `at` (B or 1, Q)."""
         distance = at[:, None, :, None] - torch.arange(length, device=at.device)  # (B, 1, Q, T)
-        fade = -self.slopes[:, None, None] * torch.log1p(distance.clamp(min=0).float())  # (B, H, Q, T)
-        return fade.masked_fill(distance < 0, -torch.inf)
+        slopes = self.slopes[:, None, None]  # (H, 1, 1)
+        if self.after is not None:
+            slopes = torch.where(distance < 0, self.after[:, None, None], slopes)  # (B, H, Q, T)
+        return -slopes * torch.log1p(distance.abs().float())
 
 
 class Block(nn.Module):
@@ -56,7 +61,8 @@ class Block(nn.Module):
 
     `pre_norm` normalises what goes into each part instead of the sum that comes out. Unlike the papers, dropout falls
     on the two outputs but not on the attention weights, which keeps the fused attention kernels. `causal` lets a
-    position look at itself and what lies before it only; `fading` lets a causal block tell near from far.
+    position look at itself and what lies before it only; `fading` lets a block tell near from far without position
+    embeddings.
     """
 
     def __init__(
@@ -64,7 +70,7 @@ class Block(nn.Module):
     ) -> None:
         super().__init__()
         self.heads, self.pre_norm, self.causal = heads, pre_norm, causal
-        self.fading = Fading(heads) if fading else None
+        self.fading = Fading(heads, causal) if fading else None
         self.norm_attention, self.norm_forward = nn.LayerNorm(dim), nn.LayerNorm(dim)
         self.qkv, self.out = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
         self.forward_in, self.forward_out = nn.Linear(dim, 4 * dim), nn.Linear(4 * dim, dim)
@@ -91,12 +97,13 @@ class Block(nn.Module):
             q = F.linear(pick(x, at), self.qkv.weight[:d], self.qkv.bias[:d])  # (B, Q, D)
             k, v = F.linear(x, self.qkv.weight[d:], self.qkv.bias[d:]).chunk(2, -1)
         q, k, v = self.split(q), self.split(k), self.split(v)  # (B, H, Q or T, D/H)
-        length = x.shape[1]
+        everywhere = torch.arange(x.shape[1], device=x.device)[None]  # (1, T)
+        places = everywhere if at is None else at
+        if self.causal and (at is not None or self.fading is not None):
+            visible = everywhere[:, None, None] <= places[:, None, :, None]  # (B or 1, 1, Q, T)
         if self.fading is not None:
-            everywhere = torch.arange(length, device=x.device)[None]  # (1, T)
-            visible = self.fading(everywhere if at is None else at, length).to(q.dtype)
-        elif self.causal and at is not None:
-            visible = torch.arange(length, device=x.device) <= at[:, None, :, None]  # (B, 1, Q, T)
+            fade = self.fading(places, x.shape[1]).to(q.dtype)  # (B or 1, H, Q, T)
+            visible = fade if visible is None else fade.masked_fill(~visible, -torch.inf)
         with torch.autocast(x.device.type, enabled=False):
             everything_before = self.causal and visible is None
             mixed = F.scaled_dot_product_attention(q, k, v, visible, is_causal=everything_before)

@@ -33,6 +33,7 @@ class Bert4RecConfig(SequenceConfig):
     last_share: float = 0.1  # share of the samples that hide the last film only
     keep_some: bool = False  # BERT's 80/10/10: of the films to guess, a tenth stays and a tenth becomes a random film
     windows: bool = False  # half the samples of a history longer than `length` take a random stretch of it
+    fading: bool = False  # attention fades with distance, at a learnt rate, in place of position embeddings
     pre_norm: bool = True  # normalise before each part of a block instead of after (the paper)
     projection: bool = False  # a linear map and GELU before the output (the paper's equation 7)
     init: float = 0.05  # standard deviation of the first weights
@@ -43,14 +44,15 @@ FEW_USERS = Bert4RecConfig(batch_size=16, dropout=0.3, epochs=60, averaging=0.99
 
 
 class Bert4RecModule(SequenceModule):
-    """Item and position embeddings, L bidirectional blocks, a projection, tied output weights."""
+    """Item embeddings, positions unless attention fades, L bidirectional blocks, a projection, tied output weights."""
 
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
-        self.positions = nn.Embedding(config.length, config.dim)
+        self.positions = None if config.fading else nn.Embedding(config.length, config.dim)
         self.norm, self.dropout = nn.LayerNorm(config.dim), Dropout(config.dropout)
         self.blocks = nn.ModuleList(
-            Block(config.dim, config.heads, config.dropout, config.pre_norm) for _ in range(config.layers)
+            Block(config.dim, config.heads, config.dropout, config.pre_norm, fading=config.fading)
+            for _ in range(config.layers)
         )
         self.last_norm = nn.LayerNorm(config.dim) if config.pre_norm else nn.Identity()
         self.project: nn.Module = nn.Identity()
@@ -60,10 +62,12 @@ class Bert4RecModule(SequenceModule):
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
-        positions = torch.arange(tokens.shape[1], device=tokens.device)
-        positions = positions.clamp(max=self.positions.num_embeddings - 1)  # padding may reach beyond the last one
         visible = (tokens != self.padding)[:, None, None, :]  # (B, 1, 1, T)
-        x = self.dropout(self.norm(self.items(tokens) + self.positions(positions)))
+        x = self.items(tokens)
+        if self.positions is not None:
+            positions = torch.arange(tokens.shape[1], device=tokens.device)
+            x = x + self.positions(positions.clamp(max=self.positions.num_embeddings - 1))  # padding may lie beyond
+        x = self.dropout(self.norm(x))
         for block in self.blocks[:-1]:
             x = block(x, visible)
         return self.project(self.last_norm(self.blocks[-1](x, visible, at)))

@@ -60,9 +60,10 @@ def test_the_states_asked_for_are_those_of_the_hidden_films():
     assert batch.targets.tolist() == [int(data.histories[row][place]) for row, place in zip(rows, places, strict=True)]
 
 
+@pytest.mark.parametrize("fading", [False, True])
 @pytest.mark.parametrize("pre_norm", [False, True])
-def test_what_is_computed_only_where_it_is_wanted_is_the_same(pre_norm):
-    module = untrained(init=0.5, layers=2, pre_norm=pre_norm).module.eval()
+def test_what_is_computed_only_where_it_is_wanted_is_the_same(pre_norm, fading):
+    module = untrained(init=0.5, layers=2, pre_norm=pre_norm, fading=fading).module.eval()
     tokens = torch.tensor([[1, 31, 2, 8, 9], [3, 4, 31, 30, 30]])
     at = torch.tensor([[1, 4, 0], [2, 0, 0]])
     everywhere, wanted = module(tokens), module(tokens, at)
@@ -105,12 +106,20 @@ def test_windows_reach_the_old_films_of_long_histories():
         assert len(seen) == reached
 
 
-@pytest.mark.parametrize("pre_norm", [False, True])
-def test_it_learns_that_the_next_film_is_the_last_plus_one(pre_norm):
+@pytest.mark.parametrize(("pre_norm", "fading"), [(False, False), (True, False), (True, True)])
+def test_it_learns_that_the_next_film_is_the_last_plus_one(pre_norm, fading):
     histories = [(user + np.arange(6 + user % 11)) % 20 for user in range(240)]
     split = leave_one_out(toys.dataset(histories, 20))
     config = Bert4RecConfig(
-        dim=32, length=10, epochs=40, batch_size=16, lr=5e-3, warmup=20, last_share=0.3, pre_norm=pre_norm
+        dim=32,
+        length=10,
+        epochs=40,
+        batch_size=16,
+        lr=5e-3,
+        warmup=20,
+        last_share=0.3,
+        pre_norm=pre_norm,
+        fading=fading,
     )
     model = Bert4Rec(config).fit(split.train, split.valid, Run(device="cpu"))
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
@@ -124,8 +133,9 @@ def untrained(**settings):
     return model
 
 
-def test_padding_changes_no_score():
-    model = untrained(init=0.5)
+@pytest.mark.parametrize("fading", [False, True])
+def test_padding_changes_no_score(fading):
+    model = untrained(init=0.5, fading=fading)
     short, long = np.array([3, 4]), np.arange(9)
     together = model.score(Queries([short, long]))
     np.testing.assert_allclose(together[:1], model.score(Queries([short])), atol=1e-5)
@@ -136,6 +146,26 @@ def test_both_sides_of_a_film_are_looked_at():
     first = module(torch.tensor([[1, 31, 2]]))[0, 1]
     assert not torch.allclose(first, module(torch.tensor([[1, 31, 3]]))[0, 1])
     assert not torch.allclose(first, module(torch.tensor([[3, 31, 2]]))[0, 1])
+
+
+def test_each_side_fades_by_its_own_slope():
+    module = untrained(init=0.5, layers=1, fading=True).module.eval()
+    with torch.no_grad():
+        module.blocks[0].fading.slopes.fill_(200)
+        module.blocks[0].fading.after.fill_(0)
+    states = module(torch.tensor([[4, 8, 31, 15, 16], [9, 7, 31, 15, 16], [4, 8, 31, 15, 9]]))
+    torch.testing.assert_close(states[0, 2], states[1, 2])  # of what lies before, nothing is near enough
+    assert not torch.allclose(states[0, 2], states[2, 2])  # after it, all is
+
+
+@pytest.mark.parametrize("fading", [False, True])
+def test_it_matters_on_which_side_a_film_stands(fading):
+    module = untrained(init=0.5, fading=fading).module.eval()
+    if fading:
+        with torch.no_grad():
+            module.blocks[0].fading.after.fill_(3)
+    states = module(torch.tensor([[4, 31, 8], [8, 31, 4]]))
+    assert not torch.allclose(states[0, 1], states[1, 1], atol=1e-3)
 
 
 def test_only_the_newest_films_count_and_a_mask_follows_them():
