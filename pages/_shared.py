@@ -8,7 +8,7 @@ from pages import _words as words
 from recsys.data import movielens
 from recsys.data.schema import DataError, Dataset
 from recsys.paths import ASSETS
-from recsys.serving import models
+from recsys.serving import filters, models
 from recsys.serving.recommend import ServingError
 from recsys.serving.search import TitleIndex
 
@@ -62,6 +62,12 @@ def title_index(name: str) -> TitleIndex:
     """The search index over a data set's films, the most watched first among equals."""
     films = dataset(name)
     return TitleIndex(films.catalog, films.counts)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def facts(name: str) -> filters.Facts:
+    """What filters look at in a data set's films."""
+    return filters.facts(dataset(name))
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)

@@ -20,14 +20,15 @@ POOL = 100  # of the best films, from which a varied list is drawn
 
 @dataclass(frozen=True)
 class Filters:
-    """What a person asks of the films that are recommended; as it is made, every film passes."""
+    """What a person asks of the films that are recommended. The default lets every unwatched film pass."""
 
     years: tuple[int, int] | None = None  # first and last, both included; a film without a year does not pass
     genres: tuple[str, ...] = ()  # at least one of them
     without: tuple[str, ...] = ()  # none of them
     known: str = "any"  # a step of KNOWN
     no_newer: bool = False  # nothing newer than the last film of the history
-    diversity: float = 0.0  # 0…1, how much a list is varied; see `varied`
+    hide_seen: bool = True  # for `recommend`: not those of the history
+    diversity: float = 0.0  # for `recommend`, 0…1: how much a list is varied
 
     @property
     def active(self) -> list[str]:
@@ -70,21 +71,29 @@ def genre_table(films: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
     return tuple(names), has
 
 
-def allowed(known: Facts, filters: Filters, history: Sequence[int]) -> np.ndarray:
-    """(I,) which films pass every filter; `history`: items, the latest last."""
-    return _all(known, list(_masks(known, filters, history).values()))
+def allowed(
+    known: Facts, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
+) -> np.ndarray:
+    """(I,) which films pass every filter and are not `unwanted`; `history`: items, the latest last."""
+    passing = _all(known, list(_masks(known, filters, history).values()))
+    passing[list(unwanted)] = False
+    return passing
 
 
-def too_strict(known: Facts, filters: Filters, history: Sequence[int], free: np.ndarray) -> list[str]:
-    """The filters of which each alone, if dropped, would let through one of the `free` films (I,), bool."""
+def too_strict(
+    known: Facts, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
+) -> list[str]:
+    """Where no film is left: the filters of which each alone, if dropped, would let one through."""
     masks = _masks(known, filters, history)
+    free = np.ones(len(known.years), bool)
+    free[[*unwanted, *(history if filters.hide_seen else ())]] = False
     without = {name: [mask for other, mask in masks.items() if other != name] for name in masks}
     return [name for name, others in without.items() if (_all(known, others) & free).any()]
 
 
 def _all(known: Facts, masks: list[np.ndarray]) -> np.ndarray:
     """(I,) which films pass all of them."""
-    return np.logical_and.reduce(masks) if masks else np.ones(len(known.years), bool)
+    return np.logical_and.reduce([np.ones(len(known.years), bool), *masks])
 
 
 def _masks(known: Facts, filters: Filters, history: Sequence[int]) -> dict[str, np.ndarray]:
