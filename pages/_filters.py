@@ -3,8 +3,11 @@
 Session state: filters (a Filters, kept from page to page); the widgets are filled from it whenever the popover opens.
 """
 
+from typing import Literal
+
 import numpy as np
 import streamlit as st
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from pages import _sequence as sequence
 from pages import _shared as shared
@@ -30,11 +33,20 @@ def mask(dataset: Dataset, films: tuple[int, ...]) -> np.ndarray | None:
 def choose(dataset: Dataset) -> None:
     """The popover; what it holds is made when it is opened."""
     count = len(asked().active)
-    label = words.FILTERS_ON.format(n=count) if count else words.FILTERS
-    panel = st.popover(label, icon=":material/tune:", key="filters_open", on_change="rerun")
+    panel = _popover(words.FILTERS_ON.format(n=count) if count else words.FILTERS, "filters_open", "tune")
     if panel.open:
         with panel:
             _controls(shared.facts(dataset.name))
+    if count:
+        reset_button("reset", label=f"*{words.RESET}*", type="tertiary")
+
+
+def _popover(label: str, key: str, icon: str) -> PopoverContainer:
+    """A popover whose label waits until it is closed: with another one Streamlit would take it for another popover."""
+    state = st.session_state
+    if not state.get(key):
+        state[f"{key}_label"] = label
+    return st.popover(state[f"{key}_label"], icon=f":material/{icon}:", key=key, on_change="rerun")
 
 
 def _controls(known: Facts) -> None:
@@ -67,12 +79,11 @@ def _controls(known: Facts) -> None:
         on_change=_read,
         args=(known,),
     )
-    reset_button("reset", disabled=not asked().active)
 
 
-def reset_button(key: str, disabled: bool = False) -> None:
+def reset_button(key: str, label: str = words.RESET, type: Literal["secondary", "tertiary"] = "secondary") -> None:
     """Every filter back to how it was at first."""
-    st.button(words.RESET, key=key, icon=":material/filter_alt_off:", on_click=reset, disabled=disabled)
+    st.button(label, key=key, icon=":material/filter_alt_off:", on_click=reset, type=type)
 
 
 def reset() -> None:
@@ -123,8 +134,7 @@ def unwanted(dataset: Dataset) -> None:
     items = st.session_state.unwanted
     if not items:
         return
-    label = words.UNWANTED.format(n=len(items))
-    panel = st.popover(label, icon=":material/thumb_down:", key="unwanted_open", on_change="rerun")
+    panel = _popover(words.UNWANTED.format(n=len(items)), "unwanted_open", "thumb_down")
     if panel.open:
         with panel:
             st.caption(words.UNWANTED_HELP)

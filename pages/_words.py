@@ -32,7 +32,7 @@ SEARCH = "Add a film"
 SEARCH_HINT = "Type a title"
 NOTHING_FOUND = "No film of this set is called that. Try fewer letters, or another title."
 ALREADY = "already in your list"
-START = "Start with a ready-made list, or type a title above."
+START = "Type a title, or start with what a real person watched, or with a ready-made list."
 TAKE = "Start with these *films: {example}*"
 UP, DOWN, REMOVE = "Move {film} up", "Move {film} down", "Remove {film}"
 UNDO, CLEAR, SHARE = "Undo", "Clear", "Share"
@@ -68,7 +68,9 @@ KNOWN_STEPS = {
     "hidden gems": "Hidden gems",
 }
 NO_NEWER = "Nothing newer than your last film"
-NO_NEWER_HELP = "Should somebody whose list ends in 2007 be shown a film of 2015? This keeps to what had come out by then."
+NO_NEWER_HELP = (
+    "Should somebody whose list ends in 2007 be shown a film of 2015? This keeps to what had come out by then."
+)
 DIVERSITY = "Variety"
 DIVERSITY_HELP = (
     "Trades likely films for films of other genres than those above them (maximal marginal relevance, Carbonell and "
@@ -86,18 +88,27 @@ TOO_STRICT = "No film passes all your filters. Loosen one: {filters}."
 ALL_TOO_STRICT = "No film passes your filters, and loosening one alone is not enough. Reset them to start again."
 MORE = "*More about {film}*"
 NOT_FOR_ME = "Not for me"
-UNWANTED, UNWANTED_HELP = "Not for me · {n}", "These films are not recommended to you. Undo brings the last one back, too."
+UNWANTED, UNWANTED_HELP = (
+    "Not for me · {n}",
+    "These films are not recommended to you. Undo brings the last one back, too.",
+)
 TAKE_BACK = "Recommend {film} again"
 LINKS = {"IMDb": "{film} on IMDb, in a new tab", "TMDB": "{film} on TMDB, in a new tab"}
 
 # A real viewer, and files
-SURPRISE = "Surprise me with a real viewer"
-SURPRISE_HELP = "The films of somebody from {data}, drawn by chance. Undo brings your own list back."
+SURPRISE, SURPRISE_AGAIN = "Surprise me with a real viewer", "A real viewer"
 VIEWER = "A real viewer of {data}, who watched {n} films. These are the newest {kept}."
 WHOLE_VIEWER = "A real viewer of {data}, and all {n} films that they watched."
 LINK, FILES = "A link", "Files"
-FILES_HELP = "Letterboxd reads its file at letterboxd.com/import. Dates and ratings stay empty: a list like this has none."
-FILMS_FILE, PICKS_FILE, JSON_FILE, LETTERBOXD_FILE = "Your films, CSV", "Predictions, CSV", "Both, JSON", "For Letterboxd"
+FILES_HELP = (
+    "Letterboxd reads its file at letterboxd.com/import. Dates and ratings stay empty: a list like this has none."
+)
+FILMS_FILE, PICKS_FILE, JSON_FILE, LETTERBOXD_FILE = (
+    "Your films, CSV",
+    "Predictions, CSV",
+    "Both, JSON",
+    "For Letterboxd",
+)
 WAKING = "Waking the recommenders"
 GETTING_READY = "Getting {model} ready for {data}. The first time takes a moment."
 INSTEAD = "Until then, this shows what {model} recommends."

@@ -37,9 +37,10 @@ def your_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) 
     sequence.show_viewer(films)
     if films:
         rows(dataset, films)
-    tools(dataset, films, answer)
     if not films:
         st.caption(words.START)
+    tools(dataset, films, answer)
+    if not films:
         sequence.choose_example(dataset)
 
 
@@ -124,10 +125,9 @@ def tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> No
             )
             share(dataset, films, answer)
         st.button(
-            words.SURPRISE,
+            words.SURPRISE_AGAIN if films else words.SURPRISE,
             key="surprise",
             icon=":material/casino:",
-            help=words.SURPRISE_HELP.format(data=shared.data_title(dataset.name)),
             on_click=sequence.surprise,
             args=(dataset,),
         )
@@ -230,10 +230,10 @@ def controls(dataset: Dataset) -> tuple[models.Variant, int, str]:
 
 def grid(dataset: Dataset, picks: list[Recommendation], films: tuple[int, ...]) -> None:
     """Predictions as poster cards."""
-    with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small"):
+    with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
         for pick in picks:
             item = dataset.catalog.item_of[pick.movie_id]
-            with st.container(horizontal=True, gap=None, horizontal_alignment="distribute"):
+            with st.container(gap=None):
                 st.html(cards.card(pick, picks[0].probability, film_links(dataset.catalog, item)))
                 actions(pick, item, films)
 

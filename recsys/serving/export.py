@@ -11,7 +11,12 @@ from recsys.data.schema import Catalog
 from recsys.serving.recommend import Recommendation
 
 FILM = ("title", "year", "genres", "movie_id", "imdb_id", "tmdb_id")
-LETTERBOXD = {"tmdbID": "tmdb_id", "imdbID": "imdb_id", "Title": "title", "Year": "year"}  # letterboxd.com/about/importing-data
+LETTERBOXD = {
+    "tmdbID": "tmdb_id",
+    "imdbID": "imdb_id",
+    "Title": "title",
+    "Year": "year",
+}  # letterboxd.com/about/importing-data
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet may run a cell that begins so
 
 

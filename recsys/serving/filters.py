@@ -71,18 +71,14 @@ def genre_table(films: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
     return tuple(names), has
 
 
-def allowed(
-    known: Facts, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
-) -> np.ndarray:
+def allowed(known: Facts, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()) -> np.ndarray:
     """(I,) which films pass every filter and are not `unwanted`; `history`: items, the latest last."""
     passing = _all(known, list(_masks(known, filters, history).values()))
     passing[list(unwanted)] = False
     return passing
 
 
-def too_strict(
-    known: Facts, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
-) -> list[str]:
+def too_strict(known: Facts, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()) -> list[str]:
     """Where no film is left: the filters of which each alone, if dropped, would let one through."""
     masks = _masks(known, filters, history)
     free = np.ones(len(known.years), bool)

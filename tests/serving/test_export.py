@@ -30,7 +30,12 @@ def read(text):
 
 def test_a_sequence_keeps_its_order_and_what_is_known_of_each_film(catalog):
     first, second = read(export.films_csv(catalog, [2, 0]))
-    assert (first["place"], first["title"], first["imdb_id"], first["tmdb_id"]) == ("1", 'He said, "no"\nand left', "", "")
+    assert (first["place"], first["title"], first["imdb_id"], first["tmdb_id"]) == (
+        "1",
+        'He said, "no"\nand left',
+        "",
+        "",
+    )
     assert (second["place"], second["title"], second["year"]) == ("2", "Amélie 八月", "2001")
     assert (second["movie_id"], second["imdb_id"], second["tmdb_id"]) == ("100", "tt0211915", "194")
 
@@ -39,12 +44,15 @@ def test_no_cell_is_a_formula(catalog):
     texts = [export.films_csv(catalog, [1, 3]), export.letterboxd(catalog, [1, 3])]
     for text in [*texts, export.predictions_csv(catalog, [pick(1, 101, None), pick(2, 103, None)])]:
         titles = [row.get("title") or row.get("Title") for row in read(text)]
-        assert titles == ["'=HYPERLINK(\"http://x\")", "'-30-"]
+        assert titles == ['\'=HYPERLINK("http://x")', "'-30-"]
 
 
 def test_predictions_have_rank_and_probability_or_none(catalog):
     rows = read(export.predictions_csv(catalog, [pick(1, 100, 0.25), pick(2, 102, None)]))
-    assert [(row["rank"], row["probability"], row["year"]) for row in rows] == [("1", "0.25", "2001"), ("2", "", "1999")]
+    assert [(row["rank"], row["probability"], row["year"]) for row in rows] == [
+        ("1", "0.25", "2001"),
+        ("2", "", "1999"),
+    ]
 
 
 def test_letterboxd_finds_its_own_columns(catalog):

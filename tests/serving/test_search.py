@@ -249,7 +249,9 @@ def test_a_figure_finds_a_roman_numeral():
         [],
     )
     assert [film.title for film in index.search("star wars 4", limit=1)] == ["Star Wars: Episode IV - A New Hope"]
-    assert [film.title for film in index.search("star wars 5", limit=1)] == ["Star Wars: Episode V - The Empire Strikes Back"]
+    assert [film.title for film in index.search("star wars 5", limit=1)] == [
+        "Star Wars: Episode V - The Empire Strikes Back"
+    ]
     assert index.exact("rocky 4").title == "Rocky IV"
     assert index.exact("rocky iv").title == "Rocky IV"
     assert index.exact("v for vendetta").title == "V for Vendetta"
