@@ -89,7 +89,10 @@ def too_strict(known: Facts, filters: Filters, history: Sequence[int], unwanted:
 
 def _all(known: Facts, masks: list[np.ndarray]) -> np.ndarray:
     """(I,) which films pass all of them."""
-    return np.logical_and.reduce([np.ones(len(known.years), bool), *masks])
+    passing = np.ones(len(known.years), bool)
+    for mask in masks:
+        passing &= mask
+    return passing
 
 
 def _masks(known: Facts, filters: Filters, history: Sequence[int]) -> dict[str, np.ndarray]:

@@ -38,7 +38,12 @@ _ALSO = re.compile(r"^(?:a\.?k\.?a\.?|also known as)\s+", re.IGNORECASE)
 _YEAR = re.compile(r"^(.*\S)\s*\(((?:18|19|20)\d\d)\)?$|^(.*\S)\s+((?:18|19|20)\d\d)$")
 _SPELT = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")
 _NUMBERED = re.compile(r"^#\s*(\d{1,9})$")
-_ROMAN = {numeral: str(n) for n, numeral in enumerate("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv".split(), 1)}
+_ROMAN = {
+    numeral: str(number)
+    for number, numeral in enumerate(
+        ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii"), 1
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,7 @@ def split_year(text: str) -> tuple[str, int | None]:
 
 
 def in_digits(name: str) -> str:
-    """A plain name with its Roman numerals as figures: "rocky iv" → "rocky 4". The first word stays: "v for vendetta"."""
+    """A plain name with Roman numerals as figures: "rocky iv" → "rocky 4". The first word stays: "v for vendetta"."""
     first, *others = name.split() or [""]
     return " ".join([first, *(_ROMAN.get(word, word) for word in others)])
 
