@@ -9,8 +9,6 @@ set (python -m recsys data get ml-1m).
 
 import argparse
 import json
-import os
-import platform
 import socket
 import subprocess
 import sys
@@ -18,13 +16,12 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date
 from shutil import which
 from typing import Any
 
 import numpy as np
 
-from recsys import paths
+from recsys import machine, paths
 
 FILMS = "260-1196-1210-1270-589-1240-2571-780-480-1580"  # a sequence of ten, in MovieLens ids
 SMALL = "50-172-181-204-195-183-121-82-96-313"  # the same for ML-100K, which counts in its own way
@@ -58,8 +55,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with served() as address:
         link = f"{address}/?data={options.data}&s={SMALL if options.data == 'ml-100k' else FILMS}"
         measured = in_browser(link, options.times)
-    about = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count(), "data": options.data}
-    print(json.dumps({"date": date.today().isoformat(), **about, "ms": measured}, indent=1))
+    print(json.dumps({"machine": machine.describe(), "data": options.data, "ms": measured}, indent=1))
 
 
 @contextmanager
@@ -146,9 +142,14 @@ def switch(page: Any, turn: int) -> float:
     return 500 * (time.perf_counter() - start)
 
 
+def add_or_undo(page: Any, turn: int) -> float:
+    """By turns, so that the sequence does not grow."""
+    return undo(page, turn) if turn % 2 else add(page, turn)
+
+
 ACTIONS: dict[str, Callable[[Any, int], float]] = {
     "move a film": move,
-    "add a film": lambda page, turn: add(page, turn) if turn % 2 == 0 else undo(page, turn),
+    "add a film, undo": add_or_undo,
     "switch page": switch,
 }
 

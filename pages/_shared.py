@@ -70,15 +70,14 @@ def facts(name: str) -> filters.Facts:
     return filters.facts(dataset(name))
 
 
-@st.cache_resource(max_entries=24, show_spinner=False)
+@st.cache_resource(max_entries=24, show_spinner=words.GETTING_READY)
 def _model(variant: str, name: str) -> models.Recommender:
     return models.load(variant, dataset(name))
 
 
 def model(variant: models.Variant, name: str) -> models.Recommender:
     """A recommender ready to score a data set; says so while it is being loaded or fitted. Raises models.StoreError."""
-    with st.spinner(words.GETTING_READY.format(model=variant.title, data=data_title(name))):
-        return _model(variant.name, name)
+    return _model(variant.name, name)
 
 
 def data_title(name: str) -> str:
@@ -96,10 +95,10 @@ def explain(error: Exception) -> None:
         st.code(command, language="bash", wrap_lines=True)
 
 
+@st.cache_resource(show_spinner=words.WAKING)
 def variants() -> tuple[models.Variant, ...]:
     """Every recommender; the first call loads torch."""
-    with st.spinner(words.WAKING):
-        return models.variants()
+    return models.variants()
 
 
 def fallback() -> models.Variant:

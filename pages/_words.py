@@ -110,7 +110,7 @@ FILMS_FILE, PICKS_FILE, JSON_FILE, LETTERBOXD_FILE = (
     "For Letterboxd",
 )
 WAKING = "Waking the recommenders"
-GETTING_READY = "Getting {model} ready for {data}. The first time takes a moment."
+GETTING_READY = "Getting the recommender ready. The first time takes a moment."
 INSTEAD = "Until then, this shows what {model} recommends."
 
 # Compare
