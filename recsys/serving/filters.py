@@ -115,7 +115,8 @@ def _masks(known: Facts, filters: Filters, history: Sequence[int]) -> dict[str, 
 
 def _any_of(known: Facts, genres: Sequence[str]) -> np.ndarray:
     """(I,) which films have one of the genres; a genre that the set lacks is nobody's."""
-    return known.has[:, [known.genres.index(genre) for genre in genres if genre in known.genres]].any(axis=1)
+    columns = [known.genres.index(genre) for genre in genres if genre in known.genres]
+    return np.asarray(known.has[:, columns].any(axis=1))
 
 
 def _latest(known: Facts, history: Sequence[int]) -> int:
