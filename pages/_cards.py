@@ -9,18 +9,21 @@ from recsys.serving.history import Example
 from recsys.serving.posters import art_url
 from recsys.serving.recommend import Recommendation
 
+NOWHERE: Mapping[str, str] = {}
 
-def card(pick: Recommendation, best: float | None) -> str:
-    """A recommended film: poster, probability, genres. `best`: the probability of the first one."""
+
+def card(pick: Recommendation, best: float | None, places: Mapping[str, str] = NOWHERE) -> str:
+    """A recommended film: poster, probability, genres, links. `best`: the probability of the first one."""
     genres = escape(words.genres(pick.genres)) or "&nbsp;"
-    poster = _poster(_film(pick), pick.rank)
-    return f'<div class="nr-card">{poster}{_chance(pick, best)}<div class="nr-quiet nr-one">{genres}</div></div>'
+    about = f'<div class="nr-quiet nr-one">{genres}</div>{_links(pick, places)}'
+    return f'<div class="nr-card">{_poster(_film(pick), pick.rank)}{_chance(pick, best)}{about}</div>'
 
 
-def line(pick: Recommendation, best: float | None) -> str:
+def line(pick: Recommendation, best: float | None, places: Mapping[str, str] = NOWHERE) -> str:
     """A recommended film as one row of a list."""
     quiet = " · ".join(filter(None, [str(pick.year or ""), words.genres(pick.genres)]))
-    return f'<div class="nr-line">{_row(pick.rank, _film(pick), escape(quiet))}{_chance(pick, best)}</div>'
+    about = escape(quiet) + _links(pick, places)
+    return f'<div class="nr-line">{_row(pick.rank, _film(pick), about)}{_chance(pick, best)}</div>'
 
 
 def watched(number: int, film: Film, latest: bool) -> str:
@@ -83,6 +86,17 @@ def _text(title: str, quiet: str) -> str:
 def _thumbnail(film: Film, about: str = "") -> str:
     """The art alone, small; without words where the title stands beside it."""
     return f'<img class="nr-thumb" src="{art_url(film.title, film.year, film.genres)}" alt="{escape(about)}">'
+
+
+def _links(pick: Recommendation, places: Mapping[str, str]) -> str:
+    """Where to read about a film, {"IMDb": address}; nothing where no place is known."""
+    film = _film(pick).label
+    links = "".join(
+        f'<a href="{escape(address)}" target="_blank" rel="noopener" '
+        f'aria-label="{escape(words.LINKS[place].format(film=film))}">{place}</a>'
+        for place, address in places.items()
+    )
+    return f'<span class="nr-links">{links}</span>' if links else ""
 
 
 def _chance(pick: Recommendation, best: float | None) -> str:

@@ -1,11 +1,15 @@
 """The visitor's watch sequence: kept in the session, read once from the address, written back after every run.
 
-Session state: data (name of the data set) · films (items, oldest first; None until read) · past (earlier sequences, for
-undo) · notices (sentences about the address) · carried (titles to find again in another data set).
+Session state: data (name of the data set) · films (items, oldest first; None until read) · unwanted (items that are
+not to be recommended) · past (both of them as they were, for undo) · notices (sentences about the address) · carried
+(titles to find again in another data set: films, unwanted) · viewer (the real person whose films were last taken) ·
+draws (a generator of chance, seeded once for the session).
 """
 
 from collections.abc import Sequence
+from secrets import randbits
 
+import numpy as np
 import streamlit as st
 
 from pages import _cards as cards
@@ -39,7 +43,8 @@ def seed() -> None:
     state.data = asked if known else shared.FIRST_SET
     state.asked = st.query_params.get("s", "") if known else ""  # as it came; kept until the films can be looked up
     state.notices = [] if known else [words.STRANGE_DATA]
-    state.films, state.past, state.carried = None, [], []
+    state.films, state.unwanted, state.past, state.carried = None, (), [], ([], [])
+    state.viewer, state.seed, state.draws = None, randbits(32), 0
 
 
 def write_address() -> None:
@@ -63,16 +68,21 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     if state.films is None:
         found, notices = history.from_query({"data": dataset.name, "s": state.asked}, dataset.catalog)
         state.films, state.notices = tuple(found), [*state.notices, *notices]
-    if state.carried:
+    if any(state.carried):
         _unpack(dataset)
     return state.films
 
 
 def change(new: Sequence[int]) -> None:
     """Replace the sequence; the one before can be had back by `undo`."""
+    _remember()
+    st.session_state.films, st.session_state.notices = tuple(new), []
+
+
+def _remember() -> None:
+    """Keep what is there now for `undo`."""
     state = st.session_state
-    state.past = [*state.past[1 - UNDO_STEPS :], state.films]
-    state.films, state.notices = tuple(new), []
+    state.past = [*state.past[1 - UNDO_STEPS :], (state.films, state.unwanted)]
 
 
 def add(item: int) -> None:
@@ -93,10 +103,34 @@ def move(place: int, by: int) -> None:
     change(now)
 
 
+def refuse(item: int) -> None:
+    """Recommend a film no more."""
+    if item not in st.session_state.unwanted:
+        _remember()
+        st.session_state.unwanted += (item,)
+
+
+def take_back(item: int) -> None:
+    """Let a film be recommended again."""
+    _remember()
+    st.session_state.unwanted = tuple(other for other in st.session_state.unwanted if other != item)
+
+
+def surprise(dataset: Dataset) -> None:
+    """Replace the sequence by that of a real person; the session's seed and the number of the draw decide whose."""
+    state = st.session_state
+    viewer = history.random_viewer(dataset, np.random.default_rng((state.seed, state.draws)))
+    state.draws += 1
+    if viewer:
+        state.viewer = viewer
+        change(viewer.items)
+
+
 def undo() -> None:
-    """Bring back the sequence before the last change."""
-    if st.session_state.past:
-        st.session_state.films = st.session_state.past.pop()
+    """Bring back the sequence and the unwanted films as they were before the last change of either."""
+    state = st.session_state
+    if state.past:
+        state.films, state.unwanted = state.past.pop()
 
 
 def choose_data() -> None:
@@ -115,28 +149,43 @@ def choose_data() -> None:
 
 def _switch_data() -> None:
     state = st.session_state
-    if state.films:
-        catalog = shared.dataset(state.data).catalog
-        state.carried = [catalog.films[item].label for item in state.films]
+    if state.films or state.unwanted:
+        known = shared.dataset(state.data).catalog.films
+        kept = (state.films or (), state.unwanted)
+        state.carried = tuple([known[item].label for item in items] for items in kept)
     state.data, state.asked, state.films, state.past, state.notices = state.chosen_data, "", None, [], []
+    state.unwanted, state.viewer = (), None
 
 
 def _unpack(dataset: Dataset) -> None:
     """Find the films that came along from another data set."""
     state = st.session_state
-    index = shared.title_index(dataset.name)
-    found = [index.exact(title) for title in state.carried]
-    kept = [film.item for film in found if film and film.item is not None]
-    if lost := len(found) - len(kept):
-        notice = words.LOST.format(n=lost, all=len(found), data=shared.data_title(dataset.name))
+    titles, unwanted = state.carried
+    kept = _found(dataset.name, titles)
+    if lost := len(titles) - len(kept):
+        notice = words.LOST.format(n=lost, all=len(titles), data=shared.data_title(dataset.name))
         state.notices = [*state.notices, notice]
-    state.films, state.carried = tuple(dict.fromkeys(kept)), []
+    state.films, state.unwanted = tuple(dict.fromkeys(kept)), tuple(dict.fromkeys(_found(dataset.name, unwanted)))
+    state.carried = ([], [])
+
+
+def _found(name: str, titles: Sequence[str]) -> list[int]:
+    """The items of those titles that a data set has."""
+    films = [shared.title_index(name).exact(title) for title in titles]
+    return [film.item for film in films if film and film.item is not None]
 
 
 def show_notices() -> None:
     """What could not be read from the address or found in this data set."""
     for notice in st.session_state.notices:
         st.warning(words.plain(notice), icon=":material/link_off:")
+
+
+def show_viewer(now: tuple[int, ...]) -> None:
+    """Whose films these are, while they are still those of a real person."""
+    viewer = st.session_state.viewer
+    if viewer and viewer.items == now:
+        st.caption(words.viewer(viewer.watched, len(now), shared.data_title(st.session_state.data)))
 
 
 def choose_example(dataset: Dataset) -> None:

@@ -8,7 +8,7 @@ from pages import _words as words
 from recsys.data import movielens
 from recsys.data.schema import DataError, Dataset
 from recsys.paths import ASSETS
-from recsys.serving import models
+from recsys.serving import filters, models
 from recsys.serving.recommend import ServingError
 from recsys.serving.search import TitleIndex
 
@@ -64,15 +64,20 @@ def title_index(name: str) -> TitleIndex:
     return TitleIndex(films.catalog, films.counts)
 
 
-@st.cache_resource(max_entries=24, show_spinner=False)
+@st.cache_resource(max_entries=4, show_spinner=False)
+def facts(name: str) -> filters.Facts:
+    """What filters look at in a data set's films."""
+    return filters.facts(dataset(name))
+
+
+@st.cache_resource(max_entries=24, show_spinner=words.GETTING_READY)
 def _model(variant: str, name: str) -> models.Recommender:
     return models.load(variant, dataset(name))
 
 
 def model(variant: models.Variant, name: str) -> models.Recommender:
     """A recommender ready to score a data set; says so while it is being loaded or fitted. Raises models.StoreError."""
-    with st.spinner(words.GETTING_READY.format(model=variant.title, data=data_title(name))):
-        return _model(variant.name, name)
+    return _model(variant.name, name)
 
 
 def data_title(name: str) -> str:
@@ -90,10 +95,10 @@ def explain(error: Exception) -> None:
         st.code(command, language="bash", wrap_lines=True)
 
 
+@st.cache_resource(show_spinner=words.WAKING)
 def variants() -> tuple[models.Variant, ...]:
     """Every recommender; the first call loads torch."""
-    with st.spinner(words.WAKING):
-        return models.variants()
+    return models.variants()
 
 
 def fallback() -> models.Variant:

@@ -32,7 +32,7 @@ SEARCH = "Add a film"
 SEARCH_HINT = "Type a title"
 NOTHING_FOUND = "No film of this set is called that. Try fewer letters, or another title."
 ALREADY = "already in your list"
-START = "Start with a ready-made list, or type a title above."
+START = "Type a title, or start with what a real person watched, or with a ready-made list."
 TAKE = "Start with these *films: {example}*"
 UP, DOWN, REMOVE = "Move {film} up", "Move {film} down", "Remove {film}"
 UNDO, CLEAR, SHARE = "Undo", "Clear", "Share"
@@ -50,8 +50,67 @@ NEWCOMER = "Nothing watched yet, so this is what {model} shows to anybody. Add a
 CHANCES = "The percentage is how sure {model} is that this very film comes next; bars compare it with the first."
 NO_CHANCES = "{model} ranks films without a probability."
 NONE_LEFT = "There is no film left to recommend. Remove a film from your list, or show the ones already watched."
+
+# Filters, and films that are not wanted
+FILTERS, FILTERS_ON = "Filters", "Filters · {n}"
+YEARS, GENRES, WITHOUT = "Made between", "Only these genres", "None of these genres"
+ANY_GENRE, NO_GENRE = "Any genre", "Nothing left out"
+KNOWN = "How well known"
+KNOWN_HELP = (
+    "By how many films of this set are watched more often. Mainstream: the top 5 % of the films. Well known: the top "
+    "20 %. Lesser known: all but those. Hidden gems: the less watched half."
+)
+KNOWN_STEPS = {
+    "mainstream": "Mainstream",
+    "well known": "Well known",
+    "any": "Any",
+    "lesser known": "Lesser known",
+    "hidden gems": "Hidden gems",
+}
+NO_NEWER = "Nothing newer than your last film"
+NO_NEWER_HELP = (
+    "Should somebody whose list ends in 2007 be shown a film of 2015? This keeps to what had come out by then."
+)
+DIVERSITY = "Variety"
+DIVERSITY_HELP = (
+    "Trades likely films for films of other genres than those above them (maximal marginal relevance, Carbonell and "
+    "Goldstein 1998). At 0 the order is the recommender's own."
+)
+RESET = "Reset filters"
+FILTER_NAMES = {
+    "years": "the years",
+    "genres": "the genres you want",
+    "without": "the genres you left out",
+    "known": "how well known the films are",
+    "no_newer": "nothing newer than your last film",
+}
+TOO_STRICT = "No film passes all your filters. Loosen one: {filters}."
+ALL_TOO_STRICT = "No film passes your filters, and loosening one alone is not enough. Reset them to start again."
+MORE = "*More about {film}*"
+NOT_FOR_ME = "Not for me"
+UNWANTED, UNWANTED_HELP = (
+    "Not for me · {n}",
+    "These films are not recommended to you. Undo brings the last one back, too.",
+)
+TAKE_BACK = "Recommend {film} again"
+LINKS = {"IMDb": "{film} on IMDb, in a new tab", "TMDB": "{film} on TMDB, in a new tab"}
+
+# A real viewer, and files
+SURPRISE, SURPRISE_AGAIN = "Surprise me with a real viewer", "A real viewer"
+VIEWER = "A real viewer of {data}, who watched {n} films. These are the newest {kept}."
+WHOLE_VIEWER = "A real viewer of {data}, and all {n} films that they watched."
+LINK, FILES = "A link", "Files"
+FILES_HELP = (
+    "Letterboxd reads its file at letterboxd.com/import. Dates and ratings stay empty: a list like this has none."
+)
+FILMS_FILE, PICKS_FILE, JSON_FILE, LETTERBOXD_FILE = (
+    "Your films, CSV",
+    "Predictions, CSV",
+    "Both, JSON",
+    "For Letterboxd",
+)
 WAKING = "Waking the recommenders"
-GETTING_READY = "Getting {model} ready for {data}. The first time takes a moment."
+GETTING_READY = "Getting the recommender ready. The first time takes a moment."
 INSTEAD = "Until then, this shows what {model} recommends."
 
 # Compare
@@ -126,6 +185,18 @@ def genres(text: str) -> str:
 def percent(probability: float) -> str:
     """ "4.2%"; very small ones as "<0.1%"."""
     return f"{probability:.1%}" if probability >= 0.001 else "<0.1%"
+
+
+def too_strict(names: list[str]) -> str:
+    """What to do when filters leave no film; `names`: those of which each alone is in the way."""
+    if not names:
+        return ALL_TOO_STRICT
+    return TOO_STRICT.format(filters=", or ".join(FILTER_NAMES[name] for name in names))
+
+
+def viewer(watched: int, kept: int, data: str) -> str:
+    """Whose films these are."""
+    return (WHOLE_VIEWER if kept == watched else VIEWER).format(n=f"{watched:,}", kept=kept, data=data)
 
 
 def everywhere(films: list[str]) -> str:

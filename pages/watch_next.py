@@ -1,33 +1,46 @@
 """Build a watch sequence and see what comes next."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from pages import _cards as cards
+from pages import _filters as filtering
 from pages import _sequence as sequence
 from pages import _shared as shared
 from pages import _words as words
 from recsys.data.schema import Dataset
-from recsys.serving import models
+from recsys.serving import export, models
+from recsys.serving.links import film_links
 from recsys.serving.recommend import Recommendation, recommend
 from recsys.serving.search import Found
 
 ROWS = 12  # films of the sequence on one page
 
 
-def your_films(dataset: Dataset) -> None:
+@dataclass(frozen=True)
+class Answer:
+    """What a recommender says to the visitor's films."""
+
+    variant: models.Variant
+    model: models.Recommender
+    picks: list[Recommendation]
+
+
+def your_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
     """The left side: search, the sequence, and what can be done with it."""
-    films = sequence.films(dataset)
     st.subheader(words.YOURS, help=words.YOURS_HELP)
     search(dataset.name)
     sequence.show_notices()
+    sequence.show_viewer(films)
     if films:
         rows(dataset, films)
-    tools(films)
     if not films:
         st.caption(words.START)
+    tools(dataset, films, answer)
+    if not films:
         sequence.choose_example(dataset)
 
 
@@ -96,49 +109,92 @@ def button(
     st.button(label, key=key, icon=f":material/{icon}:", type="tertiary", on_click=action, args=args, disabled=disabled)
 
 
-def tools(films: tuple[int, ...]) -> None:
-    """Undo, clear, share."""
+def tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
+    """Undo, clear, share, somebody else's films."""
     past = bool(st.session_state.past)
-    if not (films or past):
-        return
     with st.container(horizontal=True, gap="small"):
-        st.button(words.UNDO, key="undo", icon=":material/undo:", on_click=sequence.undo, disabled=not past)
+        if films or past:
+            st.button(words.UNDO, key="undo", icon=":material/undo:", on_click=sequence.undo, disabled=not past)
+            st.button(
+                words.CLEAR,
+                key="clear",
+                icon=":material/delete_sweep:",
+                on_click=sequence.change,
+                args=((),),
+                disabled=not films,
+            )
+            share(dataset, films, answer)
         st.button(
-            words.CLEAR,
-            key="clear",
-            icon=":material/delete_sweep:",
-            on_click=sequence.change,
-            args=((),),
-            disabled=not films,
+            words.SURPRISE_AGAIN if films else words.SURPRISE,
+            key="surprise",
+            icon=":material/casino:",
+            on_click=sequence.surprise,
+            args=(dataset,),
         )
-        with st.popover(words.SHARE, icon=":material/link:", disabled=not films):
-            st.caption(words.SHARE_HELP)
-            page = (st.context.url or "").partition("?")[0]
-            st.code(f"{page}?{urlencode(sequence.address())}", language=None, wrap_lines=True)
 
 
-def what_comes_next(dataset: Dataset) -> None:
-    """The right side: controls and predictions."""
+def share(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
+    """A link and files, made when the popover is opened."""
+    panel = st.popover(words.SHARE, icon=":material/share:", key="share", on_change="rerun", disabled=not films)
+    if not (panel.open and films):
+        return
+    with panel:
+        st.markdown(f"**{words.LINK}**")
+        page = (st.context.url or "").partition("?")[0]
+        st.code(f"{page}?{urlencode(sequence.address())}", language=None, wrap_lines=True)
+        st.caption(words.SHARE_HELP)
+        st.markdown(f"**{words.FILES}**")
+        with st.container(horizontal=True, gap="small"):
+            files(dataset, films, answer)
+        st.caption(words.FILES_HELP)
+
+
+def files(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
+    """The sequence and its predictions for other programs."""
+    catalog = dataset.catalog
+    picks, title = (answer.picks, answer.variant.title) if answer else ([], "")
+    made = (
+        (words.FILMS_FILE, "films.csv", "text/csv", export.for_spreadsheet(export.films_csv(catalog, films))),
+        (words.PICKS_FILE, "next.csv", "text/csv", export.for_spreadsheet(export.predictions_csv(catalog, picks))),
+        (words.JSON_FILE, "films.json", "application/json", export.as_json(dataset.name, title, catalog, films, picks)),
+        (words.LETTERBOXD_FILE, "letterboxd.csv", "text/csv", export.letterboxd(catalog, films)),
+    )
+    for label, name, mime, data in made:
+        file = f"nextreel-{name}"
+        st.download_button(
+            label, data, file, mime, key=f"file-{name}", icon=":material/download:", type="tertiary", on_click="ignore"
+        )
+
+
+def what_comes_next(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
+    """The right side: controls and predictions; None where no recommender could answer."""
     st.subheader(words.NEXT)
-    variant, k, hide_seen, view = controls()
-    films = sequence.films(dataset)
+    variant, k, view = controls(dataset)
     try:
-        variant, model = ready(variant, dataset)
-        picks = recommend(dataset, model, films, k, hide_seen)
+        answer = ask(dataset, films, variant, k)
     except shared.TROUBLE as error:
         shared.explain(error)
-        return
+        return None
     if not films:
-        st.caption(words.NEWCOMER.format(model=variant.title))
-    if note := getattr(model, "note", ""):
+        st.caption(words.NEWCOMER.format(model=answer.variant.title))
+    if note := getattr(answer.model, "note", ""):
         st.caption(words.plain(note))
-    if not picks:
-        st.info(words.NONE_LEFT)
-        return
+    if not answer.picks:
+        filtering.nothing_left(dataset, films)
+        return answer
     show = grid if view == words.CARDS else listing
-    show(picks, [dataset.catalog.item_of[pick.movie_id] for pick in picks], films)
-    chances = words.CHANCES if picks[0].probability is not None else words.NO_CHANCES
-    st.caption(chances.format(model=variant.title))
+    show(dataset, answer.picks, films)
+    chances = words.CHANCES if answer.picks[0].probability is not None else words.NO_CHANCES
+    st.caption(chances.format(model=answer.variant.title))
+    return answer
+
+
+def ask(dataset: Dataset, films: tuple[int, ...], variant: models.Variant, k: int) -> Answer:
+    """The k films that a recommender puts first among those that may be shown."""
+    variant, model = ready(variant, dataset)
+    asked = filtering.asked()
+    allowed = filtering.mask(dataset, films)
+    return Answer(variant, model, recommend(dataset, model, films, k, asked.hide_seen, allowed, asked.diversity))
 
 
 def ready(variant: models.Variant, dataset: Dataset) -> tuple[models.Variant, models.Recommender]:
@@ -152,8 +208,8 @@ def ready(variant: models.Variant, dataset: Dataset) -> tuple[models.Variant, mo
         return variant, shared.model(variant, dataset.name)
 
 
-def controls() -> tuple[models.Variant, int, bool, str]:
-    """Which recommender, how many films, seen ones hidden or not, cards or list."""
+def controls(dataset: Dataset) -> tuple[models.Variant, int, str]:
+    """Which recommender, how many films, cards or list; what may be shown; what must not be."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
         variant = shared.choose_model()
         k = st.segmented_control(
@@ -167,46 +223,66 @@ def controls() -> tuple[models.Variant, int, bool, str]:
             key="view",
             persist_state="session",
         )
-        hide_seen = st.toggle(words.HIDE_SEEN, value=True, key="hide_seen", persist_state="session")
-    return variant, k, hide_seen, view
+        filtering.choose(dataset)
+        filtering.unwanted(dataset)
+    return variant, k, view
 
 
-def grid(picks: list[Recommendation], items: list[int], films: tuple[int, ...]) -> None:
+def grid(dataset: Dataset, picks: list[Recommendation], films: tuple[int, ...]) -> None:
     """Predictions as poster cards."""
-    with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small"):
-        for pick, item in zip(picks, items, strict=True):
+    with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
+        for pick in picks:
+            item = dataset.catalog.item_of[pick.movie_id]
             with st.container(gap=None):
-                st.html(cards.card(pick, picks[0].probability))
-                add_button(pick, item, disabled=item in films)
+                st.html(cards.card(pick, picks[0].probability, film_links(dataset.catalog, item)))
+                actions(pick, item, films)
 
 
-def listing(picks: list[Recommendation], items: list[int], films: tuple[int, ...]) -> None:
+def listing(dataset: Dataset, picks: list[Recommendation], films: tuple[int, ...]) -> None:
     """Predictions as rows."""
     with st.container(key="picks", gap="xsmall"):
-        for pick, item in zip(picks, items, strict=True):
-            with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-                st.html(cards.line(pick, picks[0].probability))
-                add_button(pick, item, disabled=item in films)
+        for pick in picks:
+            item = dataset.catalog.item_of[pick.movie_id]
+            with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
+                st.html(cards.line(pick, picks[0].probability, film_links(dataset.catalog, item)))
+                actions(pick, item, films)
 
 
-def add_button(pick: Recommendation, item: int, disabled: bool) -> None:
-    """Put a recommended film at the end of the sequence."""
+def actions(pick: Recommendation, item: int, films: tuple[int, ...]) -> None:
+    """Put a recommended film at the end of the sequence; in a menu, what else can be done with it."""
+    name, menu = words.plain(cards.label(pick)), f"more-{pick.movie_id}"
     st.button(
-        words.ADD.format(film=words.plain(cards.label(pick))),
+        words.ADD.format(film=name),
         key=f"pick-{pick.movie_id}",
         icon=":material/add:",
         type="tertiary",
         on_click=sequence.add,
         args=(item,),
-        disabled=disabled,
+        disabled=item in films,
     )
+    st.menu_button(
+        words.MORE.format(film=name),
+        [words.NOT_FOR_ME],
+        key=menu,
+        icon=":material/more_horiz:",
+        type="tertiary",
+        on_click=choose_from_menu,
+        args=(menu, item),
+    )
+
+
+def choose_from_menu(menu: str, item: int) -> None:
+    """Do what was chosen from a film's menu."""
+    if st.session_state[menu] == words.NOT_FOR_ME:
+        sequence.refuse(item)
 
 
 shared.enter()
 dataset = sequence.open_page(words.WATCH, words.WATCH_HELP)
 if dataset:
+    films = sequence.films(dataset)
     left, right = st.columns([5, 8], gap="large")
+    with right:  # first, although it stands to the right: predictions are what people wait for
+        answer = what_comes_next(dataset, films)
     with left:
-        your_films(dataset)
-    with right:
-        what_comes_next(dataset)
+        your_films(dataset, films, answer)

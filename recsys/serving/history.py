@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recsys.data.schema import Catalog
+from recsys.data.schema import Catalog, Dataset
 from recsys.serving.search import TOO_FEW, Found, TitleIndex
 
 LONGEST = 1000  # films of a sequence that are kept, the newest: five times what the models read
@@ -72,6 +72,24 @@ def examples(index: TitleIndex) -> list[Example]:
         if items:
             made.append(Example(name, description, tuple(items)))
     return made
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """What a real person of the data set watched; nothing else is told of them."""
+
+    items: tuple[int, ...]  # the newest, oldest first, no film twice
+    watched: int  # films in all
+
+
+def random_viewer(dataset: Dataset, rng: np.random.Generator, newest: int = 20) -> Viewer | None:
+    """One of the people who watched something; None when nobody did."""
+    busy = np.flatnonzero(np.diff(dataset.offsets))
+    if not len(busy):
+        return None
+    films = dataset.history(int(rng.choice(busy))).tolist()[::-1]
+    last_seen = list(dict.fromkeys(films))  # newest first
+    return Viewer(tuple(last_seen[:newest][::-1]), len(last_seen))
 
 
 def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], list[str]]:

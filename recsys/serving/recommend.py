@@ -15,6 +15,7 @@ import numpy as np
 
 from recsys.data.schema import Dataset, Queries
 from recsys.models.base import Recommender
+from recsys.serving.filters import POOL, varied
 
 History = Sequence[int] | np.ndarray
 
@@ -42,26 +43,47 @@ class Recommendation:
 
 
 def recommend(
-    dataset: Dataset, model: Recommender, history: History, k: int = 10, hide_seen: bool = True
+    dataset: Dataset,
+    model: Recommender,
+    history: History,
+    k: int = 10,
+    hide_seen: bool = True,
+    allowed: np.ndarray | None = None,
+    diversity: float = 0.0,
 ) -> list[Recommendation]:
     """The k best films after a history of items (0…I-1, oldest first, repeats allowed), best first.
 
+    allowed: (I,) bool, which films may be shown; None: all. diversity: 0…1, see `filters.varied`.
     Equal scores are ordered by item number. Fewer than k come back when the films run out.
-    Raises ServingError for a negative k, items outside the catalogue and scores that are no numbers.
+    Raises ServingError for a negative k, items outside the catalogue, a mask of another length and scores that are no
+    numbers.
     """
-    return recommend_many(dataset, model, [history], k, hide_seen)[0]
+    return recommend_many(dataset, model, [history], k, hide_seen, allowed, diversity)[0]
 
 
 def recommend_many(
-    dataset: Dataset, model: Recommender, histories: Sequence[History], k: int = 10, hide_seen: bool = True
+    dataset: Dataset,
+    model: Recommender,
+    histories: Sequence[History],
+    k: int = 10,
+    hide_seen: bool = True,
+    allowed: np.ndarray | None = None,
+    diversity: float = 0.0,
 ) -> list[list[Recommendation]]:
     """`recommend` for each of B histories, on all cores; scores take no more than 64 MB whatever B is."""
     if k < 0:
         raise ServingError(f"cannot recommend {k} films; ask for 0 or more")
+    if allowed is not None and allowed.shape != (dataset.n_items,):
+        raise ServingError(f"the mask is {allowed.shape}, not ({dataset.n_items},); give a yes or no for each film")
 
     def answer(rows: list[int]) -> list[list[Recommendation]]:
         scored = _score(dataset, model, [histories[row] for row in rows])
-        return [_best(dataset, model, scores, seen if hide_seen else seen[:0], k) for seen, scores in scored]
+        lists = []
+        for seen, scores in scored:
+            log_sum = log_sum_exp(scores) if model.softmax else None  # over all films, before any is hidden
+            best = _choose(dataset, scores, seen if hide_seen else seen[:0], k, allowed, diversity)
+            lists.append(_told(dataset, scores, best, log_sum))
+        return lists
 
     block = max(1, min(AT_ONCE, SCORES_AT_ONCE // max(1, THREADS * dataset.n_items)))
     order = sorted(range(len(histories)), key=lambda row: -len(histories[row]))  # alike lengths: little padding
@@ -115,11 +137,21 @@ def _items(dataset: Dataset, history: History) -> np.ndarray:
     return items.astype(np.int64)
 
 
-def _best(dataset: Dataset, model: Recommender, scores: np.ndarray, seen: np.ndarray, k: int) -> list[Recommendation]:
-    """The k best films of one score row (I,) as people read them. Overwrites scores of `seen` films."""
-    log_sum = log_sum_exp(scores) if model.softmax else math.nan
-    best = top(scores, seen, k)
-    films = [dataset.catalog.films[item] for item in best.tolist()]
+def _choose(
+    dataset: Dataset, scores: np.ndarray, seen: np.ndarray, k: int, allowed: np.ndarray | None, diversity: float
+) -> np.ndarray:
+    """Up to k items of one score row (I,), best first. Overwrites scores of films that are hidden."""
+    if allowed is not None:
+        scores[~allowed] = -np.inf
+    if not diversity:
+        return top(scores, seen, k)
+    pool = top(scores, seen, max(k, POOL))
+    return varied(dataset.catalog, pool, scores[pool], k, diversity)
+
+
+def _told(dataset: Dataset, scores: np.ndarray, items: np.ndarray, log_sum: float | None) -> list[Recommendation]:
+    """Items of one score row (I,) as people read them; log_sum: of the whole row, None where scores are no logits."""
+    films = [dataset.catalog.films[item] for item in items.tolist()]
     return [
         Recommendation(
             rank,
@@ -128,9 +160,9 @@ def _best(dataset: Dataset, model: Recommender, scores: np.ndarray, seen: np.nda
             film.year,
             film.genres,
             score,
-            math.exp(score - log_sum) if model.softmax else None,
+            None if log_sum is None else math.exp(score - log_sum),
         )
-        for rank, (film, score) in enumerate(zip(films, scores[best].tolist(), strict=True), start=1)
+        for rank, (film, score) in enumerate(zip(films, scores[items].tolist(), strict=True), start=1)
     ]
 
 

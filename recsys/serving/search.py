@@ -38,6 +38,12 @@ _ALSO = re.compile(r"^(?:a\.?k\.?a\.?|also known as)\s+", re.IGNORECASE)
 _YEAR = re.compile(r"^(.*\S)\s*\(((?:18|19|20)\d\d)\)?$|^(.*\S)\s+((?:18|19|20)\d\d)$")
 _SPELT = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")
 _NUMBERED = re.compile(r"^#\s*(\d{1,9})$")
+_ROMAN = {
+    numeral: str(number)
+    for number, numeral in enumerate(
+        ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii"), 1
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,12 @@ def split_year(text: str) -> tuple[str, int | None]:
     return text, None
 
 
+def in_digits(name: str) -> str:
+    """A plain name with Roman numerals as figures: "rocky iv" → "rocky 4". The first word stays: "v for vendetta"."""
+    first, *others = name.split() or [""]
+    return " ".join([first, *(_ROMAN.get(word, word) for word in others)])
+
+
 class TitleIndex:
     """Searches the films of a catalogue, those left out of training included."""
 
@@ -121,8 +133,8 @@ class TitleIndex:
 
     def _index_names(self) -> None:
         """Names in plain form, their films, and both orders in which prefixes are looked up."""
-        named = {(normalise(name), row): None for row, film in enumerate(self._films) for name in names_of(film.title)}
-        ordered = sorted(name for name in named if name[0])
+        plain = {(normalise(name), row) for row, film in enumerate(self._films) for name in names_of(film.title)}
+        ordered = sorted({name for name in plain | {(in_digits(name), row) for name, row in plain} if name[0]})
         self._names = [name for name, _ in ordered]  # N, sorted
         self._film_of = np.array([row for _, row in ordered], np.int64)  # (N,)
         self._bare = [_FIRST_ARTICLE.sub("", name) for name in self._names]  # N, without a leading article

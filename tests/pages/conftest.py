@@ -25,7 +25,7 @@ def home(trained_home, tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(copy))
     monkeypatch.setattr("recsys.paths.ASSETS", tmp_path / "assets")
     monkeypatch.setattr(_encoder, "encode", words_as_vectors)
-    for cached in (shared.dataset, shared.title_index, shared._model):
+    for cached in (shared.dataset, shared.title_index, shared.facts, shared._model):
         cached.clear()
     return copy
 

@@ -135,7 +135,8 @@ def test_films_already_watched_come_back_when_asked_for(visit):
     for button in app.get("button_group"):
         if button.key == "how_many":
             button.set_value(20)
-    app.toggle(key="hide_seen").set_value(False).run()
+    app.session_state.filters_open = True
+    app.run().toggle(key="hide_seen").set_value(False).run()
     assert {*picks(app)} & {*titles(0, 1, 2)}
 
 

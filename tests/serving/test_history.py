@@ -1,8 +1,18 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys.serving.history import EXAMPLES, LONGEST, UnknownTitle, examples, from_query, parse_titles, to_query
+from recsys.serving.history import (
+    EXAMPLES,
+    LONGEST,
+    UnknownTitle,
+    examples,
+    from_query,
+    parse_titles,
+    random_viewer,
+    to_query,
+)
 from recsys.serving.search import split_year
 from tests import toys
 from tests.serving.test_search import FILMS, film_table, make_index
@@ -114,3 +124,20 @@ def test_a_world_without_any_of_the_films_has_no_examples():
 def test_examples_name_films_up_to_1997_with_their_year():
     for _, titles in EXAMPLES.values():
         assert all(1900 < (split_year(title)[1] or 0) <= 1997 for title in titles)
+
+
+def test_a_random_viewer_is_somebody_of_the_data_with_their_newest_films():
+    world = toys.dataset([[], [0, 1, 2, 3, 4], [4, 3, 2, 1, 0]], n_items=5)
+    drawn = [random_viewer(world, np.random.default_rng(seed), newest=3) for seed in range(20)]
+    assert {viewer.items for viewer in drawn} == {(2, 3, 4), (2, 1, 0)}
+    assert {viewer.watched for viewer in drawn} == {5}
+    assert drawn[7] == random_viewer(world, np.random.default_rng(7), newest=3)
+
+
+def test_a_film_that_a_viewer_watched_twice_counts_once_at_its_last_place():
+    viewer = random_viewer(toys.dataset([[1, 0, 2, 1]], n_items=3), np.random.default_rng(0))
+    assert (viewer.items, viewer.watched) == ((0, 2, 1), 3)
+
+
+def test_among_people_who_watched_nothing_there_is_no_viewer():
+    assert random_viewer(toys.dataset([[], []], n_items=3), np.random.default_rng(0)) is None

@@ -234,3 +234,26 @@ def test_a_year_is_split_off_unless_it_is_the_title():
     assert split_year("heat 1995") == split_year("heat (1995)") == ("heat", 1995)
     assert split_year("1984") == ("1984", None)
     assert split_year("apollo 13") == ("apollo 13", None)
+
+
+def test_a_figure_finds_a_roman_numeral():
+    index = make_index(
+        [
+            ("Star Wars: Episode IV - A New Hope", 1977, 900),
+            ("Star Wars: Episode V - The Empire Strikes Back", 1980, 800),
+            ("Rocky", 1976, 500),
+            ("Rocky IV", 1985, 100),
+            ("V for Vendetta", 2005, 300),
+            ("Malcolm X", 1992, 70),
+        ],
+        [],
+    )
+    assert [film.title for film in index.search("star wars 4", limit=1)] == ["Star Wars: Episode IV - A New Hope"]
+    assert [film.title for film in index.search("star wars 5", limit=1)] == [
+        "Star Wars: Episode V - The Empire Strikes Back"
+    ]
+    assert index.exact("rocky 4").title == "Rocky IV"
+    assert index.exact("rocky iv").title == "Rocky IV"
+    assert index.exact("v for vendetta").title == "V for Vendetta"
+    assert index.exact("5 for vendetta") is None
+    assert index.exact("malcolm x").title == "Malcolm X"

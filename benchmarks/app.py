@@ -1,0 +1,163 @@
+"""How long a visitor waits, in a real browser: p50 and p95 over many clicks, in milliseconds.
+
+    python -m benchmarks.app --data ml-1m
+
+Starts the app from this repository, opens a link to a sequence in the system's Chromium, and times from inside the
+page: from the click until the last prediction has changed and been painted. Needs playwright, chromium and the data
+set (python -m recsys data get ml-1m).
+"""
+
+import argparse
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from shutil import which
+from typing import Any
+
+import numpy as np
+
+from recsys import machine, paths
+
+FILMS = "260-1196-1210-1270-589-1240-2571-780-480-1580"  # a sequence of ten, in MovieLens ids
+SMALL = "50-172-181-204-195-183-121-82-96-313"  # the same for ML-100K, which counts in its own way
+FLAGS = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update"
+READY = "document.querySelector('[data-test-script-state=notRunning]') && document.querySelector('.st-key-picks b')"
+# From a click until the last change of the predictions is painted; they have settled when the script has ended and
+# nothing has changed for 120 ms.
+CLICK = """button => new Promise((done, fail) => {
+  const text = () => [...document.querySelectorAll('.st-key-picks b')].map(b => b.innerText).join('|');
+  const before = text(), start = performance.now();
+  let last = before, changed = 0;
+  const look = () => {
+    const now = performance.now();
+    if (text() !== last) { last = text(); changed = now; }
+    const idle = document.querySelector('[data-test-script-state=notRunning]');
+    if (now - start > 20000) fail(new Error('the predictions did not change'));
+    else if (changed && last !== before && idle && now - changed > 120) done(changed - start);
+    else requestAnimationFrame(look);
+  };
+  button.click();
+  requestAnimationFrame(look);
+})"""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure and print one JSON document."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", default="ml-100k", help="a data set that is on this machine (default: ml-100k)")
+    parser.add_argument("--times", type=int, default=30, help="clicks of each kind (default: 30)")
+    options = parser.parse_args(argv)
+    with served() as address:
+        link = f"{address}/?data={options.data}&s={SMALL if options.data == 'ml-100k' else FILMS}"
+        measured = in_browser(link, options.times)
+    print(json.dumps({"machine": machine.describe(), "data": options.data, "ms": measured}, indent=1))
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The address of the app, running on a free port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}"]
+    server = subprocess.Popen(command, cwd=paths.REPOSITORY, stdout=subprocess.DEVNULL)
+    try:
+        yield wait_for(f"http://localhost:{port}")
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def wait_for(address: str) -> str:
+    """The address, once the app answers there; raises TimeoutError after a minute."""
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+                return address
+        except OSError:
+            time.sleep(0.2)
+    raise TimeoutError("the app did not start within a minute; try: streamlit run app.py")
+
+
+def in_browser(link: str, times: int) -> dict[str, dict[str, float]]:
+    """What each action costs, by name."""
+    from playwright.sync_api import sync_playwright
+
+    path = which("chromium") or which("chromium-browser") or which("google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS.split())
+        open_page(browser, link).close()  # loads models and fills caches
+        found = {"first paint": summary([first_paint(browser, link) for _ in range(max(3, times // 5))])}
+        page = open_page(browser, link)
+        for name, action in ACTIONS.items():
+            found[name] = summary([action(page, turn) for turn in range(times)])
+        browser.close()
+    return found
+
+
+def open_page(browser: Any, link: str) -> Any:
+    """A new tab that shows predictions."""
+    page = browser.new_page(viewport={"width": 1280, "height": 1000})
+    page.set_default_timeout(60_000)
+    page.goto(link)
+    page.wait_for_function(READY)
+    return page
+
+
+def first_paint(browser: Any, link: str) -> float:
+    """From the address to the predictions, on a warm server, in a browser that has nothing in its cache."""
+    start = time.perf_counter()
+    open_page(browser, link).close()
+    return 1000 * (time.perf_counter() - start)
+
+
+def move(page: Any, turn: int) -> float:
+    """Move the last film but one down, and the next time back."""
+    rows = page.locator(".st-key-sequence [class*=st-key-down-] button")
+    return float(rows.nth(rows.count() - 2).evaluate(CLICK))
+
+
+def add(page: Any, turn: int) -> float:
+    """Add the film that is recommended first."""
+    return float(page.locator(".st-key-picks [class*=st-key-pick-] button").first.evaluate(CLICK))
+
+
+def undo(page: Any, turn: int) -> float:
+    """Take the last step back."""
+    return float(page.locator(".st-key-undo button").evaluate(CLICK))
+
+
+def switch(page: Any, turn: int) -> float:
+    """To Compare and back; half of the time that both take."""
+    start = time.perf_counter()
+    page.get_by_role("link", name="Compare").click()
+    page.wait_for_selector("ol.nr-list")
+    page.get_by_role("link", name="Watch next").click()
+    page.wait_for_function(READY)
+    return 500 * (time.perf_counter() - start)
+
+
+def add_or_undo(page: Any, turn: int) -> float:
+    """By turns, so that the sequence does not grow."""
+    return undo(page, turn) if turn % 2 else add(page, turn)
+
+
+ACTIONS: dict[str, Callable[[Any, int], float]] = {
+    "move a film": move,
+    "add a film, undo": add_or_undo,
+    "switch page": switch,
+}
+
+
+def summary(times: list[float]) -> dict[str, float]:
+    """{"p50": …, "p95": …}, rounded to milliseconds."""
+    return {f"p{share}": round(float(np.percentile(times, share))) for share in (50, 95)}
+
+
+if __name__ == "__main__":
+    main()

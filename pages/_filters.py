@@ -1,0 +1,150 @@
+"""Which films may be recommended: the popover with its controls, and the films that are not wanted.
+
+Session state: filters (a Filters, kept from page to page); the widgets are filled from it whenever the popover opens.
+"""
+
+from typing import Literal
+
+import numpy as np
+import streamlit as st
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
+
+from pages import _sequence as sequence
+from pages import _shared as shared
+from pages import _words as words
+from recsys.data.schema import Dataset
+from recsys.serving import filters
+from recsys.serving.filters import KNOWN, Facts, Filters
+
+
+def asked() -> Filters:
+    """What the visitor asks for."""
+    return st.session_state.setdefault("filters", Filters())
+
+
+def mask(dataset: Dataset, films: tuple[int, ...]) -> np.ndarray | None:
+    """(I,) which films may be recommended; None: all, which costs nothing."""
+    unwanted = st.session_state.unwanted
+    if not (asked().active or unwanted):
+        return None
+    return filters.allowed(shared.facts(dataset.name), asked(), films, unwanted)
+
+
+def choose(dataset: Dataset) -> None:
+    """The popover; what it holds is made when it is opened."""
+    count = len(asked().active)
+    panel = _popover(words.FILTERS_ON.format(n=count) if count else words.FILTERS, "filters_open", "tune")
+    if panel.open:
+        with panel:
+            _controls(shared.facts(dataset.name))
+    if count:
+        reset_button("reset", label=f"*{words.RESET}*", type="tertiary")
+
+
+def _popover(label: str, key: str, icon: str) -> PopoverContainer:
+    """A popover whose label waits until it is closed: with another one Streamlit would take it for another popover."""
+    state = st.session_state
+    if not state.get(key):
+        state[f"{key}_label"] = label
+    return st.popover(state[f"{key}_label"], icon=f":material/{icon}:", key=key, on_change="rerun")
+
+
+def _controls(known: Facts) -> None:
+    """One control for each filter."""
+    _fill(known)
+    st.toggle(words.HIDE_SEEN, key="hide_seen", on_change=_read, args=(known,))
+    st.toggle(words.NO_NEWER, key="no_newer", help=words.NO_NEWER_HELP, on_change=_read, args=(known,))
+    if known.span[0] < known.span[1]:
+        st.slider(words.YEARS, *known.span, key="years", on_change=_read, args=(known,))
+    for label, key, hint in ((words.GENRES, "genres", words.ANY_GENRE), (words.WITHOUT, "without", words.NO_GENRE)):
+        options = sorted({*known.genres, *getattr(asked(), key)})
+        st.multiselect(label, options, key=key, placeholder=hint, on_change=_read, args=(known,))
+    st.select_slider(
+        words.KNOWN,
+        list(KNOWN),
+        key="known",
+        format_func=words.KNOWN_STEPS.__getitem__,
+        help=words.KNOWN_HELP,
+        on_change=_read,
+        args=(known,),
+    )
+    st.slider(
+        words.DIVERSITY,
+        0.0,
+        1.0,
+        step=0.1,
+        format="percent",
+        key="diversity",
+        help=words.DIVERSITY_HELP,
+        on_change=_read,
+        args=(known,),
+    )
+
+
+def reset_button(key: str, label: str = words.RESET, type: Literal["secondary", "tertiary"] = "secondary") -> None:
+    """Every filter back to how it was at first."""
+    st.button(label, key=key, icon=":material/filter_alt_off:", on_click=reset, type=type)
+
+
+def reset() -> None:
+    """Ask for nothing."""
+    st.session_state.filters = Filters()
+
+
+def _fill(known: Facts) -> None:
+    """Show in the widgets what is asked for; years as far as this data set has them."""
+    state, wish = st.session_state, asked()
+    first, last = wish.years or known.span
+    state.years = tuple(int(np.clip(year, *known.span)) for year in (first, last))
+    state.hide_seen, state.no_newer, state.known, state.diversity = (
+        wish.hide_seen,
+        wish.no_newer,
+        wish.known,
+        wish.diversity,
+    )
+    state.genres, state.without = list(wish.genres), list(wish.without)
+
+
+def _read(known: Facts) -> None:
+    """Take over what the widgets say; all years are no wish."""
+    state = st.session_state
+    state.filters = Filters(
+        years=None if tuple(state.years) == known.span else tuple(state.years),
+        genres=tuple(state.genres),
+        without=tuple(state.without),
+        known=state.known,
+        no_newer=state.no_newer,
+        hide_seen=state.hide_seen,
+        diversity=state.diversity,
+    )
+
+
+def nothing_left(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """Why no film is recommended, and what to do."""
+    if not {*asked().active} - {"diversity", "hide_seen"}:
+        st.info(words.NONE_LEFT)
+        return
+    strict = filters.too_strict(shared.facts(dataset.name), asked(), films, st.session_state.unwanted)
+    st.info(words.too_strict(strict), icon=":material/filter_alt:")
+    reset_button("reset-here")
+
+
+def unwanted(dataset: Dataset) -> None:
+    """The films that are not wanted, each to be taken back; nothing where there are none."""
+    items = st.session_state.unwanted
+    if not items:
+        return
+    panel = _popover(words.UNWANTED.format(n=len(items)), "unwanted_open", "thumb_down")
+    if panel.open:
+        with panel:
+            st.caption(words.UNWANTED_HELP)
+            for item in items:
+                film = words.plain(dataset.catalog.films[item].label)
+                st.button(
+                    words.TAKE_BACK.format(film=film),
+                    key=f"back-{item}",
+                    type="tertiary",
+                    icon=":material/undo:",
+                    on_click=sequence.take_back,
+                    args=(item,),
+                )
