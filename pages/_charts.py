@@ -4,12 +4,13 @@ A family has one colour and one shape everywhere; each colour has a contrast of 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from pages import _words as words
+from recsys.evaluation import people
 from recsys.evaluation.labels import free_sides, scaled
 from recsys.evaluation.overview import RUN
 from recsys.evaluation.studies import Chart, Study
@@ -36,7 +37,8 @@ LOOKS = {
 }
 OTHERS = Look("#2f8fb8", "cross", "✚")  # a family of a later day
 QUIET = "#8d8c88"
-DASHES = ("solid", "dot", "dash", "dashdot", "longdash", "longdashdot")  # tells the members of a family apart
+DASHES = ("solid", "dot", "dash", "dashdot")  # with MARKS, what tells the members of a family apart
+MARKS = ("", "-open", "-dot", "-open-dot")
 NARROW, WIDE, TALL = 270, 900, 430  # pixels inside the axes of a scatter: on a phone, on a desktop, and its height
 
 
@@ -57,7 +59,7 @@ def framed(figure: go.Figure, height: int, left: int = 0, right: int = 12) -> go
 def bump(table: pd.DataFrame, protocols: Sequence[str]) -> go.Figure:
     """Places under each protocol (`overview.orders`), a line per model, named at its right end."""
     figure = go.Figure()
-    names = [words.PROTOCOL_NAMES.get(name, name) for name in protocols]
+    names = [words.protocol_name(name) for name in protocols]
     for row in table.to_dict("records"):
         colour, symbol, _ = look(row["family"])
         figure.add_scatter(
@@ -99,15 +101,18 @@ def scatter(table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log
             mode="markers",
             name=str(family),
             text=own["title"],
-            marker={"color": colour, "symbol": [f"{symbol}-open" if is_open else symbol for is_open in open_marks]},
+            marker={
+                "color": colour,
+                "symbol": [f"{symbol}-open" if is_open else symbol for is_open in open_marks],
+                "size": 11,
+                "line": {"width": [2 if is_open else 0 for is_open in open_marks]},
+            },
             hovertemplate=f"<b>%{{text}}</b><br>{x_title}: %{{x:.4g}}<br>{y_title}: %{{y:.4g}}",
         )
-    figure.update_traces(marker={"size": 11, "line": {"width": 1.5}})
     _name_marks(figure, known, known[log or x], known[y], x)
     framed(figure, TALL + 130)
-    figure.update_xaxes(title=x_title, zeroline=False, type="log" if log else "linear")
-    figure.update_yaxes(title=y_title, zeroline=False)
-    return figure
+    figure.update_xaxes(title=x_title, zeroline=False, **(_logarithmic("{:,g}") if log else {}))
+    return figure.update_yaxes(title=y_title, zeroline=False)
 
 
 def _name_marks(figure: go.Figure, known: pd.DataFrame, across: pd.Series, upwards: pd.Series, x: str) -> None:
@@ -125,7 +130,8 @@ def _name_marks(figure: go.Figure, known: pd.DataFrame, across: pd.Series, upwar
             y=upwards.iloc[rows],
             text=[titles[row] for row in rows],
             textposition=[chosen[row] for row in rows],
-            mode="text",
+            mode="markers+text",  # unseen marks keep the names at a distance
+            marker={"size": 11, "opacity": 0},
             textfont={"size": 11},
             hoverinfo="skip",
             showlegend=False,
@@ -137,46 +143,43 @@ def _inset(shares: Iterable[float]) -> list[float]:
     return [0.06 + 0.88 * share for share in shares]
 
 
-def lines(
-    logs: Mapping[str, pd.DataFrame], board: pd.DataFrame, x: str, y: str, x_title: str, log: bool = False
-) -> go.Figure:
-    """Column y against x of several models, each log a line; rows without y are passed over. Log: both axes."""
+def lines(logs: Mapping[str, pd.DataFrame], board: pd.DataFrame, x: str, y: str, x_title: str) -> go.Figure:
+    """Column y against x of several models, each log a line; rows without y are passed over."""
     figure = go.Figure()
-    for variant, (title, shape, dash) in _members(board, list(logs)).items():
+    for variant, (title, shape, member) in _members(board, list(logs)).items():
         known = logs[variant].dropna(subset=[x, y])
         figure.add_scatter(
             x=known[x],
             y=known[y],
             mode="lines+markers",
             name=title,
-            line={"color": shape.colour, "dash": dash, "width": 2},
-            marker={"symbol": shape.symbol, "size": 6},
+            line={"color": shape.colour, "dash": DASHES[member], "width": 2},
+            marker={"symbol": shape.symbol + MARKS[member], "size": 7},
             hovertemplate="%{x:.4g}: %{y:.4g}",
         )
     framed(figure, 360).update_layout(showlegend=True)
-    figure.update_xaxes(title=x_title, type="log" if log else "linear")
-    figure.update_yaxes(type="log" if log else "linear")
-    return figure
+    return figure.update_xaxes(title=x_title)
 
 
 def reliability(bins: Mapping[str, pd.DataFrame], board: pd.DataFrame) -> go.Figure:
     """Observed share against predicted probability; the line of honest ones is drawn through."""
-    figure = lines(bins, board, "predicted", "hit_rate", words.PREDICTED, log=True)
-    known = pd.concat(bins.values())
-    known = known[known["hit_rate"] > 0]
-    ends = [known[["predicted", "hit_rate"]].min().min(), known[["predicted", "hit_rate"]].max().max()]
-    figure.add_scatter(
-        x=ends, y=ends, mode="lines", name=words.HONEST, line={"color": QUIET, "width": 1}, hoverinfo="skip"
-    )
-    return figure.update_yaxes(title=words.OBSERVED)
+    figure = lines(bins, board, "predicted", "hit_rate", words.PREDICTED)
+    known = pd.concat(bins.values())[["predicted", "hit_rate"]]
+    ends = [known[known > 0].min().min(), known.max().max()]
+    line = {"color": QUIET, "width": 1}
+    figure.add_scatter(x=ends, y=ends, mode="lines", name=words.HONEST, line=line, hoverinfo="skip")
+    figure.update_xaxes(**_logarithmic("{:.1%}"))
+    return figure.update_yaxes(title=words.OBSERVED, **_logarithmic("{:.1%}"))
 
 
 def too_sure(ranks: Mapping[str, pd.DataFrame], board: pd.DataFrame) -> go.Figure:
     """How many times surer than right, by rank."""
     figure = lines(ranks, board, "rank", "times", words.RANK)
-    figure.add_hline(1, line={"color": QUIET, "width": 1}, annotation_text=words.HONEST)
+    ends = [min(table["rank"].min() for table in ranks.values()), max(table["rank"].max() for table in ranks.values())]
+    line = {"color": QUIET, "width": 1}
+    figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=words.HONEST, line=line, hoverinfo="skip")
     figure.update_xaxes(dtick=1)
-    return figure.update_yaxes(title=words.TIMES, type="log")
+    return figure.update_yaxes(title=words.TIMES, **_logarithmic("{:g}×"))
 
 
 def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
@@ -184,7 +187,7 @@ def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
     figure, buckets = go.Figure(), list(dict.fromkeys(table["bucket"]))
     members = _members(board, list(dict.fromkeys(table["variant"])))
     rows = {bucket: row for row, bucket in enumerate(buckets)}
-    for number, (variant, (title, shape, dash)) in enumerate(members.items()):
+    for number, (variant, (title, shape, member)) in enumerate(members.items()):
         own = table[table["variant"] == variant]
         shift = 0.5 * (number + 0.5) / len(members) - 0.25
         error = {"array": own["high"] - own["value"], "arrayminus": own["value"] - own["low"], "thickness": 1.2}
@@ -194,14 +197,15 @@ def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
             mode="markers",
             name=title,
             error_x=error | {"width": 0, "color": shape.colour},
-            marker={"color": shape.colour, "symbol": shape.symbol + ("" if dash == "solid" else "-open"), "size": 9},
+            marker={"color": shape.colour, "symbol": shape.symbol + MARKS[member], "size": 9},
             customdata=own[["bucket", "users", "low", "high"]],
             hovertemplate="%{customdata[0]}: %{x:.4f} (%{customdata[2]:.4f}–%{customdata[3]:.4f})",
         )
     users = table.drop_duplicates("bucket").set_index("bucket")["users"]
-    ticks = [f"{bucket}<br><sub>{words.PEOPLE.format(n=users[bucket])}</sub>" for bucket in buckets]
+    ticks = [f"{bucket}<br>{words.PEOPLE.format(n=users[bucket])}" for bucket in buckets]
     framed(figure, 110 + len(buckets) * (30 + 11 * len(members))).update_layout(showlegend=True)
-    figure.update_yaxes(tickvals=list(rows.values()), ticktext=ticks, range=[len(rows) - 0.4, -0.6], zeroline=False)
+    figure.update_yaxes(tickvals=list(rows.values()), ticktext=ticks, range=[len(rows) - 0.4, -0.6])
+    figure.update_yaxes(showgrid=False, zeroline=False)
     return figure.update_xaxes(title=metric, rangemode="tozero")
 
 
@@ -248,9 +252,9 @@ def places(table: pd.DataFrame) -> go.Figure:
             hovertemplate="<b>%{text}</b>: %{x:,.0f} (%{customdata[0]:,}–%{customdata[1]:,})",
         )
     framed(figure, 110 + 20 * len(table))
-    figure.add_vline(10.5, line={"color": QUIET, "width": 1, "dash": "dot"}, annotation_text=words.TOP_TEN)
+    figure.add_vline(people.FOUND + 0.5, line={"color": QUIET, "width": 1, "dash": "dot"})
     figure.update_yaxes(tickvals=table.index, ticktext=table["title"], range=[len(table) - 0.4, -0.6], zeroline=False)
-    return figure.update_xaxes(title=words.RANK, type="log", dtick=1)
+    return figure.update_xaxes(title=words.RANK, **_logarithmic("{:,.0f}", from_exponent=0))
 
 
 def study(found: Study, chart: Chart) -> go.Figure:
@@ -276,16 +280,22 @@ def study(found: Study, chart: Chart) -> go.Figure:
 _SYMBOLS = [shape.symbol for shape in LOOKS.values()]
 
 
-def _members(board: pd.DataFrame, variants: Sequence[str]) -> dict[str, tuple[str, Look, str]]:
-    """Title, look and dash of models; those of one family share the colour and differ in their dashes."""
+def _members(board: pd.DataFrame, variants: Sequence[str]) -> dict[str, tuple[str, Look, int]]:
+    """Title, look, and which member of its family each model is; those of one family share the colour."""
     rows = board.drop_duplicates("variant").set_index("variant")
     seen: dict[str, int] = {}
     found = {}
     for variant in variants:
         family = rows.loc[variant, "family"]
-        place = seen[family] = seen.get(family, -1) + 1
-        found[variant] = (rows.loc[variant, "title"], look(family), DASHES[place % len(DASHES)])
+        seen[family] = seen.get(family, -1) + 1
+        found[variant] = (rows.loc[variant, "title"], look(family), seen[family] % len(DASHES))
     return found
+
+
+def _logarithmic(form: str, from_exponent: int = -5) -> dict[str, Any]:
+    """Settings of a logarithmic axis with whole labels, where Plotly would write lone digits between the powers."""
+    steps = [float(f"{step}e{exponent}") for exponent in range(from_exponent, 7) for step in (1, 3)]
+    return {"type": "log", "tickvals": steps, "ticktext": [form.format(step) for step in steps]}
 
 
 def _round_places(n: int) -> list[int]:

@@ -102,14 +102,14 @@ def protocols(shown: Shown) -> None:
     if len(available) < 2:
         st.info(words.ONE_PROTOCOL.format(data=shared.data_title(shown.dataset)), icon=":material/info:")
         return
-    ordered = sorted(available, key=list(words.PROTOCOL_NAMES).index)
+    ordered = sorted(available, key=words.protocol_place)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen = st.pills(
             words.PROTOCOLS,
             ordered,
             selection_mode="multi",
             default=ordered,
-            format_func=lambda name: words.PROTOCOL_NAMES.get(name, name),
+            format_func=words.protocol_name,
             key=f"protocols-{shown.dataset}",
             persist_state="session",
         )
@@ -122,7 +122,7 @@ def protocols(shown: Shown) -> None:
     st.caption(words.PROTOCOLS_HELP)
     _swaps(table, chosen)
     about = words.PLACES_ALT.format(
-        n=len(table), metric=words.metric_name(metric), protocols=", ".join(words.PROTOCOL_NAMES[n] for n in chosen)
+        n=len(table), metric=words.metric_name(metric), protocols=", ".join(words.protocol_name(n) for n in chosen)
     )
     chart(charts.bump(table, chosen), about, table, f"protocols-{shown.dataset}-{metric}")
 
@@ -130,13 +130,13 @@ def protocols(shown: Shown) -> None:
 def _swaps(table: pd.DataFrame, chosen: list[str]) -> None:
     """How much of the first protocol's order the others keep."""
     first, *others = chosen
+    lines = []
     for other in others:
         share = overview.swapped(table[first].tolist(), table[other].tolist())
         if share == share:  # one model alone has no order
-            sentence = words.SWAPS.format(
-                first=words.PROTOCOL_NAMES[first], other=words.PROTOCOL_NAMES[other], share=f"{share:.0%}"
-            )
-            st.markdown(f"- {words.plain(sentence)}")
+            names = {"first": words.protocol_name(first), "other": words.protocol_name(other)}
+            lines.append(f"- {words.plain(words.SWAPS.format(**names, share=f'{share:.0%}'))}")
+    st.markdown("\n".join(lines))
 
 
 def measures(shown: Shown) -> None:

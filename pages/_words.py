@@ -69,7 +69,7 @@ SHARED_TABLE = "How many films each two lists share"
 
 # Evaluation
 PROTOCOL = "Protocol"
-PROTOCOL_NAMES = {
+PROTOCOL_NAMES = {  # in the order in which they are shown
     "full": "All films",
     "popularity-100": "100 popular films",
     "uniform-100": "100 random films",
@@ -153,7 +153,7 @@ SAMPLED_MISLEADS = (
     "sampled metrics can order recommenders differently from the metrics over all films, even on average, which is why "
     "the leaderboard ranks every film."
 )
-SWAPS = "{other} against {first}: {share} of all pairs of recommenders change their order."
+SWAPS = "“{other}” turns round the order of {share} of all pairs of recommenders, compared with “{first}”."
 CHOOSE_TWO_PROTOCOLS = "Choose at least two protocols."
 ONE_PROTOCOL = "Results on {data} exist under one protocol only, so there is nothing to set beside it."
 NONE_IN_COMMON = "No recommender has been measured under all of these protocols. Choose fewer."
@@ -246,8 +246,8 @@ DIFFERENCE, P_VALUE, P_CORRECTED = "Difference in {metric}", "p", "p, corrected"
 DIFFERENCE_RANGE = "95 % interval from {low:+.4f} to {high:+.4f}"
 P_HELP = "How often chance alone would show a difference as large, were it chance which recommender is which."
 P_CORRECTED_HELP = "p times the {n} pairs that could be chosen here (Bonferroni), for whoever tries all of them."
-VERDICT = "On the same {n:,} people, {one} is {verdict} {other}."
-BETTER, WORSE, EVEN = "better than", "worse than", "not told apart from"
+VERDICT = "On the same {n:,} people, {one} {verdict} {other}."
+BETTER, WORSE, EVEN = "is better than", "is worse than", "cannot be told from"
 DUEL = "Who puts the hidden film higher"
 WINS = "{one} for {a:,} people, {other} for {b:,}, even for {even:,}."
 MARGINS = {
@@ -281,7 +281,6 @@ PERSON_HELP = (
     "Rank among the films that competed, on a logarithmic axis; the median over seeds, the bar from best to worst."
 )
 PERSON_ALT = "Rank of {film} with each of {n} recommenders"
-TOP_TEN = "top ten"
 
 # Evaluation: studies
 STUDY = "Study"
@@ -303,6 +302,17 @@ def percent(probability: float) -> str:
 def everywhere(films: list[str]) -> str:
     """Which films stand in every list."""
     return EVERYWHERE.format(films=", ".join(films)) if films else NOWHERE
+
+
+def protocol_name(protocol: str) -> str:
+    """A protocol for reading."""
+    return PROTOCOL_NAMES.get(protocol, protocol)
+
+
+def protocol_place(protocol: str) -> int:
+    """Where a protocol stands in a row of them; one without a name comes last."""
+    known = list(PROTOCOL_NAMES)
+    return known.index(protocol) if protocol in known else len(known)
 
 
 def metric_name(metric: str) -> str:

@@ -40,13 +40,13 @@ def choose(available: list[tuple[str, str]]) -> tuple[str, str]:
             width=230,
             persist_state="session",
         )
-        protocols = [protocol for name, protocol in available if name == dataset]
+        protocols = sorted((protocol for name, protocol in available if name == dataset), key=words.protocol_place)
         protocol = st.segmented_control(
             words.PROTOCOL,
             protocols,
             default=protocols[0],
             required=True,
-            format_func=lambda name: words.PROTOCOL_NAMES.get(name, name),
+            format_func=words.protocol_name,
             key=f"protocol-{dataset}",
             persist_state="session",
         )
