@@ -3,7 +3,7 @@
 A family has one colour and one shape everywhere; each colour has a contrast of 3:1 and more to both page colours.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -39,7 +39,9 @@ OTHERS = Look("#2f8fb8", "cross", "✚")  # a family of a later day
 QUIET = "#8d8c88"
 DASHES = ("solid", "dot", "dash", "dashdot")  # with MARKS, what tells the members of a family apart
 MARKS = ("", "-open", "-dot", "-open-dot")
-NARROW, WIDE, TALL = 270, 900, 430  # pixels inside the axes of a scatter: on a phone, on a desktop, and its height
+TALL = 430  # pixels inside the axes of a scatter
+WIDE = (640, 800, 950, 1100)  # how broad it may be on a desktop
+ANY_WIDTH = (270, 360, 480, *WIDE)  # and from a phone upwards
 
 
 def look(family: str) -> Look:
@@ -77,9 +79,10 @@ def bump(table: pd.DataFrame, protocols: Sequence[str]) -> go.Figure:
         figure.add_annotation(
             x=len(protocols) - 1, y=place, text=title, xanchor="left", xshift=10, showarrow=False, font={"size": 11}
         )
-    framed(figure, 70 + 19 * len(table), left=28, right=150).update_layout(showlegend=False)
-    ticks = [name.replace(" ", "<br>", 1) for name in names]
-    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, side="top", automargin=True, showgrid=False)
+    framed(figure, 90 + 19 * len(table), left=26, right=128).update_layout(showlegend=False, margin_t=60)
+    ticks = [name.replace(" ", "<br>") for name in names]
+    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, side="top", automargin=False, tickangle=0)
+    figure.update_xaxes(showgrid=False, zeroline=False, range=[-0.25, len(ticks) - 0.9])
     figure.update_yaxes(range=[len(table) + 0.7, 0.3], showgrid=False, tickvals=_round_places(len(table)))
     return figure
 
@@ -111,7 +114,7 @@ def scatter(table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log
         )
     _name_marks(figure, known, known[log or x], known[y], x)
     framed(figure, TALL + 130)
-    figure.update_xaxes(title=x_title, zeroline=False, **(_logarithmic("{:,g}") if log else {}))
+    figure.update_xaxes(title=x_title, zeroline=False, **(_logarithmic(lambda step: f"{step:,g}") if log else {}))
     return figure.update_yaxes(title=y_title, zeroline=False)
 
 
@@ -122,8 +125,9 @@ def _name_marks(figure: go.Figure, known: pd.DataFrame, across: pd.Series, upwar
     """
     points = list(zip(_inset(scaled(across.tolist())), _inset(scaled(upwards.tolist())), strict=True))
     titles = known["title"].tolist()
-    narrow, wide = (free_sides(points, titles, width, TALL) for width in (NARROW, WIDE))
-    for chosen in (narrow, [None if phone else side for phone, side in zip(narrow, wide, strict=True)]):
+    anywhere = free_sides(points, titles, ANY_WIDTH, TALL)
+    wide = free_sides(points, titles, WIDE, TALL, anywhere)
+    for chosen in (anywhere, [None if phone else side for phone, side in zip(anywhere, wide, strict=True)]):
         rows = [row for row, side in enumerate(chosen) if side]
         figure.add_scatter(
             x=known[x].iloc[rows],
@@ -168,8 +172,8 @@ def reliability(bins: Mapping[str, pd.DataFrame], board: pd.DataFrame) -> go.Fig
     ends = [known[known > 0].min().min(), known.max().max()]
     line = {"color": QUIET, "width": 1}
     figure.add_scatter(x=ends, y=ends, mode="lines", name=words.HONEST, line=line, hoverinfo="skip")
-    figure.update_xaxes(**_logarithmic("{:.1%}"))
-    return figure.update_yaxes(title=words.OBSERVED, **_logarithmic("{:.1%}"))
+    figure.update_xaxes(**_logarithmic(lambda step: f"{100 * step:g}%"))
+    return figure.update_yaxes(title=words.OBSERVED, **_logarithmic(lambda step: f"{100 * step:g}%"))
 
 
 def too_sure(ranks: Mapping[str, pd.DataFrame], board: pd.DataFrame) -> go.Figure:
@@ -179,7 +183,7 @@ def too_sure(ranks: Mapping[str, pd.DataFrame], board: pd.DataFrame) -> go.Figur
     line = {"color": QUIET, "width": 1}
     figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=words.HONEST, line=line, hoverinfo="skip")
     figure.update_xaxes(dtick=1)
-    return figure.update_yaxes(title=words.TIMES, **_logarithmic("{:g}×"))
+    return figure.update_yaxes(title=words.TIMES, **_logarithmic(lambda step: f"{step:g}×"))
 
 
 def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
@@ -230,8 +234,8 @@ def duel(table: pd.DataFrame, one: tuple[str, str], other: tuple[str, str]) -> g
             hovertemplate="%{y}",
         )
     framed(figure, 330).update_layout(showlegend=True)
-    figure.update_xaxes(tickvals=table["margin"], ticktext=[label.replace(" ", "<br>", 1) for label in labels])
-    return figure.update_yaxes(title=words.N_PEOPLE)
+    figure.update_xaxes(tickvals=table["margin"], ticktext=labels, tickangle=0, tickfont={"size": 11})
+    return figure.update_yaxes(title=words.N_PEOPLE, range=[0, 1.12 * max(table["users"].max(), 1)])
 
 
 def places(table: pd.DataFrame) -> go.Figure:
@@ -254,7 +258,7 @@ def places(table: pd.DataFrame) -> go.Figure:
     framed(figure, 110 + 20 * len(table))
     figure.add_vline(people.FOUND + 0.5, line={"color": QUIET, "width": 1, "dash": "dot"})
     figure.update_yaxes(tickvals=table.index, ticktext=table["title"], range=[len(table) - 0.4, -0.6], zeroline=False)
-    return figure.update_xaxes(title=words.RANK, **_logarithmic("{:,.0f}", from_exponent=0))
+    return figure.update_xaxes(title=words.RANK, **_logarithmic(lambda step: f"{step:,.0f}", from_exponent=0))
 
 
 def study(found: Study, chart: Chart) -> go.Figure:
@@ -292,10 +296,10 @@ def _members(board: pd.DataFrame, variants: Sequence[str]) -> dict[str, tuple[st
     return found
 
 
-def _logarithmic(form: str, from_exponent: int = -5) -> dict[str, Any]:
+def _logarithmic(label: Callable[[float], str], from_exponent: int = -5) -> dict[str, Any]:
     """Settings of a logarithmic axis with whole labels, where Plotly would write lone digits between the powers."""
     steps = [float(f"{step}e{exponent}") for exponent in range(from_exponent, 7) for step in (1, 3)]
-    return {"type": "log", "tickvals": steps, "ticktext": [form.format(step) for step in steps]}
+    return {"type": "log", "tickvals": steps, "ticktext": [label(step) for step in steps]}
 
 
 def _round_places(n: int) -> list[int]:

@@ -63,7 +63,8 @@ def _intervals(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame, metric: s
         shared.explain(error)
     else:
         slot.html(_board.html(ours, theirs, metric, tests))
-    st.caption(" ".join([words.METRIC_MEANING[metric.split("@")[0]], words.LEADERBOARD_HELP, words.NOT_TOLD_APART]))
+    notes = [words.METRIC_MEANING[metric.split("@")[0]], words.LEADERBOARD_HELP, words.NOT_TOLD_APART]
+    st.caption(" ".join([*notes, *([] if theirs.empty else [words.PUBLISHED_NOTE])]))
     table = ours if tests is None else ours.merge(tests.drop(columns="metric"), how="left", on="variant")
     download(table, f"leaderboard-{shown.name}")
 
@@ -111,6 +112,7 @@ def protocols(shown: Shown) -> None:
             default=ordered,
             format_func=words.protocol_name,
             key=f"protocols-{shown.dataset}",
+            wrap=True,
             persist_state="session",
         )
         metric = choose_metric()

@@ -35,11 +35,13 @@ def person(shown: Shown) -> None:
     table = people.places(shown.board, ranks, _measured.comparable(shown, dataset), row)
     about = words.PERSON_OF.format(n=len(test), id=somebody.user_id, films=len(somebody.history))
     st.caption(words.plain(about))
-    left, right = st.columns([2, 3], gap="large")
+    st.subheader(words.HIDDEN_FILM)
+    st.html(cards.past([(len(somebody.history) + 1, dataset.catalog.films[somebody.target])]))
+    left, right = st.columns([3, 2], gap="large")
     with left:
-        _films(dataset, somebody)
-    with right:
         _who_found(shown, dataset, somebody, table)
+    with right:
+        _past(dataset, somebody)
 
 
 def _choose(n: int, key: str) -> int:
@@ -55,11 +57,9 @@ def _draw(n: int, key: str) -> None:
     st.session_state[key] = random.randint(1, n)
 
 
-def _films(dataset: Dataset, somebody: people.Person) -> None:
-    """The hidden film, and below it the latest of the history, the newest first."""
+def _past(dataset: Dataset, somebody: people.Person) -> None:
+    """The latest of the history, the newest first."""
     films, history = dataset.catalog.films, somebody.history
-    st.subheader(words.HIDDEN_FILM)
-    st.html(cards.past([(len(history) + 1, films[somebody.target])]))
     latest = list(enumerate(history.tolist(), start=1))[-LATEST:]
     st.subheader(words.PAST_LATEST.format(n=LATEST) if len(history) > LATEST else words.PAST)
     st.html(cards.past([(number, films[item]) for number, item in reversed(latest)]))

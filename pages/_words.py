@@ -114,6 +114,7 @@ LEADERBOARD_HELP = (
     "The bar is the 95 % interval over people: where the figure would fall for other people like these. Figures are "
     "means over the trained seeds."
 )
+PUBLISHED_NOTE = "Letters tell the rules of published figures: All figures has them in words, with the sources."
 NOT_TOLD_APART = (
     "≈ marks those that cannot be told from the best here: paired randomisation test on the same people, corrected for "
     "all comparisons (Holm), p of 0.05 and more."
@@ -250,18 +251,7 @@ VERDICT = "On the same {n:,} people, {one} {verdict} {other}."
 BETTER, WORSE, EVEN = "is better than", "is worse than", "cannot be told from"
 DUEL = "Who puts the hidden film higher"
 WINS = "{one} for {a:,} people, {other} for {b:,}, even for {even:,}."
-MARGINS = {
-    -4: "8× and more",
-    -3: "4 to 8×",
-    -2: "2 to 4×",
-    -1: "up to 2×",
-    0: "even",
-    1: "up to 2×",
-    2: "2 to 4×",
-    3: "4 to 8×",
-    4: "8× and more",
-}
-MARGIN_HIGHER = "{margin} higher with {title}"
+MARGINS = {-4: "≥ 8×", -3: "4–8×", -2: "2–4×", -1: "< 2×", 0: "even", 1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}
 DUEL_HELP = "A rank of 5 against 10 is 2× higher, as is 50 against 100. Of several seeds it is the (geometric) mean."
 DUEL_ALT = "On how many people {one} or {other} puts the hidden film higher, and by how much"
 N_PEOPLE = "People"

@@ -48,6 +48,7 @@ def choose(available: list[tuple[str, str]]) -> tuple[str, str]:
             required=True,
             format_func=words.protocol_name,
             key=f"protocol-{dataset}",
+            wrap=True,
             persist_state="session",
         )
     return dataset, protocol
