@@ -26,14 +26,12 @@ def free_sides(
     """
     kept = list(placed) or [None] * len(points)
     charts = [_Chart(points, names, width, height) for width in widths]
-    for row, side in enumerate(kept):
-        for chart in charts if side else ():
-            chart.take(row, side)
-    for row, side in enumerate(kept):
-        if side is None and (free := next((s for s in SIDES if all(c.fits(row, s) for c in charts)), None)):
-            kept[row] = free
+    for row in sorted(range(len(kept)), key=lambda row: kept[row] is None):  # those that stand already come first
+        side = kept[row] or next((free for free in SIDES if all(chart.fits(row, free) for chart in charts)), None)
+        if side:
+            kept[row] = side
             for chart in charts:
-                chart.take(row, free)
+                chart.take(row, side)
     return kept
 
 
