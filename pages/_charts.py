@@ -255,7 +255,7 @@ def places(table: pd.DataFrame) -> go.Figure:
             customdata=own[["low", "high"]],
             hovertemplate="<b>%{text}</b>: %{x:,.0f} (%{customdata[0]:,}–%{customdata[1]:,})",
         )
-    framed(figure, 110 + 20 * len(table))
+    framed(figure, 110 + 20 * len(table)).update_layout(showlegend=False)
     figure.add_vline(people.FOUND + 0.5, line={"color": QUIET, "width": 1, "dash": "dot"})
     figure.update_yaxes(tickvals=table.index, ticktext=table["title"], range=[len(table) - 0.4, -0.6], zeroline=False)
     return figure.update_xaxes(title=words.RANK, **_logarithmic(lambda step: f"{step:,.0f}", from_exponent=0))

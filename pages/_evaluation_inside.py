@@ -47,7 +47,7 @@ def _learning(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:
     if not chosen:
         return
     names = ", ".join(shown.titles.get(variant, variant) for variant in chosen)
-    with st.grid(2, min_column_width=320):
+    with st.container(key="chart-curves"), st.grid(2, min_column_width=320):
         for column, title in CURVES.items():
             drawn = {variant: logs[variant] for variant in chosen if {column, axis} <= set(logs[variant])}
             if drawn:
@@ -161,7 +161,8 @@ def all_studies(found: list[studies.Study]) -> None:
         st.markdown(f"**{words.plain(study.answer)}**")
     if study.chart:
         about = words.STUDY_ALT.format(title=study.title, y=study.titles[study.chart.y], x=study.titles[study.chart.x])
-        st.plotly_chart(charts.study(study, study.chart), alt=about, config=PLAIN)
+        with st.container(key="chart-study"):
+            st.plotly_chart(charts.study(study, study.chart), alt=about, config=PLAIN)
     columns = {
         name: st.column_config.NumberColumn(title, format=f"%.{study.digits[name]}f") if name in study.digits else title
         for name, title in study.titles.items()

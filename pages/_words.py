@@ -268,13 +268,13 @@ WHO_FOUND = "{n} of {all} recommenders found it in their first ten: {names}."
 NOBODY_FOUND = "None of {all} recommenders found it in their first ten."
 PERSON_RANKS = "Where each recommender put it"
 PERSON_HELP = (
-    "Rank among the films that competed, on a logarithmic axis; the median over seeds, the bar from best to worst."
+    "Rank among the films that competed: the median over seeds, the bar from the best seed to the worst. Left of the "
+    "dotted line are the first ten. The axis is logarithmic."
 )
 PERSON_ALT = "Rank of {film} with each of {n} recommenders"
 
 # Evaluation: studies
 STUDY = "Study"
-NO_STUDY = "No study has been measured yet."
 STUDY_ALT = "{title}: {y} by {x}"
 STUDY_TABLE = "All figures of the study"
 
