@@ -37,7 +37,8 @@ def _head(metric: str, beside: list[str]) -> str:
     """The row of headings."""
     wide = "".join(f'<th scope="col" class="nr-wide">{escape(words.metric_name(name))}</th>' for name in beside)
     return (
-        f'<thead><tr><th scope="col" aria-label="{words.PLACE}">#</th><th scope="col" class="nr-left">{words.COLUMNS["title"]}</th>'
+        f'<thead><tr><th scope="col" aria-label="{words.PLACE}">#</th>'
+        f'<th scope="col" class="nr-left">{words.COLUMNS["title"]}</th>'
         f'<th scope="col">{escape(words.metric_name(metric))}</th><th scope="col" class="nr-left">{words.INTERVAL}</th>'
         f'{wide}<th scope="col" class="nr-wide">{words.COLUMNS["seeds"]}</th>'
         f'<th scope="col" class="nr-wide nr-left">{words.AGAINST_BEST}</th></tr></thead>'
