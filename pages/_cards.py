@@ -45,6 +45,12 @@ def column(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: 
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 
+def past(numbered: Iterable[tuple[int, Film]]) -> str:
+    """Films that somebody watched, each with its place in their history, in as many columns as there is room for."""
+    rows = (f'<li class="nr-line">{_row(number, film, escape(_about(film)))}</li>' for number, film in numbered)
+    return f'<ol class="nr-list nr-past">{"".join(rows)}</ol>'
+
+
 def label(pick: Recommendation) -> str:
     """Title and year: "Toy Story (1995)"."""
     return _film(pick).label
@@ -57,6 +63,11 @@ def _compared(pick: Recommendation, n: int, n_lists: int) -> str:
     row = _row(pick.rank, _film(pick), f"{pick.year or ''} {dots} {note}")
     shared = " nr-shared" if n > 1 else ""
     return f'<li class="nr-line{shared}" style="--nr-share:{n / n_lists:.2f}">{row}</li>'
+
+
+def _about(film: Film) -> str:
+    """Year and genres: "1995 · Animation, Comedy"."""
+    return " · ".join(filter(None, [str(film.year or ""), words.genres(film.genres)]))
 
 
 def _film(pick: Recommendation) -> Film:

@@ -1,5 +1,6 @@
 """What the pages share: data sets, title indexes and models, each loaded once for all visitors."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import streamlit as st
@@ -93,6 +94,12 @@ def explain(error: Exception) -> None:
     if command:
         st.caption(words.TYPE)
         st.code(command, language="bash", wrap_lines=True)
+
+
+def explain_all(sentences: Iterable[str]) -> None:
+    """Show what is wrong with files, a sentence each."""
+    for sentence in sentences:
+        st.warning(words.plain(sentence), icon=":material/broken_image:")
 
 
 @st.cache_resource(show_spinner=words.WAKING)

@@ -1,8 +1,6 @@
 """Every sentence that the app shows, in one place: plain English, ready to translate."""
 
 import re
-from html import escape
-from textwrap import wrap
 
 APP = "NextReel"
 
@@ -130,7 +128,7 @@ SHARED_TABLE = "How many films each two lists share"
 
 # Evaluation
 PROTOCOL = "Protocol"
-PROTOCOL_NAMES = {
+PROTOCOL_NAMES = {  # in the order in which they are shown
     "full": "All films",
     "popularity-100": "100 popular films",
     "uniform-100": "100 random films",
@@ -147,15 +145,17 @@ PROTOCOL_MEANING = {
 }
 NO_RESULTS = "No recommender has been measured yet. To measure one, type in a terminal:"
 EVALUATE_LINE = "python -m recsys evaluate popular --dataset ml-100k --protocol full"
-LEADERBOARD = "Leaderboard"
-LEADERBOARD_HELP = "Measured here: the mean over the trained seeds. Higher is better in every column."
-COLUMNS = {
-    "title": "Recommender",
-    "family": "Family",
-    "seeds": "Seeds",
-    "date": "Measured",
-    "rules": "Protocol",
-    "source": "Source",
+SECTION = "What to show"
+SECTIONS = {
+    "leaderboard": "Leaderboard",
+    "protocols": "Protocols",
+    "measures": "Trade-offs",
+    "curves": "Learning",
+    "slices": "For whom",
+    "calibration": "Confidence",
+    "pair": "Two of them",
+    "person": "One person",
+    "studies": "Studies",
 }
 METRIC = "Metric"
 METRIC_MEANING = {
@@ -164,17 +164,178 @@ METRIC_MEANING = {
     "1 for the first, 0.5 for the third, 0.29 for the tenth.",
     "mrr": "MRR is one over the rank of the next film, averaged over people.",
 }
-OURS, PUBLISHED = "Measured here", "Published"
+DOWNLOAD = "Download as CSV"
+
+# Evaluation: the leaderboard
+LEADERBOARD = "Leaderboard"
+LEADERBOARD_ALT = "{metric} of every recommender, the best first, measured here and published"
+LEADERBOARD_HELP = (
+    "The bar is the 95 % interval over people: where the figure would fall for other people like these. Figures are "
+    "means over the trained seeds."
+)
+PUBLISHED_NOTE = "Letters tell the rules of published figures: All figures has them in words, with the sources."
+NOT_TOLD_APART = (
+    "≈ marks those that cannot be told from the best here: paired randomisation test on the same people, corrected for "
+    "all comparisons (Holm), p of 0.05 and more."
+)
+TESTING = "Testing which differences are more than chance"
+FAMILIES, ALL_FAMILIES = "Families", "All families"
+VIEW_BOARD, VIEW_FIGURES = "Intervals", "All figures"
+PLACE, INTERVAL, AGAINST_BEST = "Place", "95 % interval", "Against the best"
+THE_BEST, LIKE_THE_BEST, BEHIND = "the best", "may be chance, p = {p:.2f}", "{by:.4f} behind"
+LIKE_IN_WORDS = "cannot be told from the best"
+FROM_TO = "95 % interval from {low:.4f} to {high:.4f}"
+NO_INTERVAL = "no interval"
+NONE_OF_FAMILY = "No recommender of these families has been measured here. Choose others, or none to see all."
+COLUMNS = {
+    "title": "Recommender",
+    "family": "Family",
+    "seeds": "Seeds",
+    "date": "Measured",
+    "rules": "Protocol",
+    "source": "Source",
+}
+PUBLISHED = "Published"
 PUBLISHED_TITLE = "Published figures"
 PUBLISHED_HELP = "From papers and public repositories, not measured by us. The table says how the rules of each differ."
-SIDE_BY_SIDE = "Side by side"
-CHART = "{metric} of every recommender, measured here and published"
-CURVE = "How it learnt"
-CURVE_HELP = "Epoch by epoch: the loss in training, and NDCG@10 on the last film but one, which decides when to stop."
-LOSS, VALIDATION, EPOCH = "Training loss", "Validation NDCG@10", "Epoch"
+NOTHING_OF_OURS = "Nothing that can be read has been measured under this protocol yet. To measure, type in a terminal:"
+EVALUATE_ALL_LINE = "python -m recsys evaluate all --dataset {data} --protocol {protocol}"
+
+# Evaluation: protocols
+PROTOCOLS = "Under which protocols"
+PROTOCOLS_HELP = (
+    "A recommender's place under each protocol, among those measured under all that are chosen. Lines that cross are "
+    "recommenders that change places."
+)
+SAMPLED_MISLEADS = (
+    "Where only 100 other films compete, a rank of 1,000 among all films can still be a top ten, so the figures are "
+    "far higher and say little about the first places that people see. Krichene and Rendle (KDD 2020) prove that such "
+    "sampled metrics can order recommenders differently from the metrics over all films, even on average, which is why "
+    "the leaderboard ranks every film."
+)
+SWAPS = "“{other}” turns round the order of {share} of all pairs of recommenders, compared with “{first}”."
+CHOOSE_TWO_PROTOCOLS = "Choose at least two protocols."
+ONE_PROTOCOL = "Results on {data} exist under one protocol only, so there is nothing to set beside it."
+NONE_IN_COMMON = "No recommender has been measured under all of these protocols. Choose fewer."
+PLACES_ALT = "Places of {n} recommenders by {metric} under {protocols}"
+
+# Evaluation: trade-offs
+ACROSS, UPWARDS = "Across", "Upwards"
+MEASURES = {
+    "coverage@10": "Coverage of the catalogue",
+    "novelty@10": "Novelty, bits",
+    "diversity@10": "Diversity of genres in a list",
+    "popularity@10": "Mean popularity of what is shown",
+    "gini@10": "Concentration (Gini)",
+    "calibration error": "Calibration error",
+}
+MEASURES_HELP = (
+    "Being right is one thing, showing more than the same few films another. Names stand where there is room; point at "
+    "a mark for the others."
+)
+MEASURES_ALT = "{y} against {x} for {n} recommenders, a colour and a shape for each family"
+MEASURE_MEANING = {
+    "coverage@10": "Coverage: the share of all films that stand in anybody's top ten.",
+    "novelty@10": "Novelty: how rarely the films of a top ten were watched, in bits; one more is half as often.",
+    "diversity@10": "Diversity: how little the films of a top ten share genres, from 0 to 1.",
+    "popularity@10": "Mean popularity: how often the films of a top ten were watched in training.",
+    "gini@10": "Concentration: 0 if all films are shown equally often, 1 if one film takes every place.",
+    "calibration error": "Calibration error: how far probabilities lie from how often they come true; lower is better.",
+}
+
+# Evaluation: learning
+RECOMMENDERS, CHOOSE_SOME = "Recommenders", "Choose at least one recommender."
+BY, BY_EPOCH, BY_TIME = "Against", "Epochs", "Seconds"
+CURVE_HELP = (
+    "The loss in training, and NDCG@10 on the last film but one, which decides when to stop. Losses of different "
+    "recommenders are different quantities: compare their shapes, not their heights."
+)
+LOSS, VALIDATION, EPOCH, SECONDS = "Training loss", "Validation NDCG@10", "Epoch", "Seconds of training"
+CURVES_ALT = "{title} of {names}"
 NO_CURVE = "No recommender has kept a training log on {data} yet. To train one, type in a terminal:"
 TRAIN_LINE = "python -m recsys train {variant} --dataset {data}"
-DOWNLOAD = "Download as CSV"
+COST = "What quality costs"
+COST_HELP = (
+    "Filled marks: seconds of one logged training. Open marks, for recommenders without a log: seconds of the longest "
+    "evaluation, which is loading, fitting where it was due, and ranking everybody. The axis is logarithmic; the "
+    "machines may differ."
+)
+COST_ALT = "{metric} of {n} recommenders against seconds on a logarithmic axis"
+COST_SECONDS = "Seconds, one seed"
+
+# Evaluation: slices
+SLICING = "Split people by"
+SLICINGS = {
+    "history length": "Films watched before",
+    "popularity of the film": "Popularity of the hidden film",
+    "genre": "Genre of the hidden film",
+    "decade": "Decade of the hidden film",
+}
+SLICES_HELP = "The same figure for groups of people; n is how many are in a group, the bar the 95 % interval over them."
+SLICES_ALT = "{metric} of {names}, by: {slicing}"
+SLICING_NOW = "Drawing people anew, group by group, for the intervals"
+PEOPLE = "n = {n:,}"
+OTHER_DATA = (
+    "The results were measured on another form of {data} than the one on this machine, so they cannot be read person "
+    "by person. To measure anew, type in a terminal:"
+)
+
+# Evaluation: calibration
+SURE = "How sure, and how often right"
+SURE_HELP = (
+    "Each mark is a tenth of all recommended films, by the probability given to them. On the line, 20 % means right in "
+    "one case of five; below it the recommender is too sure of itself. Both axes are logarithmic."
+)
+BY_RANK = "Too sure by rank"
+BY_RANK_HELP = (
+    "How many times surer than right, at each place of the list; 1 is honest. Training with few negatives makes "
+    "recommenders too sure, as Petrov and Macdonald show (gSASRec, arXiv:2308.07192)."
+)
+PREDICTED, OBSERVED, TIMES, RANK = "Predicted probability", "Share that came true", "Predicted over observed", "Rank"
+HONEST = "honest"
+SURE_ALT = "Share of recommended films that came true against their predicted probability, for {names}"
+BY_RANK_ALT = "Predicted probability over the share that came true, by rank, for {names}"
+NO_CALIBRATION = (
+    "No result here holds probabilities. They are measured where all films are ranked, for recommenders whose scores "
+    "are a probability."
+)
+
+# Evaluation: two recommenders
+ONE, OTHER = "One", "The other"
+DIFFERENCE, P_VALUE, P_CORRECTED = "Difference in {metric}", "p", "p, corrected"
+DIFFERENCE_RANGE = "95 % interval from {low:+.4f} to {high:+.4f}"
+P_HELP = "How often chance alone would show a difference as large, were it chance which recommender is which."
+P_CORRECTED_HELP = "p times the {n} pairs that could be chosen here (Bonferroni), for whoever tries all of them."
+VERDICT = "On the same {n:,} people, {one} {verdict} {other}."
+BETTER, WORSE, EVEN = "is better than", "is worse than", "cannot be told from"
+DUEL = "Who puts the hidden film higher"
+WINS = "{one} for {a:,} people, {other} for {b:,}, even for {even:,}."
+MARGINS = {-4: "≥ 8×", -3: "4–8×", -2: "2–4×", -1: "< 2×", 0: "even", 1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}
+DUEL_HELP = "A rank of 5 against 10 is 2× higher, as is 50 against 100. Of several seeds it is the (geometric) mean."
+DUEL_ALT = "On how many people {one} or {other} puts the hidden film higher, and by how much"
+N_PEOPLE = "People"
+TWO_DIFFERENT = "Choose two different recommenders."
+ONE_MODEL = "Only one recommender has been measured here. Two are needed."
+
+# Evaluation: one person
+PERSON, SOMEBODY = "Test person", "Somebody else"
+PERSON_OF = "{n:,} people took part in the test. This one is user {id} of the ratings, with {films} films before it."
+HIDDEN_FILM = "The film that was hidden"
+PAST = "Watched before"
+PAST_LATEST = "Watched before, the latest {n}"
+WHO_FOUND = "{n} of {all} recommenders found it in their first ten: {names}."
+NOBODY_FOUND = "None of {all} recommenders found it in their first ten."
+PERSON_RANKS = "Where each recommender put it"
+PERSON_HELP = (
+    "Rank among the films that competed: the median over seeds, the bar from the best seed to the worst. Left of the "
+    "dotted line are the first ten. The axis is logarithmic."
+)
+PERSON_ALT = "Rank of {film} with each of {n} recommenders"
+
+# Evaluation: studies
+STUDY = "Study"
+STUDY_ALT = "{title}: {y} by {x}"
+STUDY_TABLE = "All figures of the study"
 
 
 def genres(text: str) -> str:
@@ -204,10 +365,20 @@ def everywhere(films: list[str]) -> str:
     return EVERYWHERE.format(films=", ".join(films)) if films else NOWHERE
 
 
-def bar_label(title: str, whose: str) -> str:
-    """The name of a bar, in lines short enough for a phone; ours in bold."""
-    lines = "<br>".join(wrap(escape(title, quote=False), 22))
-    return f"<b>{lines}</b>" if whose == OURS else lines
+def protocol_name(protocol: str) -> str:
+    """A protocol for reading."""
+    return PROTOCOL_NAMES.get(protocol, protocol)
+
+
+def protocol_place(protocol: str) -> int:
+    """Where a protocol stands in a row of them; one without a name comes last."""
+    known = list(PROTOCOL_NAMES)
+    return known.index(protocol) if protocol in known else len(known)
+
+
+def metric_name(metric: str) -> str:
+    """ "ndcg@10" for reading: "NDCG@10"."""
+    return MEASURES.get(metric, metric.upper())
 
 
 def plain(text: str) -> str:

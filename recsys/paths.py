@@ -68,3 +68,8 @@ def film_vectors(dataset: str) -> Path:
 def results(root: Path, dataset: str, protocol: str) -> Path:
     """The folder of result files under `root`, which is `home()` or `ASSETS`."""
     return root / "results" / dataset / protocol
+
+
+def studies(root: Path) -> Path:
+    """The folder of studies under `root`, which is `home()` or `ASSETS`."""
+    return root / "results" / "studies"

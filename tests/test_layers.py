@@ -14,7 +14,7 @@ LAYERS = [  # a module may import from its own line and from those above
     ("app", "pages"),
 ]
 TORCH_LIVES_IN = ("recsys.models", "recsys.training", "recsys.serving")
-PAGES_MAY_USE = ("recsys.paths", "recsys.data", "recsys.serving", "recsys.jobs", "recsys.evaluation.results")
+PAGES_MAY_USE = ("recsys.paths", "recsys.data", "recsys.serving", "recsys.jobs", "recsys.evaluation")
 UNPICKLERS = {"pickle", "cPickle", "joblib", "dill", "cloudpickle", "shelve"}
 UNPICKLING_CALLS = {"read_pickle", "to_pickle"}
 

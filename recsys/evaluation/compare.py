@@ -37,6 +37,21 @@ def all_pairs(
     return _compare(names, figures, [(row, better) for better, row in combinations(range(len(names)), 2)], metric)
 
 
+def pair(dataset: str, protocol: str, one: str, other: str, metric: str = "ndcg@10") -> pd.Series:
+    """Two variants, a row of `all_pairs` as seen from `one`: above 0 where it is better. Raises ResultError."""
+    row = all_pairs(dataset, protocol, [one, other], metric).iloc[0]
+    if row["variant"] == one:
+        return row
+    turned = {
+        "variant": one,
+        "other": other,
+        "difference": -row["difference"],
+        "low": -row["high"],
+        "high": -row["low"],
+    }
+    return pd.Series(row.to_dict() | turned)
+
+
 def _figures(dataset: str, protocol: str, variants: Sequence[str] | None, metric: str) -> tuple[list[str], np.ndarray]:
     """Variants, best first, and what each user contributes to the metric (V, B), averaged over seeds."""
     known = results.leaderboard(dataset, protocol)["variant"] if variants is None else variants

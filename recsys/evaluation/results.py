@@ -8,8 +8,10 @@ have none of the three. All but `run` repeats byte for byte. What was measured o
 shipped.
 """
 
+import contextlib
 import io
 import json
+import os
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -61,6 +63,13 @@ def available() -> list[tuple[str, str]]:
     """Every (data set, protocol) with at least one result file, in alphabetical order."""
     found = [path for root in _roots() for path in root.glob("results/*/*/*.json")]
     return sorted({(path.parent.parent.name, path.parent.name) for path in found})
+
+
+def stamp(dataset: str, protocol: str) -> str:
+    """Another text whenever a result of the data set under the protocol was written, altered or taken away."""
+    found = [path for root in _roots() for path in paths.results(root, dataset, protocol).glob("*.*")]
+    times = [(str(path), known.st_mtime_ns, known.st_size) for path in sorted(found) if (known := _stat(path))]
+    return files.sha256(repr(times).encode())
 
 
 def leaderboard(dataset: str, protocol: str, report: Callable[[str], None] = warnings.warn) -> pd.DataFrame:
@@ -135,6 +144,13 @@ def _roots() -> tuple[Path, Path]:
 
 def _folder(root: Path, dataset: str, protocol: str) -> list[Path]:
     return list(paths.results(root, dataset, protocol).glob("*.json"))
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    """Size and time of a file; None for one that has gone just now."""
+    with contextlib.suppress(OSError):
+        return path.stat()
+    return None
 
 
 def _path(dataset: str, protocol: str, variant: str) -> Path:

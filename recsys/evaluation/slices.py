@@ -13,8 +13,8 @@ import pandas as pd
 from recsys.data.schema import Dataset, HeldOut, Split
 from recsys.data.split import split
 from recsys.evaluation import results
-from recsys.evaluation.certainty import intervals
-from recsys.evaluation.metrics import METRICS, summary
+from recsys.evaluation.certainty import bootstrap, intervals
+from recsys.evaluation.metrics import METRICS, summary, values
 
 LENGTHS = (10, 20, 50, 100, 200)  # films of a history, at which the next bucket begins
 TOP_SHARES = (0.01, 0.1, 0.5)  # of the catalogue, the most watched films first
@@ -39,6 +39,21 @@ def slices(dataset: Dataset, protocol: str, variant: str) -> pd.DataFrame:
     ]
     bounds = [f"{end} {name}" for name in METRICS for end in ("low", "high")]
     return pd.DataFrame(rows, columns=["slice", "bucket", "users", *METRICS, *bounds])
+
+
+def side_by_side(parts: Split, ranks: dict[str, np.ndarray], name: str, metric: str) -> pd.DataFrame:
+    """One of SLICES for several variants: a row per bucket and variant, bucket, users, variant, value, low, high.
+
+    ranks: variant → (S, B) of the test queries. Value and interval as in `slices`; all variants share the resamples,
+    which are what takes time. Empty buckets are left out.
+    """
+    each = np.stack([values(own, metric).mean(0) for own in ranks.values()], 1)  # (B, V)
+    rows = []
+    for bucket, mine in SLICES[name](parts):
+        if mine.any():
+            bounds = zip(list(ranks), each[mine].mean(0), *bootstrap(each[mine]), strict=True)
+            rows += [(bucket, int(mine.sum()), *row) for row in bounds]
+    return pd.DataFrame(rows, columns=["bucket", "users", "variant", "value", "low", "high"])
 
 
 def by_history(parts: Split) -> Buckets:

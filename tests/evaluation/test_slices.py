@@ -5,7 +5,7 @@ from recsys.data.split import by_time, leave_one_out
 from recsys.evaluation import results
 from recsys.evaluation.metrics import METRICS, ndcg
 from recsys.evaluation.run import evaluate
-from recsys.evaluation.slices import NO_GENRE, NO_YEAR, by_genre, by_history, by_popularity, slices
+from recsys.evaluation.slices import NO_GENRE, NO_YEAR, by_genre, by_history, by_popularity, side_by_side, slices
 from tests import toys
 from tests.evaluation.test_run import train
 
@@ -81,3 +81,19 @@ def test_a_result_of_other_data_is_not_sliced():
     evaluate("counts", CYCLE)
     with pytest.raises(results.ResultError, match=r"another form of cycle; run: .* evaluate counts --dataset cycle"):
         slices(toys.cycle(seed=1), "full", "counts")
+
+
+def test_models_are_compared_over_the_same_groups_with_the_same_figures():
+    for seed in (0, 1):
+        train(seed)
+    evaluate("trained", CYCLE)
+    evaluate("counts", CYCLE)
+    ranks = {variant: results.ranks("cycle", "full", variant) for variant in ("trained", "counts")}
+    table = side_by_side(leave_one_out(CYCLE), ranks, "genre", "mrr")
+    assert table["variant"].tolist() == ["trained", "counts"] * 2
+    for variant in ranks:
+        alone = slices(CYCLE, "full", variant).query("slice == 'genre'")
+        own = table[table["variant"] == variant]
+        assert own["users"].tolist() == alone["users"].tolist()
+        assert own["value"].tolist() == pytest.approx(alone["mrr"].tolist())
+        assert own[["low", "high"]].values.tolist() == pytest.approx(alone[["low mrr", "high mrr"]].values)

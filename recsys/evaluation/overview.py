@@ -1,0 +1,161 @@
+"""Many result files as one table each, for pages and notebooks: what a model measured, costs, and is sure of.
+
+Loads neither torch nor Streamlit, and measures nothing anew. Shapes: V variants, S seeds, B users.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from recsys.evaluation import results
+from recsys.evaluation.metrics import METRICS
+from recsys.evaluation.report import BEYOND
+
+BOUNDS = tuple(f"{end} {name}" for name in METRICS for end in ("low", "high"))
+ERROR = "calibration error"
+MEASURES = (*METRICS, *BEYOND, ERROR)  # what one model can be set against another by
+TRAINED, RUN = "training", "evaluation run"  # what the seconds of `costs` are of
+
+Report = Callable[[str], None]
+
+
+def measures(dataset: str, protocol: str, report: Report = warnings.warn) -> pd.DataFrame:
+    """The leaderboard with BOUNDS (95 %, over users), BEYOND and ERROR; NaN for what a result does not hold.
+
+    Damaged files are left out, each with a line to `report`.
+    """
+    board = results.leaderboard(dataset, protocol, report)
+    rows = [_extras(results.load(dataset, protocol, variant)) for variant in board["variant"]]
+    return board.join(pd.DataFrame(rows, index=board.index, columns=[*BOUNDS, *BEYOND, ERROR], dtype=np.float64))
+
+
+def all_ranks(
+    dataset: str, protocol: str, variants: Sequence[str], report: Report = warnings.warn
+) -> dict[str, np.ndarray]:
+    """Variant → its ranks (S, B). Damaged files are left out, each with a line to `report`."""
+    found = {}
+    for variant in variants:
+        try:
+            found[variant] = results.ranks(dataset, protocol, variant)
+        except results.ResultError as error:
+            report(str(error))
+    return found
+
+
+def orders(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame:
+    """How the same models stand under several protocols: a row per model, the best under the first of them on top.
+
+    boards: protocol → its `measures`. Columns: variant, title, family, then for each protocol the metric under its
+    name and "place <protocol>" from 1, among those that were measured under all of them. Models with the same figure
+    share the better place.
+    """
+    labels = pd.concat([board[["variant", "title", "family"]] for board in boards.values()])
+    table = labels.drop_duplicates("variant").set_index("variant")
+    for name, board in boards.items():
+        table = table.join(board.set_index("variant")[metric].rename(name), how="inner")
+    table = table.dropna(subset=list(boards))
+    for name in boards:
+        table[f"place {name}"] = table[name].rank(ascending=False, method="min").astype(int)
+    return table.sort_values(next(iter(boards)), ascending=False, kind="stable").reset_index()
+
+
+def swapped(one: Sequence[float], other: Sequence[float]) -> float:
+    """The share of all pairs of models that two protocols put in opposite order, from their figures (V,) each.
+
+    0: the same order, 1: the reverse; a pair that is even under one of them counts half. NaN for fewer than two models.
+    It is (1 - τ) / 2, Kendall's τ, where nothing is even.
+    """
+    pairs = list(combinations(range(len(one)), 2))
+    if not pairs:
+        return float("nan")
+    agree = [np.sign(one[a] - one[b]) * np.sign(other[a] - other[b]) for a, b in pairs]
+    return float(1 - np.mean(agree)) / 2
+
+
+def costs(dataset: str, board: pd.DataFrame, protocols: Sequence[str]) -> pd.DataFrame:
+    """What the models of a `measures` table took, a row each: variant, title, family, seconds, log10, of, METRICS.
+
+    of TRAINED: seconds of the logged training of one seed. of RUN, for models without a log: the longest evaluation
+    run per seed among `protocols`, which holds loading, fitting where it was due, and ranking all users.
+    """
+    rows = []
+    for variant in board["variant"]:
+        logged = _training_seconds(dataset, variant)
+        rows.append((_run_seconds(dataset, protocols, variant), RUN) if logged is None else (logged, TRAINED))
+    found = pd.DataFrame(rows, index=board.index, columns=["seconds", "of"])
+    table = board[["variant", "title", "family"]].join(found).join(board[list(METRICS)])
+    table.insert(4, "log10", np.log10(table["seconds"].where(table["seconds"] > 0)))
+    return table.dropna(subset=["log10"])
+
+
+def curves(dataset: str, variants: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """Variant → its training log (`results.curve`), of those that have one."""
+    logs = {variant: results.curve(dataset, variant) for variant in variants}
+    return {variant: log for variant, log in logs.items() if len(log)}
+
+
+def reliability(dataset: str, protocol: str, variants: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """How sure models were and how often they were right, of those whose scores give a probability.
+
+    Both tables have variant, predicted, hit_rate: one a row per bin of equally many predictions, with its share; the
+    other a row per rank from 1, with `times`, predicted over hit_rate (NaN where that is 0).
+    """
+    bins, ranks = [], []
+    for variant in variants:
+        known = results.load(dataset, protocol, variant).get("calibration")
+        if known:
+            bins.append(pd.DataFrame(known["bins"]).assign(variant=variant))
+            by_rank = pd.DataFrame(known["by_rank"])
+            ranks.append(by_rank.assign(variant=variant, rank=range(1, len(by_rank) + 1)))
+    columns = ["variant", "predicted", "hit_rate"]
+    first = pd.concat(bins) if bins else pd.DataFrame(columns=[*columns, "share"])
+    second = pd.concat(ranks) if ranks else pd.DataFrame(columns=[*columns, "rank"], dtype=np.float64)
+    times = second["predicted"] / second["hit_rate"].where(second["hit_rate"] > 0)
+    return first[[*columns, "share"]], second[["variant", "rank", "predicted", "hit_rate"]].assign(times=times)
+
+
+def duel(ranks: np.ndarray, others: np.ndarray) -> pd.DataFrame:
+    """On how many users one model puts the hidden film higher than another: a row per margin, columns margin, users.
+
+    Ranks (S, B), averaged over seeds as geometric means, so that 1 against 2 weighs as much as 10 against 20. Margins
+    run from "8 times and more lower" (-4) over even (0) to "8 times and more higher" (4) by powers of two.
+    """
+    ratio = np.log2(others).mean(0) - np.log2(ranks).mean(0)  # (B,) above 0: the first ranks the film higher
+    even = np.abs(ratio) < 1e-9
+    steps = np.minimum(np.floor(np.abs(ratio)), 3) + 1  # 1: less than twice as high … 4: eight times and more
+    margins = np.where(even, 0, np.sign(ratio) * steps).astype(int)
+    return pd.DataFrame({"margin": range(-4, 5), "users": [int((margins == step).sum()) for step in range(-4, 5)]})
+
+
+def _extras(document: dict) -> dict[str, float]:
+    """What a result holds besides its means."""
+    bounds = {
+        f"{end} {name}": pair[at]
+        for name, pair in document.get("interval", {}).items()
+        for at, end in enumerate(("low", "high"))
+    }
+    error = (document.get("calibration") or {}).get("ece", np.nan)
+    return bounds | document.get("beyond", {}) | {ERROR: error}
+
+
+def _training_seconds(dataset: str, variant: str) -> float | None:
+    """Seconds at the last logged epoch, None where no log tells."""
+    log = results.curve(dataset, variant)
+    known = log["seconds"].dropna() if "seconds" in log else log["epoch"].iloc[:0]
+    return float(known.iloc[-1]) if len(known) else None
+
+
+def _run_seconds(dataset: str, protocols: Sequence[str], variant: str) -> float:
+    """Of the longest evaluation run, per seed; NaN where no result tells."""
+    found = []
+    for protocol in protocols:
+        try:
+            document = results.load(dataset, protocol, variant)
+        except results.ResultError:
+            continue  # not measured under this protocol
+        if "seconds" in document["run"]:
+            found.append(document["run"]["seconds"] / len(document["seeds"]))
+    return max(found, default=float("nan"))

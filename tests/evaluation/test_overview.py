@@ -1,0 +1,133 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recsys import paths
+from recsys.evaluation import overview, results
+from recsys.evaluation.compare import all_pairs, pair
+from tests.evaluation.test_results import keep
+
+
+def board(**figures):
+    """A table of models and their NDCG@10."""
+    return pd.DataFrame(
+        {"variant": list(figures), "title": list(figures), "family": "F", "ndcg@10": list(figures.values())}
+    )
+
+
+def test_measures_of_an_old_result_without_intervals_are_unknown_and_not_zero():
+    keep("popular", [[1, 2]])
+    table = overview.measures("toy", "full")
+    assert table["ndcg@10"].item() > 0
+    assert table[[*overview.BOUNDS, *overview.BEYOND, overview.ERROR]].isna().all(axis=None)
+
+
+def test_measures_hold_what_a_result_tells_of_intervals_lists_and_confidence():
+    keep("popular", [[1, 2]])
+    document = results.load("toy", "full", "popular")
+    document |= {"interval": {"mrr": [0.5, 0.75]}, "beyond": {"coverage@10": 0.25}, "calibration": {"ece": 0.125}}
+    results.write(document, np.array([[1, 2]]))
+    row = overview.measures("toy", "full").iloc[0]
+    assert (row["low mrr"], row["high mrr"], row["coverage@10"], row[overview.ERROR]) == (0.5, 0.75, 0.25, 0.125)
+
+
+def test_a_stamp_changes_with_every_result_that_is_written_or_taken_away():
+    stamps = [results.stamp("toy", "full")]
+    keep("popular", [[1, 2]])
+    stamps.append(results.stamp("toy", "full"))
+    assert results.stamp("toy", "full") == stamps[-1]
+    keep("popular", [[1, 300]])
+    stamps.append(results.stamp("toy", "full"))
+    (paths.results(paths.home(), "toy", "full") / "popular.npz").unlink()
+    stamps.append(results.stamp("toy", "full"))
+    assert len(set(stamps)) == 4
+
+
+def test_damaged_ranks_are_left_out_with_a_sentence():
+    keep("popular", [[1, 2]])
+    keep("als", [[3, 4]])
+    (paths.results(paths.home(), "toy", "full") / "als.npz").write_bytes(b"nothing")
+    said = []
+    found = overview.all_ranks("toy", "full", ["popular", "als"], said.append)
+    assert list(found) == ["popular"]
+    assert "als" in said[0]
+
+
+def test_orders_are_among_the_models_that_were_measured_everywhere():
+    table = overview.orders({"full": board(a=0.3, b=0.2, c=0.1), "time": board(c=0.9, a=0.5)}, "ndcg@10")
+    assert table[["variant", "place full", "place time"]].values.tolist() == [["a", 1, 2], ["c", 2, 1]]
+    assert table["time"].tolist() == [0.5, 0.9]
+
+
+def test_models_with_the_same_figure_share_the_better_place():
+    table = overview.orders({"full": board(a=0.3, b=0.3, c=0.1)}, "ndcg@10")
+    assert table["place full"].tolist() == [1, 1, 3]
+
+
+def test_the_share_of_pairs_that_change_their_order_is_counted():
+    assert overview.swapped([3, 2, 1], [30, 20, 10]) == 0
+    assert overview.swapped([3, 2, 1], [1, 2, 3]) == 1
+    assert overview.swapped([3, 2, 1], [3, 1, 2]) == pytest.approx(1 / 3)
+    assert overview.swapped([1, 2], [5, 5]) == 0.5
+    assert math.isnan(overview.swapped([1], [1]))
+
+
+def test_costs_are_of_the_logged_training_else_of_the_longest_run():
+    for variant in ("popular", "als"):
+        keep(variant, [[1, 2], [1, 2]])
+        document = results.load("toy", "full", variant)
+        document["run"]["seconds"] = 40.0
+        results.write(document, np.array([[1, 2], [1, 2]]))
+    folder = paths.checkpoint("toy", "als", 0)
+    folder.mkdir(parents=True)
+    (folder / "log.jsonl").write_text('{"epoch": 1, "seconds": 60.0}\n{"epoch": 2, "seconds": 100.0}\n')
+    table = overview.costs("toy", overview.measures("toy", "full"), ["full", "time"]).set_index("variant")
+    assert table.loc["als", ["seconds", "log10", "of"]].tolist() == [100.0, 2.0, overview.TRAINED]
+    assert table.loc["popular", ["seconds", "of"]].tolist() == [20.0, overview.RUN]
+
+
+def test_a_model_whose_time_nobody_took_has_no_cost():
+    keep("popular", [[1, 2]])
+    assert overview.costs("toy", overview.measures("toy", "full"), ["full"]).empty
+
+
+def test_reliability_tells_how_many_times_too_sure_and_leaves_a_zero_unsaid():
+    keep("popular", [[1, 2]])
+    keep("als", [[1, 2]])
+    document = results.load("toy", "full", "als")
+    bins = [{"predicted": 0.5, "hit_rate": 0.25, "share": 1.0}]
+    document["calibration"] = {"ece": 0.1, "bins": bins, "by_rank": {"predicted": [0.5, 0.2], "hit_rate": [0.25, 0]}}
+    results.write(document, np.array([[1, 2]]))
+    table, by_rank = overview.reliability("toy", "full", ["popular", "als"])
+    assert table.values.tolist() == [["als", 0.5, 0.25, 1.0]]
+    assert by_rank["rank"].tolist() == [1, 2]
+    assert by_rank["times"].iloc[0] == 2
+    assert math.isnan(by_rank["times"].iloc[1])
+
+
+def test_without_probabilities_reliability_is_empty():
+    keep("popular", [[1, 2]])
+    assert all(table.empty for table in overview.reliability("toy", "full", ["popular"]))
+
+
+def test_a_duel_counts_people_by_how_much_higher_the_film_stands():
+    ours, theirs = np.array([[1, 5, 10, 1, 100]]), np.array([[1, 10, 8, 50, 10]])
+    users = dict(overview.duel(ours, theirs).values.tolist())
+    assert {margin: n for margin, n in users.items() if n} == {0: 1, 2: 1, -1: 1, 4: 1, -4: 1}
+
+
+def test_a_duel_takes_seeds_together_by_their_geometric_mean():
+    even = overview.duel(np.array([[2], [8]]), np.array([[4], [4]]))
+    assert even.loc[even["margin"] == 0, "users"].item() == 1
+
+
+def test_a_pair_is_seen_from_the_one_that_was_named_first():
+    keep("als", [[1, 2, 1, 1]])
+    keep("popular", [[9, 30, 2, 1]])
+    better, worse = pair("toy", "full", "als", "popular"), pair("toy", "full", "popular", "als")
+    assert better["difference"] == -worse["difference"] > 0
+    assert (better["low"], better["high"]) == (-worse["high"], -worse["low"])
+    assert (worse["variant"], worse["other"]) == ("popular", "als")
+    assert better["p"] == worse["p"] == all_pairs("toy", "full", ["als", "popular"])["p"].item()

@@ -1,0 +1,76 @@
+import json
+
+import pytest
+
+from recsys import paths
+from recsys.evaluation.studies import StudyError, read, studies
+
+WHOLE = {
+    "title": "Does order matter?",
+    "question": "What is lost?",
+    "columns": [{"name": "model", "title": "Recommender"}, {"name": "ndcg", "title": "NDCG@10", "digits": 4}],
+    "rows": [["BERT4Rec", 0.157], ["Popular", None]],
+    "chart": {"kind": "bar", "x": "model", "y": "ndcg"},
+}
+
+
+def write(document, name="order", root=None):
+    path = paths.studies(root or paths.ASSETS) / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(document if isinstance(document, str) else json.dumps(document), "utf-8")
+    return path
+
+
+def test_a_study_is_read_with_its_table_its_titles_and_its_chart():
+    study = read(write(WHOLE))
+    assert (study.name, study.title, study.answer) == ("order", "Does order matter?", "")
+    assert study.table["ndcg"].isna().tolist() == [False, True]
+    assert study.titles["ndcg"] == "NDCG@10"
+    assert study.digits == {"ndcg": 4}
+    assert (study.chart.kind, study.chart.x, study.chart.y, study.chart.by) == ("bar", "model", "ndcg", None)
+
+
+def test_without_studies_there_is_nothing_to_show():
+    assert studies() == []
+
+
+def test_a_study_of_this_machine_wins_and_a_damaged_one_is_a_sentence():
+    write(WHOLE)
+    write(WHOLE | {"title": "Anew"}, root=paths.home())
+    write('{"title": "half', name="broken")
+    said = []
+    assert [study.title for study in studies(said.append)] == ["Anew"]
+    assert len(said) == 1
+    assert "broken.json is damaged" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"rows": [["BERT4Rec"]]}, "rows of 2 values"),
+        ({"rows": []}, "needs rows"),
+        ({"columns": []}, "needs columns"),
+        ({"columns": [{"name": "a"}, {"name": "a"}]}, "a name of its own"),
+        ({"rows": [["a", float("nan")]]}, "neither text nor a finite number"),
+        ({"rows": [["a", {"b": 1}]]}, "neither text nor a finite number"),
+        ({"title": 7}, "words should be"),
+        ({"title": None}, "words should be"),
+        ({"chart": {"kind": "pie", "x": "model", "y": "ndcg"}}, "kind pie"),
+        ({"chart": {"kind": "bar", "x": "model", "y": "mrr"}}, "does not have: mrr"),
+        ({"chart": {"kind": "bar", "x": "ndcg", "y": "model"}}, "something else: model"),
+        ({"chart": {"kind": "scatter", "x": "model", "y": "ndcg"}}, "something else: model"),
+        ({"chart": {"kind": "bar", "x": "model", "y": "ndcg", "low": "ndcg"}}, "both ends"),
+        ({"chart": {"kind": "bar", "x": "model", "y": "ndcg", "colour": "red"}}, "not in the form"),
+        ({"chart": ["bar"]}, "not in the form"),
+        ({"columns": "model"}, "not in the form"),
+    ],
+)
+def test_a_study_that_cannot_be_shown_says_why_and_names_the_file(change, why):
+    with pytest.raises(StudyError, match=rf"order\.json .*{why}"):
+        read(write(WHOLE | change))
+
+
+def test_a_file_without_the_form_of_a_study_is_refused():
+    for text in ("[]", "null", "7", "{}", '"text"', "[" * 100_000):
+        with pytest.raises(StudyError, match=r"order\.json"):
+            read(write(text))
