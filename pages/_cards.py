@@ -42,6 +42,12 @@ def column(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: 
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 
+def reordered(picks: Iterable[Recommendation], before: list[int]) -> str:
+    """One recommender's list for another order of the same films. `before`: the film ids of its list until then."""
+    rows = (_reordered(pick, before) for pick in picks)
+    return f'<ol class="nr-list">{"".join(rows)}</ol>'
+
+
 def label(pick: Recommendation) -> str:
     """Title and year: "Toy Story (1995)"."""
     return _film(pick).label
@@ -54,6 +60,14 @@ def _compared(pick: Recommendation, n: int, n_lists: int) -> str:
     row = _row(pick.rank, _film(pick), f"{pick.year or ''} {dots} {note}")
     shared = " nr-shared" if n > 1 else ""
     return f'<li class="nr-line{shared}" style="--nr-share:{n / n_lists:.2f}">{row}</li>'
+
+
+def _reordered(pick: Recommendation, before: list[int]) -> str:
+    """A film with the place that it had before; shaded where it was not in the list."""
+    was = before.index(pick.movie_id) + 1 if pick.movie_id in before else None
+    row = _row(pick.rank, _film(pick), f"{pick.year or ''} {words.was(was, pick.rank)}")
+    new = "" if was else ' nr-shared" style="--nr-share:0.6'
+    return f'<li class="nr-line{new}">{row}</li>'
 
 
 def _film(pick: Recommendation) -> Film:

@@ -16,6 +16,7 @@ from recsys.data.schema import Dataset
 from recsys.serving import history
 
 UNDO_STEPS = 50
+IN_A_LINE = 8  # films of a sequence that are named in one line
 
 
 def open_page(title: str, what_for: str) -> Dataset | None:
@@ -137,6 +138,13 @@ def show_notices() -> None:
     """What could not be read from the address or found in this data set."""
     for notice in st.session_state.notices:
         st.warning(words.plain(notice), icon=":material/link_off:")
+
+
+def in_one_line(dataset: Dataset, films: Sequence[int], about: str = words.SAME_FILMS) -> None:
+    """Some films with an arrow from each to the next; of many, the newest."""
+    titles = [words.plain(dataset.catalog.films[item].label) for item in films]
+    shown = titles if len(titles) <= IN_A_LINE else ["…", *titles[-IN_A_LINE:]]
+    st.markdown(f":gray[{words.plain(about)}:] {' → '.join(shown)}")
 
 
 def choose_example(dataset: Dataset) -> None:
