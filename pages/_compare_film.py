@@ -5,6 +5,7 @@ Session state: sought (data set, item and title of the film that was looked up l
 
 import streamlit as st
 
+from pages import _compare_ask as ask
 from pages import _compare_html as html
 from pages import _download as download
 from pages import _shared as shared
@@ -12,26 +13,30 @@ from pages import _words as words
 from recsys.data.schema import Dataset
 from recsys.serving import hidden
 from recsys.serving.models import Variant
-from recsys.serving.recommend import Recommendation, standings
+from recsys.serving.recommend import recommend, standings
 from recsys.serving.search import Found
 
 
-def one_film(
-    dataset: Dataset, films: tuple[int, ...], answered: list[Variant], lists: dict[Variant, list[Recommendation]]
-) -> None:
+def one_film(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant]) -> None:
     """A search box, and where the film that was chosen in it stands."""
     search(dataset)
     item = sought(dataset)
     if item is None:
-        item = start(dataset, lists)
+        item = start(dataset, films)
     if item is not None:
-        show(dataset, films, answered, item)
+        show(dataset, films, chosen, item)
 
 
 def search(dataset: Dataset) -> None:
     """The search box and what it finds."""
     text = st.text_input(
-        words.SEEK, key="seek", type="search", live="200ms", placeholder=words.SEARCH_HINT, help=words.SEEK_HELP
+        words.SEEK,
+        key="seek",
+        type="search",
+        live="200ms",
+        placeholder=words.SEARCH_HINT,
+        help=words.SEEK_HELP,
+        width=420,
     )
     if not text:
         return
@@ -76,24 +81,21 @@ def sought(dataset: Dataset) -> int | None:
     return film.item
 
 
-def start(dataset: Dataset, lists: dict[Variant, list[Recommendation]]) -> int | None:
-    """The film on top of the first list, before anything was looked up; None where no list has a film."""
-    for variant, picks in lists.items():
-        if picks:
-            st.caption(words.plain(words.SEEK_FIRST.format(model=variant.title)))
-            return dataset.catalog.item_of[picks[0].movie_id]
-    return None
+def start(dataset: Dataset, films: tuple[int, ...]) -> int | None:
+    """The most watched film that the visitor has not seen, before any was looked up; None where there is none."""
+    first = recommend(dataset, shared.model(shared.fallback(), dataset.name), films, k=1)
+    return dataset.catalog.item_of[first[0].movie_id] if first else None
 
 
-def show(dataset: Dataset, films: tuple[int, ...], answered: list[Variant], item: int) -> None:
+def show(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant], item: int) -> None:
     """Where a film stands in each list; one that was watched, as if watched films counted too."""
     label, watched = dataset.catalog.films[item].label, item in films
     st.markdown(f"**{words.plain(label)}**")
     if watched:
         st.caption(words.plain(words.SEEK_WATCHED.format(film=label)))
-    rows = {}
-    for variant in answered:
-        model = shared.model(variant, dataset.name)
-        rows[variant.title] = standings(dataset, model, [films], [item], hide_seen=not watched)[0]
-    st.html(html.standings(rows, words.RANKS_OF.format(film=label)))
-    download.csv(hidden.table({name: [row] for name, row in rows.items()}, [label]), "ranks-of-a-film")
+    rows = ask.each(
+        dataset, chosen, lambda _, model: standings(dataset, model, [films], [item], hide_seen=not watched)[0]
+    )
+    if rows:
+        st.html(html.standings(rows, words.RANKS_OF.format(film=label)))
+        download.csv(hidden.table({name: [row] for name, row in rows.items()}, [label]), "ranks-of-a-film")

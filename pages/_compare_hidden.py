@@ -1,16 +1,17 @@
 """Hide one of the visitor's own films and see who would have found it: a tab of Compare.
 
-Session state: asked (which film was asked about, who has answered so far, and whether the asking goes on).
+Session state: hidden_asked (the question, who was asked, what they answered, and whether the asking goes on).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
+from pages import _compare_ask as ask
 from pages import _compare_html as html
 from pages import _download as download
 from pages import _sequence as sequence
-from pages import _shared as shared
 from pages import _words as words
 from recsys.data.schema import Dataset
 from recsys.serving import hidden, models
@@ -18,7 +19,7 @@ from recsys.serving.models import Recommender, Variant
 from recsys.serving.recommend import Standing
 
 
-def hide_a_film(dataset: Dataset, films: tuple[int, ...], answered: list[Variant]) -> None:
+def hide_a_film(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant]) -> None:
     """Choose a film, see who would have found it, ask more recommenders, hide all films in turn."""
     if len(films) < 2:
         st.info(words.HIDE_NEEDS_TWO, icon=":material/playlist_add:")
@@ -26,15 +27,15 @@ def hide_a_film(dataset: Dataset, films: tuple[int, ...], answered: list[Variant
     place = choose(dataset, films)
     sequence.in_one_line(dataset, films[:place], words.TOLD)
     st.caption(words.HIDE_HELP)
-    others = [variant for variant in models.trained(dataset.name) if variant not in answered]
+    answers = ask.each(dataset, chosen, looking(dataset, films, (place,)))
+    others = [variant for variant in models.trained(dataset.name) if variant not in chosen]
     asked = asked_so_far((dataset.name, films, place))
-    rows = {variant.title: look_for(dataset, variant, films, (place,))[0] for variant in answered} | asked["rows"]
-    one(dataset.catalog.films[films[place]].label, rows)
+    one(dataset.catalog.films[films[place]].label, {title: row for title, (row,) in answers.items()} | asked["rows"])
     ask_more(dataset, films, place, others, asked)
     panel = st.expander(words.HIDE_ALL, icon=":material/grid_on:", on_change="rerun", key="hide_all")
     with panel:
         if panel.open:
-            everything(dataset, films, answered)
+            everything(dataset, films, chosen)
 
 
 def choose(dataset: Dataset, films: tuple[int, ...]) -> int:
@@ -50,6 +51,8 @@ def choose(dataset: Dataset, films: tuple[int, ...]) -> int:
 
 def one(film: str, rows: dict[str, Standing]) -> None:
     """Who found one film."""
+    if not rows:
+        return
     finders = [title for title, row in rows.items() if hidden.was_found(row)]
     sentence = words.WHO_FOUND if finders else words.NOBODY_FOUND
     named = words.listed(finders) if finders else ""
@@ -58,13 +61,15 @@ def one(film: str, rows: dict[str, Standing]) -> None:
     download.csv(hidden.table({title: [row] for title, row in rows.items()}, [film]), "hidden-film")
 
 
-def look_for(dataset: Dataset, variant: Variant, films: tuple[int, ...], places: tuple[int, ...]) -> list[Standing]:
-    """Where the films at some places stand; raises StoreError for a recommender that is not trained."""
-    return _look_for(dataset, shared.model(variant, dataset.name), dataset.name, variant.name, films, places)
+def looking(
+    dataset: Dataset, films: tuple[int, ...], places: tuple[int, ...]
+) -> Callable[[Variant, Recommender], list[Standing]]:
+    """The question where the films at some places stand."""
+    return lambda variant, model: look_for(dataset, model, dataset.name, variant.name, films, places)
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
-def _look_for(
+def look_for(
     _dataset: Dataset, _model: Recommender, data: str, variant: str, films: tuple[int, ...], places: tuple[int, ...]
 ) -> list[Standing]:
     """`data`, `variant`: what the answers are kept by."""
@@ -73,16 +78,16 @@ def _look_for(
 
 def asked_so_far(question: tuple) -> dict[str, Any]:
     """What is known of this question; another one starts anew."""
-    if st.session_state.get("asked", {}).get("question") != question:
-        st.session_state.asked = {"question": question, "rows": {}, "going": False}
-    return st.session_state.asked
+    if st.session_state.get("hidden_asked", {}).get("question") != question:
+        st.session_state.hidden_asked = {"question": question, "rows": {}, "tried": [], "going": False}
+    return st.session_state.hidden_asked
 
 
 def ask_more(
     dataset: Dataset, films: tuple[int, ...], place: int, others: list[Variant], asked: dict[str, Any]
 ) -> None:
     """A button that asks every other trained recommender, and another one that stops it and keeps what is known."""
-    waiting = [variant for variant in others if variant.title not in asked["rows"]]
+    waiting = [variant for variant in others if variant not in asked["tried"]]
     if not waiting:
         return
     if not asked["going"]:
@@ -93,19 +98,20 @@ def ask_more(
     bar = st.progress(0.0)
     for n, variant in enumerate(waiting):
         bar.progress(n / len(waiting), words.plain(words.ASKING.format(model=variant.title, n=n + 1, all=len(waiting))))
-        try:
-            asked["rows"][variant.title] = look_for(dataset, variant, films, (place,))[0]
-        except shared.TROUBLE as error:
-            shared.explain(error)
+        answer = ask.each(dataset, [variant], looking(dataset, films, (place,)))
+        asked["rows"] |= {title: row for title, (row,) in answer.items()}
+        asked["tried"].append(variant)
     asked["going"] = False
     st.rerun(scope="fragment")
 
 
-def everything(dataset: Dataset, films: tuple[int, ...], answered: list[Variant]) -> None:
+def everything(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant]) -> None:
     """Every film hidden in turn: a heat map, and how little it proves."""
     places = tuple(hidden.places(films))
     titles = [dataset.catalog.films[films[place]].label for place in places]
-    rows = {variant.title: look_for(dataset, variant, films, places) for variant in answered}
+    rows = ask.each(dataset, chosen, looking(dataset, films, places))
+    if not rows:
+        return
     st.caption(words.HIDE_ALL_HELP)
     if len(places) < len(films) - 1:
         st.caption(words.HIDE_NEWEST.format(n=len(places)))

@@ -23,7 +23,7 @@ def overlaps(shared: pd.DataFrame, k: int) -> str:
 def alone(films: Mapping[str, Sequence[str]]) -> str:
     """The films that one recommender alone shows."""
     parts = [f"<dt>{escape(name)}</dt><dd>{escape(' · '.join(titles) or '–')}</dd>" for name, titles in films.items()]
-    return f'<dl class="nr-alone">{"".join(parts)}</dl>'
+    return f'<p class="nr-head">{words.ONLY_ONE_SHOWS}</p><dl class="nr-alone">{"".join(parts)}</dl>'
 
 
 def standings(rows: Mapping[str, Standing], about: str, tell_found: bool = False) -> str:
@@ -42,7 +42,7 @@ def moves(moved: Mapping[str, Moved]) -> str:
     return _table(words.ORDER_TABLE, [words.RECOMMENDER, words.ALIKE, "", words.KEPT], body, "nr-ranks") + legend
 
 
-def moods(answers: Mapping[str, tuple[list[Recommendation], list[Recommendation]]], names: Sequence[str]) -> str:
+def moods(answers: Mapping[str, list[list[Recommendation]]], names: Sequence[str]) -> str:
     """Two short lists a recommender, for two orders of the same films; films in one of the two only stand out."""
     body = "".join(_row(name, _mood(*lists)) for name, lists in answers.items())
     heads = [words.RECOMMENDER, *(words.ENDS_IN.format(mood=name) for name in names), ""]
@@ -93,7 +93,7 @@ def _move(answer: Moved) -> list[str]:
     backwards, *shuffled = answer.overlaps
     dots = "".join(f'<i style="left:{overlap:.1%}"></i>' for overlap in shuffled)
     marks = f'{dots}<u style="left:{backwards:.1%}"></u><b style="left:{answer.overlap:.1%}"></b>'
-    kept = words.MEAN_KEPT.format(kept=answer.mean_kept, k=len(answer.first))
+    kept = words.MEAN_KEPT.format(kept=words.mean(answer.mean_kept), k=len(answer.first))
     return [
         f'<td aria-hidden="true"><span class="nr-dotted">{marks}</span></td>',
         f"<td><b>{answer.overlap:.2f}</b></td>",

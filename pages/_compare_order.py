@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages import _cards as cards
+from pages import _compare_ask as ask
 from pages import _compare_html as html
 from pages import _download as download
 from pages import _sequence as sequence
@@ -17,25 +18,24 @@ Moves = dict[str, order.Moved]  # by the title of the recommender
 MOOD_FILMS = 5  # films of each answer in the demonstration
 
 
-def what_order_does(dataset: Dataset, films: tuple[int, ...], answered: list[Variant], k: int) -> None:
+def what_order_does(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant], k: int) -> None:
     """The visitor's films in other orders, then the demonstration with two moods."""
     if orders := order.reorderings(films):
-        own(dataset, films, answered, k, orders)
+        own(dataset, films, chosen, k, orders)
     else:
         st.info(words.ONE_HAS_NO_ORDER, icon=":material/playlist_add:")
     panel = st.expander(words.MOODS, icon=":material/pets:", on_change="rerun", key="moods")
     with panel:
         if panel.open:
-            moods(dataset, answered)
+            moods(dataset, chosen)
 
 
-def own(dataset: Dataset, films: tuple[int, ...], answered: list[Variant], k: int, orders: list[order.Order]) -> None:
+def own(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant], k: int, orders: list[order.Order]) -> None:
     """How far each list moves, in sentences and as a chart, and the lists themselves for any of the orders."""
-    moved = {
-        variant.title: move(dataset, shared.model(variant, dataset.name), dataset.name, variant.name, films, k)
-        for variant in answered
-    }
-    st.markdown(words.plain(summary(moved, k)))
+    moved = ask.each(dataset, chosen, lambda variant, model: move(dataset, model, dataset.name, variant.name, films, k))
+    if not moved:
+        return
+    st.markdown(words.plain(summary(moved)))
     st.html(html.moves(moved))
     st.caption(words.ORDER_HELP.format(n=len(orders) - 1, p=order.PATIENCE))
     names = [words.order_name(place + 1) for place in range(len(orders))]
@@ -54,7 +54,7 @@ def move(
     return order.move(_dataset, _model, films, order.reorderings(films), k)
 
 
-def summary(moved: Moves, k: int) -> str:
+def summary(moved: Moves) -> str:
     """Who does not mind the order, and who minds it most."""
     sentences = []
     if blind := [title for title, answer in moved.items() if answer.blind]:
@@ -62,7 +62,7 @@ def summary(moved: Moves, k: int) -> str:
         sentences.append(sentence.format(models=words.listed(blind)))
     if len(blind) < len(moved):
         title, answer = min(moved.items(), key=lambda item: item[1].overlap)
-        kept = answer.mean_kept
+        kept = words.mean(answer.mean_kept)
         sentences.append(words.MOST_MOVED.format(model=title, k=len(answer.first), kept=kept))
     return " ".join(sentences)
 
@@ -85,7 +85,7 @@ def lists(dataset: Dataset, films: tuple[int, ...], moved: Moves, orders: list[o
                 st.html(cards.reordered(picks, [pick.movie_id for pick in answer.first]))
 
 
-def moods(dataset: Dataset, answered: list[Variant]) -> None:
+def moods(dataset: Dataset, chosen: list[Variant]) -> None:
     """The slides' question, asked with films: the same two moods, once the one last and once the other."""
     st.markdown(" ".join(words.MOODS_STORY))
     pair = order.moods(history.examples(shared.title_index(dataset.name)))
@@ -96,10 +96,7 @@ def moods(dataset: Dataset, answered: list[Variant]) -> None:
     histories = [films for _, films in pair]
     for name, films in pair:
         sequence.in_one_line(dataset, films, words.ENDS_IN.format(mood=name))
-    answers = {}
-    for variant in answered:
-        one, other = recommend_many(dataset, shared.model(variant, dataset.name), histories, MOOD_FILMS)
-        answers[variant.title] = (one, other)
+    answers = ask.each(dataset, chosen, lambda _, model: recommend_many(dataset, model, histories, MOOD_FILMS))
     st.html(html.moods(answers, names))
     take(pair)
 

@@ -69,17 +69,16 @@ CLOSEST = "Closest: {one} and {other} share {n} of {k} films."
 AND = "{most} and {last}"
 NOWHERE, EVERYWHERE = "No film is in every list.", "In every list: {films}."
 SHARED_TABLE = "How many films each two lists share"
-TOO_FEW_ANSWERS = "Only one recommender has answered, so there is nothing to agree with."
 ONLY_ONE_SHOWS = "Shown by one alone"
-CLOSER = ("How far they agree", "The rank of any film", "What order does", "Hide one of yours")
-ALL_LISTS, OVERLAP_FILE = "Lists as CSV", "Overlap as CSV"
+TABS = ("The lists", "The rank of any film", "What order does", "Hide one of yours")
+LISTS_FILE, OVERLAP_FILE = "Lists as CSV", "Overlap as CSV"
+SILENT = "Without {models}: not trained on these films, or out of order. The lists say what to do."
 RECOMMENDER, PLACE, CHANCE = "Recommender", "Place in its list", "Probability"
 
 # Compare: the rank of any film
 SEEK = "Which film?"
 SEEK_HELP = "Type any title to see how near to the top each recommender puts it. The bar is full for the first place "
 SEEK_HELP += "and empty for the last, and each tenfold rank takes an equal step."
-SEEK_FIRST = "As a start, the film that {model} puts first."
 SEEK_WATCHED = "You have watched {film}, so no list shows it. This is its place if watched films counted too."
 SEEK_LOST = "{film} is not in {data}. Type another title."
 OF = "of {n}"
@@ -95,10 +94,10 @@ ONE_HAS_NO_ORDER = "One film has no order. Add a second one, or see the demonstr
 ORDER_TABLE = "How alike each recommender's lists are when the same films come in another order"
 ORDER_LEGEND = ("shuffled", "latest first", "mean")
 ALIKE, KEPT = "Overlap, from 0 to 1", "Films kept"
-MEAN_KEPT = "{kept:.1f} of {k}"
+MEAN_KEPT = "{kept} of {k}"
 BLIND_ONE = "{models} gives the same list whatever the order: it knows what you watched, not when."
 BLIND_MANY = "{models} give the same list whatever the order: they know what you watched, not when."
-MOST_MOVED = "{model} minds the order most: of its {k} films, another order keeps {kept:.1f} on average."
+MOST_MOVED = "{model} minds the order most: of its {k} films, another order keeps {kept} on average."
 WHICH_ORDER = "The lists for another order"
 ORDER_SLIDER = "Drag to another order of the same films"
 AS_WATCHED, BACKWARDS, SHUFFLED = "As watched", "Latest first", "Shuffle {n}"
@@ -107,8 +106,8 @@ MOODS = "The pet shop: why order matters"
 MOODS_STORY = (
     "Somebody bought at the **pet shop**, the supermarket, the metro, the **pet shop**, the café, the supermarket and "
     "the cinema: is it time to recommend the pet shop?",
-    "In this order, yes, as the last visit was four purchases ago; had they just come out of it, no; and from the bare "
-    "set of shops nobody can tell.",
+    "In this order, yes: more purchases have passed since the last visit than between the first two; right after a "
+    "visit, no; and from the bare set of shops nobody can tell.",
     "Here are two evenings with the same films: whoever ignores the order must answer both alike, and whoever reads it "
     "can tell which mood came last.",
 )
@@ -216,6 +215,11 @@ def listed(names: list[str]) -> str:
     """ "A", "A and B", "A, B and C"."""
     *most, last = names
     return AND.format(most=", ".join(most), last=last) if most else last
+
+
+def mean(number: float) -> str:
+    """A mean count with one digit, and none where it is whole: "4.5", "10"."""
+    return f"{number:.1f}".removesuffix(".0")
 
 
 def was(before: int | None, rank: int) -> str:

@@ -35,11 +35,7 @@ def compare(dataset: Dataset) -> None:
     if len(chosen) < 2:
         st.info(words.FIRST_CHOOSE)
         return
-    slots = side_by_side(chosen)
-    lists = ask_all(dataset, films, chosen, k, slots)
-    fill(lists, slots)
-    if lists:
-        closer(dataset, films, lists, k)
+    tabs(dataset, films, chosen, k)
 
 
 def watched(dataset: Dataset, films: tuple[int, ...]) -> None:
@@ -76,7 +72,7 @@ def in_order(variant: Variant) -> int:
     return FIRST.index(variant.name)
 
 
-def side_by_side(chosen: list[Variant]) -> Slots:
+def columns(chosen: list[Variant]) -> Slots:
     """A headed column for each recommender, still to be filled."""
     slots = {}
     with st.grid("auto", min_column_width=300, gap=("large", "medium")):
@@ -107,53 +103,53 @@ def fill(lists: Lists, slots: Slots) -> None:
 
 
 @st.fragment
-def closer(dataset: Dataset, films: tuple[int, ...], lists: Lists, k: int) -> None:
-    """What else can be asked of those that answered; only the tab that is open runs."""
-    agree, film, order, hidden = st.tabs(words.CLOSER, on_change="rerun", key="closer")
-    answered = list(lists)
-    with agree:
-        if agree.open:
-            agreement(lists, k)
+def tabs(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant], k: int) -> None:
+    """What can be asked of the recommenders; only the tab that is open runs."""
+    lists, film, order, hidden = st.tabs(words.TABS, on_change="rerun", key="closer")
+    with lists:
+        if lists.open:
+            side_by_side(dataset, films, chosen, k)
     with film:
         if film.open:
-            one_film(dataset, films, answered, lists)
+            one_film(dataset, films, chosen)
     with order:
         if order.open:
-            what_order_does(dataset, films, answered, k)
+            what_order_does(dataset, films, chosen, k)
     with hidden:
         if hidden.open:
-            hide_a_film(dataset, films, answered)
+            hide_a_film(dataset, films, chosen)
+
+
+def side_by_side(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant], k: int) -> None:
+    """Every recommender's list in a column of its own, and what the lists have in common."""
+    slots = columns(chosen)
+    lists = ask_all(dataset, films, chosen, k, slots)
+    fill(lists, slots)
+    if len(lists) > 1:
+        agreement(lists, k)
 
 
 def agreement(lists: Lists, k: int) -> None:
-    """What the lists have in common: in two sentences, as a table, and what each shows alone."""
-    table = overlap.table({variant.title: picks for variant, picks in lists.items()})
-    if len(lists) < 2:
-        st.caption(words.TOO_FEW_ANSWERS)
-    else:
-        compared({variant.title: ids(picks) for variant, picks in lists.items()}, names_of(lists), k)
-    download.csv(table, "lists", words.ALL_LISTS)
-
-
-def compared(titles: dict[str, list[int]], names: dict[int, str], k: int) -> None:
-    """The agreement of two or more lists. `names`: film id → title and year."""
-    counts = overlap.appearances(titles)
-    everywhere = [names[film] for film, n in counts.items() if n == len(titles)]
+    """What two or more lists have in common: in two sentences, as a table, and what each shows alone."""
+    st.subheader(words.AGREEMENT)
+    titles = {variant.title: ids(picks) for variant, picks in lists.items()}
+    names = {pick.movie_id: cards.label(pick) for picks in lists.values() for pick in picks}
+    everywhere = [names[film] for film, n in overlap.appearances(titles).items() if n == len(titles)]
     st.markdown(words.plain(f"{words.everywhere(everywhere)} {closest(titles, k)}"))
-    shared = overlap.shared(titles)
     alone = {title: [names[film] for film in films] for title, films in overlap.only(titles).items()}
-    st.html(html.overlaps(shared, k) + html.alone(alone))
+    table = overlap.shared(titles)
+    st.html(html.overlaps(table, k) + html.alone(alone))
+    with st.container(horizontal=True):
+        download.csv(
+            overlap.table({variant.title: picks for variant, picks in lists.items()}), "lists", words.LISTS_FILE
+        )
+        download.csv(table.rename_axis("recommender").reset_index(), "overlap", words.OVERLAP_FILE)
 
 
 def closest(titles: dict[str, list[int]], k: int) -> str:
     """Which two lists share the most."""
     pair = overlap.closest(titles)
     return words.CLOSEST.format(one=pair[0], other=pair[1], n=pair[2], k=k) if pair else ""
-
-
-def names_of(lists: Lists) -> dict[int, str]:
-    """Film id → title and year, of all films in the lists."""
-    return {pick.movie_id: cards.label(pick) for picks in lists.values() for pick in picks}
 
 
 def ids(picks: list[Recommendation]) -> list[int]:
