@@ -24,5 +24,5 @@ def each(
         except shared.TROUBLE:
             silent.append(variant.title)
     if silent:
-        st.caption(words.plain(words.SILENT.format(models=words.listed(silent))))
+        st.caption(words.SILENT.format(models=words.listed(silent)))
     return answers

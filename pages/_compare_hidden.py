@@ -30,8 +30,12 @@ def hide_a_film(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant])
     answers = ask.each(dataset, chosen, looking(dataset, films, (place,)))
     others = [variant for variant in models.trained(dataset.name) if variant not in chosen]
     asked = asked_so_far((dataset.name, films, place))
-    one(dataset.catalog.films[films[place]].label, {title: row for title, (row,) in answers.items()} | asked["rows"])
+    rows = {title: row for title, (row,) in answers.items()} | asked["rows"]
+    film = dataset.catalog.films[films[place]].label
+    one(film, rows)
     ask_more(dataset, films, place, others, asked)
+    if rows:
+        download.csv(hidden.table({title: [row] for title, row in rows.items()}, [film]), "hidden-film")
     panel = st.expander(words.HIDE_ALL, icon=":material/grid_on:", on_change="rerun", key="hide_all")
     with panel:
         if panel.open:
@@ -54,11 +58,8 @@ def one(film: str, rows: dict[str, Standing]) -> None:
     if not rows:
         return
     finders = [title for title, row in rows.items() if hidden.was_found(row)]
-    sentence = words.WHO_FOUND if finders else words.NOBODY_FOUND
-    named = words.listed(finders) if finders else ""
-    st.markdown(words.plain(sentence.format(models=named, film=film, k=hidden.FOUND)))
+    st.markdown(words.who_found(finders, len(rows), film, hidden.FOUND))
     st.html(html.standings(rows, words.RANKS_OF.format(film=film), tell_found=True))
-    download.csv(hidden.table({title: [row] for title, row in rows.items()}, [film]), "hidden-film")
 
 
 def looking(
@@ -102,7 +103,7 @@ def ask_more(
         asked["rows"] |= {title: row for title, (row,) in answer.items()}
         asked["tried"].append(variant)
     asked["going"] = False
-    st.rerun(scope="fragment")
+    st.rerun()  # so that the table above has them all
 
 
 def everything(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant]) -> None:

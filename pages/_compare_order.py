@@ -35,7 +35,7 @@ def own(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant], k: int,
     moved = ask.each(dataset, chosen, lambda variant, model: move(dataset, model, dataset.name, variant.name, films, k))
     if not moved:
         return
-    st.markdown(words.plain(summary(moved)))
+    st.markdown(summary(moved))
     st.html(html.moves(moved))
     st.caption(words.ORDER_HELP.format(n=len(orders) - 1, p=order.PATIENCE))
     names = [words.order_name(place + 1) for place in range(len(orders))]
@@ -55,7 +55,7 @@ def move(
 
 
 def summary(moved: Moves) -> str:
-    """Who does not mind the order, and who minds it most."""
+    """Who does not mind the order, and who minds it most, as Markdown."""
     sentences = []
     if blind := [title for title, answer in moved.items() if answer.blind]:
         sentence = words.BLIND_ONE if len(blind) == 1 else words.BLIND_MANY
@@ -63,7 +63,7 @@ def summary(moved: Moves) -> str:
     if len(blind) < len(moved):
         title, answer = min(moved.items(), key=lambda item: item[1].overlap)
         kept = words.mean(answer.mean_kept)
-        sentences.append(words.MOST_MOVED.format(model=title, k=len(answer.first), kept=kept))
+        sentences.append(words.MOST_MOVED.format(model=words.listed([title]), k=len(answer.first), kept=kept))
     return " ".join(sentences)
 
 
@@ -98,13 +98,13 @@ def moods(dataset: Dataset, chosen: list[Variant]) -> None:
         sequence.in_one_line(dataset, films, words.ENDS_IN.format(mood=name))
     answers = ask.each(dataset, chosen, lambda _, model: recommend_many(dataset, model, histories, MOOD_FILMS))
     st.html(html.moods(answers, names))
-    take(pair)
-
-
-def take(pair: tuple[tuple[str, order.Order], ...]) -> None:
-    """Buttons that make one of the two histories the visitor's own."""
     with st.container(horizontal=True):
         for name, films in pair:
-            if st.button(words.TAKE_ORDER.format(mood=name), key=f"mood-{name}", icon=":material/playlist_add:"):
-                sequence.change(films)
-                st.rerun()  # all of the page, not this tab alone
+            label = words.TAKE_ORDER.format(mood=name)
+            st.button(label, key=f"mood-{name}", icon=":material/playlist_add:", on_click=take, args=(films,))
+
+
+def take(films: order.Order) -> None:
+    """Make one of the two histories the visitor's own."""
+    sequence.change(films)
+    st.rerun()  # all of the page, not this tab alone

@@ -66,6 +66,7 @@ IN_LISTS = "in {n} of {all} lists"
 ONLY_HERE = "only here"
 AGREEMENT = "How far they agree"
 CLOSEST = "Closest: {one} and {other} share {n} of {k} films."
+NAMED = 4  # names in a sentence, at most
 AND = "{most} and {last}"
 NOWHERE, EVERYWHERE = "No film is in every list.", "In every list: {films}."
 SHARED_TABLE = "How many films each two lists share"
@@ -125,6 +126,7 @@ HIDE_HELP = (
 HIDE_NEEDS_TWO = "Add a second film: to hide one, there must be another before it."
 TOLD = "Told"
 WHO_FOUND = "{models} would have shown you {film} among the first {k}."
+MANY_FOUND = "**{n} of {all}** recommenders would have shown you {film} among the first {k}."
 NOBODY_FOUND = "Nobody here would have shown you {film} among the first {k}."
 FOUND_TAG = "found"
 ASK_ALL = "Ask all {n} that are trained"
@@ -212,9 +214,16 @@ def everywhere(films: list[str]) -> str:
 
 
 def listed(names: list[str]) -> str:
-    """ "A", "A and B", "A, B and C"."""
-    *most, last = names
+    """Names in bold Markdown, as some hold a comma: **A**, **B** and **C**."""
+    *most, last = (f"**{plain(name)}**" for name in names)
     return AND.format(most=", ".join(most), last=last) if most else last
+
+
+def who_found(finders: list[str], n_asked: int, film: str, k: int) -> str:
+    """Who would have shown a film, as Markdown: by name, or only how many where the names would fill lines."""
+    sentence = NOBODY_FOUND if not finders else WHO_FOUND if len(finders) <= NAMED else MANY_FOUND
+    named = listed(finders) if finders else ""
+    return sentence.format(models=named, n=len(finders), all=n_asked, film=plain(film), k=k)
 
 
 def mean(number: float) -> str:

@@ -25,10 +25,10 @@ Order = tuple[int, ...]
 def reorderings(films: Sequence[int], n: int = ORDERS, seed: int = 0) -> list[Order]:
     """The films latest first, then up to n random orders of them: none as given, none twice, so few films have few."""
     rng = np.random.default_rng(seed)
-    shuffled = [tuple(rng.permutation(np.asarray(films, np.int64)).tolist()) for _ in range(n)]
+    shuffled = [tuple(rng.permutation(np.asarray(films, np.int64)).tolist()) for _ in range(3 * n)]  # some come twice
     orders = dict.fromkeys([tuple(reversed(films)), *shuffled])
     orders.pop(tuple(films), None)
-    return list(orders)
+    return list(orders)[: n + 1]
 
 
 def rank_biased_overlap(one: Sequence[Hashable], other: Sequence[Hashable], p: float = PATIENCE) -> float:
