@@ -51,6 +51,12 @@ def past(numbered: Iterable[tuple[int, Film]]) -> str:
     return f'<ol class="nr-list nr-past">{"".join(rows)}</ol>'
 
 
+def reordered(picks: Iterable[Recommendation], before: list[int]) -> str:
+    """One recommender's list for another order of the same films. `before`: the film ids of its list until then."""
+    rows = (_reordered(pick, before) for pick in picks)
+    return f'<ol class="nr-list">{"".join(rows)}</ol>'
+
+
 def label(pick: Recommendation) -> str:
     """Title and year: "Toy Story (1995)"."""
     return _film(pick).label
@@ -68,6 +74,14 @@ def _compared(pick: Recommendation, n: int, n_lists: int) -> str:
 def _about(film: Film) -> str:
     """Year and genres: "1995 · Animation, Comedy"."""
     return " · ".join(filter(None, [str(film.year or ""), words.genres(film.genres)]))
+
+
+def _reordered(pick: Recommendation, before: list[int]) -> str:
+    """A film with the place that it had before; shaded where it was not in the list."""
+    was = before.index(pick.movie_id) + 1 if pick.movie_id in before else None
+    row = _row(pick.rank, _film(pick), f"{pick.year or ''} {words.was(was, pick.rank)}")
+    new = "" if was else ' nr-shared" style="--nr-share:0.6'
+    return f'<li class="nr-line{new}">{row}</li>'
 
 
 def _film(pick: Recommendation) -> Film:

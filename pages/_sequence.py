@@ -20,6 +20,7 @@ from recsys.data.schema import Dataset
 from recsys.serving import history
 
 UNDO_STEPS = 50
+IN_A_LINE = 8  # films of a sequence that are named in one line
 
 
 def open_page(title: str, what_for: str) -> Dataset | None:
@@ -186,6 +187,13 @@ def show_viewer(now: tuple[int, ...]) -> None:
     viewer = st.session_state.viewer
     if viewer and viewer.items == now:
         st.caption(words.viewer(viewer.watched, len(now), shared.data_title(st.session_state.data)))
+
+
+def in_one_line(dataset: Dataset, films: Sequence[int], about: str = words.SAME_FILMS) -> None:
+    """Some films with an arrow from each to the next; of many, the newest."""
+    titles = [words.plain(dataset.catalog.films[item].label) for item in films]
+    shown = titles if len(titles) <= IN_A_LINE else ["…", *titles[-IN_A_LINE:]]
+    st.markdown(f":gray[{words.plain(about)}:] {' → '.join(shown)}")
 
 
 def choose_example(dataset: Dataset) -> None:

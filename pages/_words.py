@@ -123,8 +123,88 @@ IN_LISTS = "in {n} of {all} lists"
 ONLY_HERE = "only here"
 AGREEMENT = "How far they agree"
 CLOSEST = "Closest: {one} and {other} share {n} of {k} films."
+NAMED = 4  # names in a sentence, at most
+AND = "{most} and {last}"
 NOWHERE, EVERYWHERE = "No film is in every list.", "In every list: {films}."
 SHARED_TABLE = "How many films each two lists share"
+ONLY_ONE_SHOWS = "Shown by one alone"
+TABS = ("The lists", "The rank of any film", "What order does", "Hide one of yours")
+LISTS_FILE, OVERLAP_FILE = "Lists as CSV", "Overlap as CSV"
+SILENT = "Without {models}: not trained on these films, or out of order. The lists say what to do."
+RECOMMENDER, ITS_PLACE, CHANCE = "Recommender", "Place in its list", "Probability"
+
+# Compare: the rank of any film
+SEEK = "Which film?"
+SEEK_HELP = "Type any title to see how near to the top each recommender puts it. The bar is full for the first place "
+SEEK_HELP += "and empty for the last, and each tenfold rank takes an equal step."
+SEEK_WATCHED = "You have watched {film}, so no list shows it. This is its place if watched films counted too."
+SEEK_LOST = "{film} is not in {data}. Type another title."
+OF = "of {n}"
+RULED_OUT = "not in its list"
+RANKS_OF = "The rank of {film} in each recommender's list"
+
+# Compare: what order does
+ORDER_HELP = (
+    "The same films, once latest first and {n} times shuffled. 1 means the very same list, 0 no film in common; "
+)
+ORDER_HELP += "the top of the list counts most (rank-biased overlap, p = {p})."
+ONE_HAS_NO_ORDER = "One film has no order. Add a second one, or see the demonstration below."
+ORDER_TABLE = "How alike each recommender's lists are when the same films come in another order"
+ORDER_LEGEND = ("shuffled", "latest first", "mean")
+ALIKE, KEPT = "Overlap, from 0 to 1", "Films kept"
+MEAN_KEPT = "{kept} of {k}"
+BLIND_ONE = "{models} gives the same list whatever the order: it knows what you watched, not when."
+BLIND_MANY = "{models} give the same list whatever the order: they know what you watched, not when."
+MOST_MOVED = "{model} minds the order most: of its {k} films, another order keeps {kept} on average."
+WHICH_ORDER = "The lists for another order"
+ORDER_SLIDER = "Drag to another order of the same films"
+AS_WATCHED, BACKWARDS, SHUFFLED = "As watched", "Latest first", "Shuffle {n}"
+NEW_HERE, SAME_PLACE, WAS = "new", "same place", "was {n}"
+MOODS = "The pet shop: why order matters"
+MOODS_STORY = (
+    "Somebody bought at the **pet shop**, the supermarket, the metro, the **pet shop**, the café, the supermarket and "
+    "the cinema: is it time to recommend the pet shop?",
+    "In this order, yes: more purchases have passed since the last visit than between the first two; right after a "
+    "visit, no; and from the bare set of shops nobody can tell.",
+    "Here are two evenings with the same films: whoever ignores the order must answer both alike, and whoever reads it "
+    "can tell which mood came last.",
+)
+ENDS_IN = "Last: {mood}"
+TAKE_ORDER = "Take as your films: {mood} last"
+SHARED_OF = "{n} of {k} the same"
+MOODS_TABLE = "What each recommender answers to the same films in two orders"
+NO_MOODS = "This set of films lacks those of the demonstration."
+
+# Compare: hide one of your films
+HIDE = "Hide this film"
+HIDE_HELP = (
+    "Each recommender is told the films you watched before it and nothing else: what came later was not known yet."
+)
+HIDE_NEEDS_TWO = "Add a second film: to hide one, there must be another before it."
+TOLD = "Told"
+THEY_SHOW = "{models} would have shown you {film} among the first {k}."
+SO_MANY_SHOW = "**{n} of {all}** recommenders would have shown you {film} among the first {k}."
+NONE_SHOWS = "Nobody here would have shown you {film} among the first {k}."
+FOUND_TAG = "found"
+ASK_ALL = "Ask all {n} that are trained"
+ASKING = "Asking {model}: {n} of {all}"
+STOP = "Stop"
+HIDE_ALL = "Do it for all of your films"
+HIDE_ALL_TABLE = "The rank of each of your films, hidden in turn, in each recommender's list"
+HIDE_ALL_HELP = (
+    "Each film is hidden in turn and looked for with those before it. The figure is its rank; the stronger the "
+)
+HIDE_ALL_HELP += "shade, the nearer to the top."
+HIDE_NEWEST = "Your newest {n} films are asked for."
+FILM, FOUND_ROW, MRR_ROW = "Film", "Among the first {k}", "Mean of 1 / rank"
+PROVES_ONE = "One film proves nothing: it is found or it is not."
+PROVES = (
+    "{n} films prove little: a single one, found or not, moves a share by {points:.0f} points. The Evaluation page "
+)
+PROVES += (
+    "asks hundreds of people or more. And where the films are those of somebody in the data, the recommenders may "
+)
+PROVES += "have learnt from them."
 
 # Evaluation
 PROTOCOL = "Protocol"
@@ -379,6 +459,36 @@ def protocol_place(protocol: str) -> int:
 def metric_name(metric: str) -> str:
     """ "ndcg@10" for reading: "NDCG@10"."""
     return MEASURES.get(metric, metric.upper())
+
+
+def listed(names: list[str]) -> str:
+    """Names in bold Markdown, as some hold a comma: **A**, **B** and **C**."""
+    *most, last = (f"**{plain(name)}**" for name in names)
+    return AND.format(most=", ".join(most), last=last) if most else last
+
+
+def who_found(finders: list[str], n_asked: int, film: str, k: int) -> str:
+    """Who would have shown a film, as Markdown: by name, or only how many where the names would fill lines."""
+    sentence = NONE_SHOWS if not finders else THEY_SHOW if len(finders) <= NAMED else SO_MANY_SHOW
+    named = listed(finders) if finders else ""
+    return sentence.format(models=named, n=len(finders), all=n_asked, film=plain(film), k=k)
+
+
+def mean(number: float) -> str:
+    """A mean count with one digit, and none where it is whole: "4.5", "10"."""
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def was(before: int | None, rank: int) -> str:
+    """Where a film stood before its list changed."""
+    if before is None:
+        return NEW_HERE
+    return SAME_PLACE if before == rank else WAS.format(n=before)
+
+
+def order_name(place: int) -> str:
+    """What an order of the same films is called: 0 as watched, 1 latest first, then shuffles."""
+    return (AS_WATCHED, BACKWARDS)[place] if place < 2 else SHUFFLED.format(n=place - 1)
 
 
 def plain(text: str) -> str:

@@ -3,9 +3,14 @@
 import streamlit as st
 
 from pages import _cards as cards
+from pages import _compare_html as html
+from pages import _download as download
 from pages import _sequence as sequence
 from pages import _shared as shared
 from pages import _words as words
+from pages._compare_film import one_film
+from pages._compare_hidden import hide_a_film
+from pages._compare_order import what_order_does
 from recsys.data.schema import Dataset
 from recsys.serving import overlap
 from recsys.serving.models import Variant
@@ -14,6 +19,7 @@ from recsys.serving.recommend import Recommendation, recommend
 MOST = 6  # lists that can still be read side by side
 FIRST = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular")  # one of each kind
 Lists = dict[Variant, list[Recommendation]]
+Slots = dict[Variant, st.delta_generator.DeltaGenerator]
 
 
 def compare(dataset: Dataset) -> None:
@@ -29,18 +35,12 @@ def compare(dataset: Dataset) -> None:
     if len(chosen) < 2:
         st.info(words.FIRST_CHOOSE)
         return
-    slots = side_by_side(chosen)
-    lists = ask_all(dataset, films, chosen, k, slots)
-    fill(lists, slots)
-    if len(lists) > 1:
-        agreement(lists, k)
+    tabs(dataset, films, chosen, k)
 
 
 def watched(dataset: Dataset, films: tuple[int, ...]) -> None:
     """The visitor's sequence in one line, and the way back to change it."""
-    titles = [words.plain(dataset.catalog.films[item].label) for item in films]
-    shown = titles if len(titles) <= 8 else ["…", *titles[-8:]]
-    st.markdown(f":gray[{words.SAME_FILMS}:] {' → '.join(shown)}")
+    sequence.in_one_line(dataset, films)
     st.page_link("pages/watch_next.py", label=words.EDIT, icon=":material/edit:")
 
 
@@ -72,7 +72,7 @@ def in_order(variant: Variant) -> int:
     return FIRST.index(variant.name)
 
 
-def side_by_side(chosen: list[Variant]) -> dict[Variant, st.delta_generator.DeltaGenerator]:
+def columns(chosen: list[Variant]) -> Slots:
     """A headed column for each recommender, still to be filled."""
     slots = {}
     with st.grid("auto", min_column_width=300, gap=("large", "medium")):
@@ -83,7 +83,7 @@ def side_by_side(chosen: list[Variant]) -> dict[Variant, st.delta_generator.Delt
     return slots
 
 
-def ask_all(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant], k: int, slots) -> Lists:
+def ask_all(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant], k: int, slots: Slots) -> Lists:
     """Every recommender's list; one that cannot answer says why in its own column."""
     lists = {}
     for variant in chosen:
@@ -95,24 +95,61 @@ def ask_all(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant], k: 
     return lists
 
 
-def fill(lists: Lists, slots) -> None:
+def fill(lists: Lists, slots: Slots) -> None:
     """Write the lists into their columns, each film marked by how many lists it stands in."""
     counts = overlap.appearances({variant.name: ids(picks) for variant, picks in lists.items()})
     for variant, picks in lists.items():
         slots[variant].html(cards.column(picks, counts, len(lists)))
 
 
+@st.fragment
+def tabs(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant], k: int) -> None:
+    """What can be asked of the recommenders; only the tab that is open runs."""
+    lists, film, order, hidden = st.tabs(words.TABS, on_change="rerun", key="closer")
+    with lists:
+        if lists.open:
+            side_by_side(dataset, films, chosen, k)
+    with film:
+        if film.open:
+            one_film(dataset, films, chosen)
+    with order:
+        if order.open:
+            what_order_does(dataset, films, chosen, k)
+    with hidden:
+        if hidden.open:
+            hide_a_film(dataset, films, chosen)
+
+
+def side_by_side(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant], k: int) -> None:
+    """Every recommender's list in a column of its own, and what the lists have in common."""
+    slots = columns(chosen)
+    lists = ask_all(dataset, films, chosen, k, slots)
+    fill(lists, slots)
+    if len(lists) > 1:
+        agreement(lists, k)
+
+
 def agreement(lists: Lists, k: int) -> None:
-    """What the lists have in common, in two sentences and a small table."""
-    titles = {variant.title: ids(picks) for variant, picks in lists.items()}
+    """What two or more lists have in common: in two sentences, as a table, and what each shows alone."""
     st.subheader(words.AGREEMENT)
-    counts = overlap.appearances(titles)
+    titles = {variant.title: ids(picks) for variant, picks in lists.items()}
     names = {pick.movie_id: cards.label(pick) for picks in lists.values() for pick in picks}
-    everywhere = [names[film] for film, n in counts.items() if n == len(lists)]
-    st.markdown(words.plain(words.everywhere(everywhere)))
-    one, other, n = overlap.closest(titles)
-    st.markdown(words.plain(words.CLOSEST.format(one=one, other=other, n=n, k=k)))
-    st.dataframe(overlap.shared(titles), alt=words.SHARED_TABLE)
+    everywhere = [names[film] for film, n in overlap.appearances(titles).items() if n == len(titles)]
+    st.markdown(words.plain(f"{words.everywhere(everywhere)} {closest(titles, k)}"))
+    alone = {title: [names[film] for film in films] for title, films in overlap.only(titles).items()}
+    table = overlap.shared(titles)
+    st.html(html.overlaps(table, k) + html.alone(alone))
+    with st.container(horizontal=True):
+        download.csv(
+            overlap.table({variant.title: picks for variant, picks in lists.items()}), "lists", words.LISTS_FILE
+        )
+        download.csv(table.rename_axis("recommender").reset_index(), "overlap", words.OVERLAP_FILE)
+
+
+def closest(titles: dict[str, list[int]], k: int) -> str:
+    """Which two lists share the most."""
+    pair = overlap.closest(titles)
+    return words.CLOSEST.format(one=pair[0], other=pair[1], n=pair[2], k=k) if pair else ""
 
 
 def ids(picks: list[Recommendation]) -> list[int]:

@@ -12,7 +12,7 @@ from recsys.models.base import Recommender
 from recsys.store import StoreError
 from recsys.training.run import ignore
 
-__all__ = ["FALLBACK", "Recommender", "StoreError", "Variant", "load", "variants"]
+__all__ = ["FALLBACK", "Recommender", "StoreError", "Variant", "load", "trained", "variants"]
 
 FALLBACK = "popular"  # needs no training, so it can always answer
 
@@ -37,6 +37,11 @@ def variants() -> tuple[Variant, ...]:
     return tuple(
         sorted(found, key=lambda variant: (variant.name == FALLBACK, not variant.shipped, variant.family, variant.name))
     )
+
+
+def trained(dataset_name: str) -> list[Variant]:
+    """The recommenders whose weights for a data set are there: shipped, or trained on this machine."""
+    return [variant for variant in variants() if store.find(variant.name, dataset_name) is not None]
 
 
 def load(variant: str, dataset: Dataset, report: Callable[[dict[str, Any]], None] = ignore) -> Recommender:

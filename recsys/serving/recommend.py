@@ -42,6 +42,22 @@ class Recommendation:
     probability: float | None  # softmax over all films, seen ones included; None: this model's scores are no logits
 
 
+@dataclass(frozen=True)
+class Standing:
+    """Where one film stands in the whole list of a model."""
+
+    rank: int | None  # 1 = best; None: not in the list, being hidden or ruled out
+    of: int  # films in the list
+    probability: float | None  # as in Recommendation
+
+    @property
+    def nearness(self) -> float:
+        """1 at the top of the list, 0 at its end and outside it, by the logarithm of the rank."""
+        if self.rank is None:
+            return 0.0
+        return 1 - math.log(self.rank) / math.log(self.of) if self.of > 1 else 1.0
+
+
 def recommend(
     dataset: Dataset,
     model: Recommender,
@@ -109,6 +125,24 @@ def rank_of(
     return [int(rank) or None for rank in ranks[wanted]]
 
 
+def standings(
+    dataset: Dataset,
+    model: Recommender,
+    histories: Sequence[History],
+    items: Sequence[int],
+    hide_seen: bool = True,
+) -> list[Standing]:
+    """Where items[b] stands in the list that `recommend` would give after histories[b], for each of B pairs."""
+    wanted = _items(dataset, items).tolist()
+    block = max(1, min(AT_ONCE, SCORES_AT_ONCE // max(1, dataset.n_items)))
+    found = []
+    for start in range(0, len(wanted), block):
+        scored = _score(dataset, model, histories[start : start + block])
+        for item, (seen, scores) in zip(wanted[start : start + block], scored, strict=True):
+            found.append(_standing(model, scores, seen if hide_seen else seen[:0], item))
+    return found
+
+
 def _score(
     dataset: Dataset, model: Recommender, histories: Sequence[History]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -164,6 +198,16 @@ def _told(dataset: Dataset, scores: np.ndarray, items: np.ndarray, log_sum: floa
         )
         for rank, (film, score) in enumerate(zip(films, scores[items].tolist(), strict=True), start=1)
     ]
+
+
+def _standing(model: Recommender, scores: np.ndarray, seen: np.ndarray, item: int) -> Standing:
+    """Where an item stands by one score row (I,). Overwrites scores of `seen` films."""
+    own = scores[item]
+    share = math.exp(own - log_sum_exp(scores)) if own > -np.inf else 0.0
+    scores[seen] = -np.inf
+    listed = int((scores > -np.inf).sum())
+    ahead = int((scores > own).sum() + (scores[:item] == own).sum())  # equal scores stand by item number
+    return Standing(ahead + 1 if scores[item] > -np.inf else None, listed, share if model.softmax else None)
 
 
 def top(scores: np.ndarray, seen: np.ndarray, k: int) -> np.ndarray:

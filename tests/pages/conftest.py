@@ -1,6 +1,7 @@
 import shutil
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages import _shared as shared
@@ -27,6 +28,7 @@ def home(trained_home, tmp_path, monkeypatch):
     monkeypatch.setattr(_encoder, "encode", words_as_vectors)
     for cached in (shared.dataset, shared.title_index, shared.facts, shared._model):
         cached.clear()
+    st.cache_data.clear()
     return copy
 
 

@@ -21,3 +21,11 @@ def test_a_recommender_that_must_be_trained_first_says_how(tmp_path, monkeypatch
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     with pytest.raises(models.StoreError, match="python -m recsys train bert4rec --dataset cycle"):
         models.load("bert4rec", toys.cycle())
+
+
+def test_the_trained_ones_are_those_whose_weights_are_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    dataset = toys.cycle()
+    assert models.trained(dataset.name) == []
+    models.load(models.FALLBACK, dataset)
+    assert [variant.name for variant in models.trained(dataset.name)] == [models.FALLBACK]

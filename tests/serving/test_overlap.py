@@ -1,4 +1,5 @@
 from recsys.serving import overlap
+from recsys.serving.recommend import Recommendation
 
 LISTS = {"a": [1, 2, 3], "b": [3, 2, 9], "c": [7, 8, 3]}
 
@@ -17,3 +18,19 @@ def test_the_table_holds_what_each_two_lists_share():
 def test_the_closest_two_lists_share_the_most():
     assert overlap.closest(LISTS) == ("a", "b", 2)
     assert overlap.closest({"alone": [1]}) is None
+
+
+def test_a_film_that_stands_in_one_list_alone_is_named_there():
+    assert overlap.only(LISTS) == {"a": [1], "b": [9], "c": [7, 8]}
+
+
+def test_the_table_for_a_file_counts_the_lists_of_each_film():
+    def pick(rank, movie_id):
+        return Recommendation(rank, movie_id, f"Film {movie_id}", None, "", 0.0, None)
+
+    table = overlap.table({"a": [pick(1, 5), pick(2, 6)], "b": [pick(1, 6)]})
+    assert table[["recommender", "rank", "movie_id", "lists"]].to_numpy().tolist() == [
+        ["a", 1, 5, 1],
+        ["a", 2, 6, 2],
+        ["b", 1, 6, 2],
+    ]

@@ -5,7 +5,7 @@ from scipy.special import logsumexp
 from recsys.data.schema import Dataset, Queries
 from recsys.models.base import Recommender
 from recsys.serving import recommend as serving
-from recsys.serving.recommend import ServingError, rank_of, recommend, recommend_many
+from recsys.serving.recommend import ServingError, Standing, rank_of, recommend, recommend_many, standings
 from tests import toys
 
 
@@ -157,3 +157,39 @@ def test_the_rank_of_a_film_is_its_place_in_the_list_and_none_when_it_is_hidden(
     model = Given([1, 2, 2, 1, 2, -np.inf])
     assert rank_of(world, model, [1], [2, 4, 0, 3, 1, 5]) == [1, 2, 3, 4, None, None]
     assert rank_of(world, model, [1], [1], hide_seen=False) == [1]
+
+
+def test_standings_are_the_places_in_the_list_for_each_pair_of_history_and_film():
+    rng = np.random.default_rng(0)
+    world, scores = toys.cycle(n_items=60), rng.integers(0, 9, 60).astype(np.float32)  # many ties
+    scores[7] = -np.inf
+    model = Given(scores)
+    for hide_seen in (True, False):
+        histories = [rng.integers(0, 60, 5).tolist() for _ in range(60)]
+        found = standings(world, model, histories, range(60), hide_seen)
+        expected = [rank_of(world, model, history, [item], hide_seen)[0] for item, history in enumerate(histories)]
+        assert [standing.rank for standing in found] == expected
+        lists = recommend_many(world, model, histories, 60, hide_seen)
+        assert [standing.of for standing in found] == [len(films) for films in lists]
+
+
+def test_a_standing_has_the_probability_that_the_list_shows(world):
+    model = Given([0, 3, 1, 5, -np.inf, 4], softmax=True)
+    listed = {film.movie_id - 100: film.probability for film in recommend(world, model, [3], k=6)}
+    found = standings(world, model, [[3]] * 6, range(6))
+    assert {item: found[item].probability for item in listed} == pytest.approx(listed)
+    assert found[4] == Standing(None, 4, 0.0)
+    assert standings(world, Given([0] * 6), [[]], [2])[0].probability is None
+
+
+def test_standings_are_scored_in_bounded_blocks(world, monkeypatch):
+    monkeypatch.setattr(serving, "SCORES_AT_ONCE", 12)
+    model = Given([0, 1, 2, 3, 4, 5])
+    assert [standing.rank for standing in standings(world, model, [[]] * 5, [5, 4, 3, 2, 1])] == [1, 2, 3, 4, 5]
+    assert model.blocks == [2, 2, 1]
+
+
+def test_each_tenfold_rank_is_an_equal_step_away_from_the_top():
+    nearness = [Standing(rank, 1000, None).nearness for rank in (1, 10, 100, 1000)]
+    assert nearness == pytest.approx([1, 2 / 3, 1 / 3, 0])
+    assert (Standing(None, 1000, None).nearness, Standing(1, 1, None).nearness) == (0, 1)
