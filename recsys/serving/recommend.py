@@ -87,6 +87,18 @@ def rank_of(
     return [int(rank) or None for rank in ranks[wanted]]
 
 
+def score_each(
+    dataset: Dataset, model: Recommender, histories: Sequence[History]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Each history as items with its row of scores (I,), in order; no more than 64 MB of scores at a time.
+
+    Scores are numbers or minus infinity. Raises ServingError as `recommend` does.
+    """
+    block = max(1, min(AT_ONCE, SCORES_AT_ONCE // max(1, dataset.n_items)))
+    for start in range(0, len(histories), block):
+        yield from _score(dataset, model, histories[start : start + block])
+
+
 def _score(
     dataset: Dataset, model: Recommender, histories: Sequence[History]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
