@@ -1,7 +1,7 @@
 """Why a film is recommended: each watched film is left out in turn, and the recommended one is looked at again.
 
-This asks the model itself, so it works for every recommender, and it answers for this history only. Films pull together:
-the effects of two films need not add up to that of both. Shapes: N films left out in turn, I films.
+This asks the model itself, so it works for every recommender, and it answers for this history only. Films pull
+together: the effects of two need not add up to that of both. Shapes: N films left out in turn, I films.
 """
 
 import math

@@ -47,7 +47,7 @@ def without(history: Sequence[int], place: int) -> tuple[int, ...]:
 
 
 def moved(history: Sequence[int], place: int, to: int) -> tuple[int, ...]:
-    """The history with the film at `place` put at the place `to`, both counted from 0; IndexError where there is none."""
+    """The history with the film at `place` put at the place `to`, both counted from 0; IndexError outside."""
     _check(history, place, to)
     rest = list(without(history, place))
     rest.insert(to, history[place])
