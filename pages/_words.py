@@ -124,12 +124,15 @@ THEME_NONE = "No film shares a word with that. Try other words."
 THEME_BY_WORDS = (
     "Films are compared word by word (TF-IDF), so only words that stand in a title, a genre or a tag count."
 )
-THEME_NO_ENCODER = "The sentence encoder, which understands a theme in other words, is not on this machine yet."
-THEME_NO_VECTORS = "The films of this set have not been read by the sentence encoder yet."
+THEME_LACKING = {
+    "encoder": "The sentence encoder, which understands a theme in other words, is not on this machine yet.",
+    "vectors": "The films of this set have not been read by the sentence encoder yet.",
+    "library": "The package sentence-transformers, which understands a theme in other words, is not installed.",
+}
 THEME_FETCH = "Fetch it (90 MB, once)"
 THEME_FETCHING = "Fetching the sentence encoder"
 CONTENT_LINE = "python -m recsys train content-sentence --dataset {data}"
-NEAR = "{film}. How near to the theme: {near}"
+LIBRARY_LINE = "pip install sentence-transformers"
 
 # Posters
 POSTERS = "Posters"

@@ -1,5 +1,6 @@
 """The parts of Watch next that open on demand, each on a small page of its own."""
 
+import json
 import re
 from html import unescape
 
@@ -7,15 +8,23 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages import _explain as explaining
+from pages import _posters as posters
+from pages import _shared as shared
+from pages import _themes as themes
 from pages import _what_if as what_if
 from pages import _words as words
+from recsys.data.download import DownloadError
 from recsys.data.schema import Film
+from recsys.models import _encoder, _text
 from recsys.serving.explain import Explanation, Influence, Standing
+from recsys.serving.tmdb import Posters
 from recsys.serving.what_if import Place, Shift, Turn
+from tests.data import server as servers
+from tests.models.conftest import words_as_vectors
 from tests.pages import world
 
 SCRIPT = "<script>alert('1')</script> & \"Co\""
-PANELS = {"what-if": "_what_if", "plan": "_plan"}
+PANELS = {"what-if": "_what_if", "plan": "_plan", "theme-open": "_themes"}
 
 
 def script(part, variant, item):
@@ -35,6 +44,8 @@ def script(part, variant, item):
     st.text(" ".join(map(str, films)))
     if part == "_explain":
         module.body(dataset, chosen, model, films, item)
+    elif part == "_themes":
+        module.search(dataset.name)
     else:
         module.panel(dataset, chosen, model, films)
 
@@ -73,10 +84,10 @@ def titles(html):
 
 
 def test_the_film_watched_just_before_is_named_as_the_reason(show):
-    app = show("_explain", s="1-2-3", item=3)  # everybody watches the fourth film after the third
+    app = show("_explain", s="1-2-3", item=3, variant="markov")  # everybody watches the fourth film after the third
     assert not app.exception
     assert f"Mostly because you watched {world.TITLES[2]}" in said(app)
-    assert world.TITLES[2] == titles(app.html[0].value)[0]
+    assert titles(app.html[0].value)[0] == world.TITLES[2]
     assert "place 1 of" in said(app)
 
 
@@ -246,3 +257,174 @@ def test_a_recommender_without_probabilities_plans_by_rank(show):
     app = show("plan", s="1-2", variant="popular")
     assert words.PLAN_BY_RANK.format(model="Most popular") in said(app)
     assert len(evening(app)) == 5
+
+
+# Themes
+
+
+@pytest.fixture
+def theme(show, monkeypatch):
+    """Opens the search by theme; the encoder is `words_as_vectors`, unless `has` says what is missing."""
+
+    def open_search(has=("vectors", "encoder"), s="1"):
+        themes.index.clear()
+        if "vectors" in has:
+            _text.film_vectors("ml-100k", shared.dataset("ml-100k").catalog)
+        monkeypatch.setattr(_encoder, "load", encoder_loader("encoder" in has))
+        return show("theme-open", s=s)
+
+    return open_search
+
+
+def encoder_loader(here):
+    def load(report, fetch=True):
+        if not (here or fetch):
+            raise DownloadError("the sentence encoder is not on this machine; fetch it first")
+        return words_as_vectors
+
+    return load
+
+
+def near(app):
+    return [button for button in app.button if button.key.startswith("near-")]
+
+
+def test_films_are_found_by_theme_and_added_by_a_click(theme):
+    app = theme()
+    app.text_input(key="theme").set_value("Horror").run()
+    assert not app.exception
+    assert len(near(app)) == 8
+    assert all("Horror" in button.label for button in near(app) if not button.disabled)
+    first = next(button for button in near(app) if not button.disabled)
+    first.click().run()
+    assert films(app) == f"0 {int(first.key.removeprefix('near-')) - 1}"
+    assert app.text_input(key="theme").value == "Horror"
+
+
+def test_a_film_of_the_list_is_not_offered_twice(theme):
+    app = theme(s="2")
+    app.text_input(key="theme").set_value(f"{world.TITLES[1]}. Horror").run()
+    assert near(app)[0].disabled
+    assert words.ALREADY in near(app)[0].label
+
+
+def test_a_set_without_sentence_vectors_is_searched_by_words_and_says_what_to_type(theme):
+    app = theme(has=["encoder"])
+    assert words.THEME_LACKING["vectors"] in said(app)
+    assert app.code[0].value == "python -m recsys train content-sentence --dataset ml-100k"
+    app.text_input(key="theme").set_value("some horror").run()
+    assert "Horror" in near(app)[0].label
+    app.text_input(key="theme").set_value("zzzz").run()
+    assert words.THEME_NONE in said(app)
+
+
+def test_a_missing_encoder_is_fetched_when_asked_for(theme, monkeypatch):
+    app = theme(has=["vectors"])
+    assert words.THEME_LACKING["encoder"] in said(app)
+    monkeypatch.setattr(_encoder, "load", encoder_loader(here=True))
+    app.button(key="theme-fetch").click().run()
+    assert words.THEME_LACKING["encoder"] not in said(app)
+
+
+def test_a_failed_download_is_a_sentence(theme, monkeypatch):
+    app = theme(has=["vectors"])
+
+    def fail(report, fetch=True):
+        report({"stage": "download", "done": 1, "total": 2})
+        raise DownloadError("no network; connect and try again")
+
+    monkeypatch.setattr(_encoder, "load", fail)
+    app.button(key="theme-fetch").click().run()
+    assert not app.exception
+    assert "No network; connect and try again." in said(app)
+
+
+# Posters
+
+POSTER_KEY = "0123456789abcdef0123456789abcdef"
+
+
+def poster_page():
+    import streamlit as st
+
+    from pages import _posters as posters
+    from pages import _shared as shared
+
+    dataset = shared.dataset("ml-100k")
+    posters.settings()
+    st.json(posters.addresses(dataset, [0, 1]))
+
+
+@pytest.fixture
+def tmdb(home, monkeypatch):
+    """A TMDB on this machine that knows one film, and no key in the environment."""
+    for name in ("TMDB_TOKEN", "TMDB_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    title, year = world.TITLES[0][:-7], world.TITLES[0][-5:-1]
+    hit = {"title": title, "release_date": f"{year}-01-01", "poster_path": "/p.jpg"}
+    with servers.serving(json.dumps({"results": [hit], "total_pages": 1}).encode()) as server:
+        service = Posters(server.address.removesuffix("/file.zip"), "https://images", patience=2)
+        monkeypatch.setattr(posters, "service", lambda: service)
+        yield server
+
+
+def settings():
+    app = AppTest.from_function(poster_page)
+    app.session_state["posters"] = True  # opened
+    return app.run()
+
+
+def test_without_a_key_there_are_no_posters_and_nothing_is_asked(tmdb):
+    app = settings()
+    assert not app.exception
+    assert app.json[0].value == "{}"
+    assert words.ATTRIBUTION in said(app)
+    assert tmdb.asked == []
+
+
+def test_a_key_that_is_typed_brings_posters_and_is_in_no_field_and_no_address(tmdb):
+    app = settings()
+    app.text_input(key="typed_poster_key").set_value(POSTER_KEY).run()
+    assert json.loads(app.json[0].value) == {"0": "https://images/p.jpg"}
+    assert app.success[0].value == words.POSTER_ON
+    assert not app.text_input
+    assert not app.query_params
+    app.button(key="poster-forget").click().run()
+    assert app.json[0].value == "{}"
+    assert app.text_input(key="typed_poster_key").value == ""
+
+
+def test_a_key_that_tmdb_refuses_says_so(tmdb):
+    tmdb.tricks = [servers.status(401)]
+    app = settings()
+    app.text_input(key="typed_poster_key").set_value(POSTER_KEY).run()
+    assert words.POSTER_REFUSED in said(app)
+    assert app.json[0].value == "{}"
+    assert len(tmdb.asked) == 1
+
+
+def test_text_that_is_no_key_says_so_and_is_not_sent(tmdb):
+    app = settings()
+    app.text_input(key="typed_poster_key").set_value("my password").run()
+    assert words.POSTER_STRANGE in said(app)
+    assert tmdb.asked == []
+
+
+def test_a_service_that_fails_says_that_cards_stand_in(tmdb):
+    tmdb.tricks = [servers.status(500)] * 50
+    app = settings()
+    app.text_input(key="typed_poster_key").set_value(POSTER_KEY).run()
+    app.run()
+    app.run()
+    assert not app.exception
+    assert words.POSTER_SLOW in said(app)
+    assert app.json[0].value == "{}"
+
+
+def test_the_key_of_the_machine_is_used_and_cannot_be_forgotten_by_a_visitor(tmdb, monkeypatch):
+    monkeypatch.setenv("TMDB_API_KEY", POSTER_KEY)
+    app = settings()
+    app.run()
+    assert json.loads(app.json[0].value) == {"0": "https://images/p.jpg"}
+    assert app.success[0].value == words.POSTER_FROM_HOST
+    assert not app.button
