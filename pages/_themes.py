@@ -1,5 +1,7 @@
 """Films by theme: type what you are in the mood for, and films that come near can be added."""
 
+from typing import Any
+
 import streamlit as st
 
 from pages import _sequence as sequence
@@ -84,8 +86,12 @@ def lacks(name: str, lacking: Lacking) -> None:
 def fetch() -> None:
     """Download the encoder while a bar shows how far it is, then search with it."""
     bar = st.progress(0.0, words.THEME_FETCHING)
+
+    def report(event: dict[str, Any]) -> None:
+        bar.progress(_share(event), words.THEME_FETCHING)
+
     try:
-        themes.fetch_encoder(lambda event: bar.progress(_share(event), words.THEME_FETCHING))
+        themes.fetch_encoder(report)
     except (DataError, ImportError) as error:
         bar.empty()
         shared.explain(error)
@@ -94,7 +100,7 @@ def fetch() -> None:
     st.rerun()
 
 
-def _share(event: dict) -> float:
+def _share(event: dict[str, Any]) -> float:
     """How much of a download is done, 0…1, as far as it is known."""
     total = event.get("total") or 0
     return min(event.get("done", 0) / total, 1.0) if total else 0.0

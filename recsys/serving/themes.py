@@ -55,7 +55,7 @@ class ThemeIndex:
         theme = " ".join(theme.split())[:LONGEST]
         if not theme:
             return []
-        cosines = self._matrix @ self._encode([theme]).T  # (I, 1), sparse as both are
+        cosines: Any = self._matrix @ self._encode([theme]).T  # (I, 1), sparse as both are
         near = (cosines.toarray() if sparse.issparse(cosines) else np.asarray(cosines)).ravel()
         order = np.argsort(-near, kind="stable")[: max(0, limit)]
         return [Near(int(item), float(near[item])) for item in order if near[item] > 0]
@@ -75,7 +75,7 @@ def open_index(dataset: Dataset) -> ThemeIndex:
     return ThemeIndex(vectors, lambda texts: encode(texts, ignore))
 
 
-def fetch_encoder(report: Callable[[dict[str, Any]], object]) -> None:
+def fetch_encoder(report: Callable[[dict[str, Any]], None]) -> None:
     """Download the sentence encoder, 90 MB, once; reports {"stage": "download", "done", "total"}.
 
     Raises DownloadError, a DataError, with what to do.
