@@ -97,19 +97,19 @@ def notes(found: Explanation, model: str) -> list[str]:
 
 
 def bars(found: Explanation, titles: Sequence[str]) -> str:
-    """The strongest films, each with a bar to the right (lifts) or to the left (holds back) of a middle line."""
+    """The strongest films, each with a bar from a line at no effect: to the right it lifts, to the left holds back."""
     shown = found.influences[:SHOWN]
-    longest = abs(shown[0].effect)
-    rows = "".join(_bar(one, titles[one.item], longest) for one in shown)
-    return f'<ol class="nr-why">{rows}</ol>'
+    left, right = (max(0.0, *(sign * one.effect for one in shown)) for sign in (-1, 1))  # the longest bars
+    rows = "".join(_bar(one, titles[one.item], left + right) for one in shown)
+    return f'<ol class="nr-why" style="--nr-zero:{left / (left + right):.1%}">{rows}</ol>'
 
 
-def _bar(one: Influence, title: str, longest: float) -> str:
-    """One film; the bar is for the eye, the words below the title say the same."""
+def _bar(one: Influence, title: str, span: float) -> str:
+    """One film; the bar is for the eye, the words below the title say the same. `span`: what the whole width means."""
     up = one.effect > 0
     said = words.NO_MATTER if abs(one.effect) <= NOTICEABLE else words.LIFTS if up else words.LOWERS
-    side, half = "nr-up" if up else "nr-down", f"{abs(one.effect) / longest / 2:.1%}"
-    bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{half}"></i></span>'
+    side, width = "nr-up" if up else "nr-down", f"{abs(one.effect) / span:.1%}"
+    bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{width}"></i></span>'
     quiet = f"{said}: {_without(one.without)}"
     text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{escape(quiet)}</span></span>'
     return f'<li class="nr-line">{text}{bar}</li>'

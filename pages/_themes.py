@@ -27,9 +27,7 @@ def search(name: str) -> None:
         if not opened.open:
             return
         st.caption(words.THEME_HELP)
-        text = st.text_input(
-            words.THEME_LABEL, key="theme", type="search", live="400ms", placeholder=words.THEME_HINT, max_chars=300
-        )
+        text = st.text_input(words.THEME_LABEL, key="theme", type="search", live="400ms", placeholder=words.THEME_HINT)
         with st.spinner(words.THEME_WAKING):
             found = index(name)
         lacks(name, found.lacking)

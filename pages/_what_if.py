@@ -13,7 +13,7 @@ from recsys.data.schema import Dataset, Film
 from recsys.serving.models import Recommender, Variant
 from recsys.serving.what_if import Place, Shift, Turn, moved, shifts, without
 
-MARKS = {Turn.ENTERED: "＋", Turn.ROSE: "↑", Turn.STAYED: "＝", Turn.FELL: "↓", Turn.LEFT: "−"}  # words stand beside
+MARKS = {Turn.ENTERED: "+", Turn.ROSE: "↑", Turn.STAYED: "=", Turn.FELL: "↓", Turn.LEFT: "−"}  # words stand beside
 
 
 @st.fragment

@@ -110,7 +110,7 @@ PLAN_TOGETHER = "Of all evenings that {model} looked at, these films are the lik
 PLAN_BY_RANK = "{model} gives no probabilities, so each film is simply its first choice after the one before."
 PLAN_EMPTY = "No film is left to plan with. Take back a film, or loosen the filters."
 PLAN_SHORT = "Only {n} films are left to plan with."
-NOT_THIS = "Not this one: plan again from *{film}*"
+NOT_THIS = "*Not {film}: plan the rest again*"
 PLAN_ADD = "Add all to my films"
 PLAN_AFRESH = "Start over"
 

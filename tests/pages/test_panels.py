@@ -121,10 +121,11 @@ def test_the_reason_names_at_most_two_films_and_the_one_in_the_way():
     assert explaining.because(explanation(influence(0, -1.0)), ["A"], "M") == words.WHY_DESPITE.format(one="A")
 
 
-def test_bars_start_at_a_middle_line_and_words_say_what_they_mean():
+def test_bars_share_one_scale_and_words_say_what_they_mean():
     html = explaining.bars(explanation(influence(0, 2.0), influence(1, -1.0, None)), [SCRIPT, "B"])
-    assert 'class="nr-up" style="width:50.0%"' in html
-    assert 'class="nr-down" style="width:25.0%"' in html
+    assert 'class="nr-up" style="width:66.7%"' in html
+    assert 'class="nr-down" style="width:33.3%"' in html
+    assert "--nr-zero:33.3%" in html
     assert "lifts it: 1.2% without it" in html
     assert "holds it back: ruled out without it" in html
     assert "<script" not in html
