@@ -10,10 +10,10 @@ from recsys.serving.posters import art_url
 from recsys.serving.recommend import Recommendation
 
 
-def card(pick: Recommendation, best: float | None) -> str:
-    """A recommended film: poster, probability, genres. `best`: the probability of the first one."""
+def card(pick: Recommendation, best: float | None, photo: str | None = None) -> str:
+    """A recommended film: poster, probability, genres. `best`: the first one's probability; `photo`: its address."""
     genres = escape(words.genres(pick.genres)) or "&nbsp;"
-    poster = _poster(_film(pick), pick.rank)
+    poster = _poster(_film(pick), pick.rank, photo)
     return f'<div class="nr-card">{poster}{_chance(pick, best)}<div class="nr-quiet nr-one">{genres}</div></div>'
 
 
@@ -60,14 +60,15 @@ def _film(pick: Recommendation) -> Film:
     return Film(pick.movie_id, pick.title, pick.year, pick.genres)
 
 
-def _poster(film: Film, rank: int) -> str:
-    """A 2:3 card with title, year and rank."""
+def _poster(film: Film, rank: int, photo: str | None) -> str:
+    """A 2:3 card with title, year and rank; a photo lies over the drawn card, which shows until it is there."""
     about = ". ".join(filter(None, [film.label, words.genres(film.genres)]))
     image = f'<img src="{art_url(film.title, film.year, film.genres)}" alt="{escape(about)}">'
+    over = f'<img class="nr-photo" src="{escape(photo)}" alt="" referrerpolicy="no-referrer">' if photo else ""
     title = f"<b>{escape(film.title)}</b><i>{film.year or ''}</i>"
     return (
         f'<div class="nr-poster">{image}<span class="nr-rank">{rank}</span>'
-        f'<span class="nr-words" aria-hidden="true">{title}</span></div>'
+        f'<span class="nr-words" aria-hidden="true">{title}</span>{over}</div>'
     )
 
 

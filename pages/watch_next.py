@@ -6,8 +6,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages import _cards as cards
+from pages import _explain as explain
+from pages import _plan as plan
+from pages import _posters as posters
 from pages import _sequence as sequence
 from pages import _shared as shared
+from pages import _themes as themes
+from pages import _what_if as what_if
 from pages import _words as words
 from recsys.data.schema import Dataset
 from recsys.serving import models
@@ -22,6 +27,7 @@ def your_films(dataset: Dataset) -> None:
     films = sequence.films(dataset)
     st.subheader(words.YOURS, help=words.YOURS_HELP)
     search(dataset.name)
+    themes.search(dataset.name)
     sequence.show_notices()
     if films:
         rows(dataset, films)
@@ -135,10 +141,21 @@ def what_comes_next(dataset: Dataset) -> None:
     if not picks:
         st.info(words.NONE_LEFT)
         return
-    show = grid if view == words.CARDS else listing
-    show(picks, [dataset.catalog.item_of[pick.movie_id] for pick in picks], films)
+    items = [dataset.catalog.item_of[pick.movie_id] for pick in picks]
+    shown = posters.addresses(dataset, items) if view == words.CARDS else {}
+    if view == words.CARDS:
+        grid(picks, items, films, shown)
+    else:
+        listing(picks, items, films)
     chances = words.CHANCES if picks[0].probability is not None else words.NO_CHANCES
     st.caption(chances.format(model=variant.title))
+    if shown:
+        posters.attribution()
+    with st.container(horizontal=True, gap="small"):
+        explain.menu(dataset, variant, model, films, items)
+        posters.settings()
+    what_if.panel(dataset, variant, model, films, k, hide_seen)
+    plan.panel(dataset, variant, model, films)
 
 
 def ready(variant: models.Variant, dataset: Dataset) -> tuple[models.Variant, models.Recommender]:
@@ -171,12 +188,12 @@ def controls() -> tuple[models.Variant, int, bool, str]:
     return variant, k, hide_seen, view
 
 
-def grid(picks: list[Recommendation], items: list[int], films: tuple[int, ...]) -> None:
-    """Predictions as poster cards."""
+def grid(picks: list[Recommendation], items: list[int], films: tuple[int, ...], posters: dict[int, str]) -> None:
+    """Predictions as cards; `posters`: addresses of those that have one."""
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small"):
         for pick, item in zip(picks, items, strict=True):
             with st.container(gap=None):
-                st.html(cards.card(pick, picks[0].probability))
+                st.html(cards.card(pick, picks[0].probability, posters.get(item)))
                 add_button(pick, item, disabled=item in films)
 
 
