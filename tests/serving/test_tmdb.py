@@ -226,7 +226,7 @@ def test_only_so_many_addresses_are_kept(service, monkeypatch):
 
 def test_a_slow_service_is_waited_for_once_and_its_answer_serves_the_next_run(service):
     def late(request):
-        time.sleep(0.5)
+        time.sleep(1)
         service.behave(request)
 
     service.tricks = [late]
@@ -234,7 +234,7 @@ def test_a_slow_service_is_waited_for_once_and_its_answer_serves_the_next_run(se
     start = time.monotonic()
     assert found.addresses(API_KEY, FILMS) == {}
     assert found.addresses(API_KEY, FILMS) == {}  # not waited for again
-    assert time.monotonic() - start < 0.3
+    assert time.monotonic() - start < 0.8
     assert found.health(API_KEY) is Health.RESTING
     deadline = time.monotonic() + 5
     while not found.addresses(API_KEY, FILMS) and time.monotonic() < deadline:
@@ -247,7 +247,7 @@ def test_many_films_on_a_slow_service_delay_a_page_by_no_more_than_its_patience(
     service.tricks = [slow(0.3)] * 30
     start = time.monotonic()
     posters(service, patience=0.2).addresses(API_KEY, {item: Wanted("Heat", 1995, item) for item in range(30)})
-    assert time.monotonic() - start < 0.6
+    assert time.monotonic() - start < 1.5  # one after the other they take 2.4 s
 
 
 def test_an_answer_in_drips_is_given_up(service, monkeypatch):
@@ -324,12 +324,12 @@ def test_a_key_is_checked_before_it_is_used(service):
 
 
 def test_a_check_does_not_wait_for_a_slow_service(service):
-    service.tricks = [slow(0.5), slow(0.5)]
+    service.tricks = [slow(1), slow(1)]
     found = posters(service, patience=0.1)
     start = time.monotonic()
     assert found.check(API_KEY) is Health.RESTING
     assert found.addresses(API_KEY, FILMS) == {}  # nor for its posters after that
-    assert time.monotonic() - start < 0.3
+    assert time.monotonic() - start < 0.8
 
 
 def test_many_visitors_ask_for_a_film_once(service):
