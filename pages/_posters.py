@@ -70,7 +70,6 @@ def ask() -> None:
         key="typed_poster_key",
         type="password",
         autocomplete="off",
-        max_chars=1100,
         help=words.POSTER_KEY_HELP,
         placeholder=words.POSTER_KEY_HINT,
         on_change=take_key,
