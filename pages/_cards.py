@@ -12,11 +12,13 @@ from recsys.serving.recommend import Recommendation
 NOWHERE: Mapping[str, str] = {}
 
 
-def card(pick: Recommendation, best: float | None, places: Mapping[str, str] = NOWHERE) -> str:
-    """A recommended film: poster, probability, genres, links. `best`: the probability of the first one."""
+def card(
+    pick: Recommendation, best: float | None, places: Mapping[str, str] = NOWHERE, photo: str | None = None
+) -> str:
+    """A recommended film: poster, probability, genres, links. `best`: the probability of the first; `photo`: an address."""
     genres = escape(words.genres(pick.genres)) or "&nbsp;"
     about = f'<div class="nr-quiet nr-one">{genres}</div>{_links(pick, places)}'
-    return f'<div class="nr-card">{_poster(_film(pick), pick.rank)}{_chance(pick, best)}{about}</div>'
+    return f'<div class="nr-card">{_poster(_film(pick), pick.rank, photo)}{_chance(pick, best)}{about}</div>'
 
 
 def line(pick: Recommendation, best: float | None, places: Mapping[str, str] = NOWHERE) -> str:
@@ -88,14 +90,15 @@ def _film(pick: Recommendation) -> Film:
     return Film(pick.movie_id, pick.title, pick.year, pick.genres)
 
 
-def _poster(film: Film, rank: int) -> str:
-    """A 2:3 card with title, year and rank."""
+def _poster(film: Film, rank: int, photo: str | None) -> str:
+    """A 2:3 card with title, year and rank; a photo lies over the drawn card, which shows until it is there."""
     about = ". ".join(filter(None, [film.label, words.genres(film.genres)]))
     image = f'<img src="{art_url(film.title, film.year, film.genres)}" alt="{escape(about)}">'
+    over = f'<img class="nr-photo" src="{escape(photo)}" alt="" referrerpolicy="no-referrer">' if photo else ""
     title = f"<b>{escape(film.title)}</b><i>{film.year or ''}</i>"
     return (
         f'<div class="nr-poster">{image}<span class="nr-rank">{rank}</span>'
-        f'<span class="nr-words" aria-hidden="true">{title}</span></div>'
+        f'<span class="nr-words" aria-hidden="true">{title}</span>{over}</div>'
     )
 
 

@@ -111,6 +111,99 @@ WAKING = "Waking the recommenders"
 GETTING_READY = "Getting the recommender ready. The first time takes a moment."
 INSTEAD = "Until then, this shows what {model} recommends."
 
+# Why a film is recommended
+WHY = "Why this film?"
+WHY_TITLE = "Why {film}?"
+WHY_STANDS = "It stands at place {rank} of what {model} expects next, with a chance of {chance}."
+WHY_RANKED = "It stands at place {rank} of what {model} expects next."
+WHY_RULED_OUT = "{model} rules it out."
+WHY_NEWCOMER = "You have watched nothing yet, so this is what {model} expects of anybody."
+WHY_UNMOVED = "None of your films moves it: {model} expects it of anybody."
+WHY_LIFTED = {1: "Mostly because you watched {one}.", 2: "Mostly because you watched {one}, then {two}."}
+WHY_DESPITE = "Your films speak against it. It would stand higher without {one}."
+WHY_LOWERED = "Without {one} it would stand higher."
+WHY_HOW = "Each of your films was left out in turn, and {model} was asked again. The longer the bar, the more it moved."
+WHY_ALONE = "Your only film was left out, and {model} was asked as if for a newcomer."
+WHY_NEWEST = "Only your newest {n} films were weighed."
+WHY_REST = "{n} more of your films moved it less."
+LIFTS, LOWERS, NO_MATTER = "lifts it", "holds it back", "makes no difference"
+CHANCE_WITHOUT, PLACE_WITHOUT, OUT_WITHOUT = "{chance} without it", "place {rank} without it", "ruled out without it"
+READ_ON = "Read about it on"
+NEW_TAB = "opens in a new tab"
+
+# What if
+WHAT_IF = "What if …"
+WHAT_IF_HELP = "Drop or move one of your films and see which predictions rise and fall. Your list stays as it is."
+WHAT_IF_EMPTY = "Add a film first; then you can see what it changes."
+WHAT_IF_FILM = "What if this film"
+WHAT_IF_ACTION = "were"
+DROPPED, MOVED = "Not watched", "Watched at another time"
+TO_PLACE = "Place in your list, from 1"
+THERE_ALREADY = "It stands at place {place} already. Choose another place."
+UNCHANGED = "Nothing changes among the first {k}: {model} expects the same films in the same order."
+APPLY = "Make it so"
+TURNS = {
+    "entered": "came in at {after}, from {before}",
+    "rose": "rose from {before} to {after}",
+    "stayed": "stays at {after}",
+    "fell": "fell from {before} to {after}",
+    "left": "dropped out, from {before} to {after}",
+}
+NEWLY_FREE, NO_LONGER = "came in at {after}, as it can now be recommended", "dropped out, from {before}"
+TURN_COUNTS = {
+    "entered": "{n} came in",
+    "rose": "{n} rose",
+    "stayed": "{n} stayed",
+    "fell": "{n} fell",
+    "left": "{n} dropped out",
+}
+CHANCE_SHIFT = "{before} → {after}"
+
+# An evening
+PLAN = "Plan an evening"
+PLAN_HELP = "Five films in a row, each chosen with those before it in mind, as if you had just watched them."
+PLAN_TOGETHER = "Of all evenings that {model} looked at, these films are the likeliest together, in this order."
+PLAN_BY_RANK = "{model} gives no probabilities, so each film is simply its first choice after the one before."
+PLAN_EMPTY = "No film is left to plan with. Take back a film, or loosen the filters."
+PLAN_SHORT = "Only {n} films are left to plan with."
+NOT_THIS = "*Not {film}: plan the rest again*"
+PLAN_ADD = "Add all to my films"
+PLAN_AFRESH = "Start over"
+
+# Search by theme
+THEME = "Find by theme"
+THEME_HELP = "Describe what you are in the mood for; films whose title, genres and tags come near are shown."
+THEME_LABEL = "Theme"
+THEME_HINT = "rainy detective story"
+THEME_WAKING = "Waking the sentence encoder. The first time takes some seconds."
+THEME_NONE = "No film shares a word with that. Try other words."
+THEME_BY_WORDS = (
+    "Films are compared word by word (TF-IDF), so only words that stand in a title, a genre or a tag count."
+)
+THEME_LACKING = {
+    "encoder": "The sentence encoder, which understands a theme in other words, is not on this machine yet.",
+    "vectors": "The films of this set have not been read by the sentence encoder yet.",
+    "library": "The package sentence-transformers, which understands a theme in other words, is not installed.",
+}
+THEME_FETCH = "Fetch it (90 MB, once)"
+THEME_FETCHING = "Fetching the sentence encoder"
+CONTENT_LINE = "python -m recsys train content-sentence --dataset {data}"
+LIBRARY_LINE = "pip install sentence-transformers"
+
+# Posters
+POSTERS = "Posters"
+POSTERS_HELP = "Posters come from TMDB, with a key of your own. It stays in this session and is forgotten with it."
+POSTER_KEY = "TMDB key or read access token"
+POSTER_KEY_HELP = "Free for personal use: themoviedb.org, Settings, API. A token begins with eyJ; a key has 32 letters."
+POSTER_KEY_HINT = "Paste it and press Enter"
+POSTER_STRANGE = "That is neither a TMDB token, which begins with eyJ, nor a key of 32 letters from 0 to f."
+POSTER_REFUSED = "TMDB refuses this key. Check that it was copied whole."
+POSTER_SLOW = "TMDB does not answer at the moment. Drawn cards stand in, and posters come once it does."
+POSTER_ON = "Posters are on."
+POSTER_FROM_HOST = "Posters are on, with the key of this server."
+POSTER_FORGET = "Forget the key"
+ATTRIBUTION = "This product uses the TMDB API but is not endorsed or certified by TMDB."
+
 # Compare
 SAME_FILMS = "The same films, oldest first"
 EDIT = "Change the films"

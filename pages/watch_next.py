@@ -4,12 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+import numpy as np
 import streamlit as st
 
 from pages import _cards as cards
+from pages import _explain as explain
 from pages import _filters as filtering
+from pages import _plan as plan
+from pages import _posters as posters
 from pages import _sequence as sequence
 from pages import _shared as shared
+from pages import _themes as themes
+from pages import _what_if as what_if
 from pages import _words as words
 from recsys.data.schema import Dataset
 from recsys.serving import export, models
@@ -26,6 +32,8 @@ class Answer:
 
     variant: models.Variant
     model: models.Recommender
+    k: int  # films asked for
+    allowed: np.ndarray | None  # (I,) which films may be shown; None: all
     picks: list[Recommendation]
 
 
@@ -33,6 +41,7 @@ def your_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) 
     """The left side: search, the sequence, and what can be done with it."""
     st.subheader(words.YOURS, help=words.YOURS_HELP)
     search(dataset.name)
+    themes.search(dataset.name)
     sequence.show_notices()
     sequence.show_viewer(films)
     if films:
@@ -183,7 +192,7 @@ def what_comes_next(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
         filtering.nothing_left(dataset, films)
         return answer
     show = grid if view == words.CARDS else listing
-    show(dataset, answer.picks, films)
+    show(dataset, answer, films)
     chances = words.CHANCES if answer.picks[0].probability is not None else words.NO_CHANCES
     st.caption(chances.format(model=answer.variant.title))
     return answer
@@ -194,7 +203,16 @@ def ask(dataset: Dataset, films: tuple[int, ...], variant: models.Variant, k: in
     variant, model = ready(variant, dataset)
     asked = filtering.asked()
     allowed = filtering.mask(dataset, films)
-    return Answer(variant, model, recommend(dataset, model, films, k, asked.hide_seen, allowed, asked.diversity))
+    return Answer(
+        variant, model, k, allowed, recommend(dataset, model, films, k, asked.hide_seen, allowed, asked.diversity)
+    )
+
+
+def look_further(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
+    """What if, and an evening; both closed until somebody opens them."""
+    hide_seen = filtering.asked().hide_seen
+    what_if.panel(dataset, answer.variant, answer.model, films, answer.k, hide_seen, answer.allowed)
+    plan.panel(dataset, answer.variant, answer.model, films, answer.allowed)
 
 
 def ready(variant: models.Variant, dataset: Dataset) -> tuple[models.Variant, models.Recommender]:
@@ -225,30 +243,35 @@ def controls(dataset: Dataset) -> tuple[models.Variant, int, str]:
         )
         filtering.choose(dataset)
         filtering.unwanted(dataset)
+        posters.settings()
     return variant, k, view
 
 
-def grid(dataset: Dataset, picks: list[Recommendation], films: tuple[int, ...]) -> None:
+def grid(dataset: Dataset, answer: Answer, films: tuple[int, ...]) -> None:
     """Predictions as poster cards."""
+    items = [dataset.catalog.item_of[pick.movie_id] for pick in answer.picks]
+    photos = posters.addresses(dataset, items)
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
-        for pick in picks:
-            item = dataset.catalog.item_of[pick.movie_id]
+        for pick, item in zip(answer.picks, items, strict=True):
             with st.container(gap=None):
-                st.html(cards.card(pick, picks[0].probability, film_links(dataset.catalog, item)))
-                actions(pick, item, films)
+                links = film_links(dataset.catalog, item)
+                st.html(cards.card(pick, answer.picks[0].probability, links, photos.get(item)))
+                actions(dataset, answer, pick, item, films)
+    if photos:
+        posters.attribution()
 
 
-def listing(dataset: Dataset, picks: list[Recommendation], films: tuple[int, ...]) -> None:
+def listing(dataset: Dataset, answer: Answer, films: tuple[int, ...]) -> None:
     """Predictions as rows."""
     with st.container(key="picks", gap="xsmall"):
-        for pick in picks:
+        for pick in answer.picks:
             item = dataset.catalog.item_of[pick.movie_id]
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-                st.html(cards.line(pick, picks[0].probability, film_links(dataset.catalog, item)))
-                actions(pick, item, films)
+                st.html(cards.line(pick, answer.picks[0].probability, film_links(dataset.catalog, item)))
+                actions(dataset, answer, pick, item, films)
 
 
-def actions(pick: Recommendation, item: int, films: tuple[int, ...]) -> None:
+def actions(dataset: Dataset, answer: Answer, pick: Recommendation, item: int, films: tuple[int, ...]) -> None:
     """Put a recommended film at the end of the sequence; in a menu, what else can be done with it."""
     name, menu = words.plain(cards.label(pick)), f"more-{pick.movie_id}"
     st.button(
@@ -260,19 +283,21 @@ def actions(pick: Recommendation, item: int, films: tuple[int, ...]) -> None:
         args=(item,),
         disabled=item in films,
     )
-    st.menu_button(
+    chosen = st.menu_button(
         words.MORE.format(film=name),
-        [words.NOT_FOR_ME],
+        [words.WHY, words.NOT_FOR_ME],
         key=menu,
         icon=":material/more_horiz:",
         type="tertiary",
         on_click=choose_from_menu,
         args=(menu, item),
     )
+    if chosen == words.WHY:
+        explain.why(dataset, answer.variant, answer.model, films, item)
 
 
 def choose_from_menu(menu: str, item: int) -> None:
-    """Do what was chosen from a film's menu."""
+    """Do what changes the page; a dialog opens in the run that follows."""
     if st.session_state[menu] == words.NOT_FOR_ME:
         sequence.refuse(item)
 
@@ -286,3 +311,6 @@ if dataset:
         answer = what_comes_next(dataset, films)
     with left:
         your_films(dataset, films, answer)
+    with right:
+        if answer:
+            look_further(dataset, films, answer)

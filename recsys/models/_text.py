@@ -48,9 +48,8 @@ def film_vectors(dataset: str, catalog: Catalog, report: Report | None = None) -
 
     Computing takes some 10 s per 3,000 films, once. Reports {"stage": "download" or "encode", "done", "total"}.
     """
-    for path in (paths.shipped_film_vectors(dataset), paths.film_vectors(dataset)):
-        if (found := _read(path, catalog)) is not None:
-            return FilmVectors(found)
+    if (found := kept_vectors(dataset, catalog)) is not None:
+        return FilmVectors(found)
     texts = film_texts(catalog)
     try:
         vectors = _encoder.encode(texts, report or ignore)
@@ -61,13 +60,30 @@ def film_vectors(dataset: str, catalog: Catalog, report: Report | None = None) -
     return FilmVectors(_unit(halves))  # what the next call will read
 
 
+def kept_vectors(dataset: str, catalog: Catalog) -> np.ndarray | None:
+    """(I, 384) float32, rows of length 1: sentence vectors that are shipped or were kept here; None: neither."""
+    for path in (paths.shipped_film_vectors(dataset), paths.film_vectors(dataset)):
+        if (found := _read(path, catalog)) is not None:
+            return found
+    return None
+
+
 def tfidf(texts: Sequence[str]) -> sparse.csr_array:
     """(I, D) float32, rows of length 1; English function words are left out. ImportError without scikit-learn."""
+    return tfidf_words(texts)[0]
+
+
+def tfidf_words(
+    texts: Sequence[str],
+) -> tuple[sparse.csr_array, Callable[[Sequence[str]], sparse.csr_array]]:
+    """`tfidf`, and what gives other texts vectors over the same words: rows of length 1, or 0 without such a word."""
     try:
         from sklearn.feature_extraction.text import TfidfVectorizer
     except ImportError as error:
         raise ImportError("TF-IDF is computed by the package scikit-learn; run: pip install scikit-learn") from error
-    return sparse.csr_array(TfidfVectorizer(stop_words="english", dtype=np.float32).fit_transform(texts))
+    words = TfidfVectorizer(stop_words="english", dtype=np.float32)
+    vectors = sparse.csr_array(words.fit_transform(texts))
+    return vectors, lambda others: sparse.csr_array(words.transform(others))
 
 
 def genres(catalog: Catalog) -> np.ndarray:

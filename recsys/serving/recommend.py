@@ -134,13 +134,23 @@ def standings(
 ) -> list[Standing]:
     """Where items[b] stands in the list that `recommend` would give after histories[b], for each of B pairs."""
     wanted = _items(dataset, items).tolist()
+    scored = score_each(dataset, model, histories)
+    return [
+        _standing(model, scores, seen if hide_seen else seen[:0], item)
+        for item, (seen, scores) in zip(wanted, scored, strict=True)
+    ]
+
+
+def score_each(
+    dataset: Dataset, model: Recommender, histories: Sequence[History]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Each history as items with its row of scores (I,), in order; no more than 64 MB of scores at a time.
+
+    Scores are numbers or minus infinity. Raises ServingError as `recommend` does.
+    """
     block = max(1, min(AT_ONCE, SCORES_AT_ONCE // max(1, dataset.n_items)))
-    found = []
-    for start in range(0, len(wanted), block):
-        scored = _score(dataset, model, histories[start : start + block])
-        for item, (seen, scores) in zip(wanted[start : start + block], scored, strict=True):
-            found.append(_standing(model, scores, seen if hide_seen else seen[:0], item))
-    return found
+    for start in range(0, len(histories), block):
+        yield from _score(dataset, model, histories[start : start + block])
 
 
 def _score(

@@ -16,7 +16,7 @@ WEIGHTS = b"weights"
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    monkeypatch.setattr(_encoder, "_from_hub", lambda: None)
+    monkeypatch.setattr(_encoder, "_from_hub", lambda fetch: None)
     monkeypatch.setattr(_encoder, "WEIGHTS_SHA256", hashlib.sha256(WEIGHTS).hexdigest())
 
 

@@ -1,4 +1,6 @@
+import ast
 import tomllib
+from collections import Counter
 
 import pytest
 
@@ -32,3 +34,13 @@ def test_nobody_is_asked_counted_or_shown_a_traceback():
 def test_words_can_be_read_in_both_modes(mode, ink, paper):
     theme = SETTINGS["theme"][mode]
     assert contrast(theme[ink], theme[paper]) >= 4.5  # WCAG AA
+
+
+def test_each_name_stands_for_one_sentence():
+    """Two parts of the app that use one name for two sentences would each show the other's."""
+    tree = ast.parse((REPOSITORY / "pages" / "_words.py").read_text("utf-8"))
+    made = [node for node in tree.body if isinstance(node, ast.Assign)]
+    targets = [
+        name.id for node in made for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)
+    ]
+    assert [name for name, times in Counter(targets).items() if times > 1] == []

@@ -1,0 +1,124 @@
+"""Why a film is recommended, in a dialog: which of the visitor's films moved it, and where to read about it."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from pages import _shared as shared
+from pages import _words as words
+from recsys.data.schema import Dataset
+from recsys.serving.explain import NOTICEABLE, Explanation, Influence, Standing, explain
+from recsys.serving.models import Recommender, Variant
+
+SHOWN = 8  # films in the list, the strongest
+
+
+def why(dataset: Dataset, variant: Variant, model: Recommender, films: tuple[int, ...], item: int) -> None:
+    """Open the dialog about one recommended item; call it in the run that the click started, not in a callback."""
+    title = words.plain(words.WHY_TITLE.format(film=dataset.catalog.films[item].label))
+    st.dialog(title, width="medium")(body)(dataset, variant, model, films, item)
+
+
+def body(dataset: Dataset, variant: Variant, model: Recommender, films: tuple[int, ...], item: int) -> None:
+    """What the dialog holds."""
+    try:
+        found = explained(dataset, dataset.name, model, variant.name, films, item)
+    except shared.TROUBLE as error:
+        shared.explain(error)
+        return
+    titles = [film.label for film in dataset.catalog.films]
+    st.markdown(words.plain(stands(found.standing, variant.title)))
+    st.markdown(f"**{words.plain(because(found, titles, variant.title))}**")
+    if found.lifted_by or found.lowered_by:
+        st.html(bars(found, titles))
+    for note in notes(found, variant.title):
+        st.caption(words.plain(note))
+    if places := links(dataset, item):
+        st.html(f'<p class="nr-links">{escape(words.READ_ON)} {" · ".join(places)}</p>')
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def explained(
+    _dataset: Dataset, data: str, _model: Recommender, variant: str, films: tuple[int, ...], item: int
+) -> Explanation:
+    """The influence of each film; kept by the names of data and recommender, which never change in a process."""
+    return explain(_dataset, _model, films, [item])[0]
+
+
+def stands(standing: Standing, model: str) -> str:
+    """Where the film stands now."""
+    if standing.rank is None:
+        return words.WHY_RULED_OUT.format(model=model)
+    if standing.probability is None:
+        return words.WHY_RANKED.format(rank=standing.rank, model=model)
+    chance = words.percent(standing.probability)
+    return words.WHY_STANDS.format(rank=standing.rank, model=model, chance=chance)
+
+
+def because(found: Explanation, titles: Sequence[str], model: str) -> str:
+    """The reason in a sentence or two. `titles`: those of all items."""
+    lifted, lowered = ([titles[one.item] for one in ones] for ones in (found.lifted_by, found.lowered_by))
+    if not found.influences:
+        return words.WHY_NEWCOMER.format(model=model)
+    if not lifted:
+        return words.WHY_DESPITE.format(one=lowered[0]) if lowered else words.WHY_UNMOVED.format(model=model)
+    reason = words.WHY_LIFTED[min(len(lifted), 2)].format(one=lifted[0], two=lifted[min(1, len(lifted) - 1)])
+    return f"{reason} {words.WHY_LOWERED.format(one=lowered[0])}" if lowered else reason
+
+
+def notes(found: Explanation, model: str) -> list[str]:
+    """How it was found out, and which films were not looked at or not shown."""
+    if not found.influences:
+        return []
+    said = [(words.WHY_ALONE if found.watched == 1 else words.WHY_HOW).format(model=model)]
+    if found.watched > len(found.influences):
+        said.append(words.WHY_NEWEST.format(n=len(found.influences)))
+    if len(found.influences) > SHOWN and (found.lifted_by or found.lowered_by):
+        said.append(words.WHY_REST.format(n=len(found.influences) - SHOWN))
+    return said
+
+
+def bars(found: Explanation, titles: Sequence[str]) -> str:
+    """The strongest films, each with a bar from a line at no effect: to the right it lifts, to the left holds back."""
+    shown = found.influences[:SHOWN]
+    left, right = (max(0.0, *(sign * one.effect for one in shown)) for sign in (-1, 1))  # the longest bars
+    rows = "".join(_bar(one, titles[one.item], left + right) for one in shown)
+    return f'<ol class="nr-why" style="--nr-zero:{left / (left + right):.1%}">{rows}</ol>'
+
+
+def _bar(one: Influence, title: str, span: float) -> str:
+    """One film; the bar is for the eye, the words below the title say the same. `span`: what the whole width means."""
+    up = one.effect > 0
+    said = words.NO_MATTER if abs(one.effect) <= NOTICEABLE else words.LIFTS if up else words.LOWERS
+    side, width = "nr-up" if up else "nr-down", f"{abs(one.effect) / span:.1%}"
+    bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{width}"></i></span>'
+    quiet = f"{said}: {_without(one.without)}"
+    text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{escape(quiet)}</span></span>'
+    return f'<li class="nr-line">{text}{bar}</li>'
+
+
+def _without(standing: Standing) -> str:
+    if standing.rank is None:
+        return words.OUT_WITHOUT
+    if standing.probability is None:
+        return words.PLACE_WITHOUT.format(rank=standing.rank)
+    return words.CHANCE_WITHOUT.format(chance=words.percent(standing.probability))
+
+
+def links(dataset: Dataset, item: int) -> list[str]:
+    """Links (HTML) to the film's pages on IMDb and TMDB, as far as its ids are known."""
+    film = dataset.catalog.movies.iloc[item]
+    found = []
+    if re.fullmatch(r"tt\d{1,12}", str(film["imdb_id"])):
+        found.append(_link(f"https://www.imdb.com/title/{film['imdb_id']}/", "IMDb"))
+    if not pd.isna(film["tmdb_id"]):
+        found.append(_link(f"https://www.themoviedb.org/movie/{int(film['tmdb_id'])}", "TMDB"))
+    return found
+
+
+def _link(address: str, name: str) -> str:
+    about = escape(f"{name} ({words.NEW_TAB})")
+    return f'<a href="{address}" target="_blank" rel="noopener noreferrer" aria-label="{about}">{name}</a>'

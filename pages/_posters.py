@@ -1,0 +1,97 @@
+"""Posters from TMDB with the visitor's own key, which stays in the session; without one nothing is asked.
+
+Session state: poster_key (tmdb.Key or None) · poster_note (a sentence about the key that was typed last).
+"""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages import _words as words
+from recsys.data.schema import Dataset
+from recsys.serving import tmdb
+from recsys.serving.tmdb import Health
+
+
+@st.cache_resource(show_spinner=False)
+def service() -> tmdb.Posters:
+    """One for all visitors: what it knows of films, never of people."""
+    return tmdb.Posters()
+
+
+def key() -> tmdb.Key | None:
+    """The visitor's own key, else that of the machine."""
+    return st.session_state.get("poster_key") or tmdb.key_of_host()
+
+
+def addresses(dataset: Dataset, items: Sequence[int]) -> dict[int, str]:
+    """Item → address of its poster, for a card's <img>; {} at once without a key, and after two seconds at the latest.
+
+    What comes later is there in the next run. Whoever shows a poster also calls `attribution`.
+    """
+    chosen = key()
+    return service().addresses(chosen, tmdb.wanted(dataset.catalog, items)) if chosen else {}
+
+
+def attribution() -> None:
+    """What TMDB asks everybody to say who shows its posters."""
+    st.caption(words.ATTRIBUTION)
+
+
+def settings() -> None:
+    """A popover in which a key is typed, checked and forgotten; empty until it is opened."""
+    with st.popover(words.POSTERS, icon=":material/image:", key="posters", on_change="rerun") as opened:
+        if not opened.open:
+            return
+        st.caption(words.POSTERS_HELP)
+        chosen = key()
+        if chosen and service().health(chosen) is not Health.REFUSED:
+            in_use(chosen)
+        else:
+            ask()
+        attribution()
+
+
+def in_use(chosen: tmdb.Key) -> None:
+    """How the key in use is doing, and the way to forget it."""
+    own = st.session_state.get("poster_key") is not None
+    if service().health(chosen) is Health.RESTING:
+        st.warning(words.POSTER_SLOW, icon=":material/hourglass_empty:")
+    else:
+        st.success(words.POSTER_ON if own else words.POSTER_FROM_HOST, icon=":material/check:")
+    if own:
+        st.button(words.POSTER_FORGET, key="poster-forget", icon=":material/delete:", on_click=forget)
+
+
+def ask() -> None:
+    """The field for a key, and what was wrong with the last one."""
+    st.text_input(
+        words.POSTER_KEY,
+        key="typed_poster_key",
+        type="password",
+        autocomplete="off",
+        help=words.POSTER_KEY_HELP,
+        placeholder=words.POSTER_KEY_HINT,
+        on_change=take_key,
+    )
+    if note := st.session_state.get("poster_note"):
+        st.warning(note, icon=":material/key_off:")
+
+
+def take_key() -> None:
+    """Check what was typed; keep it unless TMDB refuses it, and empty the field."""
+    state = st.session_state
+    typed = state.typed_poster_key or ""
+    chosen = tmdb.key(typed)
+    state.typed_poster_key, state.poster_note, state.poster_key = "", "", None
+    if chosen is None:
+        state.poster_note = words.POSTER_STRANGE if typed.strip() else ""
+    elif service().check(chosen) is Health.REFUSED:
+        state.poster_note = words.POSTER_REFUSED
+    else:
+        state.poster_key = chosen
+
+
+def forget() -> None:
+    """Drop the visitor's key."""
+    st.session_state.poster_key, st.session_state.poster_note = None, ""
