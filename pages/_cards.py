@@ -1,6 +1,6 @@
 """Films as HTML: cards, rows and lists that align, with words for screen readers. Style: assets/style/nextreel.css."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from html import escape
 
 from pages import _words as words
@@ -40,6 +40,23 @@ def column(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: 
     """One recommender's list, for Compare. `counts`: film id → in how many of the n lists it stands."""
     rows = (_compared(pick, counts[pick.movie_id], n_lists) for pick in picks)
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
+
+
+def measured(number: int, film: Film, share: float, figure: str, note: str = "") -> str:
+    """A film as a row with a bar, `share` of it full (0…1), a figure, and something quiet below the title."""
+    quiet = note or " · ".join(filter(None, [str(film.year or ""), words.genres(film.genres)]))
+    bar = f'<span class="nr-bar"><i style="width:{min(max(share, 0), 1):.1%}"></i></span>'
+    row = _row(number, film, escape(quiet))
+    return f'<div class="nr-line">{row}<div class="nr-chance">{bar}<span>{escape(figure)}</span></div></div>'
+
+
+def tokens(labels: Iterable[str], marked: Collection[int] = (), first: int = 1) -> str:
+    """A sequence as numbered chips; the places in `marked`, counted from 0, are blanks. `first`: the first number."""
+    chips = (
+        f'<li class="nr-token{" nr-blank" if place in marked else ""}"><i>{place + first}</i>{escape(label)}</li>'
+        for place, label in enumerate(labels)
+    )
+    return f'<ol class="nr-tokens">{"".join(chips)}</ol>'
 
 
 def label(pick: Recommendation) -> str:

@@ -139,6 +139,14 @@ def show_notices() -> None:
         st.warning(words.plain(notice), icon=":material/link_off:")
 
 
+def in_one_line(dataset: Dataset, films: Sequence[int], newest: int = 8) -> None:
+    """The newest films in one line, and the way back to change them."""
+    titles = [words.plain(dataset.catalog.films[item].label) for item in films]
+    shown = titles if len(titles) <= newest else ["…", *titles[-newest:]]
+    st.markdown(f":gray[{words.SAME_FILMS}:] {' → '.join(shown)}")
+    st.page_link("pages/watch_next.py", label=words.EDIT, icon=":material/edit:")
+
+
 def choose_example(dataset: Dataset) -> None:
     """Buttons that fill the sequence with a ready-made one."""
     for example in history.examples(shared.title_index(dataset.name)):

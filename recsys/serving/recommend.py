@@ -61,7 +61,7 @@ def recommend_many(
 
     def answer(rows: list[int]) -> list[list[Recommendation]]:
         scored = _score(dataset, model, [histories[row] for row in rows])
-        return [_best(dataset, model, scores, seen if hide_seen else seen[:0], k) for seen, scores in scored]
+        return [top_films(dataset, model, scores, seen if hide_seen else seen[:0], k) for seen, scores in scored]
 
     block = max(1, min(AT_ONCE, SCORES_AT_ONCE // max(1, THREADS * dataset.n_items)))
     order = sorted(range(len(histories)), key=lambda row: -len(histories[row]))  # alike lengths: little padding
@@ -79,7 +79,7 @@ def rank_of(
     dataset: Dataset, model: Recommender, history: History, items: Sequence[int], hide_seen: bool = True
 ) -> list[int | None]:
     """The rank of each of `items` in the whole list that `recommend` would give; None: hidden, or ruled out."""
-    wanted = _items(dataset, items)
+    wanted = valid_items(dataset, items)
     seen, scores = next(_score(dataset, model, [history]))
     ranks = np.zeros(len(scores), np.int64)  # (I,) 0: not in the list
     ordered = top(scores, seen if hide_seen else seen[:0], len(scores))
@@ -91,7 +91,7 @@ def _score(
     dataset: Dataset, model: Recommender, histories: Sequence[History]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Each history as items with its row of scores (I,), which are numbers or minus infinity."""
-    queries = Queries([_items(dataset, history) for history in histories])
+    queries = Queries([valid_items(dataset, history) for history in histories])
     scores = model.score(queries)  # (B, I)
     if scores.shape != (len(queries), dataset.n_items):
         raise ServingError(
@@ -102,7 +102,7 @@ def _score(
     return zip(queries.histories, scores, strict=True)
 
 
-def _items(dataset: Dataset, history: History) -> np.ndarray:
+def valid_items(dataset: Dataset, history: History) -> np.ndarray:
     """A history as an array of valid items; PAD, MASK and MovieLens ids that are no items are refused."""
     items = np.asarray(history)
     if not items.size:
@@ -115,7 +115,9 @@ def _items(dataset: Dataset, history: History) -> np.ndarray:
     return items.astype(np.int64)
 
 
-def _best(dataset: Dataset, model: Recommender, scores: np.ndarray, seen: np.ndarray, k: int) -> list[Recommendation]:
+def top_films(
+    dataset: Dataset, model: Recommender, scores: np.ndarray, seen: np.ndarray, k: int
+) -> list[Recommendation]:
     """The k best films of one score row (I,) as people read them. Overwrites scores of `seen` films."""
     log_sum = log_sum_exp(scores) if model.softmax else math.nan
     best = top(scores, seen, k)
