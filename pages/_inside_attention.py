@@ -117,6 +117,7 @@ def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
         "ticktext": ticks,
         "showgrid": False,
         "zeroline": False,
+        "ticks": "",
         "tickfont": {"size": 11},
     }
     figure.update_yaxes(**look, autorange="reversed")

@@ -35,7 +35,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     sequence, answers = cloze.with_blanks(films, hidden, gaps)
     strip(dataset, sequence)
     blanks = cloze.fill_blanks(dataset, model, sequence, PICKS, answers, hide_listed)
-    with st.grid("auto", min_column_width=300, gap="large"):
+    with st.grid("auto", min_column_width=360, gap="large"):
         for blank in blanks:
             with st.container(gap="small"):
                 one(dataset, blank, answers.get(blank.place))

@@ -160,7 +160,7 @@ def draw(dataset: Dataset, found: FilmMap, films: tuple[int, ...], chosen: int, 
         key=POINTS,
         on_select=lambda: clicked(dataset.name, dataset.n_items),
         selection_mode="points",
-        config={"displaylogo": False, "scrollZoom": True, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
+        config={"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
     )
     st.caption(kept(found, len(table)))
 
@@ -199,11 +199,9 @@ def points(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
 
 def dots(table: pd.DataFrame, name: str, marker: dict[str, Any], legend: bool = True) -> go.Scattergl:
     """One trace of films, item numbers with them."""
-    bar = (
-        {"colorbar": {"thickness": 10, "outlinewidth": 0} | marker.get("colorbar", {})}
-        if "colorscale" in marker
-        else {}
-    )
+    look = {"size": 6, "opacity": 0.6, **marker}
+    if "colorscale" in marker:
+        look["colorbar"] = {"thickness": 10, "outlinewidth": 0, **marker.get("colorbar", {})}
     return go.Scattergl(
         x=table["x"],
         y=table["y"],
@@ -213,9 +211,8 @@ def dots(table: pd.DataFrame, name: str, marker: dict[str, Any], legend: bool = 
         customdata=table.index.to_numpy(),
         text=labels(table),
         hovertemplate="%{text}<extra></extra>",
-        marker={"size": 6, "opacity": 0.6, **marker, **bar},
-        selected={"marker": {"opacity": 0.6}},
-        unselected={"marker": {"opacity": 0.6}},
+        marker=look,
+        unselected={"marker": {"opacity": look["opacity"]}},  # a click marks a film; the others need not fade
     )
 
 
@@ -233,24 +230,13 @@ def mark(figure: go.Figure, table: pd.DataFrame, films: tuple[int, ...], chosen:
     own = list(dict.fromkeys(films))
     ring = {"color": "rgba(0, 0, 0, 0)", "line": {"width": 2, "color": charts.ACCENT}}
     looks = (
-        (words.NEAR_ON_MAP, near, ring | {"size": 13}, "markers"),
-        (words.YOUR_FILMS_ON_MAP, own, {"size": 11, "symbol": "diamond", "color": charts.SECOND}, "markers"),
-        (words.CHOSEN_ON_MAP, [chosen], {"size": 18, "symbol": "star", "color": charts.ACCENT}, "markers+text"),
+        (words.NEAR_ON_MAP, near, ring | {"size": 13}),
+        (words.YOUR_FILMS_ON_MAP, own, {"size": 12, "symbol": "diamond", "color": charts.SECOND}),
+        (words.CHOSEN_ON_MAP, [chosen], {"size": 19, "symbol": "star", "color": charts.ACCENT}),
     )
-    for name, items, marker, mode in looks:
-        some = table.iloc[items]
-        figure.add_scatter(
-            x=some["x"],
-            y=some["y"],
-            mode=mode,
-            name=name,
-            customdata=items,
-            text=labels(some)
-            if mode == "markers"
-            else [f"<b>{words.in_chart(charts.short(some['title'].iloc[0], 40))}</b>"],
-            textposition="top center",
-            hovertext=labels(some),
-            hovertemplate="%{hovertext}<extra></extra>",
-            marker={"line": {"width": 1, "color": "white"}} | marker,
-            unselected={"marker": {"opacity": 1}},
-        )
+    for name, items, marker in looks:
+        trace = dots(table.iloc[items], name, {"opacity": 1, "line": {"width": 1.5, "color": "white"}} | marker)
+        figure.add_trace(trace)
+    here = table.iloc[chosen]
+    title = f"<b>{words.in_chart(charts.short(here['title'], 40))}</b>"
+    figure.add_annotation(x=here["x"], y=here["y"], text=title, yshift=18, showarrow=False, font={"size": 14})

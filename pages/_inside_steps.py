@@ -80,7 +80,7 @@ def embedding_chart(found: Steps) -> go.Figure:
     film, place = found.embeddings[-NEWEST:], found.positions[-NEWEST:]
     rows = len(film)
     labels = np.broadcast_to(np.array(found.asked[-NEWEST:], object)[:, None], film.shape)
-    furthest = float(np.abs(film + place).max()) or 1.0
+    furthest = float(np.quantile(np.abs(film + place), 0.98)) or 1.0  # a few outliers would leave the rest pale
     figure = go.Figure(
         go.Heatmap(
             z=film + place,
@@ -96,7 +96,7 @@ def embedding_chart(found: Steps) -> go.Figure:
     )
     figure.update_layout(height=70 + 22 * rows, margin={"l": 0, "r": 0, "t": 8, "b": 0})
     ticks = [charts.short(label) for label in found.asked[-NEWEST:]]
-    figure.update_yaxes(tickvals=list(range(rows)), ticktext=ticks, autorange="reversed", showgrid=False)
+    figure.update_yaxes(tickvals=list(range(rows)), ticktext=ticks, autorange="reversed", showgrid=False, ticks="")
     figure.update_xaxes(title=words.NUMBER, showgrid=False, zeroline=False)
     return figure
 
@@ -110,7 +110,9 @@ def attending(number: int, dataset: Dataset, found: Steps, text: Place, chart: P
     with chart:
         attention_bars(dataset, found.attention, looked_at)
         rest = 1 - sum(weight for _, weight in looked_at)
-        st.caption(words.STEP_ATTEND_REST.format(share=words.percent(max(rest, 0))))
+        all_shown = len(looked_at) == int(found.attention.films.sum())
+        sentence = words.STEP_ATTEND_ITSELF if all_shown else words.STEP_ATTEND_REST
+        st.caption(sentence.format(share=words.percent(max(rest, 0))))
 
 
 def attention_bars(dataset: Dataset, seen: attention.Attention, looked_at: list[tuple[int, float]]) -> None:

@@ -143,7 +143,7 @@ def in_one_line(dataset: Dataset, films: Sequence[int], newest: int = 8) -> None
     """The newest films in one line, and the way back to change them."""
     titles = [words.plain(dataset.catalog.films[item].label) for item in films]
     shown = titles if len(titles) <= newest else ["…", *titles[-newest:]]
-    st.markdown(f":gray[{words.SAME_FILMS}:] {' → '.join(shown)}")
+    st.markdown(f":gray[{words.YOURS_IN_ORDER}:] {' → '.join(shown)}")
     st.page_link("pages/watch_next.py", label=words.EDIT, icon=":material/edit:")
 
 

@@ -123,8 +123,9 @@ INSIDE_HELP = (
     "What the network does with your films: what it looks at, what it would put into a gap, what it finds alike."
 )
 INSIDE_FIRST_ADD = "The network needs films to look at. Take a ready-made list, or build your own first."
+YOURS_IN_ORDER = "Your films, oldest first"
 SECTION = "What to look at"
-HOW_IT_WORKS, ATTENTION, BLANKS, MAP = "How it works", "Attention", "Fill in the blank", "Map of films"
+HOW_IT_WORKS, ATTENTION, BLANKS, MAP = "How it works", "Attention", "Fill a blank", "Map"
 EARLIER = "… {n} earlier"
 
 STEP_MASK = "Hide"
@@ -149,6 +150,7 @@ STEP_ATTEND_TEXT = (
     "{heads} such looks each do so in turn. This is where `[mask]` looks, on average over them all; the shares of "
     "all places add up to 100%."
 )
+STEP_ATTEND_ITSELF = "The rest, {share}, stays with `[mask]` itself."
 STEP_ATTEND_REST = "The rest, {share}, goes to other films and to `[mask]` itself."
 STEP_SOFTMAX = "Compare and choose"
 STEP_SOFTMAX_TEXT = (
