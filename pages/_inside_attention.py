@@ -1,5 +1,7 @@
 """Attention by layer and head: over the visitor's films, and by distance over real people's histories."""
 
+from itertools import cycle
+
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
@@ -135,9 +137,8 @@ def by_place(dataset: Dataset, variant: Variant, layer: int | None, head: int | 
     asked = st.session_state.setdefault("averaged", set())
     if wanted not in asked:
         label = words.BY_PLACE_START.format(n=people)
-        if not st.button(label, key=f"average-{wanted}", icon=":material/groups:"):
-            return
-        asked.add(wanted)
+        st.button(label, key=f"average-{wanted}", icon=":material/groups:", on_click=asked.add, args=(wanted,))
+        return
     found = averaged(dataset, variant, people)
     table = found.table(layer, head)
     share = words.percent(float(table["attention"].iloc[0]))
@@ -180,14 +181,18 @@ def distance_chart(found: ByDistance, layer: int | None, head: int | None) -> go
     else:
         lines = {words.LAYER_N.format(n=n + 1): (n, None) for n in range(n_layers)}
     figure = go.Figure()
-    for title, (of_layer, of_head) in lines.items():
+    for colour, (title, (of_layer, of_head)) in zip(cycle(charts.KINDS), lines.items(), strict=False):
         table = found.table(of_layer, of_head)
         figure.add_scatter(
-            x=table["distance"], y=table["attention"], name=title, mode="lines+markers", marker={"size": 5}
+            x=table["distance"],
+            y=table["attention"],
+            name=title,
+            mode="lines+markers",
+            marker={"size": 5, "color": colour},
         )
     figure.update_traces(hovertemplate="%{x}: %{y:.1%}")
     figure.update_layout(height=320, margin={"l": 0, "r": 0, "t": 30, "b": 0}, showlegend=True)
     figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
     figure.update_yaxes(title=words.MEAN_ATTENTION, tickformat=".0%", rangemode="tozero")
-    figure.update_xaxes(title=words.DISTANCE)
+    figure.update_xaxes(title=words.DISTANCE, range=[0.5, attention.FARTHEST + 0.5], zeroline=False)
     return figure

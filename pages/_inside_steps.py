@@ -117,8 +117,9 @@ def attending(number: int, dataset: Dataset, found: Steps, text: Place, chart: P
 
 def attention_bars(dataset: Dataset, seen: attention.Attention, looked_at: list[tuple[int, float]]) -> None:
     """Films with the share of the attention that each is given; numbers are places in the sequence."""
+    strongest = max((weight for _, weight in looked_at), default=0) or 1
     rows = [
-        cards.measured(place + 1, dataset.catalog.films[seen.tokens[place]], weight, words.percent(weight))
+        cards.measured(place + 1, dataset.catalog.films[seen.tokens[place]], weight / strongest, words.percent(weight))
         for place, weight in looked_at
     ]
     st.html(f'<div class="nr-rows">{"".join(rows)}</div>')

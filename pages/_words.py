@@ -166,7 +166,7 @@ EMBEDDING_HOVER = "film %{customdata[1]:+.3f}, place %{customdata[2]:+.3f}, sum 
 NUMBER = "Number"
 
 LAYER, HEAD, ALL_OF_THEM = "Layer", "Head", "All"
-ROWS_LOOK = "Each row looks at the columns. The darker a cell, the more of its attention a film gives to another."
+ROWS_LOOK = "Each row looks at the columns. The stronger the colour, the more of its attention a film gives to another."
 MASK_ROW = "The framed row is `[mask]`, which asks for your next film."
 LAST_ROW = "The framed row is your newest film, which asks for the next one. Nobody can look at later films."
 NEWEST_SHOWN = "Only the newest {n} of {all} are drawn; the network reads them all."
