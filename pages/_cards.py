@@ -1,6 +1,6 @@
 """Films as HTML: cards, rows and lists that align, with words for screen readers. Style: assets/style/nextreel.css."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 
 from pages import _words as words
@@ -50,13 +50,16 @@ def measured(number: int, film: Film, share: float, figure: str, note: str = "")
     return f'<div class="nr-line">{row}<div class="nr-chance">{bar}<span>{escape(figure)}</span></div></div>'
 
 
-def tokens(labels: Iterable[str], marked: Collection[int] = (), first: int = 1) -> str:
-    """A sequence as numbered chips; the places in `marked`, counted from 0, are blanks. `first`: the first number."""
-    chips = (
-        f'<li class="nr-token{" nr-blank" if place in marked else ""}"><i>{place + first}</i>{escape(label)}</li>'
-        for place, label in enumerate(labels)
-    )
-    return f'<ol class="nr-tokens">{"".join(chips)}</ol>'
+def tokens(chips: Iterable[tuple[int, str, bool]]) -> str:
+    """A sequence as chips: (number, label, whether it is a blank); where numbers are left out, dots."""
+    items, expected = [], None
+    for number, label, blank in chips:
+        if number != (expected or 1):
+            items.append('<li class="nr-token nr-left-out">…</li>')
+        kind = " nr-blank" if blank else ""
+        items.append(f'<li class="nr-token{kind}"><i>{number}</i>{escape(label)}</li>')
+        expected = number + 1
+    return f'<ol class="nr-tokens">{"".join(items)}</ol>'
 
 
 def label(pick: Recommendation) -> str:

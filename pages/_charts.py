@@ -7,7 +7,8 @@ from pages import _words as words
 
 ACCENT, SECOND = "#1f9a94", "#d9772f"  # 3:1 and more against the light and the dark page
 GREY = "#8d8c88"
-KINDS = ("#1f9a94", "#d9772f", "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8")  # as far as colours can be told apart
+LINES = (ACCENT, SECOND, "#8a75c4", "#a08c2e")
+KINDS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#4a9fb0")  # as many as can be told apart
 AMOUNT = [[0, "rgba(31, 154, 148, 0.05)"], [0.35, "rgba(31, 154, 148, 0.62)"], [1, "rgba(31, 154, 148, 1)"]]
 SIGNED = [[0, SECOND], [0.5, "rgba(141, 140, 136, 0.08)"], [1, ACCENT]]
 STILL = {"displayModeBar": False}  # for charts that nobody needs to zoom

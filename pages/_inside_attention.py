@@ -15,6 +15,7 @@ from recsys.serving import attention, inside
 from recsys.serving.attention import Attention, ByDistance
 from recsys.serving.models import Variant
 
+NAMED = 16  # columns that have room for titles
 NEWEST = 30  # tokens that can still be told apart in a heat map, beside the one that asks
 PEOPLE, AT_ONCE = 200, 20  # people whose attention is averaged, and how many between two looks at the progress bar
 
@@ -112,6 +113,7 @@ def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
     figure.add_shape(
         type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line={"color": charts.SECOND, "width": 2}
     )
+    first = len(seen.labels) - n + 1
     ticks = [charts.short(label) for label in labels]
     ticks[-1] = f"<b>{ticks[-1]}</b>"
     look = {
@@ -124,6 +126,9 @@ def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
     }
     figure.update_yaxes(**look, autorange="reversed")
     figure.update_xaxes(**look, tickangle=-90)
+    if n > NAMED:  # too narrow for names on a phone: places, which stand before the names of the rows too
+        figure.update_yaxes(ticktext=[f"{tick}  {first + row}" for row, tick in enumerate(ticks)])
+        figure.update_xaxes(tickvals=list(range(0, n, 5)), ticktext=list(range(first, first + n, 5)), tickangle=0)
     figure.update_layout(height=150 + max(160, 20 * n), margin={"l": 0, "r": 0, "t": 8, "b": 0})
     return figure
 
@@ -181,7 +186,7 @@ def distance_chart(found: ByDistance, layer: int | None, head: int | None) -> go
     else:
         lines = {words.LAYER_N.format(n=n + 1): (n, None) for n in range(n_layers)}
     figure = go.Figure()
-    for colour, (title, (of_layer, of_head)) in zip(cycle(charts.KINDS), lines.items(), strict=False):
+    for colour, (title, (of_layer, of_head)) in zip(cycle(charts.LINES), lines.items(), strict=False):
         table = found.table(of_layer, of_head)
         figure.add_scatter(
             x=table["distance"],

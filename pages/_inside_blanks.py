@@ -13,6 +13,7 @@ from recsys.serving.cloze import Blank
 
 MOST = 3  # films covered, and gaps filled, at a time
 PICKS = 8
+SHORT, AROUND = 14, 3  # a sequence that is shown whole; films around a blank of a longer one
 
 
 @st.fragment
@@ -85,11 +86,14 @@ def gap(labels: list[str], place: int) -> str:
 
 
 def strip(dataset: Dataset, sequence: list[int | None]) -> None:
-    """The sequence with its blanks, from a little before the first of them."""
-    start = max(0, sequence.index(None) - 5)
-    shown = sequence[start : start + 24]
-    labels = [attention.MASK if item is None else dataset.catalog.films[item].label for item in shown]
-    st.html(cards.tokens(labels, [place for place, item in enumerate(shown) if item is None], start + 1))
+    """The sequence with its blanks; of a long one, what stands around them."""
+    blanks = [place for place, item in enumerate(sequence) if item is None]
+    chips = []
+    for place, item in enumerate(sequence):
+        if len(sequence) <= SHORT or min(abs(place - blank) for blank in blanks) <= AROUND:
+            label = attention.MASK if item is None else dataset.catalog.films[item].label
+            chips.append((place + 1, label, item is None))
+    st.html(cards.tokens(chips))
 
 
 def one(dataset: Dataset, blank: Blank, answer: int | None) -> None:

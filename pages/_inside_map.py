@@ -239,4 +239,13 @@ def mark(figure: go.Figure, table: pd.DataFrame, films: tuple[int, ...], chosen:
         figure.add_trace(trace)
     here = table.iloc[chosen]
     title = f"<b>{words.in_chart(charts.short(here['title'], 40))}</b>"
-    figure.add_annotation(x=here["x"], y=here["y"], text=title, yshift=18, showarrow=False, font={"size": 14})
+    figure.add_annotation(
+        x=here["x"],
+        y=here["y"],
+        text=title,
+        yshift=24,
+        showarrow=False,
+        font={"size": 13, "color": "white"},
+        bgcolor="#0f6b6b",
+        borderpad=3,
+    )

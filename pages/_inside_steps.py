@@ -52,12 +52,8 @@ def masking(number: int, dataset: Dataset, found: Steps, text: Place, chart: Pla
 
 def strip(labels: list[str]) -> None:
     """The newest tokens as chips."""
-    first = max(0, len(labels) - NEWEST)
-    shown = labels[first:]
-    marked = [place for place, label in enumerate(shown) if label == attention.MASK]
-    if first:
-        st.caption(words.EARLIER.format(n=first))
-    st.html(cards.tokens(shown, marked, first + 1))
+    chips = [(number, label, label == attention.MASK) for number, label in enumerate(labels, start=1)]
+    st.html(cards.tokens(chips[-NEWEST:]))
 
 
 def embedding(number: int, dataset: Dataset, found: Steps, text: Place, chart: Place, name: str) -> None:

@@ -126,7 +126,6 @@ INSIDE_FIRST_ADD = "The network needs films to look at. Take a ready-made list, 
 YOURS_IN_ORDER = "Your films, oldest first"
 SECTION = "What to look at"
 HOW_IT_WORKS, ATTENTION, BLANKS, MAP = "How it works", "Attention", "Fill a blank", "Map"
-EARLIER = "… {n} earlier"
 
 STEP_MASK = "Hide"
 STEP_MASK_TEXT = (
