@@ -13,7 +13,7 @@ from pages._inside_steps import attention_bars
 from recsys.data.schema import Dataset
 from recsys.serving import attention, inside
 from recsys.serving.attention import Attention, ByDistance
-from recsys.serving.models import Variant
+from recsys.serving.models import Recommender, Variant
 
 NAMED = 16  # columns that have room for titles
 NEWEST = 30  # tokens that can still be told apart in a heat map, beside the one that asks
@@ -155,9 +155,9 @@ def by_place(dataset: Dataset, variant: Variant, layer: int | None, head: int | 
 def averaged(dataset: Dataset, variant: Variant, people: int) -> ByDistance:
     """The sum over all people, some at a time, while a bar shows how far it is."""
     bar = st.progress(0.0, words.BY_PLACE_PROGRESS.format(done=0, all=people))
-    parts = []
+    model, parts = shared.model(variant, dataset.name), []
     for first in range(0, people, AT_ONCE):
-        parts.append(_some(variant, dataset.name, first))
+        parts.append(_some(variant, dataset.name, first, model))
         done = min(first + AT_ONCE, people)
         bar.progress(done / people, words.BY_PLACE_PROGRESS.format(done=done, all=people))
     bar.empty()
@@ -168,11 +168,10 @@ def averaged(dataset: Dataset, variant: Variant, people: int) -> ByDistance:
 
 
 @st.cache_resource(max_entries=100, show_spinner=False)
-def _some(variant: Variant, name: str, first: int) -> ByDistance:
+def _some(variant: Variant, name: str, first: int, _model: Recommender) -> ByDistance:
     """The sum over `AT_ONCE` of the people drawn."""
     dataset = shared.dataset(name)
-    histories = attention.sample(dataset, PEOPLE)[first : first + AT_ONCE]
-    return attention.by_distance(dataset, shared.model(variant, name), histories)
+    return attention.by_distance(dataset, _model, attention.sample(dataset, PEOPLE)[first : first + AT_ONCE])
 
 
 def distance_chart(found: ByDistance, layer: int | None, head: int | None) -> go.Figure:

@@ -14,7 +14,7 @@ from pages import _words as words
 from recsys.data.schema import Dataset
 from recsys.serving import film_map, inside
 from recsys.serving.film_map import FilmMap
-from recsys.serving.models import Variant
+from recsys.serving.models import Recommender, Variant
 
 POINTS = "film-points"  # the chart's key
 TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # views, on a logarithmic scale
@@ -22,8 +22,8 @@ SCALE = [[0, "#6d5a9c"], [0.5, "#1f9a94"], [1, "#e0a243"]]
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _map(variant: Variant, name: str, method: str) -> FilmMap:
-    return film_map.film_map(shared.dataset(name), shared.model(variant, name), method)
+def _map(variant: Variant, name: str, method: str, _model: Recommender) -> FilmMap:
+    return film_map.film_map(shared.dataset(name), _model, method)
 
 
 @st.fragment
@@ -31,7 +31,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Choose a model and a colour; search or click a film; see the map and the neighbours."""
     variant, method, colour = choose()
     try:
-        found = _map(variant, dataset.name, method)
+        found = _map(variant, dataset.name, method, shared.model(variant, dataset.name))
     except shared.TROUBLE as error:
         shared.explain(error)
         return
@@ -100,12 +100,7 @@ def clicked(name: str, n_items: int) -> None:
 def search(dataset: Dataset) -> None:
     """The search box and what it finds."""
     text = st.text_input(
-        words.FIND_ON_MAP,
-        key="map_search",
-        type="search",
-        live="200ms",
-        placeholder=words.SEARCH_HINT,
-        help=words.MAP_CLICK,
+        words.FIND_ON_MAP, key="map_search", type="search", live="200ms", placeholder=words.SEARCH_HINT
     )
     if not text:
         return

@@ -207,7 +207,7 @@ ONLY_NEWEST = "The network reads {n} places at most, so only your newest films c
 
 MAP_HELP = (
     "Every film is a list of {n} numbers to {model}. The map shows the films by the two directions in which these "
-    "numbers differ most."
+    "numbers differ most. Search for a film, or click a point."
 )
 MAP_SHARE = (
     "The picture keeps {share} of the differences ({x} from left to right, {y} upwards); the neighbours use them all."
@@ -225,7 +225,6 @@ OTHER_GENRES, YOUR_FILMS_ON_MAP, CHOSEN_ON_MAP, NEAR_ON_MAP = (
 )
 NO_YEAR = "no year"
 FIND_ON_MAP = "Find a film"
-MAP_CLICK = "Search, or click a point."
 NEAREST = "Nearest to {film}"
 NEAREST_HELP = (
     "By the angle between their numbers, all of them: 1.00 is the same direction, 0.00 has nothing in common."
