@@ -115,7 +115,7 @@ class Block(nn.Module):
         places = torch.arange(x.shape[1], device=x.device)
         if self.fading is not None:
             logits = logits + self.fading(places[None], len(places))
-        elif self.causal:
+        if self.causal:
             logits = logits.masked_fill(places > places[:, None], -torch.inf)
         if visible is not None:
             logits = logits.masked_fill(~visible, -torch.inf)
