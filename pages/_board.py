@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from pages import _charts as charts
+from pages import _evaluation_charts as charts
 from pages import _words as words
 
 BESIDE = ("ndcg@10", "hr@10", "mrr")  # shown beside the metric that was chosen

@@ -15,7 +15,7 @@ NOWHERE: Mapping[str, str] = {}
 def card(
     pick: Recommendation, best: float | None, places: Mapping[str, str] = NOWHERE, photo: str | None = None
 ) -> str:
-    """A recommended film: poster, probability, genres, links. `best`: the probability of the first; `photo`: an address."""
+    """A recommended film: poster, probability, genres, links. `best`: the first one's probability."""
     genres = escape(words.genres(pick.genres)) or "&nbsp;"
     about = f'<div class="nr-quiet nr-one">{genres}</div>{_links(pick, places)}'
     return f'<div class="nr-card">{_poster(_film(pick), pick.rank, photo)}{_chance(pick, best)}{about}</div>'
@@ -57,6 +57,26 @@ def reordered(picks: Iterable[Recommendation], before: list[int]) -> str:
     """One recommender's list for another order of the same films. `before`: the film ids of its list until then."""
     rows = (_reordered(pick, before) for pick in picks)
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
+
+
+def measured(number: int, film: Film, share: float, figure: str, note: str = "") -> str:
+    """A film as a row with a bar, `share` of it full (0…1), a figure, and something quiet below the title."""
+    quiet = note or " · ".join(filter(None, [str(film.year or ""), words.genres(film.genres)]))
+    bar = f'<span class="nr-bar"><i style="width:{min(max(share, 0), 1):.1%}"></i></span>'
+    row = _row(number, film, escape(quiet))
+    return f'<div class="nr-line">{row}<div class="nr-chance">{bar}<span>{escape(figure)}</span></div></div>'
+
+
+def tokens(chips: Iterable[tuple[int, str, bool]]) -> str:
+    """A sequence as chips: (number, label, whether it is a blank); where numbers are left out, dots."""
+    items, expected = [], None
+    for number, label, blank in chips:
+        if number != (expected or 1):
+            items.append('<li class="nr-token nr-left-out">…</li>')
+        kind = " nr-blank" if blank else ""
+        items.append(f'<li class="nr-token{kind}"><i>{number}</i>{escape(label)}</li>')
+        expected = number + 1
+    return f'<ol class="nr-tokens">{"".join(items)}</ol>'
 
 
 def label(pick: Recommendation) -> str:

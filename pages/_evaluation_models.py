@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages import _board, _measured
-from pages import _charts as charts
+from pages import _evaluation_charts as charts
 from pages import _shared as shared
 from pages import _words as words
 from pages._evaluation_parts import Shown, chart, choose_metric, download

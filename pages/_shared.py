@@ -17,6 +17,7 @@ PAGES = (
     ("watch_next", words.WATCH, "movie", words.WATCH_HELP),
     ("compare", words.COMPARE, "view_column", words.COMPARE_HELP),
     ("evaluation", words.EVALUATION, "leaderboard", words.EVALUATION_HELP),
+    ("inside", words.INSIDE, "neurology", words.INSIDE_HELP),
 )
 STYLE = ASSETS / "style"
 FIRST_SET = "ml-100k"  # fetched by itself on the first start

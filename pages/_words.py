@@ -1,6 +1,7 @@
 """Every sentence that the app shows, in one place: plain English, ready to translate."""
 
 import re
+from html import escape
 
 APP = "NextReel"
 
@@ -510,6 +511,125 @@ STUDY = "Study"
 STUDY_ALT = "{title}: {y} by {x}"
 STUDY_TABLE = "All figures of the study"
 
+# Inside the model
+INSIDE = "Inside the model"
+INSIDE_HELP = (
+    "What the network does with your films: what it looks at, what it would put into a gap, what it finds alike."
+)
+INSIDE_FIRST_ADD = "The network needs films to look at. Take a ready-made list, or build your own first."
+INSIDE_SECTION = "What to look at"
+HOW_IT_WORKS, ATTENTION, BLANKS, MAP = "How it works", "Attention", "Fill a blank", "Map"
+
+STEP_MASK = "Hide"
+STEP_MASK_TEXT = (
+    "BERT4Rec learns as one learns a language from cloze tests: some films of a history are covered by `[mask]`, "
+    "and the network guesses them from what stands **before and after**. To ask what comes next, a `[mask]` is put "
+    "behind your films."
+)
+TO_LEARN, TO_ASK = "To learn, with your films", "To ask"
+COVERED = "Covered here: {films}."
+STEP_EMBED = "Turn into numbers"
+STEP_EMBED_TEXT = (
+    "Every film, and `[mask]` too, is a list of {n} numbers that training has found; every place in the order is "
+    "another. **Their sum** goes into the network. Each row below is one film: teal is above zero, orange below."
+)
+STEP_EMBED_ALONE = (
+    "Every film, and `[mask]` too, is a list of {n} numbers that training has found. They go into the network. Each "
+    "row is one film: teal is above zero, orange below. Where a film stands counts in the next step."
+)
+STEP_EMBED_EXAMPLE = (
+    "The first number of `[mask]`: {film:+.2f} for itself and {place:+.2f} for its place make {sum:+.2f}."
+)
+STEP_ATTEND = "Look at the others"
+STEP_ATTEND_TEXT = (
+    "Every place asks how much each other matters to it and takes that share of its numbers. {layers} layers with "
+    "{heads} such looks each do so in turn. This is where `[mask]` looks, on average over them all; the shares of "
+    "all places add up to 100%."
+)
+STEP_ATTEND_FADES = (
+    "The further away a film stands, the less each look gives it; how fast that fades, training has found too."
+)
+STEP_ATTEND_ITSELF = "The rest, {share}, stays with `[mask]` itself."
+STEP_ATTEND_REST = "The rest, {share}, goes to other films and to `[mask]` itself."
+STEP_SOFTMAX = "Compare and choose"
+STEP_SOFTMAX_TEXT = (
+    "What `[mask]` has become is compared with the numbers of all {n:,} films, which gives each a **score**. The "
+    "softmax takes e to the power of every score and divides by the sum of all: the scores become "
+    "**probabilities** that add up to 100%. Films that you have already watched compete here too; the other pages "
+    "leave them out."
+)
+SCORE_NOTE = "score {score:.2f}, e^score {weight:.0%} of the first"
+SCORE_NOTE_WATCHED = "score {score:.2f}, e^score {weight:.0%} of the first, already watched"
+EMBEDDING_CHART = "The numbers that stand for each of the newest films and for [mask], as colours"
+NUMBER = "Number"
+
+LAYER, HEAD, ALL_OF_THEM = "Layer", "Head", "All"
+ROWS_LOOK = "Each row looks at the columns. The stronger the colour, the more of its attention a film gives to another."
+MASK_ROW = "The framed row is `[mask]`, which asks for your next film."
+LAST_ROW = "The framed row is your newest film, which asks for the next one. Nobody can look at later films."
+NEWEST_SHOWN = "Only the newest {n} of {all} are drawn; the network reads them all."
+HEAT_CHART = (
+    "How much each of your films looks at each other in {model}; what asks for the next film looks most at {film}"
+)
+HEAT_HOVER = "<b>%{customdata[0]}</b><br>looks at <b>%{customdata[1]}</b><br>with %{z:.1%} of its attention"
+MASK_LOOKS_AT, NEWEST_LOOKS_AT = "What the mask looks at", "What the newest film looks at"
+NOT_INFLUENCE = (
+    "Attention is not influence. It says what a layer reads; how the answer would change without a film, only leaving "
+    "the film out can tell."
+)
+BY_PLACE = "How far back it looks"
+BY_PLACE_HELP = (
+    "Averaged over {n} people of {data}, drawn at random: from the newest film of their history to the 30th."
+)
+BY_PLACE_START = "Average over {n} people"
+BY_PLACE_PROGRESS = "Reading histories: {done} of {all} people"
+BY_PLACE_CHART = "Mean attention by distance: {share} goes to the newest film"
+DISTANCE, MEAN_ATTENTION = "Films back from the next one", "Mean attention"
+HEAD_N, LAYER_N = "Head {n}", "Layer {n}"
+
+BLANKS_HELP = (
+    "Only a network that was trained by covering films can do this: put `[mask]` anywhere, and it says what "
+    "belongs there, from what you watched before **and after**. SASRec and the others read from the first film to "
+    "the last and can only continue."
+)
+HIDE_FILMS, HIDE_FILMS_HINT = "Cover films", "None is covered"
+PUT_BLANKS, PUT_BLANKS_HINT = "Put a blank into a gap", "No gap is filled"
+GAP_START, GAP_END, GAP = "before {film}", "after {film}", "between {before} and {after}"
+HIDE_LISTED = "Hide films of your list"
+CHOOSE_BLANK = "Cover a film of your list, or put a blank into a gap."
+BLANK_N = "Blank at place {n}"
+BLANK_FOUND = "You watched {film} here: rank {rank:,} with {probability}."
+BLANK_FOUND_PLAIN = "You watched {film} here: rank {rank:,}."
+BLANK_TWICE = "You watched {film} here. It stands elsewhere in your list, so it is not offered."
+BLANK_FREE = "Nobody knows what belongs here."
+ONLY_NEWEST = "The network reads {n} places at most, so only your newest films can be covered."
+
+MAP_HELP = (
+    "Every film is a list of {n} numbers to {model}. The map shows the films by the two directions in which these "
+    "numbers differ most. Search for a film, or click a point."
+)
+MAP_SHARE = (
+    "The picture keeps {share} of the differences ({x} from left to right, {y} upwards); the neighbours use them all."
+)
+MAP_UMAP = "UMAP keeps neighbours together; distances across the map mean little. The neighbours use all numbers."
+MAP_CHART = "A map of {n:,} films as {model} sees them, coloured by {colour}; {film} is marked"
+MAP_PART = "The {n:,} films watched most are drawn, of {all:,}."
+PROJECTION, COLOUR_BY = "Projection", "Colour by"
+COLOURS = {"genre": "Genre", "year": "Year", "views": "Popularity"}
+OTHER_GENRES, YOUR_FILMS_ON_MAP, CHOSEN_ON_MAP, NEAR_ON_MAP = (
+    "Other genres",
+    "Your films",
+    "Chosen film",
+    "Its neighbours",
+)
+NO_YEAR = "no year"
+FIND_ON_MAP = "Find a film"
+NEAREST = "Nearest to {film}"
+NEAREST_HELP = (
+    "By the angle between their numbers, all of them: 1.00 is the same direction, 0.00 has nothing in common."
+)
+MAP_WATCHED = "watched {n:,} times"
+
 
 def genres(text: str) -> str:
     """ "Action|Sci-Fi" for reading: "Action, Sci-Fi"."""
@@ -582,6 +702,11 @@ def was(before: int | None, rank: int) -> str:
 def order_name(place: int) -> str:
     """What an order of the same films is called: 0 as watched, 1 latest first, then shuffles."""
     return (AS_WATCHED, BACKWARDS)[place] if place < 2 else SHUFFLED.format(n=place - 1)
+
+
+def in_chart(text: str) -> str:
+    """Text for a chart, where a few HTML tags mean something: as it is."""
+    return escape(text, quote=False)
 
 
 def plain(text: str) -> str:

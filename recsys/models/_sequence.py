@@ -166,6 +166,10 @@ class SequenceRecommender(Recommender):
             last = torch.from_numpy(lengths - 1)[:, None].to(device)  # (B, 1)
             yield rows, module.logits(module(tokens, last)[:, 0]).float().cpu().numpy()
 
+    def film_vectors(self) -> np.ndarray:
+        """(I, D) float32: what the scores compare a state with, film by film."""
+        return self.module.output.detach().float().cpu().numpy()
+
     @property
     def device(self) -> torch.device:
         """Where the module computes."""

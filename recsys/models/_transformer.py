@@ -3,7 +3,9 @@
 Shapes: B sequences, T positions, D dimensions, H heads.
 """
 
-from typing import ClassVar
+import math
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -109,6 +111,23 @@ class Block(nn.Module):
             mixed = F.scaled_dot_product_attention(q, k, v, visible, is_causal=everything_before)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
+    def weights(self, x: Tensor, visible: Tensor | None) -> Tensor:
+        """softmax(QKᵀ / √(D/H) + mask): how much each position takes from each other, (B, T, D) → (B, H, T, T).
+
+        x and visible are what the block is given; rows sum to 1. `attend` mixes the values by these weights without
+        ever having them in one piece.
+        """
+        q, k, _ = map(self.split, self.qkv(self.norm_attention(x) if self.pre_norm else x).chunk(3, -1))
+        logits = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # (B, H, T, T)
+        places = torch.arange(x.shape[1], device=x.device)
+        if self.fading is not None:
+            logits = logits + self.fading(places[None], len(places))
+        if self.causal:
+            logits = logits.masked_fill(places > places[:, None], -torch.inf)
+        if visible is not None:
+            logits = logits.masked_fill(~visible, -torch.inf)
+        return logits.softmax(-1)
+
     def split(self, x: Tensor) -> Tensor:
         """(B, T, D) → (B, H, T, D/H)."""
         if not x.is_cuda:
@@ -127,3 +146,12 @@ def pick(x: Tensor, at: Tensor | None) -> Tensor:
     b, t, d = x.shape
     rows = at + t * torch.arange(b, device=at.device)[:, None]  # (B, Q) places in the flattened (B·T)
     return F.embedding(rows, x.reshape(b * t, d))  # a table look-up: its gradient is added up in a fixed order
+
+
+def weights_by_layer(blocks: Iterable[Any], x: Tensor, visible: Tensor | None) -> Tensor:
+    """`Block.weights` of each of L blocks, one upon the other, (B, T, D) → (L, B, H, T, T)."""
+    layers = []
+    for block in blocks:
+        layers.append(block.weights(x, visible))
+        x = block(x, visible)
+    return torch.stack(layers)

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from recsys.data.schema import Dataset
 from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
 from recsys.models._start import head_start
-from recsys.models._transformer import Block, Dropout
+from recsys.models._transformer import Block, Dropout, weights_by_layer
 from recsys.training.batches import Batch, Draws, pad
 
 
@@ -62,15 +62,19 @@ class Bert4RecModule(SequenceModule):
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
-        visible = (tokens != self.padding)[:, None, None, :]  # (B, 1, 1, T)
+        x, visible = self.enter(tokens)
+        for block in self.blocks[:-1]:
+            x = block(x, visible)
+        return self.project(self.last_norm(self.blocks[-1](x, visible, at)))
+
+    def enter(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """What the first block is given: the sums of embeddings (B, T, D), and who may be looked at (B, 1, 1, T)."""
+        visible = (tokens != self.padding)[:, None, None, :]
         x = self.items(tokens)
         if self.positions is not None:
             positions = torch.arange(tokens.shape[1], device=tokens.device)
             x = x + self.positions(positions.clamp(max=self.positions.num_embeddings - 1))  # padding may lie beyond
-        x = self.dropout(self.norm(x))
-        for block in self.blocks[:-1]:
-            x = block(x, visible)
-        return self.project(self.last_norm(self.blocks[-1](x, visible, at)))
+        return self.dropout(self.norm(x)), visible
 
 
 class Bert4Rec(SequenceRecommender):
@@ -99,6 +103,21 @@ class Bert4Rec(SequenceRecommender):
     def prompt(self, history: np.ndarray) -> np.ndarray:
         """The newest films and a `[mask]` after them."""
         return np.append(history[-(self.config.length - 1) :], self.module.mask)
+
+    @torch.inference_mode()
+    def fill(self, tokens: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Logits of the films at some places of a sequence of at most `length` tokens: (T,), (Q,) → (Q, I) float32.
+
+        A place that holds `module.mask` is guessed from both of its sides.
+        """
+        sequence, at = (torch.from_numpy(x.astype(np.int64))[None].to(self.device) for x in (tokens, places))
+        return self.module.logits(self.module(sequence, at)[0]).float().cpu().numpy()
+
+    @torch.inference_mode()
+    def attention(self, tokens: np.ndarray) -> np.ndarray:
+        """How much each token (T,) looks at each other: (L, H, T, T) float32, rows sum to 1."""
+        x, visible = self.module.enter(torch.from_numpy(tokens.astype(np.int64))[None].to(self.device))
+        return weights_by_layer(self.module.blocks, x, visible)[:, 0].float().cpu().numpy()
 
     def sample(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
         """The Cloze task: films of each history hidden, to be guessed from those left."""

@@ -84,6 +84,10 @@ class ContentSentence(Content):
     def _vectors(self, train: Dataset, run: Run) -> FilmVectors:
         return film_vectors(train.name, train.catalog, run.report)
 
+    def film_vectors(self) -> np.ndarray | None:
+        """(I, D) float32: the films' descriptions as the encoder has them; None where the stand-in is at work."""
+        return None if sparse.issparse(self.vectors) else self.vectors
+
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """As in `Content`; sparse vectors are those of the stand-in."""
         super().load_state(state, n_items)

@@ -81,6 +81,10 @@ class Als(Recommender):
         self.factors, self.counts = factors, counts
         self.gram = factors.T @ factors + self.config.regularization * np.eye(factors.shape[1], dtype=np.float32)
 
+    def film_vectors(self) -> np.ndarray:
+        """(I, F) float32: the films' factors."""
+        return self.factors
+
     def state(self) -> dict[str, np.ndarray]:
         """{"factors": (I, F), "counts": (I,)} float32."""
         return {"factors": self.factors, "counts": self.counts}
@@ -156,6 +160,10 @@ class Bpr(Recommender):
         covariance = centred.T @ centred / len(factors)  # (F, F)
         hessian = covariance / 2 + self.config.fold_in * np.eye(len(covariance))
         self.newton = (np.linalg.inv(hessian) / 2).astype(np.float32)
+
+    def film_vectors(self) -> np.ndarray:
+        """(I, F) float32: the films' factors."""
+        return self.factors
 
     def state(self) -> dict[str, np.ndarray]:
         """{"factors": (I, F), "bias": (I,), "counts": (I,)} float32."""

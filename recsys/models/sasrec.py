@@ -13,13 +13,14 @@ Shapes: B sequences, T positions, Q of them asked for, D dimensions.
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
 from recsys.models._start import head_start
-from recsys.models._transformer import Block, Dropout
+from recsys.models._transformer import Block, Dropout, weights_by_layer
 
 
 @dataclass(frozen=True)
@@ -78,15 +79,19 @@ class SasRecModule(SequenceModule):
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
+        x = self.enter(tokens)
+        for block in self.blocks[:-1]:
+            x = block(x, None)
+        return self.last_norm(self.blocks[-1](x, None, at))
+
+    def enter(self, tokens: Tensor) -> Tensor:
+        """What the first block is given, (B, T) → (B, T, D)."""
         x = self.items(tokens)
         if self.positions is not None:
             films = (tokens != self.padding).sum(1, keepdim=True)  # (B, 1)
             ages = films - 1 - torch.arange(tokens.shape[1], device=tokens.device)  # (B, T), 0 = newest
             x = x + self.positions(ages.clamp(min=0))
-        x = self.dropout(x)
-        for block in self.blocks[:-1]:
-            x = block(x, None)
-        return self.last_norm(self.blocks[-1](x, None, at))
+        return self.dropout(x)
 
 
 class SasRecSoftmax(SequenceRecommender):
@@ -108,6 +113,12 @@ class SasRecSoftmax(SequenceRecommender):
         """The head start, unless it is switched off."""
         if self.config.head_start:
             head_start(module.items, module.positions, train, self.config.init, seed)
+
+    @torch.inference_mode()
+    def attention(self, tokens: np.ndarray) -> np.ndarray:
+        """How much each token (T,) looks at each other: (L, H, T, T) float32, rows sum to 1, nothing from later."""
+        x = self.module.enter(torch.from_numpy(tokens.astype(np.int64))[None].to(self.device))
+        return weights_by_layer(self.module.blocks, x, None)[:, 0].float().cpu().numpy()
 
 
 class SasRecBce(SasRecSoftmax):

@@ -12,6 +12,7 @@ Shapes: B sequences, T positions, Q of them asked for, D dimensions, I items.
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -83,6 +84,10 @@ class TransRec(SequenceRecommender):
     def build(self, n_items: int) -> TransRecModule:
         """A fresh module."""
         return TransRecModule(self.config, n_items)
+
+    def film_vectors(self) -> np.ndarray:
+        """(I, D) float32: the places of the films."""
+        return self.module.places[: self.module.n_items].detach().cpu().numpy()
 
 
 VARIANTS = {"transrec": TransRec}

@@ -94,12 +94,10 @@ def recommend_many(
 
     def answer(rows: list[int]) -> list[list[Recommendation]]:
         scored = _score(dataset, model, [histories[row] for row in rows])
-        lists = []
-        for seen, scores in scored:
-            log_sum = log_sum_exp(scores) if model.softmax else None  # over all films, before any is hidden
-            best = _choose(dataset, scores, seen if hide_seen else seen[:0], k, allowed, diversity)
-            lists.append(_told(dataset, scores, best, log_sum))
-        return lists
+        return [
+            top_films(dataset, model, scores, seen if hide_seen else seen[:0], k, allowed, diversity)
+            for seen, scores in scored
+        ]
 
     block = max(1, min(AT_ONCE, SCORES_AT_ONCE // max(1, THREADS * dataset.n_items)))
     order = sorted(range(len(histories)), key=lambda row: -len(histories[row]))  # alike lengths: little padding
@@ -117,7 +115,7 @@ def rank_of(
     dataset: Dataset, model: Recommender, history: History, items: Sequence[int], hide_seen: bool = True
 ) -> list[int | None]:
     """The rank of each of `items` in the whole list that `recommend` would give; None: hidden, or ruled out."""
-    wanted = _items(dataset, items)
+    wanted = valid_items(dataset, items)
     seen, scores = next(_score(dataset, model, [history]))
     ranks = np.zeros(len(scores), np.int64)  # (I,) 0: not in the list
     ordered = top(scores, seen if hide_seen else seen[:0], len(scores))
@@ -133,7 +131,7 @@ def standings(
     hide_seen: bool = True,
 ) -> list[Standing]:
     """Where items[b] stands in the list that `recommend` would give after histories[b], for each of B pairs."""
-    wanted = _items(dataset, items).tolist()
+    wanted = valid_items(dataset, items).tolist()
     scored = score_each(dataset, model, histories)
     return [
         _standing(model, scores, seen if hide_seen else seen[:0], item)
@@ -157,7 +155,7 @@ def _score(
     dataset: Dataset, model: Recommender, histories: Sequence[History]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Each history as items with its row of scores (I,), which are numbers or minus infinity."""
-    queries = Queries([_items(dataset, history) for history in histories])
+    queries = Queries([valid_items(dataset, history) for history in histories])
     scores = model.score(queries)  # (B, I)
     if scores.shape != (len(queries), dataset.n_items):
         raise ServingError(
@@ -168,7 +166,7 @@ def _score(
     return zip(queries.histories, scores, strict=True)
 
 
-def _items(dataset: Dataset, history: History) -> np.ndarray:
+def valid_items(dataset: Dataset, history: History) -> np.ndarray:
     """A history as an array of valid items; PAD, MASK and MovieLens ids that are no items are refused."""
     items = np.asarray(history)
     if not items.size:
@@ -181,20 +179,18 @@ def _items(dataset: Dataset, history: History) -> np.ndarray:
     return items.astype(np.int64)
 
 
-def _choose(
-    dataset: Dataset, scores: np.ndarray, seen: np.ndarray, k: int, allowed: np.ndarray | None, diversity: float
-) -> np.ndarray:
-    """Up to k items of one score row (I,), best first. Overwrites scores of films that are hidden."""
-    if allowed is not None:
-        scores[~allowed] = -np.inf
-    if not diversity:
-        return top(scores, seen, k)
-    pool = top(scores, seen, max(k, POOL))
-    return varied(dataset.catalog, pool, scores[pool], k, diversity)
-
-
-def _told(dataset: Dataset, scores: np.ndarray, items: np.ndarray, log_sum: float | None) -> list[Recommendation]:
-    """Items of one score row (I,) as people read them; log_sum: of the whole row, None where scores are no logits."""
+def top_films(
+    dataset: Dataset,
+    model: Recommender,
+    scores: np.ndarray,
+    seen: np.ndarray,
+    k: int,
+    allowed: np.ndarray | None = None,
+    diversity: float = 0.0,
+) -> list[Recommendation]:
+    """The k best films of one score row (I,) as people read them. Overwrites scores of films that are hidden."""
+    log_sum = log_sum_exp(scores) if model.softmax else None  # over all films, before any is hidden
+    items = _choose(dataset, scores, seen, k, allowed, diversity)
     films = [dataset.catalog.films[item] for item in items.tolist()]
     return [
         Recommendation(
@@ -218,6 +214,18 @@ def _standing(model: Recommender, scores: np.ndarray, seen: np.ndarray, item: in
     listed = int((scores > -np.inf).sum())
     ahead = int((scores > own).sum() + (scores[:item] == own).sum())  # equal scores stand by item number
     return Standing(ahead + 1 if scores[item] > -np.inf else None, listed, share if model.softmax else None)
+
+
+def _choose(
+    dataset: Dataset, scores: np.ndarray, seen: np.ndarray, k: int, allowed: np.ndarray | None, diversity: float
+) -> np.ndarray:
+    """Up to k items of one score row (I,), best first. Overwrites scores of films that are hidden."""
+    if allowed is not None:
+        scores[~allowed] = -np.inf
+    if not diversity:
+        return top(scores, seen, k)
+    pool = top(scores, seen, max(k, POOL))
+    return varied(dataset.catalog, pool, scores[pool], k, diversity)
 
 
 def top(scores: np.ndarray, seen: np.ndarray, k: int) -> np.ndarray:

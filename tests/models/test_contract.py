@@ -75,6 +75,13 @@ def test_every_film_gets_a_finite_score(model):
     assert np.isfinite(scores).all()
 
 
+def test_film_vectors_are_a_finite_row_for_every_film(model):
+    vectors = model.film_vectors() if hasattr(model, "film_vectors") else None
+    if vectors is not None:
+        assert (len(vectors), vectors.ndim, vectors.dtype) == (WORLD.n_items, 2, np.float32)
+        assert np.isfinite(vectors).all()
+
+
 def test_no_queries_give_no_scores(model):
     assert model.score(Queries([])).shape == (0, WORLD.n_items)
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from pages import _charts as charts
+from pages import _evaluation_charts as charts
 from pages import _words as words
 from recsys import paths
 from recsys.data.split import leave_one_out

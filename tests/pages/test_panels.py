@@ -182,7 +182,7 @@ def test_the_same_place_is_no_change(show):
     app = show("what-if", s="1-2-3")
     app.get("button_group")[0].set_value(words.MOVED).run()
     app.number_input[0].set_value(3).run()
-    assert words.SAME_PLACE.format(place=3) in said(app)
+    assert words.THERE_ALREADY.format(place=3) in said(app)
 
 
 def test_an_only_film_can_be_dropped_and_an_empty_list_says_what_to_do(show):

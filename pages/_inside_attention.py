@@ -1,0 +1,202 @@
+"""Attention by layer and head: over the visitor's films, and by distance over real people's histories."""
+
+from itertools import cycle
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages import _inside_charts as charts
+from pages import _shared as shared
+from pages import _words as words
+from pages._inside_steps import attention_bars
+from recsys.data.schema import Dataset
+from recsys.serving import attention, inside
+from recsys.serving.attention import Attention, ByDistance
+from recsys.serving.models import Recommender, Variant
+
+NAMED = 16  # columns that have room for titles
+NEWEST = 30  # tokens that can still be told apart in a heat map, beside the one that asks
+PEOPLE, AT_ONCE = 200, 20  # people whose attention is averaged, and how many between two looks at the progress bar
+
+
+@st.fragment
+def show(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """The controls and what they choose."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="attention-controls"):
+        offered = inside.offering("attention")
+        variant = st.selectbox(
+            words.MODEL,
+            offered,
+            index=next((place for place, known in enumerate(offered) if known.name == shared.FIRST_MODEL), 0),
+            format_func=lambda known: known.title,
+            key="attending",
+            width=190,
+            persist_state="session",
+        )
+        try:
+            model = shared.model(variant, dataset.name)
+            seen = attention.attention(dataset, model, films)
+        except shared.TROUBLE as error:
+            shared.explain(error)
+            return
+        layer, head = choose(seen)
+    look(dataset, seen, layer, head, variant.title, f"attention-{variant.name}-{dataset.name}")
+    by_place(dataset, variant, layer, head)
+
+
+def choose(seen: Attention) -> tuple[int | None, int | None]:
+    """Layer and head, from 0; None: all of them."""
+    n_layers, n_heads = seen.weights.shape[:2]
+    return one_of(words.LAYER, n_layers), one_of(words.HEAD, n_heads)
+
+
+def one_of(label: str, n: int) -> int | None:
+    """One of n, counted from 0, or None for all; nothing to choose where there is one."""
+    if n == 1:
+        return None
+    options = [words.ALL_OF_THEM, *range(n)]
+    chosen = st.segmented_control(
+        label,
+        options,
+        default=words.ALL_OF_THEM,
+        required=True,
+        format_func=lambda option: option if isinstance(option, str) else str(option + 1),
+        key=f"{label}-of-{n}",
+        persist_state="session",
+    )
+    return None if isinstance(chosen, str) else chosen
+
+
+def look(dataset: Dataset, seen: Attention, layer: int | None, head: int | None, model: str, name: str) -> None:
+    """The heat map, and beside it what the asking token looks at."""
+    chart, bars = st.columns([5, 3], gap="large")
+    looked_at = attention.looked_at(seen, layer, head, 12)
+    with chart:
+        st.caption(f"{words.ROWS_LOOK} {words.MASK_ROW if seen.asks_by_mask else words.LAST_ROW}")
+        top = seen.labels[looked_at[0][0]]
+        about = words.HEAT_CHART.format(model=model, film=top)
+        st.plotly_chart(heat_map(seen, layer, head), alt=about, config=charts.STILL, key="heat")
+        if len(seen.tokens) > NEWEST + 1:
+            st.caption(words.NEWEST_SHOWN.format(n=NEWEST, all=len(seen.tokens) - 1))
+        charts.download(attention.table(seen, layer, head), name, index=True)
+    with bars:
+        st.subheader(words.MASK_LOOKS_AT if seen.asks_by_mask else words.NEWEST_LOOKS_AT)
+        attention_bars(dataset, seen, looked_at)
+        influence()
+
+
+def influence() -> None:
+    """What attention does not tell."""
+    st.caption(words.NOT_INFLUENCE)
+
+
+def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
+    """Rows look at columns, the newest last; the row that asks is framed."""
+    square = seen.view(layer, head)[-NEWEST - 1 :, -NEWEST - 1 :]
+    labels, n = seen.labels[-NEWEST - 1 :], len(square)
+    rows, columns = np.meshgrid(np.array(labels, object), np.array(labels, object), indexing="ij")
+    figure = go.Figure(
+        go.Heatmap(
+            z=square,
+            x=list(range(n)),
+            y=list(range(n)),
+            customdata=np.stack([rows, columns], -1),
+            hovertemplate=f"{words.HEAT_HOVER}<extra></extra>",
+            colorscale=charts.AMOUNT,
+            zmin=0,
+            showscale=False,
+            xgap=1,
+            ygap=1,
+        )
+    )
+    figure.add_shape(
+        type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line={"color": charts.SECOND, "width": 2}
+    )
+    first = len(seen.labels) - n + 1
+    ticks = [charts.short(label) for label in labels]
+    ticks[-1] = f"<b>{ticks[-1]}</b>"
+    look = {
+        "tickvals": list(range(n)),
+        "ticktext": ticks,
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+        "tickfont": {"size": 11},
+    }
+    figure.update_yaxes(**look, autorange="reversed")
+    figure.update_xaxes(**look, tickangle=-90)
+    if n > NAMED:  # too narrow for names on a phone: places, which stand before the names of the rows too
+        figure.update_yaxes(ticktext=[f"{tick}  {first + row}" for row, tick in enumerate(ticks)])
+        figure.update_xaxes(tickvals=list(range(0, n, 5)), ticktext=list(range(first, first + n, 5)), tickangle=0)
+    figure.update_layout(height=150 + max(160, 20 * n), margin={"l": 0, "r": 0, "t": 8, "b": 0})
+    return figure
+
+
+def by_place(dataset: Dataset, variant: Variant, layer: int | None, head: int | None) -> None:
+    """The mean over many people, once somebody has asked for it."""
+    st.subheader(words.BY_PLACE)
+    people = min(PEOPLE, dataset.n_users)
+    st.caption(words.BY_PLACE_HELP.format(n=people, data=shared.data_title(dataset.name)))
+    wanted = f"{variant.name}-{dataset.name}"
+    asked = st.session_state.setdefault("averaged", set())
+    if wanted not in asked:
+        label = words.BY_PLACE_START.format(n=people)
+        st.button(label, key=f"average-{wanted}", icon=":material/groups:", on_click=asked.add, args=(wanted,))
+        return
+    found = averaged(dataset, variant, people)
+    table = found.table(layer, head)
+    share = words.percent(float(table["attention"].iloc[0]))
+    chart = distance_chart(found, layer, head)
+    st.plotly_chart(chart, alt=words.BY_PLACE_CHART.format(share=share), config=charts.STILL, key="distance")
+    charts.download(table, f"distance-{wanted}")
+
+
+def averaged(dataset: Dataset, variant: Variant, people: int) -> ByDistance:
+    """The sum over all people, some at a time, while a bar shows how far it is."""
+    bar = st.progress(0.0, words.BY_PLACE_PROGRESS.format(done=0, all=people))
+    model, parts = shared.model(variant, dataset.name), []
+    for first in range(0, people, AT_ONCE):
+        parts.append(_some(variant, dataset.name, first, model))
+        done = min(first + AT_ONCE, people)
+        bar.progress(done / people, words.BY_PLACE_PROGRESS.format(done=done, all=people))
+    bar.empty()
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+@st.cache_resource(max_entries=100, show_spinner=False)
+def _some(variant: Variant, name: str, first: int, _model: Recommender) -> ByDistance:
+    """The sum over `AT_ONCE` of the people drawn."""
+    dataset = shared.dataset(name)
+    return attention.by_distance(dataset, _model, attention.sample(dataset, PEOPLE)[first : first + AT_ONCE])
+
+
+def distance_chart(found: ByDistance, layer: int | None, head: int | None) -> go.Figure:
+    """A line for each layer, or for each head of the layer that was chosen; the one head that was, alone."""
+    n_layers, n_heads = found.total.shape[:2]
+    lines: dict[str, tuple[int | None, int | None]]
+    if head is not None:
+        lines = {words.HEAD_N.format(n=head + 1): (layer, head)}
+    elif layer is not None:
+        lines = {words.HEAD_N.format(n=n + 1): (layer, n) for n in range(n_heads)}
+    else:
+        lines = {words.LAYER_N.format(n=n + 1): (n, None) for n in range(n_layers)}
+    figure = go.Figure()
+    for colour, (title, (of_layer, of_head)) in zip(cycle(charts.LINES), lines.items(), strict=False):
+        table = found.table(of_layer, of_head)
+        figure.add_scatter(
+            x=table["distance"],
+            y=table["attention"],
+            name=title,
+            mode="lines+markers",
+            marker={"size": 5, "color": colour},
+        )
+    figure.update_traces(hovertemplate="%{x}: %{y:.1%}")
+    figure.update_layout(height=320, margin={"l": 0, "r": 0, "t": 30, "b": 0}, showlegend=True)
+    figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
+    figure.update_yaxes(title=words.MEAN_ATTENTION, tickformat=".0%", rangemode="tozero")
+    figure.update_xaxes(title=words.DISTANCE, range=[0.5, attention.FARTHEST + 0.5], zeroline=False)
+    return figure

@@ -1,0 +1,122 @@
+"""Fill in the blank: `[mask]` anywhere among the visitor's films, and what the network would put there."""
+
+import pandas as pd
+import streamlit as st
+
+from pages import _cards as cards
+from pages import _inside_charts as charts
+from pages import _shared as shared
+from pages import _words as words
+from recsys.data.schema import Dataset
+from recsys.serving import attention, cloze, inside
+from recsys.serving.cloze import Blank
+
+MOST = 3  # films covered, and gaps filled, at a time
+PICKS = 8
+SHORT, AROUND = 14, 3  # a sequence that is shown whole; films around a blank of a longer one
+
+
+@st.fragment
+def show(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """Choose the blanks, see what belongs there."""
+    st.markdown(words.BLANKS_HELP)
+    try:
+        variant = inside.offering("fill")[0]
+        model = shared.model(variant, dataset.name)
+    except shared.TROUBLE as error:
+        shared.explain(error)
+        return
+    first = max(0, len(films) + MOST - model.config.length)
+    hidden, gaps, hide_listed = choose(dataset, films, first)
+    if first:
+        st.caption(words.ONLY_NEWEST.format(n=model.config.length))
+    if not (hidden or gaps):
+        st.info(words.CHOOSE_BLANK)
+        return
+    sequence, answers = cloze.with_blanks(films, hidden, gaps)
+    strip(dataset, sequence)
+    blanks = cloze.fill_blanks(dataset, model, sequence, PICKS, answers, hide_listed)
+    with st.grid("auto", min_column_width=360, gap="large"):
+        for blank in blanks:
+            with st.container(gap="small"):
+                one(dataset, blank, answers.get(blank.place))
+    charts.download(table(blanks), f"blanks-{dataset.name}")
+
+
+def choose(dataset: Dataset, films: tuple[int, ...], first: int) -> tuple[list[int], list[int], bool]:
+    """Places of films to cover, gaps (the place of the film behind each), and whether to hide films of the list.
+
+    Only places from `first` on are offered.
+    """
+    labels = [dataset.catalog.films[item].label for item in films]
+    whose = hash((dataset.name, films))  # other films, other places
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        hidden = st.multiselect(
+            words.HIDE_FILMS,
+            list(range(first, len(films))),
+            default=[(first + len(films)) // 2],
+            format_func=lambda place: f"{place + 1}. {labels[place]}",
+            max_selections=MOST,
+            placeholder=words.HIDE_FILMS_HINT,
+            key=f"hidden-{whose}",
+            width=360,
+            wrap=True,
+        )
+        gaps = st.multiselect(
+            words.PUT_BLANKS,
+            list(range(first, len(films) + 1)),
+            format_func=lambda place: gap(labels, place),
+            max_selections=MOST,
+            placeholder=words.PUT_BLANKS_HINT,
+            key=f"gaps-{whose}",
+            width=360,
+            wrap=True,
+        )
+        hide_listed = st.toggle(words.HIDE_LISTED, value=True, key="hide_listed", persist_state="session")
+    return hidden, gaps, hide_listed
+
+
+def gap(labels: list[str], place: int) -> str:
+    """The gap before a place in words."""
+    if place == 0:
+        return words.GAP_START.format(film=labels[0])
+    if place == len(labels):
+        return words.GAP_END.format(film=labels[-1])
+    return words.GAP.format(before=labels[place - 1], after=labels[place])
+
+
+def strip(dataset: Dataset, sequence: list[int | None]) -> None:
+    """The sequence with its blanks; of a long one, what stands around them."""
+    blanks = [place for place, item in enumerate(sequence) if item is None]
+    chips = []
+    for place, item in enumerate(sequence):
+        if len(sequence) <= SHORT or min(abs(place - blank) for blank in blanks) <= AROUND:
+            label = attention.MASK if item is None else dataset.catalog.films[item].label
+            chips.append((place + 1, label, item is None))
+    st.html(cards.tokens(chips))
+
+
+def one(dataset: Dataset, blank: Blank, answer: int | None) -> None:
+    """One blank: what is known of it, and the films for it."""
+    st.subheader(words.BLANK_N.format(n=blank.place + 1))
+    st.markdown(verdict(dataset, blank, answer))
+    best = blank.picks[0].probability if blank.picks else None
+    st.html(f'<div class="nr-rows">{"".join(cards.line(pick, best) for pick in blank.picks)}</div>')
+
+
+def verdict(dataset: Dataset, blank: Blank, answer: int | None) -> str:
+    """Where the film that was covered stands among all; nobody knows what belongs into a gap."""
+    if answer is None:
+        return words.BLANK_FREE
+    film = f"**{words.plain(dataset.catalog.films[answer].label)}**"
+    found = blank.answer
+    if found is None:
+        return words.BLANK_TWICE.format(film=film)
+    if found.probability is None:
+        return words.BLANK_FOUND_PLAIN.format(film=film, rank=found.rank)
+    return words.BLANK_FOUND.format(film=film, rank=found.rank, probability=words.percent(found.probability))
+
+
+def table(blanks: list[Blank]) -> pd.DataFrame:
+    """Every film for every blank, a row each."""
+    return pd.DataFrame([{"place": blank.place + 1, **vars(pick)} for blank in blanks for pick in blank.picks])
