@@ -119,7 +119,7 @@ def steps(dataset: Dataset, point: Point) -> list[float]:
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 
     epochs = 4 if point.films >= LARGE else 9
-    config = Bert4RecConfig(length=point.history, batch_size=SEQUENCES, epochs=epochs, head_start=False)
+    config = Bert4RecConfig(length=point.history, batch_size=SEQUENCES, epochs=epochs, head_start=False, fading=False)
     if point.kind == "sampled-softmax":
         config = replace(config, loss="sampled-softmax", negatives=NEGATIVES)
     ends: list[float] = []
@@ -138,7 +138,7 @@ def requests(dataset: Dataset, point: Point) -> list[float]:
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
     from recsys.serving.recommend import recommend
 
-    model = Bert4Rec(Bert4RecConfig(length=point.history + 1))  # the history and [mask]
+    model = Bert4Rec(Bert4RecConfig(length=point.history + 1, fading=False))  # the history and [mask]
     model.module = model.build(dataset.n_items)
     model.module.eval()
     peak_from_here_mb()

@@ -40,9 +40,17 @@ from recsys.training.run import Run
 
 # Launching a step costs a GPU some milliseconds, however small it is: hence few large ones, at a higher rate.
 ML_1M = Bert4RecConfig(
-    batch_size=128, lr=4e-3, warmup=100, averaging=0.997, dropout=0.05, epochs=60, validate_every=5, patience=4
+    batch_size=128,
+    lr=4e-3,
+    warmup=100,
+    averaging=0.997,
+    dropout=0.05,
+    epochs=60,
+    validate_every=5,
+    patience=4,
+    fading=False,  # tuned with the paper's position embeddings
 )
-ML_20M = Bert4RecConfig(dim=256, batch_size=256, epochs=3, head_start=False)
+ML_20M = Bert4RecConfig(dim=256, batch_size=256, epochs=3, head_start=False, fading=False)
 SMOKE = Bert4RecConfig(
     dim=16, length=20, batch_size=32, warmup=5, averaging=0.9, epochs=3, validate_every=1, head_start=False
 )

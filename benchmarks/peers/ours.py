@@ -36,6 +36,7 @@ def main() -> None:
         lr=LR,
         warmup=WARMUP,
         last_share=0.0,
+        fading=False,  # position embeddings, as the peers have them
         head_start=not options.random_start,
     )
     events: list[dict] = []

@@ -1,8 +1,9 @@
 """BERT4Rec: films are hidden from a history and guessed from both sides (Sun et al., CIKM 2019, arXiv:1904.06690).
 
-Unlike the paper: positions count from the first film kept; a share of the samples hides the last film only (the paper
-adds such samples too, without saying how many); dropout spares the attention weights; the learning rate of AdamW falls
-linearly to zero and the weights are averaged. What each choice brought is written down in assets/experiments.md.
+Unlike the paper: attention that fades with distance stands in for position embeddings (without it they count from the
+first film kept); a share of the samples hides the last film only (the paper adds such samples too, without saying how
+many); dropout spares the attention weights; the learning rate of AdamW falls linearly to zero and the weights are
+averaged. What each choice brought is written down in assets/experiments.md.
 
 Shapes: B sequences, E films in all of them, T positions, Q the most masked in one sequence, D dimensions.
 """
@@ -33,7 +34,7 @@ class Bert4RecConfig(SequenceConfig):
     last_share: float = 0.1  # share of the samples that hide the last film only
     keep_some: bool = False  # BERT's 80/10/10: of the films to guess, a tenth stays and a tenth becomes a random film
     windows: bool = False  # half the samples of a history longer than `length` take a random stretch of it
-    fading: bool = False  # attention fades with distance, at a learnt rate, in place of position embeddings
+    fading: bool = True  # attention fades with distance, at a learnt rate; without it: the paper's position embeddings
     pre_norm: bool = True  # normalise before each part of a block instead of after (the paper)
     projection: bool = False  # a linear map and GELU before the output (the paper's equation 7)
     init: float = 0.05  # standard deviation of the first weights

@@ -35,7 +35,7 @@ def test_the_question_is_the_films_and_a_mask_and_training_covers_some_of_them()
 
 
 def test_film_and_place_add_up_to_what_enters_the_network():
-    model = bert()
+    model = bert(fading=False)
     found = steps(WORLD, model, FILMS)
     weights = model.state()
     np.testing.assert_allclose(found.embeddings, weights["items.weight"][[*FILMS, 21]])
@@ -43,7 +43,7 @@ def test_film_and_place_add_up_to_what_enters_the_network():
 
 
 def test_where_attention_fades_films_enter_the_network_without_their_places():
-    found = steps(WORLD, bert(fading=True), FILMS)
+    found = steps(WORLD, bert(), FILMS)
     assert found.positions is None
     np.testing.assert_array_equal(found.entered, found.embeddings)
 
