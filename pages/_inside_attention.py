@@ -6,6 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages import _cards as cards
+from pages import _explain as explain
 from pages import _inside_charts as charts
 from pages import _shared as shared
 from pages import _words as words
@@ -14,6 +16,7 @@ from recsys.data.schema import Dataset
 from recsys.serving import attention, inside
 from recsys.serving.attention import Attention, ByDistance
 from recsys.serving.models import Recommender, Variant
+from recsys.serving.recommend import recommend
 
 NAMED = 16  # columns that have room for titles
 NEWEST = 30  # tokens that can still be told apart in a heat map, beside the one that asks
@@ -42,6 +45,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             return
         layer, head = choose(seen)
     look(dataset, seen, layer, head, variant.title, f"attention-{variant.name}-{dataset.name}")
+    influence(dataset, variant, model, films)
     by_place(dataset, variant, layer, head)
 
 
@@ -83,12 +87,18 @@ def look(dataset: Dataset, seen: Attention, layer: int | None, head: int | None,
     with bars:
         st.subheader(words.MASK_LOOKS_AT if seen.asks_by_mask else words.NEWEST_LOOKS_AT)
         attention_bars(dataset, seen, looked_at)
-        influence()
+        st.caption(words.NOT_INFLUENCE)
 
 
-def influence() -> None:
-    """What attention does not tell."""
-    st.caption(words.NOT_INFLUENCE)
+def influence(dataset: Dataset, variant: Variant, model: Recommender, films: tuple[int, ...]) -> None:
+    """What attention does not tell: how the first prediction changes as each film is left out; computed when opened."""
+    panel = st.expander(words.INFLUENCE, icon=":material/balance:", key="influence", on_change="rerun")
+    if not panel.open:
+        return
+    with panel:
+        for first in recommend(dataset, model, films, k=1):
+            st.markdown(f"**{words.plain(cards.label(first))}**")
+            explain.body(dataset, variant, model, films, dataset.catalog.item_of[first.movie_id])
 
 
 def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:

@@ -95,7 +95,7 @@ TAKE_BACK = "Recommend {film} again"
 LINKS = {"IMDb": "{film} on IMDb, in a new tab", "TMDB": "{film} on TMDB, in a new tab"}
 
 # A real viewer, and files
-SURPRISE, SURPRISE_AGAIN = "Surprise me with a real viewer", "A real viewer"
+SURPRISE, SURPRISE_AGAIN = "Surprise me with a real viewer", "*Take the films of another real viewer*"
 VIEWER = "A real viewer of {data}, who watched {n} films. These are the newest {kept}."
 WHOLE_VIEWER = "A real viewer of {data}, and all {n} films that they watched."
 LINK, FILES = "A link", "Files"
@@ -206,7 +206,7 @@ POSTER_FORGET = "Forget the key"
 ATTRIBUTION = "This product uses the TMDB API but is not endorsed or certified by TMDB."
 
 # Compare
-SAME_FILMS = "The same films, oldest first"
+SAME_FILMS = "Your films, oldest first"
 EDIT = "Change the films"
 CHOOSE = "Recommenders"
 CHOOSE_HINT = "Choose two or more"
@@ -577,6 +577,7 @@ NOT_INFLUENCE = (
     "Attention is not influence. It says what a layer reads; how the answer would change without a film, only leaving "
     "the film out can tell."
 )
+INFLUENCE = "Influence: leave each film out and look at the first prediction again"
 BY_PLACE = "How far back it looks"
 BY_PLACE_HELP = (
     "Averaged over {n} people of {data}, drawn at random: from the newest film of their history to the 30th."

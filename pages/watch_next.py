@@ -137,6 +137,7 @@ def tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> No
             words.SURPRISE_AGAIN if films else words.SURPRISE,
             key="surprise",
             icon=":material/casino:",
+            help=words.SURPRISE if films else None,
             on_click=sequence.surprise,
             args=(dataset,),
         )
@@ -209,10 +210,11 @@ def ask(dataset: Dataset, films: tuple[int, ...], variant: models.Variant, k: in
 
 
 def look_further(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
-    """What if, and an evening; both closed until somebody opens them."""
+    """What if, an evening, posters; all closed until somebody opens them."""
     hide_seen = filtering.asked().hide_seen
     what_if.panel(dataset, answer.variant, answer.model, films, answer.k, hide_seen, answer.allowed)
     plan.panel(dataset, answer.variant, answer.model, films, answer.allowed)
+    posters.settings()
 
 
 def ready(variant: models.Variant, dataset: Dataset) -> tuple[models.Variant, models.Recommender]:
@@ -243,7 +245,6 @@ def controls(dataset: Dataset) -> tuple[models.Variant, int, str]:
         )
         filtering.choose(dataset)
         filtering.unwanted(dataset)
-        posters.settings()
     return variant, k, view
 
 

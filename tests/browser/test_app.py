@@ -4,6 +4,7 @@ from tests.pages import world
 
 CARDS = ".st-key-picks .nr-words b"
 ROWS = ".st-key-sequence .nr-text b"
+PAGES = {"": "Watch next", "compare": "Compare", "evaluation": "Evaluation", "inside": "Inside the model"}
 WIDER_THAN_THE_SCREEN = "document.documentElement.scrollWidth > innerWidth"
 
 
@@ -86,10 +87,28 @@ def test_the_keyboard_alone_adds_and_removes_a_film(address, tab):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_nothing_is_wider_than_the_screen(address, tab, scheme):
+@pytest.mark.parametrize("page", PAGES)
+def test_axe_finds_nothing_serious(address, tab, page, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    tab.emulate_media(color_scheme=scheme)
+    look_at(tab, address, page)
+    found = axe.Axe().run(tab).response["violations"]
+    serious = [violation for violation in found if violation["impact"] in ("serious", "critical")]
+    assert [(violation["id"], violation["nodes"][0]["html"]) for violation in serious] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_on_a_phone_nothing_is_wider_than_the_screen(address, tab, page, scheme):
     tab.set_viewport_size({"width": 390, "height": 844})
     tab.emulate_media(color_scheme=scheme)
-    tab.goto(f"{address}/?s=1-2-3")
-    tab.wait_for_selector(CARDS)
-    idle(tab)
+    look_at(tab, address, page)
     assert not tab.evaluate(WIDER_THAN_THE_SCREEN)
+
+
+def look_at(tab, address, page):
+    """Open a page with three films and wait until it stands."""
+    tab.goto(f"{address}/{page}?s=1-2-3")
+    tab.get_by_role("heading", name=PAGES[page], level=1).wait_for()
+    tab.wait_for_timeout(500)
+    idle(tab)
