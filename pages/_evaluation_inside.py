@@ -21,7 +21,7 @@ def curves(shown: Shown) -> None:
     if not logs:
         st.caption(words.NO_CURVE.format(data=shared.data_title(shown.dataset)))
         line = words.TRAIN_LINE.format(variant=shared.FIRST_MODEL, data=shown.dataset)
-        st.code(line, language="bash", wrap_lines=True)
+        st.code(line, language=None, wrap_lines=True)
     else:
         _learning(shown, logs)
     _cost(shown)

@@ -78,6 +78,6 @@ def data_of(shown: Shown) -> Dataset | None:
         return dataset
     st.info(words.OTHER_DATA.format(data=shared.data_title(shown.dataset)), icon=":material/info:")
     st.code(
-        words.EVALUATE_ALL_LINE.format(data=shown.dataset, protocol=shown.protocol), language="bash", wrap_lines=True
+        words.EVALUATE_ALL_LINE.format(data=shown.dataset, protocol=shown.protocol), language=None, wrap_lines=True
     )
     return None

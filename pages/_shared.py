@@ -94,7 +94,7 @@ def explain(error: Exception) -> None:
     st.warning(words.plain(f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."), icon=":material/info:")
     if command:
         st.caption(words.TYPE)
-        st.code(command, language="bash", wrap_lines=True)
+        st.code(command, language=None, wrap_lines=True)
 
 
 def explain_all(sentences: Iterable[str]) -> None:

@@ -78,7 +78,7 @@ def lacks(name: str, lacking: Lacking) -> None:
     elif lacking in (Lacking.VECTORS, Lacking.LIBRARY):
         st.caption(words.TYPE)
         line = words.CONTENT_LINE.format(data=name) if lacking is Lacking.VECTORS else words.LIBRARY_LINE
-        st.code(line, language="bash", wrap_lines=True)
+        st.code(line, language=None, wrap_lines=True)
 
 
 def fetch() -> None:

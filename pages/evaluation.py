@@ -67,7 +67,7 @@ def report(dataset: str, protocol: str) -> None:
     elif board.empty:
         st.info(words.NOTHING_OF_OURS, icon=":material/leaderboard:")
         line = words.EVALUATE_ALL_LINE.format(data=dataset, protocol=protocol)
-        st.code(line, language="bash", wrap_lines=True)
+        st.code(line, language=None, wrap_lines=True)
     else:
         SECTIONS[section](Shown(dataset, protocol, board))
 
@@ -92,4 +92,4 @@ if available := results.available():
     report(*choose(available))
 else:
     st.info(words.NO_RESULTS, icon=":material/leaderboard:")
-    st.code(words.EVALUATE_LINE, language="bash", wrap_lines=True)
+    st.code(words.EVALUATE_LINE, language=None, wrap_lines=True)
