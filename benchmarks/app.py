@@ -16,6 +16,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from shutil import which
 from typing import Any
 
@@ -25,6 +26,7 @@ from recsys import machine, paths
 
 FILMS = "260-1196-1210-1270-589-1240-2571-780-480-1580"  # a sequence of ten, in MovieLens ids
 SMALL = "50-172-181-204-195-183-121-82-96-313"  # the same for ML-100K, which counts in its own way
+BARS = {"move a film": 300, "add a film, undo": 300, "switch page": 1000, "first paint": 3000}  # ms, p95
 FLAGS = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update"
 READY = "document.querySelector('[data-test-script-state=notRunning]') && document.querySelector('.st-key-picks b')"
 # From a click until the last change of the predictions is painted; they have settled when the script has ended and
@@ -47,15 +49,22 @@ CLICK = """button => new Promise((done, fail) => {
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure and print one JSON document."""
+    """Measure and print, as JSON to a file too."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", default="ml-100k", help="a data set that is on this machine (default: ml-100k)")
     parser.add_argument("--times", type=int, default=30, help="clicks of each kind (default: 30)")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args(argv)
     with served() as address:
         link = f"{address}/?data={options.data}&s={SMALL if options.data == 'ml-100k' else FILMS}"
         measured = in_browser(link, options.times)
-    print(json.dumps({"machine": machine.describe(), "data": options.data, "ms": measured}, indent=1))
+    described = machine.describe()
+    for name, found in measured.items():
+        print(f"{name:14} p50 {found['p50']:5.0f} ms, p95 {found['p95']:5.0f} ms; bar: p95 ≤ {BARS[name]} ms")
+    print(machine.line(described))
+    if options.json:
+        document = {"machine": described, "data": options.data, "times": options.times, "ms": measured}
+        options.json.write_text(json.dumps(document, indent=1) + "\n")
 
 
 @contextmanager

@@ -12,13 +12,8 @@ import argparse
 import asyncio
 import json
 import random
-import socket
-import subprocess
 import sys
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -30,7 +25,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.typing import Subprotocol
 
-from recsys import machine, paths
+from benchmarks.app import served
+from recsys import machine
 from recsys.data import movielens
 from recsys.data.schema import DataError
 from recsys.serving.history import to_query
@@ -131,36 +127,6 @@ async def crowd(address: str, query: str, options: argparse.Namespace) -> np.nda
     return np.concatenate([np.array(stay) for stay in stays])
 
 
-@contextmanager
-def app() -> Iterator[str]:
-    """The app of this repository on a free port; its host and port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"localhost:{free.getsockname()[1]}"
-    port = address.partition(":")[2]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}"]
-    server = subprocess.Popen(command, cwd=paths.REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_for(address, server)
-        yield address
-    finally:
-        server.terminate()
-        server.wait(30)
-
-
-def wait_for(address: str, server: subprocess.Popen) -> None:
-    """Come back once the app answers."""
-    for _ in range(int(PATIENCE / 0.2)):
-        if server.poll() is not None:
-            raise Stuck("the app stopped by itself; try: python -m streamlit run app.py")
-        try:
-            with urllib.request.urlopen(f"http://{address}/_stcore/health", timeout=2):
-                return
-        except OSError:
-            time.sleep(0.2)
-    raise Stuck(f"the app did not answer within {PATIENCE:.0f} s; is the machine busy?")
-
-
 def link(name: str, films: int) -> str:
     """The query of a link to the newest films of the first user who has watched so many."""
     dataset = movielens.load(name)
@@ -173,8 +139,8 @@ def main(argv: list[str] | None = None) -> int:
     options = parser().parse_args(argv)
     try:
         query = link(options.data, options.films)
-        with app() as address:
-            seconds = asyncio.run(crowd(address, query, options))
+        with served() as page:
+            seconds = asyncio.run(crowd(page.removeprefix("http://"), query, options))
     except (DataError, Stuck, TimeoutError, websockets.WebSocketException) as error:
         print(error or f"the app did not answer within {PATIENCE:.0f} s", file=sys.stderr)
         return 1
