@@ -4,21 +4,23 @@ import pandas as pd
 import streamlit as st
 
 from pages import _words as words
+from recsys.serving.export import harmless
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell that begins so is run as a formula by spreadsheets
 
-
-def csv(table: pd.DataFrame, name: str, label: str = words.DOWNLOAD) -> None:
-    """A button for the file `name`.csv; text that a spreadsheet would run gets a quote in front."""
+def csv(table: pd.DataFrame, name: str, label: str = words.DOWNLOAD, index: bool = False, quiet: bool = False) -> None:
+    """A button for the file `name`.csv, with the table's index or without; quiet: no frame around the button."""
     st.download_button(
-        label, as_csv(table), f"{name}.csv", "text/csv", key=name, icon=":material/download:", on_click="ignore"
+        label,
+        as_csv(table, index),
+        f"{name}.csv",
+        "text/csv",
+        key=f"csv-{name}",
+        icon=":material/download:",
+        on_click="ignore",
+        type="tertiary" if quiet else "secondary",
     )
 
 
-def as_csv(table: pd.DataFrame) -> str:
-    """The table as text, without its index."""
-    return table.map(_harmless).to_csv(index=False)
-
-
-def _harmless(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+def as_csv(table: pd.DataFrame, index: bool = False) -> str:
+    """The table as text that no spreadsheet runs."""
+    return (table.reset_index() if index else table).map(harmless).to_csv(index=False)

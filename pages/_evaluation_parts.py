@@ -4,6 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages import _download as downloads
 from pages import _shared as shared
 from pages import _words as words
 from pages._measured import Shown
@@ -54,17 +55,7 @@ def chart(figure: go.Figure, about: str, table: pd.DataFrame, name: str) -> None
 
 def download(table: pd.DataFrame, name: str) -> None:
     """The numbers behind a table or a chart."""
-    text = table.to_csv(index=False)
-    st.download_button(
-        words.DOWNLOAD,
-        text,
-        f"{name}.csv",
-        "text/csv",
-        key=f"csv-{name}",
-        icon=":material/download:",
-        on_click="ignore",
-        type="tertiary",
-    )
+    downloads.csv(table, name, quiet=True)
 
 
 def data_of(shown: Shown) -> Dataset | None:
@@ -77,7 +68,5 @@ def data_of(shown: Shown) -> Dataset | None:
     if dataset.fingerprint in set(shown.board["fingerprint"]):
         return dataset
     st.info(words.OTHER_DATA.format(data=shared.data_title(shown.dataset)), icon=":material/info:")
-    st.code(
-        words.EVALUATE_ALL_LINE.format(data=shown.dataset, protocol=shown.protocol), language=None, wrap_lines=True
-    )
+    st.code(words.EVALUATE_ALL_LINE.format(data=shown.dataset, protocol=shown.protocol), language=None, wrap_lines=True)
     return None

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages import _cards as cards
+from pages import _download as download
 from pages import _explain as explain
 from pages import _inside_charts as charts
 from pages import _shared as shared
@@ -83,7 +84,7 @@ def look(dataset: Dataset, seen: Attention, layer: int | None, head: int | None,
         st.plotly_chart(heat_map(seen, layer, head), alt=about, config=charts.STILL, key="heat")
         if len(seen.tokens) > NEWEST + 1:
             st.caption(words.NEWEST_SHOWN.format(n=NEWEST, all=len(seen.tokens) - 1))
-        charts.download(attention.table(seen, layer, head), name, index=True)
+        download.csv(attention.table(seen, layer, head), name, index=True)
     with bars:
         st.subheader(words.MASK_LOOKS_AT if seen.asks_by_mask else words.NEWEST_LOOKS_AT)
         attention_bars(dataset, seen, looked_at)
@@ -159,7 +160,7 @@ def by_place(dataset: Dataset, variant: Variant, layer: int | None, head: int | 
     share = words.percent(float(table["attention"].iloc[0]))
     chart = distance_chart(found, layer, head)
     st.plotly_chart(chart, alt=words.BY_PLACE_CHART.format(share=share), config=charts.STILL, key="distance")
-    charts.download(table, f"distance-{wanted}")
+    download.csv(table, f"distance-{wanted}")
 
 
 def averaged(dataset: Dataset, variant: Variant, people: int) -> ByDistance:

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages import _cards as cards
-from pages import _inside_charts as charts
+from pages import _download as download
 from pages import _shared as shared
 from pages import _words as words
 from recsys.data.schema import Dataset
@@ -40,7 +40,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         for blank in blanks:
             with st.container(gap="small"):
                 one(dataset, blank, answers.get(blank.place))
-    charts.download(table(blanks), f"blanks-{dataset.name}")
+    download.csv(table(blanks), f"blanks-{dataset.name}")
 
 
 def choose(dataset: Dataset, films: tuple[int, ...], first: int) -> tuple[list[int], list[int], bool]:

@@ -1,10 +1,5 @@
 """What the charts of the app share: colours that hold on light and dark, short names, and their data as a file."""
 
-import pandas as pd
-import streamlit as st
-
-from pages import _words as words
-
 ACCENT, SECOND = "#1f9a94", "#d9772f"  # 3:1 and more against the light and the dark page
 GREY = "#8d8c88"
 LINES = (ACCENT, SECOND, "#8a75c4", "#a08c2e")
@@ -12,14 +7,6 @@ KINDS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#4a9fb0")  # as
 AMOUNT = [[0, "rgba(31, 154, 148, 0.05)"], [0.35, "rgba(31, 154, 148, 0.62)"], [1, "rgba(31, 154, 148, 1)"]]
 SIGNED = [[0, SECOND], [0.5, "rgba(141, 140, 136, 0.08)"], [1, ACCENT]]
 STILL = {"displayModeBar": False}  # for charts that nobody needs to zoom
-
-
-def download(table: pd.DataFrame, name: str, index: bool = False) -> None:
-    """The numbers behind a chart, as a file."""
-    text = table.to_csv(index=index)
-    st.download_button(
-        words.DOWNLOAD, text, f"{name}.csv", "text/csv", key=name, icon=":material/download:", on_click="ignore"
-    )
 
 
 def short(label: str, longest: int = 18) -> str:

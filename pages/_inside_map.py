@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages import _cards as cards
+from pages import _download as download
 from pages import _inside_charts as charts
 from pages import _shared as shared
 from pages import _words as words
@@ -43,7 +44,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         neighbours(dataset, found, chosen, f"{variant.name}-{dataset.name}")
     with chart:
         draw(dataset, found, films, chosen, colour, variant.title)
-        charts.download(found.table, f"map-{variant.name}-{dataset.name}")
+        download.csv(found.table, f"map-{variant.name}-{dataset.name}")
 
 
 def choose() -> tuple[Variant, str, str]:
@@ -129,7 +130,7 @@ def neighbours(dataset: Dataset, found: FilmMap, chosen: int, name: str) -> None
     ]
     st.html(f'<div class="nr-rows">{"".join(rows)}</div>')
     table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in near])
-    charts.download(table, f"neighbours-{name}")
+    download.csv(table, f"neighbours-{name}")
 
 
 def draw(dataset: Dataset, found: FilmMap, films: tuple[int, ...], chosen: int, colour: str, model: str) -> None:

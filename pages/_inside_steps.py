@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages import _cards as cards
+from pages import _download as download
 from pages import _inside_charts as charts
 from pages import _shared as shared
 from pages import _words as words
@@ -60,7 +61,7 @@ def embedding(number: int, dataset: Dataset, found: Steps, text: Place, chart: P
     """The vectors of the newest tokens."""
     with text:
         say(number, words.STEP_EMBED, *numbers(found))
-        charts.download(pd.DataFrame(found.entered, found.asked), f"embedding-{name}", index=True)
+        download.csv(pd.DataFrame(found.entered, found.asked), f"embedding-{name}", index=True)
     with chart:
         st.plotly_chart(embedding_chart(found), alt=words.EMBEDDING_CHART, config=charts.STILL, key="embedding")
 
@@ -130,7 +131,7 @@ def choosing(number: int, dataset: Dataset, found: Steps, text: Place, chart: Pl
     """Scores, and what the softmax makes of them."""
     with text:
         say(number, words.STEP_SOFTMAX, words.STEP_SOFTMAX_TEXT.format(n=found.n_items))
-        charts.download(found.answers, f"softmax-{name}")
+        download.csv(found.answers, f"softmax-{name}")
     watched = set(found.attention.tokens[found.attention.films].tolist())
     rows = []
     for rank, answer in enumerate(found.answers.itertuples(), start=1):

@@ -79,10 +79,10 @@ def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     file = io.StringIO(newline="")
     writer = csv.DictWriter(file, columns, extrasaction="ignore")
     writer.writeheader()
-    writer.writerows({name: _harmless(value) for name, value in row.items()} for row in rows)
+    writer.writerows({name: harmless(value) for name, value in row.items()} for row in rows)
     return file.getvalue()
 
 
-def _harmless(value: Any) -> Any:
+def harmless(value: Any) -> Any:
     """A cell that no spreadsheet takes for a formula (OWASP: CSV injection): an apostrophe makes it text."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
