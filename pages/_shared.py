@@ -144,8 +144,12 @@ def open_dataset(name: str) -> Dataset | None:
 def _fetch(name: str) -> Dataset | None:
     """Fetch a data set while the page shows how far it is; a failure is one sentence and a way to try again."""
     bar = st.progress(0.0, words.FETCHING)
+
+    def show(event: dict[str, Any]) -> None:
+        bar.progress(*_progress(event))
+
     try:
-        movielens.ensure(name, lambda event: bar.progress(*_progress(event)))
+        movielens.ensure(name, show)
     except DataError as error:
         bar.empty()
         explain(error)
