@@ -34,7 +34,7 @@ def reorderings(films: Sequence[int], n: int = ORDERS, seed: int = 0) -> list[Or
 def rank_biased_overlap(one: Sequence[Hashable], other: Sequence[Hashable], p: float = PATIENCE) -> float:
     """How alike two lists are: from 0, no film in common, to 1, the same film at every place; the top counts most.
 
-    RBO_EXT of Webber, Moffat and Zobel (ACM TOIS 28:4, 2010), equation 30: what is seen down to depth k is taken to go
+    RBO_EXT of Webber, Moffat and Zobel (ACM TOIS 28:4, 2010): what is seen down to depth k is taken to go
     on for ever. Of lists that differ in length, the shorter sets k. Two empty lists are alike.
     """
     k = min(len(one), len(other))
