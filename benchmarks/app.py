@@ -85,30 +85,36 @@ def served() -> Iterator[str]:
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}"]
     server = subprocess.Popen(command, cwd=paths.REPOSITORY, stdout=subprocess.DEVNULL)
     try:
-        yield wait_for(f"http://localhost:{port}")
+        yield wait_for(f"http://localhost:{port}", server)
     finally:
         server.terminate()
         server.wait(30)
 
 
-def wait_for(address: str) -> str:
-    """The address, once the app answers there; raises TimeoutError after a minute."""
-    for _ in range(300):
+def wait_for(address: str, server: subprocess.Popen) -> str:
+    """The address, once the app answers there; raises OSError when it stops or is silent for two minutes."""
+    for _ in range(600):
+        if server.poll() is not None:
+            raise ChildProcessError("the app stopped by itself; try: streamlit run app.py")
         try:
             with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
                 return address
         except OSError:
             time.sleep(0.2)
-    raise TimeoutError("the app did not start within a minute; try: streamlit run app.py")
+    raise TimeoutError("the app did not start within two minutes; try: streamlit run app.py")
+
+
+def chromium() -> str | None:
+    """The system's browser."""
+    return which("chromium") or which("chromium-browser") or which("google-chrome")
 
 
 def in_browser(link: str, options: argparse.Namespace) -> dict[str, dict[str, float]]:
     """What each action costs, by name."""
     from playwright.sync_api import sync_playwright
 
-    path = which("chromium") or which("chromium-browser") or which("google-chrome")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS.split())
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS.split())
         open_page(browser, link).close()  # loads models and fills caches
         found = {"first paint": summary([first_paint(browser, link) for _ in range(max(3, options.times // 5))])}
         page = open_page(browser, link)

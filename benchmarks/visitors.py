@@ -141,7 +141,7 @@ def main(argv: list[str] | None = None) -> int:
         query = link(options.data, options.films)
         with served() as page:
             seconds = asyncio.run(crowd(page.removeprefix("http://"), query, options))
-    except (DataError, Stuck, TimeoutError, websockets.WebSocketException) as error:
+    except (DataError, Stuck, OSError, websockets.WebSocketException) as error:
         print(error or f"the app did not answer within {PATIENCE:.0f} s", file=sys.stderr)
         return 1
     p50, p95, worst = (1000 * np.quantile(seconds, share) for share in (0.5, 0.95, 1))

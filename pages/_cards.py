@@ -23,8 +23,7 @@ def card(
 
 def line(pick: Recommendation, best: float | None, places: Mapping[str, str] = NOWHERE) -> str:
     """A recommended film as one row of a list."""
-    quiet = " · ".join(filter(None, [str(pick.year or ""), words.genres(pick.genres)]))
-    about = escape(quiet) + _links(pick, places)
+    about = escape(_about(_film(pick))) + _links(pick, places)
     return f'<div class="nr-line">{_row(pick.rank, _film(pick), about)}{_chance(pick, best)}</div>'
 
 
@@ -61,10 +60,8 @@ def reordered(picks: Iterable[Recommendation], before: list[int]) -> str:
 
 def measured(number: int, film: Film, share: float, figure: str, note: str = "") -> str:
     """A film as a row with a bar, `share` of it full (0…1), a figure, and something quiet below the title."""
-    quiet = note or " · ".join(filter(None, [str(film.year or ""), words.genres(film.genres)]))
-    bar = f'<span class="nr-bar"><i style="width:{min(max(share, 0), 1):.1%}"></i></span>'
-    row = _row(number, film, escape(quiet))
-    return f'<div class="nr-line">{row}<div class="nr-chance">{bar}<span>{escape(figure)}</span></div></div>'
+    row = _row(number, film, escape(note or _about(film)))
+    return f'<div class="nr-line">{row}{_bar(min(max(share, 0), 1), figure)}</div>'
 
 
 def tokens(chips: Iterable[tuple[int, str, bool]]) -> str:
@@ -82,6 +79,12 @@ def tokens(chips: Iterable[tuple[int, str, bool]]) -> str:
 def label(pick: Recommendation) -> str:
     """Title and year: "Toy Story (1995)"."""
     return _film(pick).label
+
+
+def link(place: str, address: str, film: str) -> str:
+    """The film's page on "IMDb" or "TMDB", in a new tab."""
+    about = escape(words.LINKS[place].format(film=film))
+    return f'<a href="{escape(address)}" target="_blank" rel="noopener" aria-label="{about}">{place}</a>'
 
 
 def _compared(pick: Recommendation, n: int, n_lists: int) -> str:
@@ -138,12 +141,7 @@ def _thumbnail(film: Film, about: str = "") -> str:
 
 def _links(pick: Recommendation, places: Mapping[str, str]) -> str:
     """Where to read about a film, {"IMDb": address}; nothing where no place is known."""
-    film = _film(pick).label
-    links = "".join(
-        f'<a href="{escape(address)}" target="_blank" rel="noopener" '
-        f'aria-label="{escape(words.LINKS[place].format(film=film))}">{place}</a>'
-        for place, address in places.items()
-    )
+    links = "".join(link(place, address, label(pick)) for place, address in places.items())
     return f'<span class="nr-links">{links}</span>' if links else ""
 
 
@@ -151,5 +149,10 @@ def _chance(pick: Recommendation, best: float | None) -> str:
     """The probability as a bar and a figure; nothing where the model has none."""
     if pick.probability is None or not best:
         return ""
-    bar = f'<span class="nr-bar"><i style="width:{pick.probability / best:.1%}"></i></span>'
-    return f'<div class="nr-chance">{bar}<span>{escape(words.percent(pick.probability))}</span></div>'
+    return _bar(pick.probability / best, words.percent(pick.probability))
+
+
+def _bar(share: float, figure: str) -> str:
+    """A bar, `share` of it full (0…1), and a figure."""
+    bar = f'<span class="nr-bar"><i style="width:{share:.1%}"></i></span>'
+    return f'<div class="nr-chance">{bar}<span>{escape(figure)}</span></div>'

@@ -1,16 +1,16 @@
 """Why a film is recommended, in a dialog: which of the visitor's films moved it, and where to read about it."""
 
-import re
 from collections.abc import Sequence
 from html import escape
 
-import pandas as pd
 import streamlit as st
 
+from pages import _cards as cards
 from pages import _shared as shared
 from pages import _words as words
 from recsys.data.schema import Dataset
 from recsys.serving.explain import NOTICEABLE, Explanation, Influence, Standing, explain
+from recsys.serving.links import film_links
 from recsys.serving.models import Recommender, Variant
 
 SHOWN = 8  # films in the list, the strongest
@@ -110,15 +110,5 @@ def _without(standing: Standing) -> str:
 
 def links(dataset: Dataset, item: int) -> list[str]:
     """Links (HTML) to the film's pages on IMDb and TMDB, as far as its ids are known."""
-    film = dataset.catalog.movies.iloc[item]
-    found = []
-    if re.fullmatch(r"tt\d{1,12}", str(film["imdb_id"])):
-        found.append(_link(f"https://www.imdb.com/title/{film['imdb_id']}/", "IMDb"))
-    if not pd.isna(film["tmdb_id"]):
-        found.append(_link(f"https://www.themoviedb.org/movie/{int(film['tmdb_id'])}", "TMDB"))
-    return found
-
-
-def _link(address: str, name: str) -> str:
-    about = escape(f"{name} ({words.NEW_TAB})")
-    return f'<a href="{address}" target="_blank" rel="noopener noreferrer" aria-label="{about}">{name}</a>'
+    film = dataset.catalog.films[item].label
+    return [cards.link(place, address, film) for place, address in film_links(dataset.catalog, item).items()]

@@ -189,6 +189,22 @@ def show_viewer(now: tuple[int, ...]) -> None:
         st.caption(words.viewer(viewer.watched, len(now), shared.data_title(st.session_state.data)))
 
 
+def ask_for_films(dataset: Dataset, first_add: str) -> tuple[int, ...]:
+    """The visitor's films, shown with the way back to change them; where there are none, examples instead.
+
+    first_add: what to do first, as a sentence.
+    """
+    now = films(dataset)
+    show_notices()
+    if now:
+        in_one_line(dataset, now)
+        st.page_link("pages/watch_next.py", label=words.EDIT, icon=":material/edit:")
+    else:
+        st.info(first_add, icon=":material/playlist_add:")
+        choose_example(dataset)
+    return now
+
+
 def in_one_line(dataset: Dataset, films: Sequence[int], about: str = words.SAME_FILMS) -> None:
     """Some films with an arrow from each to the next; of many, the newest."""
     titles = [words.plain(dataset.catalog.films[item].label) for item in films]

@@ -130,7 +130,6 @@ WHY_REST = "{n} more of your films moved it less."
 LIFTS, LOWERS, NO_MATTER = "lifts it", "holds it back", "makes no difference"
 CHANCE_WITHOUT, PLACE_WITHOUT, OUT_WITHOUT = "{chance} without it", "place {rank} without it", "ruled out without it"
 READ_ON = "Read about it on"
-NEW_TAB = "opens in a new tab"
 
 # What if
 WHAT_IF = "What if …"

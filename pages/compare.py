@@ -24,24 +24,14 @@ Slots = dict[Variant, st.delta_generator.DeltaGenerator]
 
 def compare(dataset: Dataset) -> None:
     """The page below its head."""
-    films = sequence.films(dataset)
-    sequence.show_notices()
+    films = sequence.ask_for_films(dataset, words.FIRST_ADD)
     if not films:
-        st.info(words.FIRST_ADD, icon=":material/playlist_add:")
-        sequence.choose_example(dataset)
         return
-    watched(dataset, films)
     chosen, k = controls()
     if len(chosen) < 2:
         st.info(words.FIRST_CHOOSE)
         return
     tabs(dataset, films, chosen, k)
-
-
-def watched(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """The visitor's sequence in one line, and the way back to change it."""
-    sequence.in_one_line(dataset, films)
-    st.page_link("pages/watch_next.py", label=words.EDIT, icon=":material/edit:")
 
 
 def controls() -> tuple[list[Variant], int]:

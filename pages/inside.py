@@ -18,14 +18,9 @@ SECTIONS = {
 
 def inside(dataset: Dataset) -> None:
     """The page below its head; only the section that was chosen runs."""
-    films = sequence.films(dataset)
-    sequence.show_notices()
+    films = sequence.ask_for_films(dataset, words.INSIDE_FIRST_ADD)
     if not films:
-        st.info(words.INSIDE_FIRST_ADD, icon=":material/playlist_add:")
-        sequence.choose_example(dataset)
         return
-    sequence.in_one_line(dataset, films)
-    st.page_link("pages/watch_next.py", label=words.EDIT, icon=":material/edit:")
     section = st.segmented_control(
         words.INSIDE_SECTION,
         list(SECTIONS),

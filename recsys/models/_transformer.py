@@ -99,17 +99,27 @@ class Block(nn.Module):
             q = F.linear(pick(x, at), self.qkv.weight[:d], self.qkv.bias[:d])  # (B, Q, D)
             k, v = F.linear(x, self.qkv.weight[d:], self.qkv.bias[d:]).chunk(2, -1)
         q, k, v = self.split(q), self.split(k), self.split(v)  # (B, H, Q or T, D/H)
+        fused = self.causal and at is None and self.fading is None  # the kernel knows this mask by itself
+        mask = None if fused else self.mask(at, x, visible)
+        if mask is not None and mask.is_floating_point():
+            mask = mask.to(q.dtype)
+        with torch.autocast(x.device.type, enabled=False):
+            mixed = F.scaled_dot_product_attention(q, k, v, mask, is_causal=fused)
+        return self.out(mixed.transpose(1, 2).flatten(2))
+
+    def mask(self, at: Tensor | None, x: Tensor, visible: Tensor | None) -> Tensor | None:
+        """What the positions `at` (B, Q) of x (B, T, D) may look at, for logits (B, H, Q, T); at None: all positions.
+
+        bool: True where they may. float, where attention fades: what is added. None: everything, all alike.
+        """
         everywhere = torch.arange(x.shape[1], device=x.device)[None]  # (1, T)
         places = everywhere if at is None else at
-        if self.causal and (at is not None or self.fading is not None):
+        if self.causal:
             visible = everywhere[:, None, None] <= places[:, None, :, None]  # (B or 1, 1, Q, T)
-        if self.fading is not None:
-            fade = self.fading(places, x.shape[1]).to(q.dtype)  # (B or 1, H, Q, T)
-            visible = fade if visible is None else fade.masked_fill(~visible, -torch.inf)
-        with torch.autocast(x.device.type, enabled=False):
-            everything_before = self.causal and visible is None
-            mixed = F.scaled_dot_product_attention(q, k, v, visible, is_causal=everything_before)
-        return self.out(mixed.transpose(1, 2).flatten(2))
+        if self.fading is None:
+            return visible
+        fade = self.fading(places, x.shape[1])  # (B or 1, H, Q, T)
+        return fade if visible is None else fade.masked_fill(~visible, -torch.inf)
 
     def weights(self, x: Tensor, visible: Tensor | None) -> Tensor:
         """softmax(QKᵀ / √(D/H) + mask): how much each position takes from each other, (B, T, D) → (B, H, T, T).
@@ -119,13 +129,9 @@ class Block(nn.Module):
         """
         q, k, _ = map(self.split, self.qkv(self.norm_attention(x) if self.pre_norm else x).chunk(3, -1))
         logits = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # (B, H, T, T)
-        places = torch.arange(x.shape[1], device=x.device)
-        if self.fading is not None:
-            logits = logits + self.fading(places[None], len(places))
-        if self.causal:
-            logits = logits.masked_fill(places > places[:, None], -torch.inf)
-        if visible is not None:
-            logits = logits.masked_fill(~visible, -torch.inf)
+        mask = self.mask(None, x, visible)
+        if mask is not None:
+            logits = logits + mask if mask.is_floating_point() else logits.masked_fill(~mask, -torch.inf)
         return logits.softmax(-1)
 
     def split(self, x: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ import numpy as np
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Recommender
-from recsys.serving.recommend import History, log_sum_exp, score_each
+from recsys.serving.recommend import History, ahead_of, log_sum_exp, score_each
 
 MOST = 50  # films that are left out in turn, the newest: a long history is weighed in a second
 LEAST = -50.0  # stands for minus infinity, so that the effect on a film that was ruled out is a number
@@ -107,7 +107,7 @@ def _standing(model: Recommender, scores: np.ndarray, log_sum: float, watched: n
     score = float(scores[item])
     if score == -math.inf:
         return Standing(LEAST, 0.0 if model.softmax else None, None)
-    ahead = (scores > score) | ((scores == score) & (np.arange(len(scores)) < item))  # ties by item, as in `top`
+    ahead = ahead_of(scores, score, item)
     ahead[watched] = False
     rank = int(np.count_nonzero(ahead)) + 1
     if model.softmax:

@@ -212,8 +212,15 @@ def _standing(model: Recommender, scores: np.ndarray, seen: np.ndarray, item: in
     share = math.exp(own - log_sum_exp(scores)) if own > -np.inf else 0.0
     scores[seen] = -np.inf
     listed = int((scores > -np.inf).sum())
-    ahead = int((scores > own).sum() + (scores[:item] == own).sum())  # equal scores stand by item number
+    ahead = int(ahead_of(scores, own, item).sum())
     return Standing(ahead + 1 if scores[item] > -np.inf else None, listed, share if model.softmax else None)
+
+
+def ahead_of(scores: np.ndarray, own: float, item: int) -> np.ndarray:
+    """(I,) bool: the films that a list puts before an item whose score is `own`; of equals, those of lower number."""
+    ahead = scores > own
+    ahead[:item] |= scores[:item] == own
+    return ahead
 
 
 def _choose(
