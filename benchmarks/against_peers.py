@@ -20,12 +20,14 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.bar import Bar
 from benchmarks.peers import exchange
 from recsys import machine, paths
 from recsys.bench import shapes
 from recsys.data import movielens
-from recsys.data.schema import DataError, Dataset
-from recsys.data.split import leave_one_out
+from recsys.data.schema import Dataset
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.errors import RecsysError
 
 HELD_OUT = 0.05  # share of the users that nobody trains on
 TORCH = ("torch==2.13.0",)  # first, so that nothing else chooses another build
@@ -38,7 +40,7 @@ class System:
     name: str
     script: str  # in benchmarks/peers
     flags: tuple[str, ...] = ()
-    installs: tuple[tuple[str, ...], ...] = ()  # what pip is told, one call each; none: our own environment
+    installs: tuple[tuple[str, ...], ...] = ()  # arguments of pip install, one call each; none: our own environment
 
 
 _RECBOLE_NEEDS = (
@@ -51,11 +53,11 @@ SYSTEMS = (
     System("ours, random start", "ours", ("--random-start",)),
     System("ours, bf16 if fast", "ours", ("--precision", "auto")),
     System("rectools", "rectools", installs=(TORCH, ("rectools[torch]==0.19.0",))),
-    # without its own pins: they ask for an old ray, which only tuning needs
+    # without its own pins: they want an old ray, which only tuning needs
     System("recbole", "recbole", installs=(TORCH, _RECBOLE_NEEDS, ("--no-deps", "recbole==1.2.1"))),
 )
-BARS = {"rectools": 12, "recbole": 8}  # times as many sequences a second
-LATENCY_BAR = 10  # times as fast a request
+BARS = {name: Bar("times_the_speed", least, at_least=True) for name, least in (("rectools", 12), ("recbole", 8))}
+LATENCY_BAR = Bar("times_the_latency", 10, at_least=True)
 SMOKE = exchange.Settings(layers=1, dim=16, length=40, batch_size=32, threads=1, requests=5)
 
 
@@ -69,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         dataset = shapes.generated(300, 120, 30) if options.smoke else movielens.load(options.dataset)
         pythons = {system.name: environment(system, options.envs or paths.home() / "peers") for system in systems}
         task = make_task(dataset, settings)
-    except DataError as error:
+    except RecsysError as error:
         raise SystemExit(str(error)) from error
     runs = []
     for turn in range(options.rounds):
@@ -106,7 +108,7 @@ def flags() -> argparse.ArgumentParser:
 
 
 def environment(system: System, folder: Path) -> str:
-    """The Python of a system, in an environment that is made when it is missing or incomplete. Raises DataError."""
+    """The Python of a system, in an environment that is made when it is missing or incomplete. Raises RecsysError."""
     if not system.installs:
         return sys.executable
     home = (folder / system.script).resolve()
@@ -119,7 +121,7 @@ def environment(system: System, folder: Path) -> str:
         for packages in system.installs:
             subprocess.run([str(python), "-m", "pip", "install", "--quiet", *packages], check=True)
     except subprocess.CalledProcessError as error:
-        raise DataError(f"{system.name} could not be installed; see above, or leave it out with --systems") from error
+        raise RecsysError(f"{system.name} could not be installed; see above, or leave it out with --systems") from error
     done.touch()
     return str(python)
 
@@ -137,7 +139,7 @@ def _works(python: Path, package: str) -> bool:
 def make_task(dataset: Dataset, settings: exchange.Settings) -> exchange.Task:
     """Training histories, the newest films of each; the catalogue is what occurs in those that anyone trains on."""
     rng = np.random.default_rng(settings.seed)
-    histories = [history[-settings.length :] for history in leave_one_out(dataset).train.histories if len(history) > 1]
+    histories = [history[-settings.length :] for history in LEAVE_ONE_OUT(dataset).train.histories if len(history) > 1]
     away = np.zeros(len(histories), bool)
     away[rng.choice(len(histories), round(HELD_OUT * len(histories)), replace=False)] = True
     train = [history for history, kept_out in zip(histories, away, strict=True) if not kept_out]
@@ -145,8 +147,8 @@ def make_task(dataset: Dataset, settings: exchange.Settings) -> exchange.Task:
     held_out = [history[np.isin(history, known)] for history, kept_out in zip(histories, away, strict=True) if kept_out]
     held_out = [history for history in held_out if len(history) > 1]
     if not held_out:
-        raise DataError(f"{dataset.name}: nobody can be kept out; choose a larger data set")
-    hidden = [rng.random(len(history)) < settings.mask_share for history in held_out]
+        raise RecsysError(f"{dataset.name}: nobody can be kept out; choose a larger data set")
+    hidden = [rng.random(len(history)) < settings.mask_prob for history in held_out]
     for row in hidden:
         row[rng.integers(len(row))] |= not row.any()
     numbered = [[np.searchsorted(known, history) for history in part] for part in (train, held_out)]
@@ -155,8 +157,8 @@ def make_task(dataset: Dataset, settings: exchange.Settings) -> exchange.Task:
 
 def run(system: System, python: str, task: exchange.Task) -> dict[str, Any]:
     """One system's turn, in a process and a folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="nextreel-peers-") as place:
-        folder, result = Path(place), Path(place) / "result.json"
+    with tempfile.TemporaryDirectory(prefix="nextreel-peers-") as home:
+        folder, result = Path(home), Path(home) / "result.json"
         exchange.save(task, folder)
         threads = str(task.settings.threads)
         environ = os.environ | {
@@ -205,25 +207,26 @@ def run_line(run: dict[str, Any]) -> str:
 
 def summary_lines(table: dict[str, dict[str, Any]]) -> list[str]:
     """The medians, and each bar with whether it holds."""
-    told = ["medians:"]
+    said = ["medians:"]
     for name, row in table.items():
-        told.append(
+        said.append(
             f"   {name:<19} {row['sequences_per_second']:8.1f} sequences/s  {row['memory_mb']:6.0f} MB"
             f"  held-out loss {row['cloze_loss']:.4f}  request {row['latency_ms']:8.2f} ms"
         )
     for name in table.keys() & BARS.keys() if OURS.name in table else ():
         row = table[name]
-        told += [
-            _bar(f"sequences/s, ours over {name}", row["times_the_speed"], BARS[name]),
-            _bar(f"requests, ours over {name}", row["times_the_latency"], LATENCY_BAR),
-            f"held-out loss, ours {table[OURS.name]['cloze_loss']:.4f}, {name} {row['cloze_loss']:.4f}:"
-            f" {'holds' if table[OURS.name]['cloze_loss'] <= row['cloze_loss'] else 'missed'}",
+        said += [
+            f"sequences/s, ours over {name}: {_times(row, BARS[name])}",
+            f"requests, ours over {name}: {_times(row, LATENCY_BAR)}",
+            f"held-out loss, ours over {name}: {table[OURS.name]['cloze_loss']:.4f}, bar "
+            + Bar("cloze_loss", row["cloze_loss"]).verdict(table[OURS.name]["cloze_loss"]),
         ]
-    return told
+    return said
 
 
-def _bar(what: str, ratio: float, bar: float) -> str:
-    return f"{what}: {ratio:.1f} times, bar {bar}: {'holds' if ratio >= bar else 'missed'}"
+def _times(row: dict[str, Any], bar: Bar) -> str:
+    """`7.5 times, bar ≥ 8: missed`."""
+    return f"{row[bar.figure]:.1f} times, bar {bar.verdict(row[bar.figure])}"
 
 
 if __name__ == "__main__":

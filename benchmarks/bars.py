@@ -17,6 +17,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bar import Bar
 from recsys import machine, paths
 
 ROUNDS = 3
@@ -25,24 +26,24 @@ ONE_CORE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 @dataclass(frozen=True)
 class Bench:
-    """A command and the most that its figures may be; a figure without a limit is only told."""
+    """A command and the bars of its figures, which are named by their path in the JSON document: "wall_ms.p50"."""
 
     name: str
     command: str  # after `bench`
-    limits: dict[str, float | None]  # by place in the JSON document: "wall_ms.p50"
+    bars: tuple[Bar, ...]
     one_core: bool = False
 
 
 BENCHES = (
-    Bench("request, 27,000 films", "serve", {"wall_ms.p50": 3, "wall_ms.p99": 8}, True),
-    Bench("request, 87,000 films, d=128", "serve --films 87000 --dim 128", {"wall_ms.p50": 10}, True),
-    Bench("request, a million films", "serve --films 1000000 --requests 200", {"wall_ms.p50": 60}, True),
-    Bench("all users of ML-1M, ten films each", "serve --batch", {"seconds": 4, "memory_mb": None}),
-    Bench("full ranking of ML-1M's test users", "evaluate", {"seconds": 5, "memory_mb": 2000}),
-    Bench("training on ML-1M", "train --epochs 4", {"seconds_per_epoch": None, "sequences_per_second": None}),
-    Bench("the same in fp32", "train --epochs 4 --precision fp32", {"sequences_per_second": None, "memory_mb": None}),
+    Bench("request, 27,000 films", "serve", (Bar("wall_ms.p50", 3), Bar("wall_ms.p99", 8)), True),
+    Bench("request, 87,000 films, d=128", "serve --films 87000 --dim 128", (Bar("wall_ms.p50", 10),), True),
+    Bench("request, a million films", "serve --films 1000000 --requests 200", (Bar("wall_ms.p50", 60),), True),
+    Bench("all users of ML-1M, ten films each", "serve --batch", (Bar("seconds", 4), Bar("memory_mb"))),
+    Bench("full ranking of ML-1M's test users", "evaluate", (Bar("seconds", 5), Bar("memory_mb", 2000))),
+    Bench("training on ML-1M", "train --epochs 4", (Bar("seconds_per_epoch"), Bar("sequences_per_second"))),
+    Bench("the same in fp32", "train --epochs 4 --precision fp32", (Bar("sequences_per_second"), Bar("memory_mb"))),
 )
-LOAD = {"first.seconds": 20, "first.memory_mb": 4000, "second.seconds": 1}
+LOAD = (Bar("first.seconds", 20), Bar("first.memory_mb", 4000), Bar("second.seconds", 1))
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -57,9 +58,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     measured = []
     for bench in benches:
         runs = [run(bench) for _ in range(ROUNDS)]
-        rows = {figure: judged(bench, figure, runs) for figure in bench.limits}
+        rows = {bar.figure: row(bar, runs) for bar in bench.bars}
         measured.append({"bench": bench.name, "figures": rows, "runs": runs})
-        print("\n".join(line(bench.name, figure, row) for figure, row in rows.items()), flush=True)
+        print("\n".join(line(bench.name, bar, rows[bar.figure]["median"]) for bar in bench.bars), flush=True)
     if options.json:
         document = {"machine": machine.describe(), "rounds": ROUNDS, "measured": measured}
         options.json.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
@@ -75,17 +76,16 @@ def run(bench: Bench) -> dict[str, Any]:
     return {name: value for name, value in json.loads(ended.stdout).items() if name != "machine"}
 
 
-def judged(bench: Bench, figure: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
+def row(bar: Bar, runs: list[dict[str, Any]]) -> dict[str, Any]:
     """The median of a figure, its limit, and whether it holds."""
-    values = [reduce(dict.__getitem__, figure.split("."), run) for run in runs]
-    median, limit = statistics.median(values), bench.limits[figure]
-    return {"median": median, "of": values, "limit": limit, "holds": None if limit is None else median <= limit}
+    values = [reduce(dict.__getitem__, bar.figure.split("."), run) for run in runs]
+    median = statistics.median(values)
+    return {"median": median, "of": values, "limit": bar.limit, "holds": bar.holds(median)}
 
 
-def line(name: str, figure: str, row: dict[str, Any]) -> str:
+def line(name: str, bar: Bar, median: float) -> str:
     """`request, 27,000 films            wall_ms.p50     1.2  ≤ 3: holds`."""
-    verdict = "" if row["limit"] is None else f"  ≤ {row['limit']:g}: {'holds' if row['holds'] else 'missed'}"
-    return f"{name:<36}{figure:<22}{row['median']:10.2f}{verdict}"
+    return f"{name:<36}{bar.figure:<22}{median:10.2f}  {bar.verdict(median)}".rstrip()
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ SPREAD = 1.38  # σ of the log-normal part of a length: from ML-20M's median of 
 STEEPNESS, MOST_POPULAR = 3.2, 3_740  # σ of a film's popularity, and its highest multiple of the median
 FEWEST = 5  # ratings of a film: the loader leaves out those with fewer
 THEMES = 50  # groups of films between which people walk
-STAY, ONWARD = 0.85, 0.10  # chances that the next film is of the same theme, or of the one after it; else of any
-SAME_SECOND, NEXT_SITTING = 0.25, 0.02  # chances that a rating shares its predecessor's time, or comes days later
+STAY, ONWARD = 0.85, 0.10  # probability that the next film is of the same theme, or of the one after it; else of any
+SAME_SECOND, NEXT_SITTING = 0.25, 0.02  # probability that a rating shares its predecessor's time, or comes days later
 FIRST_DAY, YEARS = 820_454_400, 19  # 1996-01-01, in seconds; how long people go on to join
 HIGHEST_ID = 131_262  # of a film
 AT_ONCE = 1_000  # users drawn together: bounds the memory
@@ -133,9 +133,9 @@ class World:
 
     def _walk(self, lengths: np.ndarray) -> np.ndarray:
         """(E,) the theme of every event: it stays, goes one on, or leaps anywhere, from any theme alike."""
-        chance = self.rng.random(lengths.sum())
-        leaps = self.rng.integers(self.themes, size=len(chance))
-        steps = np.where(chance < STAY, 0, np.where(chance < STAY + ONWARD, 1, leaps))
+        draw = self.rng.random(lengths.sum())
+        leaps = self.rng.integers(self.themes, size=len(draw))
+        steps = np.where(draw < STAY, 0, np.where(draw < STAY + ONWARD, 1, leaps))
         starts = np.cumsum(lengths) - lengths
         steps[starts] = leaps[starts]
         walked = np.cumsum(steps)
@@ -147,8 +147,8 @@ class World:
             return self.rng.integers(self.size.films, size=len(theme))
         if tries >= IN_THEME:
             theme = self.rng.integers(self.themes, size=len(theme))
-        place = self.theme_starts[theme] + self.rng.random(len(theme)) * self.theme_weights[theme]
-        return self.by_theme[np.searchsorted(self.shares, place, side="right").clip(max=self.size.films - 1)]
+        point = self.theme_starts[theme] + self.rng.random(len(theme)) * self.theme_weights[theme]
+        return self.by_theme[np.searchsorted(self.shares, point, side="right").clip(max=self.size.films - 1)]
 
     def ratings(self) -> Iterator[pd.DataFrame]:
         """Some users at a time: userId, movieId, rating, timestamp, sorted by user, then film, as in ML-20M."""
@@ -161,9 +161,9 @@ class World:
 
     def _times(self, user: np.ndarray) -> np.ndarray:
         """(E,) seconds since 1970, never falling within a user; many are shared."""
-        chance = self.rng.random(len(user))
+        draw = self.rng.random(len(user))
         gaps = np.ceil(self.rng.exponential(15, len(user)))  # seconds between two ratings of a sitting
-        gaps = np.where(chance < SAME_SECOND, 0, np.where(chance < 1 - NEXT_SITTING, gaps, gaps * 40_000))
+        gaps = np.where(draw < SAME_SECOND, 0, np.where(draw < 1 - NEXT_SITTING, gaps, gaps * 40_000))
         first = np.flatnonzero(np.diff(user, prepend=-1))
         gaps[first] = 0
         passed = np.cumsum(gaps)

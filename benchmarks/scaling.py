@@ -28,6 +28,7 @@ from typing import Any
 from recsys import machine, paths
 from recsys.bench.shapes import generated
 from recsys.data.schema import Dataset
+from recsys.errors import python
 from recsys.training.run import Run
 
 SEQUENCES = 16  # histories in a training step
@@ -117,9 +118,11 @@ def measure(point: Point) -> dict[str, float]:
 def steps(dataset: Dataset, point: Point) -> list[float]:
     """CPU seconds of training steps; an epoch is one step here, and the first is left out."""
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+    from recsys.training.loop import Schedule
 
     epochs = 4 if point.films >= LARGE else 9
-    config = Bert4RecConfig(length=point.history, batch_size=SEQUENCES, epochs=epochs, head_start=False, fading=False)
+    schedule = Schedule(epochs=epochs, batch_size=SEQUENCES)
+    config = Bert4RecConfig(schedule=schedule, length=point.history, pmi_init=False, relative_bias=False)
     if point.kind == "sampled-softmax":
         config = replace(config, loss="sampled-softmax", negatives=NEGATIVES)
     ends: list[float] = []
@@ -135,17 +138,23 @@ def steps(dataset: Dataset, point: Point) -> list[float]:
 
 def requests(dataset: Dataset, point: Point) -> list[float]:
     """CPU seconds of single requests; the first three are left out."""
+    from recsys.models import registry
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
-    from recsys.serving.recommend import recommend
+    from recsys.serving.predictor import Predictor
+    from recsys.serving.recommend import Request, recommend
 
-    model = Bert4Rec(Bert4RecConfig(length=point.history + 1, fading=False))  # the history and [mask]
+    model = Bert4Rec(Bert4RecConfig(length=point.history + 1, relative_bias=False))  # the history and [mask]
     model.module = model.build(dataset.n_items)
     model.module.eval()
     peak_from_here_mb()
-    history, seconds = dataset.history(0).tolist(), []
+    predictor, request = (
+        Predictor(dataset, registry.get("bert4rec"), model),
+        Request(tuple(dataset.history(0).tolist())),
+    )
+    seconds = []
     for _ in range(13 if point.films >= LARGE else 43):
         began = time.process_time()
-        recommend(dataset, model, history)
+        recommend(predictor, request)
         seconds.append(time.process_time() - began)
     return seconds[3:]
 
@@ -196,7 +205,10 @@ def draw(document: dict[str, Any], page: Path) -> list[str]:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        print("no plots without matplotlib; run: pip install -r benchmarks/requirements.txt", file=sys.stderr)
+        print(
+            f"no plots without matplotlib; run: {python()} -m pip install -r benchmarks/requirements.txt",
+            file=sys.stderr,
+        )
         return []
     plt.rcParams |= {"svg.hashsalt": "scaling", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10}
     shown = []

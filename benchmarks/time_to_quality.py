@@ -5,11 +5,11 @@
     python -m benchmarks.time_to_quality --epoch-of-ml20m     times an epoch of a generated set of ML-20M's shape
     python -m benchmarks.time_to_quality --smoke              the same steps on a tiny set: do they work here?
 
-Needs torch, numpy, pandas, scipy, safetensors and tqdm, and ML-1M (python -m recsys data get ml-1m). Validation says
-when to stop and which weights to keep; the test films are looked at once, at the end, under the standard protocol
-(README). Two clocks: *training* runs from the first batch to the last validation, a compiler's work included;
-*everything* from the start of this script to the last test rank: imports, data, head start, training, test.
-Settings are chosen with --no-test, by validation.
+Needs ML-1M (python -m recsys data get ml-1m) and the packages torch, numpy, pandas, scipy, safetensors and tqdm.
+Validation says when to stop and which weights to keep; the test films are looked at once, at the end, under the
+standard protocol (README). Two clocks: *training* runs from the first batch to the last validation, a compiler's work
+included; *everything* from the start of this script to the last test rank: imports, data, initialisation, training,
+test. Settings are chosen with --no-test, by validation.
 """
 # ruff: noqa: E402  (the clock starts before anything heavy is imported)
 
@@ -22,59 +22,46 @@ import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bar import Bar
 from recsys import machine, paths
 from recsys.bench.shapes import generated
 from recsys.bench.train import time_training
 from recsys.data import movielens
-from recsys.data.schema import DataError, Dataset
-from recsys.data.split import leave_one_out
+from recsys.data.schema import Dataset
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.errors import RecsysError
 from recsys.evaluation import protocols
-from recsys.evaluation.metrics import summary
-from recsys.evaluation.run import ranks
+from recsys.evaluation.rank_held_out import ranks
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.ranking.metrics import summary
+from recsys.training.loop import Schedule
 from recsys.training.run import Run
 
 # Launching a step costs a GPU some milliseconds, however small it is: hence few large ones, at a higher rate.
 ML_1M = Bert4RecConfig(
-    batch_size=128,
-    lr=4e-3,
-    warmup=100,
-    averaging=0.997,
+    schedule=Schedule(
+        epochs=60, batch_size=128, lr=4e-3, warmup_steps=100, ema_decay=0.997, validate_every=5, patience=4
+    ),
     dropout=0.05,
-    epochs=60,
-    validate_every=5,
-    patience=4,
-    fading=False,  # tuned with the paper's position embeddings
+    relative_bias=False,  # tuned with the paper's position embeddings
 )
-ML_20M = Bert4RecConfig(dim=256, batch_size=256, epochs=3, head_start=False, fading=False)
+ML_20M = Bert4RecConfig(schedule=Schedule(epochs=3, batch_size=256), dim=256, pmi_init=False, relative_bias=False)
 SMOKE = Bert4RecConfig(
-    dim=16, length=20, batch_size=32, warmup=5, averaging=0.9, epochs=3, validate_every=1, head_start=False
+    schedule=Schedule(epochs=3, batch_size=32, warmup_steps=5, ema_decay=0.9, validate_every=1),
+    dim=16,
+    length=20,
+    pmi_init=False,
 )
-FLAGS = ("batch_size", "lr", "warmup", "averaging", "epochs", "validate_every", "patience", "dropout", "mask_share")
+SCHEDULE_FLAGS = ("batch_size", "lr", "warmup_steps", "ema_decay", "epochs", "validate_every", "patience")
+MODEL_FLAGS = ("dropout", "mask_prob")
 ML_20M_SHAPE, SMOKE_SHAPE = (138_493, 26_744, 144), (200, 120, 20)  # users, films, mean films of a user
 
 
-@dataclass(frozen=True)
-class Bar:
-    """What one H100 or H200 is asked to reach."""
-
-    figure: str  # its name in a run's result
-    limit: float
-    at_least: bool = False
-
-    def line(self, result: dict[str, Any]) -> str:
-        """`training_seconds 21.4, bar ≤ 30: reached`; a figure that was not taken is named as open."""
-        value, sign = result.get(self.figure), "≥" if self.at_least else "≤"
-        if value is None:
-            return f"{self.figure} open, bar {sign} {self.limit:g}: not measured in this run"
-        reached = value >= self.limit if self.at_least else value <= self.limit
-        return f"{self.figure} {value:.4g}, bar {sign} {self.limit:g}: {'reached' if reached else 'missed'}"
-
-
+# What one H100 or H200 has to reach.
 QUALITY_BARS = (Bar("test_ndcg@10", 0.1537, at_least=True), Bar("training_seconds", 30), Bar("everything_seconds", 90))
 EPOCH_BARS = (Bar("seconds_per_epoch", 4), Bar("gpu_memory_mb", 10_000))
 
@@ -88,7 +75,7 @@ def main(argv: list[str] | None = None) -> int:
         if options.json:
             document = {"benchmark": "time_to_quality", "machine": machine.describe(), "runs": runs}
             options.json.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    except DataError as error:
+    except RecsysError as error:
         print(error, file=sys.stderr)
         return 1
     return 0
@@ -108,8 +95,8 @@ def parser() -> argparse.ArgumentParser:
     how = flags.add_mutually_exclusive_group()
     how.add_argument("--compile", action="store_true", help="hand the model to torch.compile")
     how.add_argument("--both", action="store_true", help="a run without, then one with compilation")
-    for name in FLAGS:
-        flags.add_argument("--" + name.replace("_", "-"), type=type(getattr(ML_1M, name)), help="of the model")
+    for name, owner in [(name, ML_1M.schedule) for name in SCHEDULE_FLAGS] + [(name, ML_1M) for name in MODEL_FLAGS]:
+        flags.add_argument("--" + name.replace("_", "-"), type=type(getattr(owner, name)), help="of the model")
     return flags
 
 
@@ -121,20 +108,18 @@ def both(flags: list[str]) -> list[dict[str, Any]]:
         for extra in ([], ["--compile"]):
             command = [sys.executable, "-m", "benchmarks.time_to_quality", *flags, *extra, "--json", str(file)]
             if subprocess.run(command, cwd=paths.REPOSITORY, check=False).returncode:
-                raise DataError(f"a run failed, its message is above; try it alone: {' '.join(command[1:-2])}")
+                raise RecsysError(f"a run failed, its message is above; try it alone: {' '.join(command[1:-2])}")
             runs += json.loads(file.read_text("utf-8"))["runs"]
     return runs
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """One run in this process, told in lines as it goes."""
+    """One run in this process, reported in lines as it goes."""
     run = Run(options.seed, options.device, precision=options.precision, compile=options.compile)
-    chosen = {name: value for name in FLAGS if (value := getattr(options, name)) is not None}
+    config = chosen(options)
     if options.epoch_of_ml20m:
-        config = replace(SMOKE if options.smoke else ML_20M, **chosen)
         result, bars = epochs(generated(*(SMOKE_SHAPE if options.smoke else ML_20M_SHAPE)), config, run), EPOCH_BARS
     else:
-        config = replace(SMOKE if options.smoke else ML_1M, **chosen)
         dataset = generated(*SMOKE_SHAPE) if options.smoke else movielens.load(options.dataset)
         result, bars = time_to_quality(dataset, config, run, not options.no_test), QUALITY_BARS
     print(f"\n{result['dataset']} on {result['device']}, {'compiled' if run.compile else 'eager'}")
@@ -142,14 +127,26 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     if options.smoke or not result["device"].startswith("cuda"):
         print("the bars are for one GPU and the whole set: open")
     else:
-        print("\n".join(bar.line(result) for bar in bars))
+        print(
+            "\n".join(
+                f"{bar.figure} {result.get(bar.figure)}, bar {bar.verdict(result.get(bar.figure))}" for bar in bars
+            )
+        )
     return result
+
+
+def chosen(options: argparse.Namespace) -> Bert4RecConfig:
+    """The settings of the run that was asked for, with those of the flags."""
+    config = SMOKE if options.smoke else ML_20M if options.epoch_of_ml20m else ML_1M
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    schedule = replace(config.schedule, **{name: given[name] for name in SCHEDULE_FLAGS if name in given})
+    return replace(config, schedule=schedule, **{name: given[name] for name in MODEL_FLAGS if name in given})
 
 
 def time_to_quality(dataset: Dataset, config: Bert4RecConfig, run: Run, look_at_test: bool = True) -> dict[str, Any]:
     """Train with early stopping, then rank the test films; the seconds of each part."""
     events: list[dict[str, Any]] = []
-    split = leave_one_out(dataset)
+    split = LEAVE_ONE_OUT(dataset)
     loaded = time.perf_counter()
     model = Bert4Rec(config).fit(split.train, split.valid, replace(run, report=lambda e: events.append(e) or show(e)))
     fitted = time.perf_counter()
@@ -160,19 +157,19 @@ def time_to_quality(dataset: Dataset, config: Bert4RecConfig, run: Run, look_at_
     training = events[-1]["seconds"]
     return {
         **circumstances(dataset, config, run),
-        "device": str(model.device),
+        "device": model.device,
         "epochs": len(events),
         "best_epoch": best["epoch"],
         **{f"valid_{name}": best[name] for name in test or ("ndcg@10", "hr@10")},
         **{f"test_{name}": round(value, 6) for name, value in test.items()},
         "load_seconds": round(loaded - BEGAN, 2),  # imports too
-        "prepare_seconds": round(fitted - loaded - training, 2),  # module, head start, best weights put back
+        "prepare_seconds": round(fitted - loaded - training, 2),  # module, PMI initialisation, best weights put back
         "training_seconds": round(training, 2),
         "first_epoch_seconds": round(events[0]["seconds"], 2),  # where a compiler works
         "test_seconds": round(ended - fitted, 2),
         "everything_seconds": round(ended - BEGAN, 2),
         "memory_mb": round(machine.peak_memory_mb()),
-        "gpu_memory_mb": max(event["memory_mb"] for event in events) if model.device.type == "cuda" else None,
+        "gpu_memory_mb": max(event["memory_mb"] for event in events) if model.device.startswith("cuda") else None,
         "curve": [{name: event[name] for name in ("epoch", "seconds", "loss", "ndcg@10")} for event in validations],
     }
 

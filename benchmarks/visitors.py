@@ -26,14 +26,15 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.typing import Subprotocol
 
 from benchmarks.app import served
+from benchmarks.bar import Bar
 from recsys import machine
 from recsys.data import movielens
-from recsys.data.schema import DataError
+from recsys.errors import RecsysError
 from recsys.serving.history import to_query
 
 LARGEST = 1 << 26  # bytes of a message
 PATIENCE = 60.0  # seconds after which a visitor gives up
-BAR_MS = 1000.0  # for the 95th percentile, ten visitors
+BAR = Bar("p95_ms", 1000)  # ten visitors
 PRESSED = "*Move "  # the buttons that reorder the list
 COMPLETE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)  # not: "again, at once"
 
@@ -64,7 +65,7 @@ class Visitor:
         uri = f"ws://{address}/_stcore/stream"
         connection = await websockets.connect(uri, subprotocols=[Subprotocol("streamlit")], max_size=LARGEST)
         visitor = cls(connection, query)
-        await visitor.ask(None)
+        await visitor.run_page(None)
         return visitor
 
     async def press(self, label: str, rng: random.Random) -> float:
@@ -72,9 +73,9 @@ class Visitor:
         found = [button for button in self.buttons.values() if button.label.startswith(label)]
         if not found:
             raise Stuck(f'the page has no button "{label}…"; it has {", ".join(self.buttons) or "none"}')
-        return await self.ask(rng.choice(found))
+        return await self.run_page(rng.choice(found))
 
-    async def ask(self, button: Button | None) -> float:
+    async def run_page(self, button: Button | None) -> float:
         """Run the page, with a button pressed or without; the seconds until it was complete."""
         message = BackMsg()
         message.rerun_script.query_string = self.query
@@ -141,19 +142,19 @@ def main(argv: list[str] | None = None) -> int:
         query = link(options.data, options.films)
         with served() as page:
             seconds = asyncio.run(crowd(page.removeprefix("http://"), query, options))
-    except (DataError, Stuck, OSError, websockets.WebSocketException) as error:
+    except (RecsysError, Stuck, OSError, websockets.WebSocketException) as error:
         print(error or f"the app did not answer within {PATIENCE:.0f} s", file=sys.stderr)
         return 1
-    p50, p95, worst = (1000 * np.quantile(seconds, share) for share in (0.5, 0.95, 1))
+    p50, p95, worst = (1000 * np.quantile(seconds, level) for level in (0.5, 0.95, 1))
     result = {"data": options.data, "films": options.films, "visitors": options.visitors, "pause_s": options.pause}
     result |= {"presses": len(seconds), "p50_ms": round(p50), "p95_ms": round(p95), "worst_ms": round(worst)}
     print(f"{options.visitors} visitors, {options.pause:g} s of thought, {options.data}, {options.films} films each:")
-    print(f"{len(seconds)} presses, p50 {p50:.0f} ms, p95 {p95:.0f} ms, worst {worst:.0f} ms; bar: p95 ≤ {BAR_MS:g} ms")
+    print(f"{len(seconds)} presses, p50 {p50:.0f} ms, worst {worst:.0f} ms, p95 {p95:.0f} ms, bar {BAR.verdict(p95)}")
     described = machine.describe()
     print(machine.line(described))
     if options.json:
         options.json.write_text(json.dumps({"machine": described, "result": result}, indent=1) + "\n")
-    return 0 if p95 <= BAR_MS else 1
+    return 0 if BAR.holds(p95) else 1
 
 
 def parser() -> argparse.ArgumentParser:

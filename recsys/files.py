@@ -1,7 +1,7 @@
-"""Files that are old or new, never half, and that tell when a bit of them was altered.
+"""Files that are written whole or not at all, and in which an altered bit is noticed.
 
 A *sealed* document is JSON with a SHA-256 over the rest of itself. A *pair* is a sealed document and the binary file
-whose hash it names; to altered bits and cut-off writes the two are one.
+whose hash it names: the two are replaced together, and damage to either is noticed.
 """
 
 import contextlib
@@ -12,18 +12,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from recsys.errors import RecsysError
+
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 
-class DamagedFileError(ValueError):
-    """A file that is not what was written."""
+class DamagedFileError(RecsysError):
+    """A file whose content is not what was written."""
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replace a file in one step: after a full disk, Ctrl-C or a kill the old one is still there. Raises OSError.
+    """Replace a file in one step: a full disk, Ctrl-C or a kill leaves the old one. Raises OSError.
 
     Two writers of one path must take turns: see `locked`.
     """
@@ -43,7 +45,7 @@ def write(path: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def locked(folder: Path, shared: bool = False) -> Iterator[None]:
-    """Keep other threads and processes out of a folder; those who only read may share it.
+    """Hold the lock of a folder, once other threads and processes have released it; readers may share it.
 
     Where the system has no such lock (Windows, some network disks) this does nothing.
     """
@@ -59,18 +61,45 @@ def locked(folder: Path, shared: bool = False) -> Iterator[None]:
         os.close(handle)
 
 
+@contextlib.contextmanager
+def try_locked(path: Path) -> Iterator[bool]:
+    """Hold the lock file `path` if nobody else does; yields whether it is held. The file stays.
+
+    The system lets go of it when the process ends, however it ends. Where there is no such lock this yields True.
+    """
+    if fcntl is None:
+        yield True
+        return
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        yield _lock_at_once(handle)
+    finally:
+        os.close(handle)
+
+
+def _lock_at_once(handle: int) -> bool:
+    """Whether nobody else holds the lock of an open file; an OSError of another kind means that there are no locks."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def seal(document: dict[str, Any]) -> bytes:
-    """Canonical JSON with its own SHA-256, which stands under `run` where there is one, so that the rest can repeat."""
-    bare = _with_digest(json.loads(_text(document)), None)  # as it will be read: keys are text, tuples are lists
+    """Canonical JSON with its own SHA-256: under "run" where there is one, so that all else repeats in a second run."""
+    bare = _with_digest(json.loads(_text(document)), None)  # as it will be read: tuples become lists
     return _text(_with_digest(bare, sha256(_text(bare)))) + b"\n"
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
-    """The document that `seal` made. Raises OSError, and DamagedFileError for anything else, be it by one bit."""
+    """The document that `seal` made. Raises OSError, and DamagedFileError if a single bit differs."""
     data = path.read_bytes()
     try:
         document = json.loads(data)
-        # comparing bytes, not values, also finds a changed letter case in 1e-05 or in an escape
+        # bytes are compared, not values, to notice also what means the same: 1E-05 for 1e-05
         intact = isinstance(document, dict) and seal(document) == data
     except (ValueError, RecursionError):
         intact = False
@@ -82,8 +111,8 @@ def read_sealed(path: Path) -> dict[str, Any]:
 def write_pair(index: Path, document: dict[str, Any], payload: Path, data: bytes) -> None:
     """Replace a document and its binary file so that a reader finds both old or both new. Raises OSError.
 
-    The new data waits under another name; replacing the document is the moment from which it counts; then it gets its
-    name. The caller holds the folder's lock.
+    The new data is written under another name; replacing the document is the moment from which it counts; then it is
+    renamed. The caller holds the folder's lock.
     """
     _settle(index, payload)
     try:
@@ -94,7 +123,7 @@ def write_pair(index: Path, document: dict[str, Any], payload: Path, data: bytes
 
 
 def read_pair(index: Path, payload: Path) -> tuple[dict[str, Any], bytes]:
-    """The document and the bytes it vouches for. Raises OSError and DamagedFileError."""
+    """The document and the bytes whose hash it names. Raises OSError and DamagedFileError."""
     document = read_sealed(index)
     wanted = document.get("files", {}).get(payload.name)
     for path in (payload, _waiting(payload)):  # the second: a kill came just before the last rename
@@ -109,7 +138,7 @@ def sha256(data: bytes) -> str:
 
 
 def _settle(index: Path, payload: Path) -> None:
-    """Give waiting data its name if the document vouches for it, else drop it."""
+    """Finish or undo an interrupted `write_pair`: rename waiting data whose hash the document names, else delete it."""
     waiting = _waiting(payload)
     if not waiting.exists():
         return
@@ -129,7 +158,7 @@ def _waiting(payload: Path) -> Path:
 
 
 def _with_digest(document: dict[str, Any], digest: str | None) -> dict[str, Any]:
-    """A copy with "sha256" set in its place, or without it (None)."""
+    """A copy with its "sha256" set, or without it (None)."""
     if isinstance(document.get("run"), dict):
         return document | {"run": _with_digest(document["run"], digest)}
     rest = {key: value for key, value in document.items() if key != "sha256"}
@@ -141,7 +170,7 @@ def _text(document: dict[str, Any]) -> bytes:
 
 
 def _sync(folder: Path) -> None:
-    """Make a rename survive a power cut."""
+    """Make a rename survive a power failure."""
     with contextlib.suppress(OSError):  # Windows cannot open a folder
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""On what a figure was measured, and how much memory that took."""
+"""The machine on which a figure was measured, and the memory that it took."""
 
 import contextlib
 import os
@@ -19,12 +19,12 @@ PACKAGES = ("torch", "numpy", "pandas", "scipy", "implicit")
 
 
 def describe() -> dict[str, Any]:
-    """Everything beside the code that moves a figure; plain JSON."""
+    """Everything that moves a figure apart from the code, as JSON."""
     return {
         "cpu": _cpu(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "threads": os.environ.get("OMP_NUM_THREADS", "all"),
-        "load": round(os.getloadavg()[0], 1),  # processes that ran or waited, last minute: ours is one of them
+        "load": round(os.getloadavg()[0], 1),  # processes running or waiting in the last minute, ours included
         "gpu": _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader") or None,
         "system": f"{platform.system()} {platform.machine()}",
         **versions(),
@@ -35,14 +35,14 @@ def describe() -> dict[str, Any]:
 
 def line(machine: dict[str, Any]) -> str:
     """A described machine in one line."""
-    where = f"{machine['cores']} cores of {machine['cpu']}" + (f", {machine['gpu']}" if machine["gpu"] else "")
+    hardware = f"{machine['cores']} cores of {machine['cpu']}" + (f", {machine['gpu']}" if machine["gpu"] else "")
     versions = ", ".join(f"{name} {machine[name]}" for name in ("python", *PACKAGES) if name in machine)
-    return f"{where}, load {machine['load']}; {versions}; {machine['date']}, commit {machine['commit'] or 'unknown'}"
+    return f"{hardware}, load {machine['load']}; {versions}; {machine['date']}, commit {machine['commit'] or 'unknown'}"
 
 
 def peak_memory_mb() -> float:
     """The most memory that this process has held so far, in MB (10⁶ bytes)."""
-    with contextlib.suppress(OSError):  # Linux: getrusage would also count what the parent held before it started us
+    with contextlib.suppress(OSError):  # Linux, where getrusage also counts what our parent held before it started us
         status = Path("/proc/self/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
     import resource  # here, because Windows has none
@@ -52,9 +52,9 @@ def peak_memory_mb() -> float:
 
 
 def free_memory() -> float:
-    """Bytes that this process can still take: what the machine has left, or its control group where that is less.
+    """Bytes that this process can still allocate: what is left on the machine, or in its control group if less.
 
-    inf where the system tells neither.
+    inf where neither is known.
     """
     left = [float("inf")]
     with contextlib.suppress(OSError, IndexError, ValueError):
@@ -66,7 +66,7 @@ def free_memory() -> float:
 
 
 def _memory_groups() -> list[Path]:
-    """Folders that may hold a limit on us: the roots (in a container, its own group) and what the kernel names."""
+    """Folders that may hold our limit: the roots (in a container, its own group) and those that the kernel names."""
     found = [GROUPS, GROUPS / "memory"]
     with contextlib.suppress(OSError):
         for row in OWN_GROUPS.read_text().splitlines():  # "4:memory:/a/b", in version 2 "0::/a/b"
@@ -77,7 +77,7 @@ def _memory_groups() -> list[Path]:
 
 
 def _left_in(group: Path, limit: str, used: str) -> float:
-    """What a control group leaves, file pages counted as free; inf where it sets no limit ("max")."""
+    """Bytes left in a control group, file pages counted as free; inf where it sets no limit ("max")."""
     with contextlib.suppress(OSError, ValueError):
         statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
         pages = int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
@@ -95,7 +95,7 @@ def _cpu() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of Python and of the packages whose version may move a figure, those that are here."""
+    """The versions of Python and of the installed packages that may move a figure."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -109,9 +109,9 @@ def commit() -> str:
 
 
 def _first_line(*command: str) -> str:
-    """What a program says, "" where it is missing or fails."""
+    """The first line that a program prints, "" where it is missing or fails."""
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
+        printed = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return ""
-    return said.partition("\n")[0].strip()
+    return printed.partition("\n")[0].strip()

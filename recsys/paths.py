@@ -34,25 +34,25 @@ def encoder() -> Path:
     return home() / "encoder" / "all-MiniLM-L6-v2"
 
 
-def training(dataset: str, protocol: str) -> str:
-    """The name under which models for a protocol are kept: those for `time` learn from less, so theirs is another."""
-    return f"{dataset}@time" if protocol == "time" else dataset
+def checkpoint(dataset: str, splitting: str, variant: str, seed: int) -> Path:
+    """A model trained or fitted on this machine, from the training part of one splitting."""
+    return _checkpoints(home(), dataset, splitting) / variant / f"seed-{seed}"
 
 
-def checkpoint(dataset: str, variant: str, seed: int) -> Path:
-    """A model trained or fitted on this machine."""
-    return home() / "checkpoints" / dataset / variant / f"seed-{seed}"
-
-
-def seeds(dataset: str, variant: str) -> list[int]:
+def seeds(dataset: str, splitting: str, variant: str) -> list[int]:
     """Seeds with a folder on this machine, finished or not, ascending."""
-    names = [path.name.removeprefix("seed-") for path in checkpoint(dataset, variant, 0).parent.glob("seed-*")]
+    found = checkpoint(dataset, splitting, variant, 0).parent.glob("seed-*")
+    names = [path.name.removeprefix("seed-") for path in found]
     return sorted(int(name) for name in names if name.isdecimal())
 
 
-def shipped_checkpoint(dataset: str, variant: str) -> Path:
+def shipped_checkpoint(dataset: str, splitting: str, variant: str) -> Path:
     """A model that comes with the project."""
-    return ASSETS / "checkpoints" / dataset / variant
+    return _checkpoints(ASSETS, dataset, splitting) / variant
+
+
+def _checkpoints(root: Path, dataset: str, splitting: str) -> Path:
+    return root / "checkpoints" / dataset / splitting
 
 
 def shipped_film_vectors(dataset: str) -> Path:
@@ -60,9 +60,9 @@ def shipped_film_vectors(dataset: str) -> Path:
     return ASSETS / "film_vectors" / f"{dataset}.safetensors"
 
 
-def film_vectors(dataset: str) -> Path:
-    """Sentence vectors of a data set's films, fp16, computed on this machine."""
-    return home() / "film_vectors" / f"{dataset}.safetensors"
+def film_vectors(dataset: str, texts: str) -> Path:
+    """Sentence vectors of a data set's films, fp16, computed on this machine; `texts`: the hash of what was encoded."""
+    return home() / "film_vectors" / dataset / f"{texts[:16]}.safetensors"
 
 
 def results(root: Path, dataset: str, protocol: str) -> Path:

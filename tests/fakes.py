@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import Recommender
+from recsys.models.base import Recommender, Variant
 from recsys.training.run import Run
 
 
@@ -17,9 +17,8 @@ class CountsConfig:
 
 
 class Counts(Recommender):
-    """Scores every film by how often it was watched in training; fitted on first use."""
+    """Scores every item by how often it was watched in training; fitted on first use."""
 
-    title, family, paper = "Counts", "Baselines", "arXiv:0000.00000"
     Config = CountsConfig
     fits = 0  # how often any of them was fitted
 
@@ -41,10 +40,12 @@ class Counts(Recommender):
 
 
 class Trained(Counts):
-    """The same, but it counts as a model that has to be trained, and whose weights are shipped."""
+    """The same, but it counts as a model that has to be trained, and whose weights may be shipped."""
 
-    title, family = "Trained", "Transformers"
-    shipped = True
+    needs_training = True
 
 
-VARIANTS = {"counts": Counts, "trained": Trained}
+VARIANTS = {
+    "counts": Variant(Counts, "Counts", "Baselines", "arXiv:0000.00000", name="counts"),
+    "trained": Variant(Trained, "Trained", "Transformers", "arXiv:0000.00000", name="trained"),
+}

@@ -19,7 +19,10 @@ def test_the_two_commands_are_complete_by_themselves():
 def test_every_file_that_the_readme_names_exists():
     named = re.findall(r"`((?:recsys|assets|pages|tests|benchmarks)/[\w/.-]*|[\w]+\.(?:py|txt))`", README)
     assert named
-    places = [REPOSITORY, *(REPOSITORY / "recsys" / part for part in ("models", "training", "evaluation", "serving"))]
+    places = [
+        REPOSITORY,
+        *(REPOSITORY / "recsys" / part for part in ("ranking", "models", "training", "evaluation", "serving")),
+    ]
     for name in named:
         assert any((place / name).exists() for place in places), name
 

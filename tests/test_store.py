@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,16 @@ import pytest
 
 from recsys import files, paths, store
 from recsys.data.schema import Queries
-from recsys.data.split import leave_one_out
+from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, leave_one_out
+from recsys.errors import recsys_command
 from recsys.models import registry
 from recsys.models.base import NoConfig
 from tests import fakes, toys
+from tests.dying import do_and_die
 
+REAL_MODELS = registry.get
 WORLD = toys.cycle()
+HISTORIES = [[1, 2, 3, 4, 5], [2, 3, 4, 5, 6], [3, 4, 5, 6, 7], [4, 5, 6, 7, 0]] * 3
 
 
 @pytest.fixture(autouse=True)
@@ -32,43 +37,44 @@ def home(tmp_path, monkeypatch):
     return tmp_path / "home"
 
 
-def fitted(power=1.0, cls=fakes.Counts):
-    return cls(fakes.CountsConfig(power)).fit(leave_one_out(WORLD).train)
+def fitted(power=1.0, variant="counts"):
+    return fakes.VARIANTS[variant].model(fakes.CountsConfig(power)).fit(leave_one_out(WORLD).train)
 
 
-def save(folder, variant="counts", power=1.0, seed=0):
-    store.save(folder, variant, fitted(power, fakes.VARIANTS[variant]), WORLD, seed, {"epochs": 3})
-    return folder
+def save(variant="counts", power=1.0, seed=0):
+    return store.save(variant, fitted(power, variant), WORLD, seed, {"epochs": 3})
 
 
-def test_a_loaded_model_scores_like_the_saved_one_and_has_its_settings(tmp_path):
-    model = store.load(save(tmp_path / "kept", power=0.5), WORLD)
+def shipped(variant="trained", seed=0):
+    """A checkpoint that comes with the project and was not trained here."""
+    source = save(variant, seed=seed)
+    target = store.ship(variant, "cycle", seed)
+    shutil.rmtree(source)
+    return target
+
+
+def train_command(variant, *more):
+    return recsys_command("train", variant, "--dataset", "cycle", *more)
+
+
+def test_a_loaded_model_scores_like_the_saved_one_and_has_its_settings():
+    folder = save(power=0.5)
+    model = store.load(folder, WORLD)
     queries = Queries([np.array([1, 2]), np.array([], int)])
     assert np.array_equal(model.score(queries), fitted(0.5).score(queries))
     assert model.config == fakes.CountsConfig(0.5)
-    assert {path.name for path in (tmp_path / "kept").iterdir()} == {"meta.json", "weights.safetensors"}
+    assert model.title == "Counts"
+    assert {path.name for path in folder.iterdir()} == {"meta.json", "weights.safetensors"}
 
 
-def test_views_of_arrays_are_saved_as_what_they_show(tmp_path):
+def test_views_of_arrays_are_saved_as_what_they_show():
     model = fitted()
     model.counts = np.arange(40, dtype=np.float32)[::2]
-    store.save(tmp_path, "counts", model, WORLD, 0)
-    assert np.array_equal(store.load(tmp_path, WORLD).counts, model.counts)
+    assert np.array_equal(store.load(store.save("counts", model, WORLD, 0), WORLD).counts, model.counts)
 
 
-def test_another_film_list_is_refused_and_the_line_to_type_is_named(tmp_path):
-    folder = save(tmp_path / "kept")
-    with pytest.raises(store.StoreError, match="not the 21 of cycle; run: python -m recsys train counts"):
-        store.load(folder, toys.cycle(n_items=21))
-
-
-def test_other_histories_of_the_same_films_only_warn(tmp_path):
-    with pytest.warns(UserWarning, match="other histories"):
-        assert store.load(save(tmp_path), toys.cycle(seed=1)).counts.sum() > 0
-
-
-def test_no_truncation_and_no_altered_bit_loads(tmp_path):
-    folder, rng = save(tmp_path), np.random.default_rng(0)
+def test_no_truncation_and_no_altered_bit_loads():
+    folder, rng = save(), np.random.default_rng(0)
     for path in sorted(folder.iterdir()):
         whole = path.read_bytes()
         for length in rng.integers(len(whole), size=50):
@@ -86,24 +92,154 @@ def test_no_truncation_and_no_altered_bit_loads(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["meta.json", "weights.safetensors"])
-def test_a_missing_file_is_refused_with_a_remedy(tmp_path, name):
-    (save(tmp_path / "kept") / name).unlink()
-    with pytest.raises(store.StoreError, match="train the model again"):
-        store.load(tmp_path / "kept", WORLD)
+def test_a_missing_file_is_refused_with_the_command(name):
+    folder = save(seed=3)
+    (folder / name).unlink()
+    with pytest.raises(store.StoreError) as error:
+        store.load(folder, WORLD)
+    assert error.value.command == train_command("counts", "--seed", "3")
 
 
-def test_settings_of_another_version_are_refused(tmp_path, monkeypatch):
-    save(tmp_path)
+def test_settings_of_another_version_are_refused(monkeypatch):
+    folder = save()
     monkeypatch.setattr(fakes.Counts, "Config", NoConfig)
     with pytest.raises(store.StoreError, match="another version of counts"):
-        store.load(tmp_path, WORLD)
+        store.load(folder, WORLD)
 
 
-def test_a_save_killed_at_any_step_leaves_the_old_or_the_new(tmp_path):
-    found, folder = [], tmp_path / "kept"
+# A fit belongs to the data that it learnt from
+
+
+def test_another_film_list_is_refused_with_the_command():
+    folder = save()
+    with pytest.raises(store.StoreError, match="knows 20 films, which are not the 21 of cycle") as error:
+        store.load(folder, toys.cycle(n_items=21))
+    assert error.value.command == train_command("counts")
+
+
+def world(histories=HISTORIES, **other):
+    """A small set; other: columns of its interactions."""
+    made = toys.dataset(histories, 8, "cycle")
+    return replace(made, interactions=replace(made.interactions, **other))
+
+
+def reversed_in_time():
+    return world([history[::-1] for history in HISTORIES])
+
+
+def with_other_times():
+    return world(timestamp=world().interactions.timestamp * 2)
+
+
+def with_other_ratings():
+    return world(rating=np.full(sum(map(len, HISTORIES)), 2, np.float32))
+
+
+def test_item_knn_is_fitted_again_when_the_same_data_runs_backwards(monkeypatch):
+    monkeypatch.setattr(registry, "get", REAL_MODELS)
+    query = Queries([np.array([1, 2, 3])])
+    forwards = store.ready("item-knn", world()).score(query)
+    with pytest.warns(UserWarning, match="fitting again.*item-knn learnt from other data than cycle is now"):
+        backwards = store.ready("item-knn", reversed_in_time()).score(query)
+    fresh = registry.get("item-knn").model().fit(LEAVE_ONE_OUT(reversed_in_time()).train).score(query)
+    assert not np.allclose(forwards, backwards)
+    np.testing.assert_allclose(backwards, fresh)
+
+
+@pytest.mark.parametrize("measuring", [True, False])
+def test_what_is_fitted_on_first_use_is_fitted_again_for_other_data_and_then_kept(measuring):
+    store.ready("counts", world(), measuring=measuring)
+    with pytest.warns(UserWarning, match="fitting again"):
+        again = store.ready("counts", reversed_in_time(), measuring=measuring)
+    assert np.array_equal(again.counts, leave_one_out(reversed_in_time()).train.counts)
+    store.ready("counts", reversed_in_time(), measuring=measuring)
+    assert fakes.Counts.fits == 2
+
+
+@pytest.mark.parametrize("changed", [with_other_times, with_other_ratings])
+def test_times_and_ratings_matter_to_a_model_that_reads_them_and_to_no_other(monkeypatch, changed):
+    store.ready("counts", world())
+    store.ready("counts", changed())
+    assert fakes.Counts.fits == 1
+    monkeypatch.setattr(fakes.Counts, "reads_details", True)
+    with pytest.warns(UserWarning, match="fitting again"):
+        store.ready("counts", changed())  # the kept fit does not say which times it read
+    with pytest.warns(UserWarning, match="fitting again"):
+        store.ready("counts", world())
+    store.ready("counts", world())
+    assert fakes.Counts.fits == 3
+
+
+@pytest.mark.parametrize("changed", [reversed_in_time, with_other_times])
+def test_a_trained_model_is_not_measured_on_other_data_but_serves_it_with_a_warning(monkeypatch, changed):
+    monkeypatch.setattr(fakes.Trained, "reads_details", True)
+    model = fakes.VARIANTS["trained"].model().fit(leave_one_out(world()).train)
+    store.save("trained", model, world(), 2)
+    assert store.ready("trained", world(), measuring=True)
+    with pytest.raises(store.StoreError, match="trained learnt from other data than cycle is now") as error:
+        store.ready("trained", changed(), measuring=True)
+    assert error.value.command == train_command("trained", "--seed", "2")
+    with pytest.warns(UserWarning, match="fits less well"):
+        assert np.array_equal(store.ready("trained", changed()).counts, model.counts)
+
+
+def test_titles_matter_to_a_model_that_reads_them_and_to_no_other(monkeypatch):
+    movies = WORLD.catalog.movies
+    renamed = replace(WORLD, catalog=replace(WORLD.catalog, movies=movies.assign(title=movies["title"] + "!")))
+    store.ready("counts", WORLD)
+    store.ready("counts", renamed)
+    assert fakes.Counts.fits == 1
+    monkeypatch.setattr(fakes.Counts, "reads_texts", True)
+    with pytest.warns(UserWarning, match="fitting again"):
+        store.ready("counts", WORLD)  # the kept fit does not say which texts it read
+    store.ready("counts", WORLD)
+    assert fakes.Counts.fits == 2
+    with pytest.warns(UserWarning, match="fitting again"):
+        store.ready("counts", renamed)
+
+
+def test_a_split_by_time_depends_on_times_whatever_the_model_reads():
+    later = toys.over_days([[(0, 0), (1, 1), (2, 30)], [(3, 0), (4, 25), (5, 31)]] * 5)
+    store.ready("counts", later, splitting=BY_TIME)
+    times = later.interactions.timestamp.copy()
+    times[0] += 60
+    moved = replace(later, interactions=replace(later.interactions, timestamp=times))
+    with pytest.warns(UserWarning, match="fitting again"):
+        store.ready("counts", moved, splitting=BY_TIME)
+    assert fakes.Counts.fits == 2
+
+
+def test_each_splitting_has_its_own_fits():
+    spanning = toys.over_days([[(0, 0), (1, 1), (2, 30)], [(3, 0), (4, 25), (5, 31)]] * 5)
+    whole, early = (store.ready("counts", spanning, splitting=splitting) for splitting in (LEAVE_ONE_OUT, BY_TIME))
+    assert np.array_equal(early.counts, BY_TIME(spanning).train.counts)
+    assert not np.array_equal(early.counts, whole.counts)
+    assert np.array_equal(store.ready("counts", spanning).counts, whole.counts)
+    assert fakes.Counts.fits == 2
+    folder = store.find("counts", "days", splitting=BY_TIME)
+    assert files.read_sealed(folder / "meta.json")["split"] == BY_TIME(spanning).about
+    assert store.seeds("counts", "days", BY_TIME) == [0]
+
+
+def test_a_fit_moved_from_one_splitting_to_another_is_not_used():
+    spanning = toys.over_days([[(0, 0), (1, 1), (2, 30)], [(3, 0), (4, 25), (5, 31)]] * 5)
+    folder = store.save("trained", fakes.VARIANTS["trained"].model().fit(spanning), spanning, 0)
+    moved = paths.checkpoint("days", BY_TIME.name, "trained", 0)
+    moved.parent.mkdir(parents=True)
+    folder.rename(moved)
+    with pytest.raises(store.StoreError, match="another part of days") as error:
+        store.ready("trained", spanning, splitting=BY_TIME)
+    assert error.value.command.endswith("--protocol time")
+
+
+# Whatever happens during a save
+
+
+def test_a_save_killed_at_any_step_leaves_the_old_or_the_new():
+    found = []
     for step in range(20):
-        save(folder, power=1.0)
-        code = save_and_die(folder, 2.0, step)
+        folder = save(power=1.0)
+        code = save_and_die(2.0, step)
         found.append(store.load(folder, WORLD).config.power)
         if code == 0:
             break
@@ -117,59 +253,38 @@ def test_a_save_killed_at_any_step_leaves_the_old_or_the_new(tmp_path):
 def test_a_save_killed_twice_leaves_one_of_the_three(tmp_path):
     left_over = 0
     for first in range(9):
-        folder = save(tmp_path / str(first), power=1.0)
-        save_and_die(folder, 2.0, first)
+        folder = save(power=1.0)
+        save_and_die(2.0, first)
         if not list(folder.glob("*.next")):
             continue
         left_over += 1
+        after_one = shutil.copytree(folder, tmp_path / str(first))
         for second in range(9):
-            again = shutil.copytree(folder, tmp_path / f"{first}-{second}")
-            save_and_die(again, 3.0, second)
-            assert store.load(again, WORLD).config.power in (1.0, 2.0, 3.0)
+            save_and_die(3.0, second)
+            assert store.load(folder, WORLD).config.power in (1.0, 2.0, 3.0)
+            shutil.rmtree(folder)
+            shutil.copytree(after_one, folder)
     assert left_over
 
 
-def save_and_die(folder, power, step):
-    """Save in a child process that dies at its disk call number `step`; its exit code: 9, or 0 when it got through."""
-    if (child := os.fork()) == 0:
-        try:
-            die_at(step)
-            save(folder, power=power)
-            os._exit(0)
-        finally:
-            os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def die_at(step):
-    """Patch this (child) process so that its disk call number `step` never happens."""
-    left = [step]
-
-    def dying(call):
-        def instead(*arguments, **options):
-            left[0] -= 1
-            return os._exit(9) if left[0] < 0 else call(*arguments, **options)
-
-        return instead
-
-    os.replace, os.fsync = dying(os.replace), dying(os.fsync)
-    Path.unlink = dying(Path.unlink)
+def save_and_die(power, step):
+    return do_and_die(lambda: save(power=power), step)
 
 
 SAVE_FOR_EVER = """
-import sys, itertools, pathlib
+import itertools
 from tests import test_store
 for power in itertools.cycle([1.0, 2.0]):
-    test_store.save(pathlib.Path(sys.argv[1]), power=power)
+    test_store.save(power=power)
     print("saved", flush=True)
 """
 
 
-def test_a_save_killed_from_outside_leaves_a_checkpoint_that_loads(tmp_path):
+def test_a_save_killed_from_outside_leaves_a_checkpoint_that_loads():
     rng = np.random.default_rng(0)
-    for round_ in range(2):
-        folder = tmp_path / str(round_)
-        command = [sys.executable, "-c", SAVE_FOR_EVER, str(folder)]
+    folder = paths.checkpoint("cycle", LEAVE_ONE_OUT.name, "counts", 0)
+    for _ in range(2):
+        command = [sys.executable, "-c", SAVE_FOR_EVER]
         with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parent.parent) as saving:
             assert saving.stdout.readline() == b"saved\n"
             time.sleep(rng.uniform(0, 0.05))
@@ -177,8 +292,8 @@ def test_a_save_killed_from_outside_leaves_a_checkpoint_that_loads(tmp_path):
         assert store.load(folder, WORLD).config.power in (1.0, 2.0)
 
 
-def test_a_full_disk_leaves_the_old_checkpoint_and_nothing_else(tmp_path, monkeypatch):
-    folder, sync = save(tmp_path / "kept"), os.fsync
+def test_a_full_disk_leaves_the_old_checkpoint_and_nothing_else(monkeypatch):
+    folder, sync = save(), os.fsync
     for step in range(2):  # the weights do not fit; the weights fit and the document does not
         calls = iter(range(100))
 
@@ -189,48 +304,83 @@ def test_a_full_disk_leaves_the_old_checkpoint_and_nothing_else(tmp_path, monkey
 
         monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(store.StoreError, match="No space left on device; make room"):
-            save(folder, power=2.0)
+            save(power=2.0)
         monkeypatch.setattr(os, "fsync", sync)
         assert store.load(folder, WORLD).config.power == 1.0
         assert len(list(folder.iterdir())) == 2
 
 
+# Which checkpoint there is
+
+
 def test_this_machine_wins_over_what_is_shipped():
-    shipped = save(paths.shipped_checkpoint("cycle", "trained"), "trained", seed=2)
-    assert store.find("trained", "cycle") == shipped
-    assert store.find("trained", "cycle", seed=2) == shipped
+    theirs = shipped(seed=2)
+    assert store.find("trained", "cycle") == theirs
+    assert store.find("trained", "cycle", seed=2) == theirs
     assert store.find("trained", "cycle", seed=0) is None
     assert store.seeds("trained", "cycle") == [2]
-    for seed in (10, 9):
-        save(paths.checkpoint("cycle", "trained", seed), "trained", seed=seed)
-    paths.checkpoint("cycle", "trained", 1).mkdir()  # a training that is not finished
+    ours = {seed: save("trained", seed=seed) for seed in (10, 9)}
+    (ours[9].parent / "seed-1").mkdir()  # a training that is not finished
     assert store.seeds("trained", "cycle") == [9, 10]
-    assert store.find("trained", "cycle") == paths.checkpoint("cycle", "trained", 9)
-    assert store.find("trained", "cycle", seed=10) == paths.checkpoint("cycle", "trained", 10)
-    assert store.find("trained", "cycle", seed=2) == shipped
+    assert store.find("trained", "cycle") == ours[9]
+    assert store.find("trained", "cycle", seed=10) == ours[10]
+    assert store.find("trained", "cycle", seed=2) == theirs
+
+
+def test_the_stamp_changes_when_another_checkpoint_is_found_and_only_then():
+    stamps = [store.stamp("trained", "cycle")]
+    shipped()
+    stamps.append(store.stamp("trained", "cycle"))
+    save("trained", power=2.0)
+    stamps.append(store.stamp("trained", "cycle"))
+    save("trained", power=3.0)
+    stamps.append(store.stamp("trained", "cycle"))
+    assert len(set(stamps)) == 4
+    assert store.stamp("trained", "cycle", BY_TIME) == stamps[0] == ""
+    save("trained", power=3.0)
+    save("trained", power=4.0, seed=1)  # not the one that is used
+    assert store.stamp("trained", "cycle") == stamps[3]
 
 
 def test_shipping_copies_weights_and_log():
-    source = save(paths.checkpoint("cycle", "trained", 3), "trained", seed=3)
+    source = save("trained", seed=3)
     (source / "log.jsonl").write_text('{"epoch": 1}\n')
     target = store.ship("trained", "cycle", 3)
+    assert target == paths.ASSETS / "checkpoints/cycle/leave-one-out/trained"
     assert (target / "log.jsonl").read_text() == '{"epoch": 1}\n'
     assert np.array_equal(store.load(target, WORLD).counts, fitted().counts)
 
 
 def test_what_people_watched_is_never_shipped(monkeypatch):
     monkeypatch.setattr(fakes.Trained, "holds_histories", True)
-    save(paths.checkpoint("cycle", "trained", 0), "trained")
+    save("trained")
     with pytest.raises(store.StoreError, match="what people watched"):
         store.ship("trained", "cycle", 0)
-    assert not paths.shipped_checkpoint("cycle", "trained").exists()
+    assert not (paths.ASSETS / "checkpoints").exists()
 
 
-def test_a_damaged_shipped_checkpoint_says_how_to_restore_it():
-    folder = save(paths.shipped_checkpoint("cycle", "trained"), "trained")
+def test_what_is_fitted_on_first_use_is_not_shipped():
+    save("counts")
+    with pytest.raises(store.StoreError, match="counts is fitted on first use"):
+        store.ship("counts", "cycle", 0)
+
+
+def test_a_damaged_shipped_checkpoint_is_restored_by_the_command_shown(home):
+    git("init", "-q")
+    folder = shipped()
+    git("add", "assets")
     (folder / "weights.safetensors").write_bytes(b"")
-    with pytest.raises(store.StoreError, match="git checkout -- assets/checkpoints/cycle/trained"):
+    with pytest.raises(store.StoreError) as error:
         store.ready("trained", WORLD)
+    subprocess.run(error.value.command, shell=True, check=True, cwd="/")
+    assert store.ready("trained", WORLD)
+
+
+def git(*arguments):
+    subprocess.run(["git", "-C", str(paths.REPOSITORY), *arguments], check=True)
+
+
+# Ready to score
 
 
 def test_a_cheap_model_is_fitted_on_the_training_part_once_and_kept():
@@ -242,7 +392,7 @@ def test_a_cheap_model_is_fitted_on_the_training_part_once_and_kept():
 
 def test_a_damaged_kept_fit_is_done_again():
     store.ready("counts", WORLD)
-    folder = paths.checkpoint("cycle", "counts", 0)
+    folder = store.find("counts", "cycle")
     (folder / "weights.safetensors").write_bytes(b"nonsense")
     with pytest.warns(UserWarning, match="fitting again"):
         store.ready("counts", WORLD)
@@ -250,12 +400,14 @@ def test_a_damaged_kept_fit_is_done_again():
     assert store.load(folder, WORLD)
 
 
-def test_a_model_that_must_be_trained_is_asked_for_with_the_line_to_type():
+def test_a_model_that_needs_training_is_asked_for_with_the_command():
     with pytest.raises(store.StoreError) as error:
         store.ready("trained", WORLD)
-    assert str(error.value) == "no checkpoint for trained on cycle; run: python -m recsys train trained --dataset cycle"
-    with pytest.raises(store.StoreError, match=r"--seed 4$"):
-        store.ready("trained", WORLD, seed=4)
+    assert error.value.message == "no checkpoint for trained on cycle"
+    assert error.value.command == train_command("trained")
+    with pytest.raises(store.StoreError, match="divided by time") as error:
+        store.ready("trained", WORLD, seed=4, splitting=BY_TIME)
+    assert error.value.command == train_command("trained", "--protocol", "time", "--seed", "4")
 
 
 def test_a_fit_that_cannot_be_kept_still_answers(monkeypatch):
@@ -267,7 +419,7 @@ def test_a_fit_that_cannot_be_kept_still_answers(monkeypatch):
         assert store.ready("counts", WORLD).counts.sum() > 0
 
 
-def test_threads_that_ask_at_once_share_one_fit(monkeypatch):
+def test_threads_that_come_at_once_share_one_fit(monkeypatch):
     fit = fakes.Counts.fit
     monkeypatch.setattr(fakes.Counts, "fit", lambda *arguments: (time.sleep(0.05), fit(*arguments))[1])
     answers = []
@@ -280,11 +432,10 @@ def test_threads_that_ask_at_once_share_one_fit(monkeypatch):
     assert fakes.Counts.fits == 1
 
 
-def test_reading_waits_until_a_save_is_through(tmp_path):
-    save(tmp_path, power=1.0)
-    answers = []
-    reader = threading.Thread(target=lambda: answers.append(store.load(tmp_path, WORLD).config.power))
-    with files.locked(tmp_path):  # as `save` holds it
+def test_reading_waits_until_a_save_is_through():
+    folder, answers = save(power=1.0), []
+    reader = threading.Thread(target=lambda: answers.append(store.load(folder, WORLD).config.power))
+    with files.locked(folder):  # as `save` holds it
         reader.start()
         time.sleep(0.1)
         assert not answers

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from pandas.testing import assert_frame_equal
 
 from recsys.data.schema import MOVIE_COLUMNS, Catalog, Dataset, Interactions
+from recsys.data.tags import Tags
 
 
 def catalog(n_items: int) -> Catalog:
@@ -24,6 +26,11 @@ def catalog(n_items: int) -> Catalog:
         }
     )[list(MOVIE_COLUMNS)]
     return Catalog(movies, movies.iloc[:0])
+
+
+def tagged(films: Catalog, tags: Tags) -> Catalog:
+    """The same films with these tags."""
+    return replace(films, movies=tags.onto(films.movies), tags=tags)
 
 
 def dataset(histories: Sequence[Sequence[int]], n_items: int, name: str = "toy") -> Dataset:
@@ -53,3 +60,16 @@ def checkerboard(n: int = 30, seed: int = 0) -> Dataset:
     """n users, n films; even users watch the even films in random order, odd users the odd ones."""
     rng = np.random.default_rng(seed)
     return dataset([rng.permutation(np.arange(user % 2, n, 2)) for user in range(n)], n, "checkerboard")
+
+
+def same(one: Dataset, other: Dataset) -> None:
+    """Assert that two data sets agree in everything but their names."""
+    assert one.details_fingerprint == other.details_fingerprint
+    assert one.catalog.tags.words == other.catalog.tags.words
+    assert_frame_equal(one.catalog.movies, other.catalog.movies)
+    assert_frame_equal(one.catalog.left_out, other.catalog.left_out)
+    for column in ("user", "item", "rating", "timestamp"):
+        np.testing.assert_array_equal(getattr(one.interactions, column), getattr(other.interactions, column))
+    for column in ("movie", "word", "timestamp"):
+        np.testing.assert_array_equal(getattr(one.catalog.tags, column), getattr(other.catalog.tags, column))
+    np.testing.assert_array_equal(one.user_ids, other.user_ids)

@@ -17,10 +17,10 @@ import numpy as np
 
 from recsys.machine import peak_memory_mb
 
-HIDDEN = -1  # in place of a film that is to be guessed
+HIDDEN = -1  # stands for a film that is to be predicted
 AT_ONCE = 32  # sequences scored together
 WARM_UP = 20  # requests that are not counted
-TOP = 10  # films asked for
+TOP = 10  # films of an answer
 
 Score = Callable[[list[np.ndarray]], np.ndarray]  # sequences with HIDDEN in them → (M, I) logits, in the order of M
 
@@ -33,7 +33,7 @@ class Settings:
     heads: int = 2  # h
     dim: int = 64  # d
     length: int = 200  # N, films per sequence
-    mask_share: float = 0.2  # ρ
+    mask_prob: float = 0.2  # ρ
     dropout: float = 0.2  # the default of both peers
     batch_size: int = 128  # RecTools' default
     epochs: int = 1  # passes over the training sequences
@@ -50,15 +50,15 @@ class Task:
     n_items: int
     train: list[np.ndarray]  # S sequences to learn from
     held_out: list[np.ndarray]  # of other people
-    hidden: list[np.ndarray]  # for each of those, which films are to be guessed: bool
+    hidden: list[np.ndarray]  # for each of those, which films are to be predicted: bool
 
     @property
-    def asked(self) -> np.ndarray:
-        """The history of a request: the newest films of the longest training sequence, one place left for a mask."""
-        return self.train[self.asked_row][-(self.settings.length - 1) :]
+    def query(self) -> np.ndarray:
+        """The history of a request: the newest films of the longest training sequence, with room for a mask."""
+        return self.train[self.query_row][-(self.settings.length - 1) :]
 
     @property
-    def asked_row(self) -> int:
+    def query_row(self) -> int:
         """Whose sequence it is."""
         return max(range(len(self.train)), key=lambda row: len(self.train[row]))
 
@@ -106,7 +106,7 @@ def cloze_loss(task: Task, score: Score) -> float:
 def latency(task: Task, request: Callable[[], Sequence[int]]) -> dict[str, float]:
     """Milliseconds of one request after another, on one core: a history in, its TOP films out, those seen hidden."""
     found = list(request())
-    if len(set(found)) != TOP or set(found) & set(task.asked.tolist()):
+    if len(set(found)) != TOP or set(found) & set(task.query.tolist()):
         raise ValueError(f"{found} are no {TOP} films that were not seen")
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})

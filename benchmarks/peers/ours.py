@@ -11,8 +11,11 @@ import torch
 from benchmarks.peers import exchange
 from recsys.bench.shapes import catalog
 from recsys.data.schema import Dataset, Interactions
+from recsys.models import registry
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
-from recsys.serving.recommend import recommend
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import Request, recommend
+from recsys.training.loop import Schedule
 from recsys.training.run import Run
 
 LR, WARMUP = 4e-3, 10  # of a run of some fifty steps; RecTools and RecBole keep their defaults too: 1e-3, no warm-up
@@ -23,21 +26,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("result", type=Path)
-    parser.add_argument("--random-start", action="store_true", help="no head start")
+    parser.add_argument("--random-start", action="store_true", help="no PMI initialisation")
     parser.add_argument("--precision", default="fp32")
     options = parser.parse_args()
     task = exchange.load(options.folder)
     s = task.settings
     torch.set_num_threads(s.threads)
     config = Bert4RecConfig(
-        **{name: getattr(s, name) for name in ("layers", "heads", "dim", "length", "mask_share", "dropout")},
-        batch_size=s.batch_size,
-        epochs=s.epochs,
-        lr=LR,
-        warmup=WARMUP,
-        last_share=0.0,
-        fading=False,  # position embeddings, as the peers have them
-        head_start=not options.random_start,
+        schedule=Schedule(epochs=s.epochs, batch_size=s.batch_size, lr=LR, warmup_steps=WARMUP),
+        **{name: getattr(s, name) for name in ("layers", "heads", "dim", "length", "mask_prob", "dropout")},
+        last_item_mask_prob=0.0,
+        relative_bias=False,  # position embeddings, as the peers have them
+        pmi_init=not options.random_start,
     )
     events: list[dict] = []
     dataset = as_dataset(task)
@@ -58,8 +58,10 @@ def main() -> None:
 
     def request() -> list[int]:
         """The top films after the task's history."""
-        return [film.movie_id - 1 for film in recommend(dataset, model, task.asked, exchange.TOP)]
+        return [one.item for one in recommend(predictor, asked)]
 
+    predictor = Predictor(dataset, registry.get("bert4rec"), model)
+    asked = Request(tuple(task.query.tolist()), exchange.TOP)
     torch.set_num_threads(1)
     seconds = events[-1]["seconds"]
     options.result.write_text(json.dumps(exchange.measured(task, seconds, fit_seconds, score, request, "")))

@@ -64,7 +64,7 @@ def main(folder: Path, result: Path) -> None:
     def request() -> list[int]:
         """The top films after the task's history."""
         tokens = np.zeros((1, s.length), np.int64)
-        tokens[0, : len(task.asked)] = seen = internal[task.asked]
+        tokens[0, : len(task.query)] = seen = internal[task.query]
         asked = Interaction({"item_id_list": torch.from_numpy(tokens), "item_length": torch.tensor([len(seen)])})
         with torch.inference_mode():
             scores = model.full_sort_predict(asked)[0]
@@ -91,7 +91,7 @@ def settings(task: exchange.Task, folder: Path) -> dict[str, Any]:
         "inner_size": 4 * s.dim,
         "hidden_dropout_prob": s.dropout,
         "attn_dropout_prob": s.dropout,
-        "mask_ratio": s.mask_share,
+        "mask_ratio": s.mask_prob,
         "ft_ratio": 0.0,  # no batches that hide the last film only
         "loss_type": "CE",
         "train_neg_sample_args": None,

@@ -51,7 +51,7 @@ def main(folder: Path, result: Path) -> None:
         n_heads=s.heads,
         n_factors=s.dim,
         session_max_len=s.length,
-        mask_prob=s.mask_share,
+        mask_prob=s.mask_prob,
         dropout_rate=s.dropout,
         batch_size=s.batch_size,
         epochs=s.epochs,
@@ -76,11 +76,11 @@ def main(folder: Path, result: Path) -> None:
         with torch.inference_mode():
             return model.torch_model.eval()({"x": x})[x == mask][:, internal].numpy()
 
-    one = as_dataset(task, [task.asked_row])  # the fastest way to ask: a data set of this user alone
+    one = as_dataset(task, [task.query_row])  # the fastest way: a data set of this user alone
 
     def request() -> list[int]:
         """The top films after the task's history."""
-        found = model.recommend(users=[task.asked_row], dataset=one, k=exchange.TOP, filter_viewed=True)
+        found = model.recommend(users=[task.query_row], dataset=one, k=exchange.TOP, filter_viewed=True)
         return found["item_id"].tolist()
 
     torch.set_num_threads(1)

@@ -1,36 +1,37 @@
 """How long it takes to rank the held-out film of every user among all films."""
 
-import argparse
 import time
+from dataclasses import dataclass
 from typing import Any
 
 from recsys import store
 from recsys.data import movielens
-from recsys.data.split import leave_one_out
 from recsys.evaluation import protocols
-from recsys.evaluation.metrics import ndcg
-from recsys.evaluation.run import ranks
+from recsys.evaluation.rank_held_out import ranks
 from recsys.machine import peak_memory_mb
+from recsys.ranking.metrics import ndcg
 
 
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Whom to rank for, and by which model."""
-    parser.add_argument("--dataset", default="ml-1m")
-    parser.add_argument("--model", default="bert4rec", help="trained, shipped, or one that is fitted on first use")
+@dataclass(frozen=True)
+class Options:
+    """Whom to rank for, and by which recommender."""
+
+    dataset: str = "ml-1m"  # data set, on this machine
+    model: str = "bert4rec"  # the recommender: trained, shipped, or one that is fitted on first use
 
 
-def measure(options: argparse.Namespace) -> dict[str, Any]:
+def measure(options: Options) -> dict[str, Any]:
     """Seconds for all test users, without loading data and model; NDCG@10 shows that the ranks are the real ones."""
     dataset = movielens.load(options.dataset)
     model = store.ready(options.model, dataset)
-    held_out = leave_one_out(dataset).test
+    held_out = protocols.FULL.split(dataset).test
     began, began_cpu = time.perf_counter(), time.process_time()
     found = ranks(model, held_out, protocols.FULL, dataset)
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - began_cpu
     return {
         "dataset": options.dataset,
         "model": options.model,
-        "device": str(getattr(model, "device", "cpu")),
+        "device": model.device,
         "users": len(held_out),
         "films": dataset.n_items,
         "seconds": round(seconds, 3),
@@ -43,9 +44,9 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 def lines(result: dict[str, Any]) -> list[str]:
     """The measurement for people."""
-    told = f"{result['model']} on {result['device']}, {result['users']:,} users of {result['dataset']}"
+    said = f"{result['model']} on {result['device']}, {result['users']:,} users of {result['dataset']}"
     return [
-        f"{told}, {result['films']:,} films ranked for each: NDCG@10 {result['ndcg@10']:.4f}",
+        f"{said}, {result['films']:,} films ranked for each: NDCG@10 {result['ndcg@10']:.4f}",
         f"{result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU), {result['users_per_second']:,.0f} users/s, "
         f"{result['memory_mb']:,.0f} MB at most",
     ]

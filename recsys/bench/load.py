@@ -4,35 +4,42 @@ Each in a fresh process, with a data folder of its own that is deleted afterward
 layout is written by `python -m benchmarks.generate_movielens`.
 """
 
-import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from recsys import paths
 from recsys.data import movielens
-from recsys.data.schema import DataError
+from recsys.errors import RecsysError, python
 from recsys.machine import peak_memory_mb
 
+MENDABLE = 3  # exit code of a process that ended with a RecsysError
 
-def add_flags(parser: argparse.ArgumentParser) -> None:
+
+@dataclass(frozen=True)
+class Options:
     """Which archive, and whose layout it has."""
-    parser.add_argument("--from", dest="source", type=Path, required=True, metavar="FILE.zip", help="the archive")
-    parser.add_argument(
-        "--dataset", default="ml-20m", choices=list(movielens.SETS), help="whose layout it has (ml-20m)"
-    )
+
+    source: Path  # the archive
+    dataset: str = "ml-20m"  # the set whose layout it has
 
 
-def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Seconds and peak memory of the first load and of the second, and what was in the archive."""
+def measure(options: Options) -> dict[str, Any]:
+    """Seconds and peak memory of the first load and of the second, and what was in the archive.
+
+    Raises RecsysError where there is no such archive, or when it cannot be loaded.
+    """
     source = options.source.resolve()
     if not source.is_file():
-        raise DataError(f"there is no file {source}; write one: python -m benchmarks.generate_movielens --out {source}")
+        command = f"{python()} -m benchmarks.generate_movielens --out {shlex.quote(str(source))}"
+        raise RecsysError(f"there is no file {source}; one of ML-20M's size can be written", command)
     with tempfile.TemporaryDirectory(prefix="nextreel-load-") as home:
         first = _in_fresh_process(Path(home), "first", options.dataset, str(source))
         second = _in_fresh_process(Path(home), "second", options.dataset)
@@ -45,29 +52,30 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 def lines(result: dict[str, Any]) -> list[str]:
     """The measurement for people."""
     size = f"{result['ratings']:,} ratings, {result['users']:,} users, {result['films']:,} films"
-    told = [f"{result['archive']} ({result['archive_mb']:,.0f} MB) as {result['dataset']}: {size}"]
+    said = [f"{result['archive']} ({result['archive_mb']:,.0f} MB) as {result['dataset']}: {size}"]
     for name, words in (("first", "file to sorted sequences"), ("second", "opened again, a history read")):
         m = result[name]
-        told.append(
+        said.append(
             f"{name:>6} load: {m['seconds']:7.3f} s, {m['memory_mb']:6,.0f} MB at most: {words}"
             f" ({m['cpu_seconds']:.2f} s of CPU; {m['process_seconds']:.2f} s with Python's start)"
         )
-    return told
+    return said
 
 
 def _in_fresh_process(home: Path, load: str, *arguments: str) -> dict[str, Any]:
-    """What `_told` prints there; process_seconds is the whole of it, Python's start and imports included."""
+    """What `_timed` prints there; process_seconds is the whole of it, Python's start and imports included."""
     environment = os.environ | {"RECSYS_HOME": str(home), "PYTHONPATH": str(paths.REPOSITORY)}
     command = [sys.executable, "-m", "recsys.bench.load", load, *arguments]
     began = time.perf_counter()
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - began
     if ended.returncode:
-        raise DataError(ended.stderr.strip().rpartition("\n")[2])
+        kind = RecsysError if ended.returncode == MENDABLE else RuntimeError
+        raise kind(ended.stderr.strip())
     return json.loads(ended.stdout) | {"process_seconds": round(seconds, 3)}
 
 
-def _told(load: str, name: str, source: str = "") -> dict[str, Any]:
+def _timed(load: str, name: str, source: str = "") -> dict[str, Any]:
     """Time a load up to a history in hand: `first` parses and keeps an archive, `second` opens what was kept."""
     began, began_cpu = time.perf_counter(), time.process_time()
     dataset = movielens.get(name, Path(source)) if load == "first" else movielens.load(name)
@@ -83,4 +91,8 @@ def _told(load: str, name: str, source: str = "") -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_told(*sys.argv[1:])))
+    try:
+        print(json.dumps(_timed(*sys.argv[1:])))
+    except RecsysError as error:
+        print(error, file=sys.stderr)
+        sys.exit(MENDABLE)

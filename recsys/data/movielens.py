@@ -8,17 +8,11 @@ import numpy as np
 
 from recsys import paths
 from recsys.data import layouts, prepared
-from recsys.data.download import (
-    DownloadError,
-    Report,
-    Wheel,
-    digest,
-    fetch,
-    fetch_wheel,
-    one_at_a_time,
-)
+from recsys.data.download import DownloadError, Wheel, digest, fetch, fetch_wheel, one_at_a_time
 from recsys.data.prepared import MissingData
 from recsys.data.schema import Catalog, DataError, Dataset, Interactions
+from recsys.errors import recsys_command
+from recsys.progress import Report, ignore
 
 FEWEST = 5  # ratings that a film needs to be trained on: the filter behind the published ML-1M figures
 SITE = "https://files.grouplens.org/datasets/movielens/"
@@ -88,13 +82,13 @@ def prepared_names() -> list[str]:
 
 
 def load(name: str) -> Dataset:
-    """Read a set that is on this machine. Raises MissingData with the line to type, DataError for an unknown name."""
+    """Read a set that is on this machine. Raises MissingData with the command, DataError for an unknown name."""
     if name not in SETS and name not in prepared.names():
         raise _unknown(name)
     return prepared.load(name)
 
 
-def ensure(name: str, report: Report | None = None) -> Dataset:
+def ensure(name: str, report: Report = ignore) -> Dataset:
     """Read a set; MovieLens 100K, which the app and `recommend` start with, is fetched when it is missing."""
     try:
         return load(name)
@@ -103,12 +97,12 @@ def ensure(name: str, report: Report | None = None) -> Dataset:
             raise
     with one_at_a_time(_downloads(name)):
         try:
-            return load(name)  # somebody else may have fetched it while we waited
+            return load(name)  # another process may have fetched it while this one waited
         except MissingData:
-            return _get(name, None, report or _tell_nobody)
+            return _get(name, None, report)
 
 
-def get(name: str, source: Path | None = None, report: Report | None = None) -> Dataset:
+def get(name: str, source: Path | None = None, report: Report = ignore) -> Dataset:
     """Fetch a set, or take it from the archive `source`; verify, parse and keep it.
 
     Reports {"stage": "download", "done", "total", "from"}, {"stage": "note", "text"} and {"stage": "parse"}.
@@ -117,7 +111,7 @@ def get(name: str, source: Path | None = None, report: Report | None = None) -> 
     if name not in SETS:
         raise _unknown(name)
     with one_at_a_time(_downloads(name)):
-        return _get(name, source, report or _tell_nobody)
+        return _get(name, source, report)
 
 
 def assemble(name: str, raw: layouts.Raw, fewest: int = FEWEST) -> Dataset:
@@ -141,12 +135,12 @@ def assemble(name: str, raw: layouts.Raw, fewest: int = FEWEST) -> Dataset:
         raw.rating[order],
         raw.timestamp[order],
     )
-    catalog = Catalog(films[kept].reset_index(drop=True), films[~kept].reset_index(drop=True))
+    catalog = Catalog(films[kept].reset_index(drop=True), films[~kept].reset_index(drop=True), raw.tags)
     return Dataset(name, catalog, events, user[is_first].astype(np.int64))
 
 
 def _rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:
-    """(E,) the place of every rated film in the ascending `ids`."""
+    """(E,) the index of every rated film in the ascending `ids`."""
     if (np.diff(ids) == 0).any():
         raise DataError(f"film {ids[:-1][np.diff(ids) == 0][0]} is listed twice")
     row = np.searchsorted(ids, movie).astype(np.int32)
@@ -191,15 +185,14 @@ def _fetch(name: str, report: Report) -> tuple[Path, layouts.Parser]:
         fetch(address, target, md5=published.md5, largest=largest, seconds=PATIENCE, attempts=1, report=report)
         return target, published.parse
     except DownloadError as error:
-        site = str(error).partition(";")[0]  # without its advice
+        site = error.reason
         report({"stage": "note", "text": f"{site}; taking the same ratings from the package index"})
     try:
         return fetch_wheel(published.wheel, folder, report), layouts.recbole
     except DownloadError as index:
-        way_out = f"check the network, or run: python -m recsys data get {name} --from FILE.zip"
-        raise DownloadError(
-            f"neither the site ({site}) nor the package index ({index}) has sent it; {way_out}"
-        ) from index
+        failures = f"neither the site ({site}) nor the package index ({index.reason}) has sent it"
+        advice = f"check the network, or fetch {address} elsewhere and add --from FILE.zip"
+        raise DownloadError(failures, advice, recsys_command("data", "get", name)) from index
 
 
 def _identify(path: Path, published: MovieLens, report: Report) -> dict[str, Any]:
@@ -225,7 +218,3 @@ def _downloads(name: str) -> Path:
 
 def _unknown(name: str) -> DataError:
     return DataError(f"no data set is called {name}; there are: {', '.join(SETS)}")
-
-
-def _tell_nobody(event: dict[str, Any]) -> None:
-    """Report to nobody."""

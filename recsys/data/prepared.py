@@ -1,7 +1,10 @@
 """The parsed form of a data set on disk: arrays as .npy, mapped into memory; films as parquet.
 
 The films are there as CSV too, for machines without pyarrow.
-Written as a whole folder beside the final one, then renamed: a crash never leaves half of one.
+
+A set's folder holds about.json and, beside it, one folder of files, which about.json names. To replace a set, the new
+files are written to a folder of their own; about.json is then replaced in one step, which is the moment from which they
+count. A kill leaves the old set or the new one, never half of either and never none.
 """
 
 import json
@@ -15,70 +18,123 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys import paths
+from recsys import files, paths
 from recsys.data.schema import MOVIE_COLUMNS, Catalog, DataError, Dataset, Interactions
+from recsys.data.tags import Tags
+from recsys.errors import recsys_command
 
-FORMAT = 1  # raise it when the files below change; older folders then ask to be prepared again
-_ARRAYS = ("user", "item", "rating", "timestamp")
+FORMAT = 2  # raise it when the files below change; older folders then ask to be prepared again
+ABOUT = "about.json"
+_EVENTS = ("user", "item", "rating", "timestamp")
+_TAGS = ("tag_movie", "tag_word", "tag_timestamp")
 
 
 class MissingData(DataError):
-    """A data set that is not on this machine, or not in a usable form; the message holds the line to type."""
+    """A data set that is not on this machine, or not in a usable form."""
 
 
 def names() -> list[str]:
     """The data sets that `load` can read, in alphabetical order."""
-    return sorted(about.parent.name for about in paths.prepared("x").parent.glob("*/about.json"))
+    return sorted(about.parent.name for about in paths.prepared("x").parent.glob(f"*/{ABOUT}"))
 
 
 def load(name: str) -> Dataset:
-    """Read a prepared set; its arrays stay on disk until they are touched. Raises MissingData."""
-    folder = paths.prepared(name)
+    """Read a prepared set; its arrays stay on disk until they are touched. Raises MissingData with the command."""
+    target = paths.prepared(name)
     try:
-        about = json.loads((folder / "about.json").read_text("utf-8"))
-        if about["format"] != FORMAT:
-            raise _missing(name, "was prepared by another version")
-        arrays = {array: np.load(folder / f"{array}.npy", mmap_mode="r") for array in (*_ARRAYS, "user_ids")}
-        films = _read_films(folder)
+        with files.locked(target, shared=True):
+            about = _about(target)
+            if about["format"] != FORMAT:
+                raise _missing(name, "was prepared by another version")
+            return _read(name, target / about["files"], about["ratings"])
     except FileNotFoundError:
-        raise _missing(name, "is not on this machine") from None
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise error if isinstance(error, MissingData) else _missing(name, "is damaged") from error
-    if any(len(arrays[array]) != about["ratings"] for array in _ARRAYS):
-        raise _missing(name, "is damaged")
-    left_out = films.pop("left_out").to_numpy(bool)
-    catalog = Catalog(*(films[rows].reset_index(drop=True) for rows in (~left_out, left_out)))
-    return Dataset(name, catalog, Interactions(*(arrays[array] for array in _ARRAYS)), arrays["user_ids"])
+        raise _missing(name, "is damaged" if (target / ABOUT).exists() else "is not on this machine") from None
+    except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
+        raise _missing(name, "is damaged") from error
+
+
+def fingerprint(name: str) -> str | None:
+    """`Dataset.fingerprint` of a prepared set, without reading it; None when the set is not here or not usable."""
+    try:
+        about = _about(paths.prepared(name))
+        return str(about["fingerprint"]) if about["format"] == FORMAT else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def save(dataset: Dataset, archive: dict[str, Any]) -> None:
-    """Keep a data set, with what is known about the archive it came from. Replaces an older form."""
+    """Keep a data set, with what is known about the archive it came from. Replaces an older form.
+
+    Whoever has the older form in memory can go on using it.
+    """
     target = paths.prepared(dataset.name)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target.mkdir(parents=True, exist_ok=True)
     for stale in target.parent.glob(f".{dataset.name}-*.part"):  # a killed run's
         shutil.rmtree(stale, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=f".{dataset.name}-", suffix=".part", dir=target.parent) as workplace:
         fresh = Path(workplace) / "new"
         fresh.mkdir()
-        _write(dataset, fresh, archive)
-        if target.exists():
-            os.rename(target, Path(workplace) / "old")  # deleted with the workplace; open maps of it stay valid
-        os.rename(fresh, target)
+        _write(dataset, fresh)
+        about = _described(dataset, archive)
+        with files.locked(target):  # nobody reads about.json and then finds the files gone
+            _replace(target, fresh, about)
 
 
-def _write(dataset: Dataset, folder: Path, archive: dict[str, Any]) -> None:
-    for name in _ARRAYS:
-        np.save(folder / f"{name}.npy", getattr(dataset.interactions, name), allow_pickle=False)
-    np.save(folder / "user_ids.npy", dataset.user_ids, allow_pickle=False)
-    catalog = dataset.catalog
+def _replace(target: Path, fresh: Path, about: dict[str, Any]) -> None:
+    """Make a folder of files that of the set, and delete what was there before."""
+    taken = [path.name for path in target.iterdir()]
+    name = next(name for number in range(len(taken) + 1) if (name := f"v{number}") not in taken)
+    os.rename(fresh, target / name)
+    files.write(target / ABOUT, json.dumps(about | {"files": name}, indent=1).encode())
+    for path in target.iterdir():  # also what a killed run left, and the files of format 1
+        if path.is_dir() and path.name != name:
+            shutil.rmtree(path, ignore_errors=True)  # open maps stay valid; Windows keeps their files until next time
+        elif not path.is_dir() and path.name != ABOUT:
+            path.unlink(missing_ok=True)
+
+
+def _described(dataset: Dataset, archive: dict[str, Any]) -> dict[str, Any]:
+    """What about.json says, but for where the files are."""
+    known = {"format": FORMAT, "name": dataset.name, "ratings": len(dataset.interactions)}
+    return known | {"fingerprint": dataset.fingerprint, "archive": archive}
+
+
+def _about(target: Path) -> dict[str, Any]:
+    return json.loads((target / ABOUT).read_text("utf-8"))
+
+
+def _read(name: str, folder: Path, ratings: int) -> Dataset:
+    """The set in a folder of files. Raises FileNotFoundError, OSError or ValueError when they are not all right."""
+    events = [_map(folder, column) for column in _EVENTS]
+    if any(len(column) != ratings for column in events):
+        raise ValueError("arrays of different lengths")
+    words = json.loads((folder / "tag_words.json").read_text("utf-8"))
+    movie, word, timestamp = (_map(folder, column) for column in _TAGS)
+    films = _read_films(folder)
+    left_out = films.pop("left_out").to_numpy(bool)
+    movies, others = (films[rows].reset_index(drop=True) for rows in (~left_out, left_out))
+    catalog = Catalog(movies, others, Tags(movie, word, timestamp, tuple(words)))
+    return Dataset(name, catalog, Interactions(*events), _map(folder, "user_ids"))
+
+
+def _write(dataset: Dataset, folder: Path) -> None:
+    """All files of a set but about.json."""
+    catalog, tags = dataset.catalog, dataset.catalog.tags
+    arrays = {column: getattr(dataset.interactions, column) for column in _EVENTS}
+    arrays |= dict(zip(_TAGS, (tags.movie, tags.word, tags.timestamp), strict=True))
+    for column, array in (arrays | {"user_ids": dataset.user_ids}).items():
+        np.save(folder / f"{column}.npy", array, allow_pickle=False)
+    (folder / "tag_words.json").write_text(json.dumps(tags.words, ensure_ascii=False), "utf-8")
     films = pd.concat([catalog.movies.assign(left_out=False), catalog.left_out.assign(left_out=True)])
     films.to_csv(folder / "films.csv", index=False)
     with suppress(ImportError):  # no pyarrow here; the CSV will do
         films.to_parquet(folder / "films.parquet", index=False)
-    about = {"format": FORMAT, "name": dataset.name, "ratings": len(dataset.interactions), "archive": archive}
-    (folder / "about.json").write_text(json.dumps(about, indent=1), "utf-8")
     for path in folder.iterdir():
         _to_disk(path)
+
+
+def _map(folder: Path, column: str) -> np.ndarray:
+    return np.load(folder / f"{column}.npy", mmap_mode="r")
 
 
 def _to_disk(path: Path) -> None:
@@ -98,4 +154,4 @@ def _read_films(folder: Path) -> pd.DataFrame:
 
 
 def _missing(name: str, state: str) -> MissingData:
-    return MissingData(f"{name} {state}; run: python -m recsys data get {name}")
+    return MissingData(f"{name} {state}", recsys_command("data", "get", name))

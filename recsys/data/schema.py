@@ -6,18 +6,21 @@ Items are numbered 0…I-1 everywhere inside; item i is row i of the catalogue. 
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from recsys.data.tags import Tags
+from recsys.errors import RecsysError
+
 MOVIE_COLUMNS = ("movie_id", "title", "year", "genres", "tags", "imdb_id", "tmdb_id")
 
 
-class DataError(ValueError):
-    """Data that cannot be used as it is; the message says what to do about it."""
+class DataError(RecsysError):
+    """Data that cannot be used as it is."""
 
 
 class Film(NamedTuple):
@@ -45,12 +48,13 @@ class Catalog:
     """The films of a data set. `movies` has MOVIE_COLUMNS: row i is item i.
 
     movie_id int64 · title str, without the year, articles in front ("The Matrix") · year Int64, nullable ·
-    genres str, "Action|Sci-Fi", "" when none · tags str, words separated by ", ", "" when none ·
+    genres str, "Action|Sci-Fi", "" when none · tags str, the most frequent ones separated by ", ", "" when none ·
     imdb_id str like "tt0114709", "" when unknown · tmdb_id Int64, nullable.
     """
 
     movies: pd.DataFrame
     left_out: pd.DataFrame  # same columns: films of the set with too few ratings to train on
+    tags: Tags = field(default_factory=Tags, repr=False)  # when each tag was given, for all these films
 
     def __len__(self) -> int:
         return len(self.movies)
@@ -67,8 +71,16 @@ class Catalog:
 
     @cached_property
     def films(self) -> list[Film]:
-        """Item i's film at place i."""
+        """The film of item i at index i."""
         return films(self.movies)
+
+    def as_of(self, time: int) -> "Catalog":
+        """The catalogue with the tags that were given before a time, in seconds since 1970.
+
+        Films whose tags have no times lose them: nobody knows whether they were given before.
+        """
+        known = self.tags.before(time)
+        return replace(self, movies=known.onto(self.movies), left_out=known.onto(self.left_out), tags=known)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -93,7 +105,7 @@ class Interactions:
         return Interactions(self.user[keep], self.item[keep], self.rating[keep], self.timestamp[keep])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # compared by identity, so that weak caches can hold what belongs to one
 class Dataset:
     """One named set: its films, its users and what they watched, oldest first."""
 
@@ -139,13 +151,21 @@ class Dataset:
         digest.update(self.catalog.movie_ids[self.interactions.item].astype("<i8").tobytes())
         return digest.hexdigest()
 
+    @cached_property
+    def details_fingerprint(self) -> str:
+        """SHA-256 of the sequences with their times and ratings; never needed to load or to serve a set."""
+        digest = hashlib.sha256(bytes.fromhex(self.fingerprint))
+        digest.update(self.interactions.timestamp.astype("<i8").tobytes())
+        digest.update(self.interactions.rating.astype("<f4").tobytes())
+        return digest.hexdigest()
+
 
 @dataclass(frozen=True)
 class Queries:
     """B histories to score: what each person has watched so far, oldest first."""
 
     histories: Sequence[np.ndarray]
-    users: np.ndarray | None = None  # (B,) rows of the training data; None: strangers, such as a visitor of the app
+    users: np.ndarray | None = None  # (B,) rows of the training data; None: unseen users, such as visitors of the app
 
     def __len__(self) -> int:
         return len(self.histories)
@@ -156,7 +176,7 @@ class Queries:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Histories and, for each, the film that came next."""
+    """Histories and, for each, the item that came next."""
 
     queries: Queries
     targets: np.ndarray  # (B,) items
@@ -167,8 +187,9 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Split:
-    """What a model may learn from, what it may be tuned on, and what it is judged by."""
+    """What a model may learn from, what it may be tuned on, and what it is measured by."""
 
     train: Dataset
     valid: HeldOut
     test: HeldOut
+    about: dict[str, Any]  # how the set was divided, as JSON: {"name": "time", "dates": {"valid": "2000-12-04", …}}

@@ -1,18 +1,42 @@
 """How a data set is divided into training, validation and test: leave-one-out, or a cut through time.
 
-Leave-one-out: the last film of a user is test, the last but one validation, the rest trains. It lets a model learn from
+Leave-one-out: the last item of a user is test, the last but one validation, the rest trains. It lets a model learn from
 what others watched later; the cut does not. Shapes: U users, E events.
 """
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries, Split
 
-AFTER = 0.1  # share of the events, at least, that lie after a cut
+AFTER = 0.1  # proportion of the events, at least, that lie after a cut
 DAY = 86_400  # seconds
+
+
+@dataclass(frozen=True)
+class Splitting:
+    """A way to divide a data set. Calling it gives the same Split for the same Dataset object, computed once."""
+
+    name: str  # as in folder names
+    divide: Callable[[Dataset], Split]
+    reads_times: bool = False  # with other times, other events train
+
+    def __call__(self, dataset: Dataset) -> Split:
+        """The training, validation and test part; raises DataError when the data cannot be divided like this."""
+        with _computing:
+            known = _splits.setdefault(dataset, {})
+            if self not in known:
+                known[self] = self.divide(dataset)
+            return known[self]
+
+
+_splits: WeakKeyDictionary[Dataset, dict[Splitting, Split]] = WeakKeyDictionary()  # forgotten with their data set
+_computing = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -25,19 +49,14 @@ class Cuts:
     @property
     def dates(self) -> dict[str, str]:
         """Both as dates: {"valid": "2000-12-04", "test": "2000-12-29"}."""
-        return {name: f"{datetime.fromtimestamp(cut, UTC):%Y-%m-%d}" for name, cut in vars(self).items()}
-
-
-def split(dataset: Dataset, protocol: str = "full") -> Split:
-    """The split that an evaluation protocol measures by: `time` has its own, all others share leave-one-out."""
-    return by_time(dataset) if protocol == "time" else leave_one_out(dataset)
+        return {"valid": _date(self.valid), "test": _date(self.test)}
 
 
 def leave_one_out(dataset: Dataset) -> Split:
-    """Split as in the SASRec and BERT4Rec papers. Users with fewer than three films only train.
+    """Split as in the SASRec and BERT4Rec papers. Users with fewer than three items only train.
 
-    Validation queries hold the training films; test queries hold those and the validation film.
-    Raises DataError when no user has three films.
+    Validation queries hold the training items; test queries hold those and the validation item.
+    Raises DataError when no user has three items.
     """
     lengths = np.diff(dataset.offsets)
     users = np.flatnonzero(lengths >= 3)
@@ -47,19 +66,28 @@ def leave_one_out(dataset: Dataset) -> Split:
     keep = np.ones(len(dataset.interactions), bool)
     keep[last] = keep[last - 1] = False
     train = replace(dataset, interactions=dataset.interactions.where(keep))
-    return Split(train, _held_out(dataset, users, lengths[users] - 2), _held_out(dataset, users, lengths[users] - 1))
+    valid, test = (_held_out(dataset, users, lengths[users] - from_end) for from_end in (2, 1))
+    return Split(train, valid, test, {"name": LEAVE_ONE_OUT.name})
 
 
 def by_time(dataset: Dataset) -> Split:
     """Split at two midnights, the same for everybody: nothing that happened later can be learnt from.
 
-    What lies before the first cut trains. Validation asks for the first film that a user watched between the cuts, test
-    for the first after the second; a query holds everything that its user watched before that cut. Users who watched
-    nothing before a cut, or nothing after it, are not asked for. Raises DataError when nobody is left.
+    What lies before the first cut trains, and films have the tags that they had by then. The validation target is the
+    first item that a user watched between the cuts, the test target the first after the second; a query holds
+    everything that its user watched before that cut. Users who watched nothing before a cut, or nothing after it, are
+    not measured. Raises DataError when nobody is left.
     """
     chosen = cuts(dataset)
-    train = replace(dataset, interactions=dataset.interactions.where(_time(dataset) < chosen.valid))
-    return Split(train, _next(dataset, chosen.valid, chosen.test), _next(dataset, chosen.test, None))
+    before = dataset.interactions.where(_time(dataset) < chosen.valid)
+    train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(chosen.valid))
+    valid, test = _next(dataset, chosen.valid, chosen.test), _next(dataset, chosen.test, None)
+    return Split(train, valid, test, {"name": BY_TIME.name, "dates": chosen.dates})
+
+
+LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out)
+BY_TIME = Splitting("time", by_time, reads_times=True)
+SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, BY_TIME)}
 
 
 def cuts(dataset: Dataset) -> Cuts:
@@ -79,29 +107,31 @@ def _time(dataset: Dataset) -> np.ndarray:
 
 def _midnight(time: np.ndarray) -> int:
     """The last midnight with at least AFTER of the events at it or later."""
-    latest = np.partition(time, -(place := int(np.ceil(AFTER * len(time)))))[-place]
-    return int(latest // DAY * DAY)
+    from_end = int(np.ceil(AFTER * len(time)))
+    return int(np.partition(time, -from_end)[-from_end] // DAY * DAY)
+
+
+def _date(time: int) -> str:
+    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d}"
 
 
 def _next(dataset: Dataset, cut: int, end: int | None) -> HeldOut:
-    """Each user's first film at or after `cut`, and before `end`; asked of those who watched something before."""
+    """Each user's first item at or after `cut`, and before `end`, for those who watched something before `cut`."""
     time = _time(dataset)
-    watched = np.bincount(dataset.interactions.user[time < cut], minlength=dataset.n_users)  # (U,) films before the cut
+    watched = np.bincount(dataset.interactions.user[time < cut], minlength=dataset.n_users)  # (U,) items before the cut
     due = time >= cut if end is None else (time >= cut) & (time < end)
     follows = np.bincount(dataset.interactions.user[due], minlength=dataset.n_users)  # (U,)
     users = np.flatnonzero((watched > 0) & (follows > 0))
     if not len(users):
-        date = f"{datetime.fromtimestamp(cut, UTC):%Y-%m-%d}"
         raise DataError(
-            f"{dataset.name}: nobody watched films both before and after {date}, so time cannot be cut there; "
-            "use --protocol full on this data"
+            f"{dataset.name}: nobody watched films both before and after {_date(cut)}, so time cannot be cut there; "
+            "choose a protocol that does not go by date"
         )
     return _held_out(dataset, users, watched[users])
 
 
-def _held_out(dataset: Dataset, users: np.ndarray, places: np.ndarray) -> HeldOut:
-    """The film at a place of each user's history (0 = oldest), after the films before it."""
-    histories = [dataset.history(user) for user in users]
-    targets = np.array([history[place] for history, place in zip(histories, places, strict=True)])
-    before = [history[:place] for history, place in zip(histories, places, strict=True)]
-    return HeldOut(Queries(before, users), targets)
+def _held_out(dataset: Dataset, users: np.ndarray, positions: np.ndarray) -> HeldOut:
+    """The item at a position of each user's history (0 = oldest), after the items before it."""
+    pairs = [(dataset.history(user), position) for user, position in zip(users, positions, strict=True)]
+    targets = np.array([history[position] for history, position in pairs])
+    return HeldOut(Queries([history[:position] for history, position in pairs], users), targets)

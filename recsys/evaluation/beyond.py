@@ -1,62 +1,57 @@
-"""Beyond accuracy: what the recommended lists are like, whoever was right. Plain NumPy.
+"""Beyond accuracy: what the recommended lists are like, right or wrong. Plain NumPy.
 
-Shapes: B lists of K films each, best first, -1 where the films ran out; I items, G genres.
+Shapes: B lists of K items each, best first, -1 where no more items were left; I items, G genres.
 """
 
 import numpy as np
 
-from recsys.data.schema import Catalog, Dataset
+from recsys.data.schema import Dataset
+from recsys.text.films import genre_vectors
 
 
-def summary(films: np.ndarray, train: Dataset) -> dict[str, float]:
+def summary(items: np.ndarray, train: Dataset) -> dict[str, float]:
     """All measures of lists (B, K) by name; popularity is that of the training data."""
-    k = films.shape[1]
-    shown = np.bincount(films[films >= 0], minlength=train.n_items)  # (I,) lists that each film is in
+    k = items.shape[1]
+    shown = np.bincount(items[items >= 0], minlength=train.n_items)  # (I,) lists that each item is in
     return {
         f"coverage@{k}": float(np.mean(shown > 0)),
-        f"novelty@{k}": novelty(films, train.counts),
-        f"diversity@{k}": diversity(films, genre_vectors(train.catalog)),
-        f"popularity@{k}": float(train.counts[films[films >= 0]].mean()),
+        f"novelty@{k}": novelty(items, train.counts),
+        f"diversity@{k}": diversity(items, genre_vectors(train.catalog).astype(np.float64)),
+        f"popularity@{k}": float(train.counts[items[items >= 0]].mean()),
         f"gini@{k}": gini(shown),
     }
 
 
-def novelty(films: np.ndarray, counts: np.ndarray) -> float:
-    """Mean self-information of the recommended films in bits: -log2 of a film's share of all training events (I,).
+def novelty(items: np.ndarray, counts: np.ndarray) -> float:
+    """Mean self-information of the recommended items in bits: -log2 of an item's share of all training events.
 
-    Zhou et al. (PNAS 2010) take the share of users instead, which is less by the same number of bits for every model.
-    A film that nobody watched counts as one that was watched once.
+    counts (I,). Zhou et al. (PNAS 2010) take the share of users instead, which is less by the same number of bits for
+    every model.
+    An item that nobody watched counts as if watched once.
     """
     share = np.maximum(counts, 1) / max(counts.sum(), 1)
-    return float(-np.log2(share[films[films >= 0]]).mean())
+    return float(-np.log2(share[items[items >= 0]]).mean())
 
 
-def diversity(films: np.ndarray, vectors: np.ndarray) -> float:
-    """1 - the mean cosine between the vectors (I, G) of two films of a list, averaged over lists (B, K).
+def diversity(items: np.ndarray, vectors: np.ndarray) -> float:
+    """1 - the mean cosine between the vectors (I, G) of two items of a list, averaged over lists (B, K).
 
-    Vectors have length 1 or, where nothing is known of a film, 0: such a film is unlike any other. Lists of fewer than
-    two films are passed over; 0 where there are only such lists.
+    Vectors have length 1 or, where nothing is known of an item, 0: it counts as unlike any other. Lists of fewer than
+    two items are left out; 0 where no others are there.
     """
-    lengths = (films >= 0).sum(1)  # (B,)
-    films, lengths = films[lengths > 1], lengths[lengths > 1]
-    if not len(films):
+    lengths = (items >= 0).sum(1)  # (B,)
+    items, lengths = items[lengths > 1], lengths[lengths > 1]
+    if not len(items):
         return 0.0
-    with_nothing = np.vstack([vectors, np.zeros(vectors.shape[1])])  # -1 finds the last row
-    squares = (with_nothing**2).sum(1)[films].sum(1)  # (B,)
-    total = sum(with_nothing[column] for column in films.T)  # (B, G): |Σ v|² = Σ |v|² + Σ over ordered pairs of v·w
+    with_none = np.vstack([vectors, np.zeros(vectors.shape[1])])  # -1 is its last row
+    squares = (with_none**2).sum(1)[items].sum(1)  # (B,)
+    total = sum(with_none[column] for column in items.T)  # (B, G): |Σ v|² = Σ |v|² + Σ over ordered pairs of v·w
     cosine = ((total**2).sum(1) - squares) / (lengths * (lengths - 1))
     return float(1 - cosine.mean())
 
 
-def genre_vectors(catalog: Catalog) -> np.ndarray:
-    """(I, G) which genres a film has, scaled to length 1; 0 for a film without genres."""
-    table = catalog.movies["genres"].str.get_dummies("|")
-    has = table.drop(columns="", errors="ignore").to_numpy(np.float64)  # pandas may take "" for a genre
-    return has / np.sqrt(np.maximum(has.sum(1, keepdims=True), 1))
-
-
 def gini(shown: np.ndarray) -> float:
-    """Gini coefficient of how often each film of the catalogue (I,) is shown: 0 all alike, 1 - 1/I one film alone.
+    """Gini coefficient of how often each item of the catalogue (I,) is shown: 0 all alike, 1 - 1/I one item alone.
 
     Over ascending x: Σ (2i - I - 1) x_i / (I Σ x), i from 1.
     """

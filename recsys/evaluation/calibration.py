@@ -1,7 +1,7 @@
-"""Does a film recommended with 20 % turn out to be the next one in a fifth of the cases? Plain NumPy.
+"""Are items that are recommended with 20 % the next one in a fifth of the cases? Plain NumPy.
 
-A prediction is a film of a recommended list with its probability; it is right when that film came next.
-Shapes: B lists of K predictions each, best first.
+A prediction is an item of a recommended list with its probability; it comes true when that item is the next one.
+Shapes: B lists of K predictions each, best first; P predictions in all.
 """
 
 from typing import Any
@@ -11,33 +11,33 @@ import numpy as np
 BINS = 10
 
 
-def calibration(films: np.ndarray, chances: np.ndarray, targets: np.ndarray) -> dict[str, Any]:
-    """How predicted probabilities compare with what happened; films, chances (B, K), targets (B,), films -1: none.
+def calibration(items: np.ndarray, probabilities: np.ndarray, targets: np.ndarray) -> dict[str, Any]:
+    """How probabilities compare with what happened; items (B, K), -1: none; probabilities (B, K); targets (B,).
 
     ece: expected calibration error, Σ share · |hit rate - predicted| over the bins.
-    by_rank: mean predicted probability and hit rate at rank 1…K, the over-confidence that arXiv:2308.07192 shows.
-    bins: the reliability table. Bins hold equally many predictions, ascending (adaptive, arXiv:1904.01685): in bins of
-    equal width nearly all would fall into the first.
+    by_rank: mean predicted probability and hit rate at rank 1…K, which shows over-confidence (arXiv:2308.07192).
+    bins: the reliability table. Bins hold equally many predictions, ascending (adaptive, arXiv:1904.01685): with bins
+    of equal width nearly all predictions would fall into the first.
     """
-    there, hits = films >= 0, films == targets[:, None]  # (B, K)
-    bins = reliability(chances[there], hits[there])
-    places = [column for column in range(films.shape[1]) if there[:, column].any()]
+    given, hits = items >= 0, items == targets[:, None]  # (B, K)
+    bins = reliability(probabilities[given], hits[given])
+    ranks = [column for column in range(items.shape[1]) if given[:, column].any()]
     return {
         "ece": float(sum(row["share"] * abs(row["hit_rate"] - row["predicted"]) for row in bins)),
         "by_rank": {
-            "predicted": [float(chances[there[:, place], place].mean()) for place in places],
-            "hit_rate": [float(hits[there[:, place], place].mean()) for place in places],
+            "predicted": [float(probabilities[given[:, rank], rank].mean()) for rank in ranks],
+            "hit_rate": [float(hits[given[:, rank], rank].mean()) for rank in ranks],
         },
         "bins": bins,
     }
 
 
-def reliability(chances: np.ndarray, hits: np.ndarray) -> list[dict[str, float]]:
+def reliability(probabilities: np.ndarray, hits: np.ndarray) -> list[dict[str, float]]:
     """Mean probability, hit rate and share of all predictions (P,) in up to BINS bins of equal size, ascending."""
-    order = np.argsort(chances, kind="stable")
+    order = np.argsort(probabilities, kind="stable")
     return [
         {
-            "predicted": float(chances[rows].mean()),
+            "predicted": float(probabilities[rows].mean()),
             "hit_rate": float(hits[rows].mean()),
             "share": len(rows) / len(order),
         }

@@ -1,41 +1,42 @@
-"""Many result files as one table each, for pages and notebooks: what a model measured, costs, and is sure of.
+"""Result files as tables, for pages and notebooks: how good models are, what they cost, how sure they are.
 
 Loads neither torch nor Streamlit, and measures nothing anew. Shapes: V variants, S seeds, B users.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from recsys.evaluation import results
-from recsys.evaluation.metrics import METRICS
 from recsys.evaluation.report import BEYOND
+from recsys.evaluation.results import Report
+from recsys.evaluation.significance import FEW_USERS
+from recsys.ranking.metrics import METRICS
 
 BOUNDS = tuple(f"{end} {name}" for name in METRICS for end in ("low", "high"))
 ERROR = "calibration error"
-MEASURES = (*METRICS, *BEYOND, ERROR)  # what one model can be set against another by
-TRAINED, RUN = "training", "evaluation run"  # what the seconds of `costs` are of
-
-Report = Callable[[str], None]
+MEASURES = (*METRICS, *BEYOND, ERROR)  # by which models can be compared
+TRAINED, RUN = "training", "evaluation run"  # what was timed for `costs`
+EVERYTHING = "all"  # the films over which older probabilities add up to 1: seen ones too
 
 
 def measures(dataset: str, protocol: str, report: Report = warnings.warn) -> pd.DataFrame:
     """The leaderboard with BOUNDS (95 %, over users), BEYOND and ERROR; NaN for what a result does not hold.
 
-    Damaged files are left out, each with a line to `report`.
+    Results that cannot be read or compared are left out, each with a sentence to `report`.
     """
-    board = results.leaderboard(dataset, protocol, report)
-    rows = [_extras(results.load(dataset, protocol, variant)) for variant in board["variant"]]
+    found = results.documents(dataset, protocol, report)
+    board, rows = results.as_table(found), [_extras(document) for document in found]
     return board.join(pd.DataFrame(rows, index=board.index, columns=[*BOUNDS, *BEYOND, ERROR], dtype=np.float64))
 
 
 def all_ranks(
     dataset: str, protocol: str, variants: Sequence[str], report: Report = warnings.warn
 ) -> dict[str, np.ndarray]:
-    """Variant → its ranks (S, B). Damaged files are left out, each with a line to `report`."""
+    """Variant → its ranks (S, B). What cannot be read is left out, with a sentence to `report`."""
     found = {}
     for variant in variants:
         try:
@@ -46,40 +47,49 @@ def all_ranks(
 
 
 def orders(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame:
-    """How the same models stand under several protocols: a row per model, the best under the first of them on top.
+    """How the same models rank under several protocols: a row per model, the best under the first protocol on top.
 
     boards: protocol → its `measures`. Columns: variant, title, family, then for each protocol the metric under its
-    name and "place <protocol>" from 1, among those that were measured under all of them. Models with the same figure
-    share the better place.
+    name, "rank <protocol>" from 1, among the models that were measured under all of them, and "users <protocol>".
+    Models with the same figure share the better rank.
     """
     labels = pd.concat([board[["variant", "title", "family"]] for board in boards.values()])
     table = labels.drop_duplicates("variant").set_index("variant")
     for name, board in boards.items():
-        table = table.join(board.set_index("variant")[metric].rename(name), how="inner")
+        own = board.set_index("variant")[[metric, "users"]]
+        table = table.join(own.rename(columns={metric: name, "users": f"users {name}"}), how="inner")
     table = table.dropna(subset=list(boards))
     for name in boards:
-        table[f"place {name}"] = table[name].rank(ascending=False, method="min").astype(int)
+        table[f"rank {name}"] = table[name].rank(ascending=False, method="min").astype(int)
     return table.sort_values(next(iter(boards)), ascending=False, kind="stable").reset_index()
 
 
-def swapped(one: Sequence[float], other: Sequence[float]) -> float:
-    """The share of all pairs of models that two protocols put in opposite order, from their figures (V,) each.
+def opposite_order(table: pd.DataFrame, one: str, other: str) -> float | None:
+    """The share of all pairs of models of `orders` that two of its protocols put in opposite order.
 
-    0: the same order, 1: the reverse; a pair that is even under one of them counts half. NaN for fewer than two models.
-    It is (1 - τ) / 2, Kendall's τ, where nothing is even.
+    0: the same order, 1: the reverse; a pair that is even under one of them counts half. It is (1 - τ) / 2, Kendall's
+    τ, where no pair is even. None for fewer than two models, and where either protocol has fewer than FEW_USERS users:
+    there the order itself is noise.
     """
-    pairs = list(combinations(range(len(one)), 2))
-    if not pairs:
-        return float("nan")
-    agree = [np.sign(one[a] - one[b]) * np.sign(other[a] - other[b]) for a, b in pairs]
+    if len(table) < 2 or table[[f"users {one}", f"users {other}"]].min(axis=None) < FEW_USERS:
+        return None
+    first, second = table[one].tolist(), table[other].tolist()
+    pairs = combinations(range(len(table)), 2)
+    agree = [np.sign(first[a] - first[b]) * np.sign(second[a] - second[b]) for a, b in pairs]
     return float(1 - np.mean(agree)) / 2
 
 
-def costs(dataset: str, board: pd.DataFrame, protocols: Sequence[str]) -> pd.DataFrame:
-    """What the models of a `measures` table took, a row each: variant, title, family, seconds, log10, of, METRICS.
+def best_of_families(board: pd.DataFrame, variants: Sequence[str], n: int) -> list[str]:
+    """The best of each family, of the n best families, among some variants of a `measures` table."""
+    rows = board[board["variant"].isin(variants)]
+    return rows.drop_duplicates("family")["variant"].tolist()[:n]
 
-    of TRAINED: seconds of the logged training of one seed. of RUN, for models without a log: the longest evaluation
-    run per seed among `protocols`, which holds loading, fitting where it was due, and ranking all users.
+
+def costs(dataset: str, board: pd.DataFrame, protocols: Sequence[str]) -> pd.DataFrame:
+    """What the models of a `measures` table cost, a row each: variant, title, family, seconds, log10, of, METRICS.
+
+    of TRAINED: seconds of the logged training of one seed. of RUN, for models without a log: seconds per seed of the
+    longest evaluation among `protocols`, which includes loading, fitting where needed, and ranking for all users.
     """
     rows = []
     for variant in board["variant"]:
@@ -100,34 +110,43 @@ def curves(dataset: str, variants: Sequence[str]) -> dict[str, pd.DataFrame]:
 def reliability(dataset: str, protocol: str, variants: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """How sure models were and how often they were right, of those whose scores give a probability.
 
-    Both tables have variant, predicted, hit_rate: one a row per bin of equally many predictions, with its share; the
-    other a row per rank from 1, with `times`, predicted over hit_rate (NaN where that is 0).
+    Both tables have variant, predicted, hit_rate and `over`, the films over which the probabilities add up to 1:
+    results.UNSEEN or EVERYTHING. The first has a row per bin of equally many predictions, with its share; the second a
+    row per rank from 1, with `times`, predicted over hit_rate (NaN where that is 0).
     """
     bins, ranks = [], []
     for variant in variants:
         known = results.load(dataset, protocol, variant).get("calibration")
         if known:
-            bins.append(pd.DataFrame(known["bins"]).assign(variant=variant))
+            labels = {"variant": variant, "over": known.get("over", EVERYTHING)}
+            bins.append(pd.DataFrame(known["bins"]).assign(**labels))
             by_rank = pd.DataFrame(known["by_rank"])
-            ranks.append(by_rank.assign(variant=variant, rank=range(1, len(by_rank) + 1)))
-    columns = ["variant", "predicted", "hit_rate"]
+            ranks.append(by_rank.assign(**labels, rank=range(1, len(by_rank) + 1)))
+    columns = ["variant", "predicted", "hit_rate", "over"]
     first = pd.concat(bins) if bins else pd.DataFrame(columns=[*columns, "share"])
     second = pd.concat(ranks) if ranks else pd.DataFrame(columns=[*columns, "rank"], dtype=np.float64)
     times = second["predicted"] / second["hit_rate"].where(second["hit_rate"] > 0)
-    return first[[*columns, "share"]], second[["variant", "rank", "predicted", "hit_rate"]].assign(times=times)
+    return first[[*columns, "share"]], second[["variant", "rank", "predicted", "hit_rate", "over"]].assign(times=times)
 
 
-def duel(ranks: np.ndarray, others: np.ndarray) -> pd.DataFrame:
-    """On how many users one model puts the hidden film higher than another: a row per margin, columns margin, users.
+def head_to_head(ranks: np.ndarray, others: np.ndarray) -> pd.DataFrame:
+    """For how many users one model ranks the hidden film higher than another: a row per margin, columns margin, users.
 
     Ranks (S, B), averaged over seeds as geometric means, so that 1 against 2 weighs as much as 10 against 20. Margins
-    run from "8 times and more lower" (-4) over even (0) to "8 times and more higher" (4) by powers of two.
+    run by powers of two from "8 times and more lower" (-4) over even (0) to "8 times and more higher" (4).
     """
     ratio = np.log2(others).mean(0) - np.log2(ranks).mean(0)  # (B,) above 0: the first ranks the film higher
     even = np.abs(ratio) < 1e-9
     steps = np.minimum(np.floor(np.abs(ratio)), 3) + 1  # 1: less than twice as high … 4: eight times and more
     margins = np.where(even, 0, np.sign(ratio) * steps).astype(int)
     return pd.DataFrame({"margin": range(-4, 5), "users": [int((margins == step).sum()) for step in range(-4, 5)]})
+
+
+def wins(margins: pd.DataFrame) -> tuple[int, int, int]:
+    """For how many users of a `head_to_head` the first model ranks the film higher, the second does, neither does."""
+    side = np.sign(margins["margin"])
+    first, second, neither = (int(margins.loc[side == sign, "users"].sum()) for sign in (1, -1, 0))
+    return first, second, neither
 
 
 def _extras(document: dict) -> dict[str, float]:
@@ -142,14 +161,14 @@ def _extras(document: dict) -> dict[str, float]:
 
 
 def _training_seconds(dataset: str, variant: str) -> float | None:
-    """Seconds at the last logged epoch, None where no log tells."""
+    """Seconds at the last logged epoch, None where no log holds them."""
     log = results.curve(dataset, variant)
     known = log["seconds"].dropna() if "seconds" in log else log["epoch"].iloc[:0]
     return float(known.iloc[-1]) if len(known) else None
 
 
 def _run_seconds(dataset: str, protocols: Sequence[str], variant: str) -> float:
-    """Of the longest evaluation run, per seed; NaN where no result tells."""
+    """Of the longest evaluation run, per seed; NaN where no result holds them."""
     found = []
     for protocol in protocols:
         try:

@@ -1,4 +1,4 @@
-"""One test user: what they had watched, which film was hidden, and where every model put it. No model is run.
+"""One test user: what they had watched, which film was hidden, and how every model ranked it. No model is run.
 
 Shapes: S seeds, B test users.
 """
@@ -24,7 +24,7 @@ class Person:
 
 
 def person(dataset: Dataset, test: HeldOut, row: int) -> Person:
-    """The test user in a row from 0; raises ResultError where there is none."""
+    """The test user of a row, counted from 0; raises ResultError where there is none."""
     if not 0 <= row < len(test) or test.queries.users is None:
         raise ResultError(f"{dataset.name} has {len(test)} test users; choose a number from 1 to {len(test)}")
     user = test.queries.users[row]
@@ -37,10 +37,11 @@ def comparable(board: pd.DataFrame, ranks: dict[str, np.ndarray], dataset: Datas
     return [variant for variant in same if variant in ranks and ranks[variant].shape[1] == len(test)]
 
 
-def places(board: pd.DataFrame, ranks: dict[str, np.ndarray], variants: list[str], row: int) -> pd.DataFrame:
-    """Where each model put the hidden film of one user, the best first: variant, title, family, rank, low, high, found.
+def ranks_of(board: pd.DataFrame, ranks: dict[str, np.ndarray], variants: list[str], row: int) -> pd.DataFrame:
+    """How each model ranked the hidden film of one user, best first: variant, title, family, rank, low, high, found.
 
-    rank: the median over seeds; low, high: the best and the worst of them; found: whether the median is at most FOUND.
+    ranks: variant → (S, B). rank: the median over seeds; low, high: the best and the worst seed's; found: whether the
+    median is at most FOUND.
     """
     own = [ranks[variant][:, row] for variant in variants]
     table = board.set_index("variant").loc[variants, ["title", "family"]].reset_index()

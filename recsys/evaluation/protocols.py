@@ -1,51 +1,51 @@
-"""What exactly is measured: the rules of each protocol, in words that go into every result file.
+"""What exactly is measured: the split, which items a target competes with, and the rules in words for result files.
 
-Shapes: B queries, I items, N sampled films.
+A protocol is one object. Shapes: B queries, I items, N sampled items.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from recsys.data.schema import Dataset
-from recsys.data.split import cuts
+from recsys.data.schema import Dataset, Split
+from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, Splitting
+from recsys.errors import RecsysError
 
 Draw = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
 
 
-class ProtocolError(ValueError):
-    """A protocol that cannot be carried out on this data."""
-
-
-COMMON_RULES = {
-    "split": "leave one out: a user's last film is test, the last but one validation, the rest trains",
-    "order": "ratings by user, then timestamp, stable: ties keep the order of the ratings file",
-    "filter": "MovieLens: films with fewer than 5 ratings are dropped; other data is taken whole",
-    "users": "those with at least 3 films; the others only train",
-    "score_ties": "count against the target",
-}
+class ProtocolError(RecsysError):
+    """A protocol that does not exist, or that cannot be carried out on this data."""
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """Which films a target is ranked against."""
+    """How a data set is split, and which items a target is ranked against."""
 
-    name: str
-    rules: dict[str, Any]  # plain JSON
-    sampled: int = 0  # films drawn beside each target; 0: the whole catalogue is ranked
+    name: str  # on the command line and in folder names
+    title: str  # for people
+    meaning: str  # for people, a few sentences
+    rules: dict[str, Any]  # plain JSON, part of every result
+    splitting: Splitting = LEAVE_ONE_OUT  # models are kept under its name: protocols that share it share their models
+    sampled: int = 0  # items drawn beside each target; 0: the whole catalogue is ranked
     seed: int = 0  # of the drawing: one list per user, the same for every model
-    draw: Draw | None = None  # counts (I,), taken films, how many, a generator → films (n,)
+    draw: Draw | None = None  # counts (I,), items to leave out, how many, a generator → items (n,)
+
+    def split(self, dataset: Dataset) -> Split:
+        """The training, validation and test part; computed once for each Dataset object. Raises DataError."""
+        return self.splitting(dataset)
 
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
-        """The rules, with what they come to on a data set: the dates between which `time` cuts."""
-        return {**self.rules, "dates": cuts(dataset).dates} if self.name == "time" else self.rules
+        """The rules, with what they come to on a data set, such as the dates of a split by time. Raises DataError."""
+        about = self.split(dataset).about
+        return self.rules | {name: value for name, value in about.items() if name != "name"}
 
     def candidates(self, counts: np.ndarray, histories: Sequence[np.ndarray], users: np.ndarray) -> np.ndarray:
-        """(B, N) films drawn for each user, none from the user's whole history; counts (I,).
+        """(B, N) items drawn for each user, none from the user's whole history.
 
-        Counts say how often each film was watched in training. A user's list depends on nothing but counts, history,
+        counts (I,): how often each item was watched in training. A user's list depends on nothing but counts, history,
         user number and seed. Raises ProtocolError.
         """
         assert self.draw is not None, "only sampled protocols draw"
@@ -56,30 +56,31 @@ class Protocol:
         return np.array(lists).reshape(len(lists), self.sampled)
 
 
-def by_popularity(counts: np.ndarray, taken: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n,) distinct items, drawn one after another in proportion to counts (I,), none of them in `taken`.
+def draw_by_popularity(counts: np.ndarray, left_out: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n,) distinct items, drawn one after another in proportion to counts (I,), none of them in `left_out`.
 
-    The n smallest of Exponential(1) / count are distributed as such a drawing (Efraimidis and Spirakis, 2006).
-    Films that nobody watched are never drawn; raises ProtocolError where fewer than n are left.
+    The n smallest of Exponential(1) / count are distributed like that (Efraimidis and Spirakis, 2006). Items that
+    nobody watched are never drawn. Raises ProtocolError where fewer than n are left.
     """
     weights = counts.astype(np.float64)
-    weights[taken] = 0
+    weights[left_out] = 0
     _check(int(np.count_nonzero(weights)), n)
     with np.errstate(divide="ignore", invalid="ignore"):
         keys = rng.standard_exponential(len(weights)) / weights
     return np.argpartition(keys, n - 1)[:n]
 
 
-def uniformly(counts: np.ndarray, taken: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n,) distinct items, each as likely as any other of the catalogue (I,), none of them in `taken`.
+def draw_uniformly(counts: np.ndarray, left_out: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n,) distinct items, each as likely as any other of the catalogue (I,), none of them in `left_out`.
 
-    The time it takes grows with n and `taken`, and not with the catalogue where that has more than 10,000 films.
+    The time it takes grows with n and `left_out`, but not with the catalogue once that has more than 10,000 items.
     Raises ProtocolError where fewer than n are left.
     """
-    taken = np.unique(taken)
-    _check(left := len(counts) - len(taken), n)
-    places = rng.choice(left, n, replace=False, shuffle=False)  # among the films left, in item order
-    return places + np.searchsorted(taken - np.arange(len(taken)), places, side="right")  # past those taken
+    left_out = np.unique(left_out)
+    _check(left := len(counts) - len(left_out), n)
+    drawn = rng.choice(left, n, replace=False, shuffle=False)  # numbers among the items that are left, in item order
+    skipped = np.searchsorted(left_out - np.arange(len(left_out)), drawn, side="right")  # left-out items before each
+    return drawn + skipped
 
 
 def _check(left: int, n: int) -> None:
@@ -87,39 +88,60 @@ def _check(left: int, n: int) -> None:
         raise ProtocolError(f"a user leaves only {left} films to draw {n} from; use --protocol full on this data")
 
 
-FULL = Protocol(
-    "full",
-    COMMON_RULES
-    | {
-        "ranked": "the whole catalogue",
-        "hidden": "films the user has seen: the training films, and for the test film the validation film too",
-    },
-)
-SAMPLED_RULES = {
+COMMON_RULES = {
+    "order": "ratings by user, then timestamp, stable: ties keep the order of the ratings file",
+    "score_ties": "count against the target",
+}
+LEAVE_ONE_OUT_RULES = COMMON_RULES | {
+    "split": "leave one out: a user's last film is test, the last but one validation, the rest trains",
+    "filter": "MovieLens: films with fewer than 5 ratings are dropped; other data is taken whole",
+    "users": "those with at least 3 films; the others only train",
+}
+SAMPLED_RULES = LEAVE_ONE_OUT_RULES | {
     "hidden": "no film of the user's whole history is drawn, later ones included",
     "sampled": 100,
     "seed": 0,
     "lists": "one for each user, the same for every model",
 }
+FULL = Protocol(
+    "full",
+    title="All films",
+    meaning="The last film that each person watched is hidden and has to be found among all films of the set. Films "
+    "already watched do not compete. A tie counts against the recommender.",
+    rules=LEAVE_ONE_OUT_RULES
+    | {
+        "ranked": "the whole catalogue",
+        "hidden": "films the user has seen: the training films, and for the test film the validation film too",
+    },
+)
 POPULARITY_100 = Protocol(
     "popularity-100",
-    COMMON_RULES
-    | {"ranked": "the target and 100 films drawn without replacement in proportion to their training counts"}
-    | SAMPLED_RULES,
+    title="100 popular films",
+    meaning="The last film that each person watched is hidden and has to be found among 100 others, which are drawn by "
+    "popularity and are the same for every recommender. This task, that of the BERT4Rec paper, is easier: its figures "
+    "cannot be compared with those over all films.",
+    rules=SAMPLED_RULES
+    | {"ranked": "the target and 100 films drawn without replacement in proportion to their training counts"},
     sampled=100,
-    draw=by_popularity,
+    draw=draw_by_popularity,
 )
 UNIFORM_100 = Protocol(
     "uniform-100",
-    COMMON_RULES
-    | {"ranked": "the target and 100 films drawn without replacement, each of the catalogue as likely as any other"}
-    | SAMPLED_RULES,
+    title="100 random films",
+    meaning="The last film that each person watched is hidden and has to be found among 100 others, each film being "
+    "equally likely to be drawn. This is easier still, because most films are unpopular ones.",
+    rules=SAMPLED_RULES
+    | {"ranked": "the target and 100 films drawn without replacement, each of the catalogue as likely as any other"},
     sampled=100,
-    draw=uniformly,
+    draw=draw_uniformly,
 )
 TIME = Protocol(
     "time",
-    COMMON_RULES
+    title="By date",
+    meaning="Recommenders learn only from what was watched before a date, and have to find the first film that each "
+    "person watched after a later one. Nothing that happened in between or afterwards can be learnt from, but the "
+    "settings were tuned on data that includes it.",
+    rules=COMMON_RULES
     | {
         "split": "two midnights (UTC), the same for everybody: what lies before the first trains; a user's first film "
         "between the two is validation, the first after the second is test",
@@ -129,11 +151,14 @@ TIME = Protocol(
         "whole",
         "users": "those who watched something before the cut and something after it",
         "history": "everything that the user watched before the cut; films of the same second keep their order",
+        "tags": "those given before the first cut; tags without a time are left out",
+        "settings": "tuned on leave-one-out validation, so with films that were watched after the cuts",
         "ranked": "the whole catalogue, films that nobody had watched before the cut included",
         "hidden": "films that the user has watched before the cut",
     },
+    splitting=BY_TIME,
 )
-PROTOCOLS = {protocol.name: protocol for protocol in (FULL, POPULARITY_100, UNIFORM_100, TIME)}
+PROTOCOLS = {protocol.name: protocol for protocol in (FULL, POPULARITY_100, UNIFORM_100, TIME)}  # in the order shown
 
 
 def get(name: str) -> Protocol:
@@ -141,3 +166,26 @@ def get(name: str) -> Protocol:
     if name not in PROTOCOLS:
         raise ProtocolError(f"no protocol is called {name}; there are: {', '.join(PROTOCOLS)}")
     return PROTOCOLS[name]
+
+
+def title(name: str) -> str:
+    """A protocol's name for people. Results of a protocol that is no longer there keep the name they were given."""
+    return PROTOCOLS[name].title if name in PROTOCOLS else name
+
+
+def meaning(name: str) -> str:
+    """A protocol in words for people; "" for one that is no longer there."""
+    return PROTOCOLS[name].meaning if name in PROTOCOLS else ""
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Protocols in the order in which they are shown; those that are no longer there come last, by name."""
+    known = list(PROTOCOLS)
+    return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))
+
+
+def sharing_models(name: str) -> list[str]:
+    """The protocols that measure the same trained models as this one: those with the same splitting."""
+    if name not in PROTOCOLS:
+        return [name]
+    return [other.name for other in PROTOCOLS.values() if other.splitting == PROTOCOLS[name].splitting]

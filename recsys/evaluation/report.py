@@ -1,18 +1,18 @@
-"""`python -m recsys report`: every result as Markdown, ours beside what others published.
+"""Every result as Markdown, ours beside what others published.
 
-Reads result files only, without torch. Nothing is computed anew but the comparison with the best, from the ranks.
+Reads result files only, without torch. Nothing is computed but the comparison of the models, from their ranks.
 """
 
-import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from recsys.evaluation import results
-from recsys.evaluation.compare import against_best
-from recsys.evaluation.protocols import PROTOCOLS
+from recsys.errors import recsys_command
+from recsys.evaluation import compare, protocols, results
+from recsys.evaluation.results import UNSEEN, Report
+from recsys.evaluation.significance import FEW_USERS
 
 HEADLINE = "ndcg@10"
-SURE = 0.05  # Holm-corrected p below which a difference counts
 BEYOND = {
     "coverage@10": "coverage",
     "novelty@10": "novelty, bits",
@@ -22,46 +22,41 @@ BEYOND = {
 }
 
 
-def report_command(datasets: Sequence[str], protocols: Sequence[str], brief: bool) -> int:
-    """Print the tables; returns the exit code, 1 after a one-line error."""
-    try:
-        print(report(datasets, protocols, brief))
-    except results.ResultError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+def report(
+    datasets: Sequence[str] = (),
+    protocols_: Sequence[str] = (),
+    brief: bool = False,
+    say: Report = warnings.warn,
+) -> str:
+    """All tables of the data sets and protocols asked for; of everything that was measured when none is named.
 
-
-def report(datasets: Sequence[str] = (), protocols: Sequence[str] = (), brief: bool = False) -> str:
-    """All tables of the data sets and protocols asked for, of everything measured when none is named.
-
-    `brief` leaves everything out but the leaderboards, as the README shows one. Raises ResultError when there is
-    nothing to report.
+    `brief` leaves everything out but the leaderboards, as the README shows one. Results that cannot be read or compared
+    are left out, each with a sentence to `say`. Raises ResultError when there is nothing to report.
     """
-    wanted = [
-        (dataset, protocol)
-        for dataset, protocol in results.available()
-        if dataset in (datasets or [dataset]) and protocol in (protocols or [protocol])
-    ]
-    if not wanted:
-        raise results.ResultError("nothing of that has been measured yet; run: python -m recsys evaluate")
-    wanted.sort(key=lambda pair: (pair[0], list(PROTOCOLS).index(pair[1])))
-    return "\n\n".join(leaderboard(*pair, load(*pair)) if brief else section(*pair) for pair in wanted)
+    wanted = {pair: results.documents(*pair, say) for pair in _wanted(datasets, protocols_)}
+    found = {pair: documents for pair, documents in wanted.items() if documents}
+    if not found:
+        dataset, protocol = next(iter(wanted), (next(iter(datasets), "ml-100k"), next(iter(protocols_), "full")))
+        command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
+        raise results.ResultError("nothing of that has been measured yet on the data as it is here", command)
+    table = leaderboard if brief else section
+    return "\n\n".join(table(*pair, documents) for pair, documents in found.items())
 
 
-def section(dataset: str, protocol: str) -> str:
+def section(dataset: str, protocol: str, documents: list[dict[str, Any]]) -> str:
     """One data set under one protocol: its rules, the leaderboard, what lists are like, and how it was measured."""
-    documents = load(dataset, protocol)
-    parts = [f"## {dataset}, protocol {protocol}", rules(documents[0]), leaderboard(dataset, protocol, documents)]
+    parts = [f"## {dataset}, protocol {protocol}", users(documents), rules(documents[0])]
+    parts += [leaderboard(dataset, protocol, documents), *published_rules(dataset, protocol, documents)]
     if any(document.get("beyond") for document in documents):
         parts.append(beyond(documents))
     return "\n\n".join([*parts, hardware(documents)])
 
 
-def load(dataset: str, protocol: str) -> list[dict[str, Any]]:
-    """The result documents, best first."""
-    table = results.leaderboard(dataset, protocol)
-    return [results.load(dataset, protocol, variant) for variant in table["variant"]]
+def users(documents: list[dict[str, Any]]) -> str:
+    """How many people there are, and whether they are enough."""
+    n = documents[0]["users"]
+    few = f" With fewer than {FEW_USERS} people, differences between recommenders are noise." if n < FEW_USERS else ""
+    return f"Measured on {n:,} people.{few}"
 
 
 def rules(document: dict[str, Any]) -> str:
@@ -70,25 +65,25 @@ def rules(document: dict[str, Any]) -> str:
 
 
 def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]]) -> str:
-    """A row a model: the headline with its 95 % interval over users, the rest, and what others published."""
-    theirs = published(dataset, protocol)
-    tied = like_the_best(dataset, protocol, documents)
+    """A row per model: the headline with its 95 % interval over users, the rest, and what others published."""
+    theirs, like_best = published(dataset, protocol), like_the_best(dataset, protocol)
     head = ["model", "family", "seeds", "NDCG@10 (95 %)", "± seeds", "HR@10", "HR@1", "MRR", "published NDCG@10"]
-    rows = []
-    for document in documents:
-        variant, mean = document["variant"], document["mean"]
-        rows.append(
-            [
-                variant,
-                document["family"],
-                len(document["seeds"]),
-                short(mean[HEADLINE]) + interval(document) + (" =" if variant in tied else ""),
-                short(document["std"][HEADLINE]) if document["std"] else "",
-                *(short(mean[name]) for name in ("hr@10", "hr@1", "mrr")),
-                theirs.get(variant, ""),
-            ]
-        )
-    note = f"=: not told from the best (paired randomisation test over users, Holm-corrected, p ≥ {SURE})."
+    rows = [
+        [
+            document["variant"],
+            document["family"],
+            len(document["seeds"]),
+            short(document["mean"][HEADLINE]) + interval(document) + (" =" if document["variant"] in like_best else ""),
+            short(document["std"][HEADLINE]) if document["std"] else "",
+            *(short(document["mean"][name]) for name in ("hr@10", "hr@1", "mrr")),
+            theirs.get(document["variant"], ""),
+        ]
+        for document in documents
+    ]
+    note = (
+        "=: not significantly different from the best (paired randomisation test over users, p ≥ "
+        f"{compare.SURE} after Holm's correction for all pairs of models)."
+    )
     return f"{markdown(head, rows)}\n\n{note}"
 
 
@@ -101,34 +96,50 @@ def published(dataset: str, protocol: str) -> dict[str, str]:
     return {variant: ", ".join(found) for variant, found in figures.items()}
 
 
-def like_the_best(dataset: str, protocol: str, documents: list[dict[str, Any]]) -> set[str]:
-    """The variants whose distance to the best may be chance."""
-    table = against_best(dataset, protocol, [document["variant"] for document in documents], HEADLINE)
-    return set(table.loc[table["p_holm"] >= SURE, "variant"])
+def published_rules(dataset: str, protocol: str, documents: list[dict[str, Any]]) -> list[str]:
+    """What the codes of the published figures beside these results mean: a paragraph, or none."""
+    table = results.published(dataset, protocol).dropna(subset=[HEADLINE])
+    known = table[table["variant"].isin([document["variant"] for document in documents])]
+    plain = known[~known["code"].str.endswith("*")].drop_duplicates("code").sort_values("code")
+    other = known[known["code"].str.endswith("*")].drop_duplicates(["variant", "rules"])
+    lines = [f"{code}: {text}" for code, text in zip(plain["code"], plain["rules"], strict=True)]
+    lines += [
+        f"{code} beside {variant}: {text}"
+        for code, variant, text in zip(other["code"], other["variant"], other["rules"], strict=True)
+    ]
+    return [f"Published figures. {'. '.join(lines)}."] if lines else []
+
+
+def like_the_best(dataset: str, protocol: str) -> set[str]:
+    """The variants that do not differ significantly from the best."""
+    table = compare.against_best(compare.verdicts(dataset, protocol, HEADLINE, _nobody))
+    return set(table.loc[~table["differs"].astype(bool), "variant"])
 
 
 def beyond(documents: list[dict[str, Any]]) -> str:
-    """What the top tens are like, beyond being right."""
+    """What the top tens are like, right or wrong, and how far their probabilities are off."""
     found = [document for document in documents if document.get("beyond")]
     names = [name for name in BEYOND if name in found[0]["beyond"]]
-    rows = []
-    for document in found:
-        calibration = document.get("calibration") or {}
-        error = f"{calibration['ece']:.4f}" if "ece" in calibration else ""
-        rows.append([document["variant"], *(figure(document["beyond"][name]) for name in names), error])
-    return markdown(["top ten of", *(BEYOND[name] for name in names), "calibration error"], rows)
+    rows = [
+        [document["variant"], *(figure(document["beyond"][name]) for name in names), _calibration_error(document)]
+        for document in found
+    ]
+    table = markdown(["top ten of", *(BEYOND[name] for name in names), "calibration error"], rows)
+    older = any(row[-1].endswith("*") for row in rows)
+    note = "*: of probabilities that add up to 1 over all films, those already seen included."
+    return f"{table}\n\n{note}" if older else table
 
 
 def hardware(documents: list[dict[str, Any]]) -> str:
     """Where and when it was measured, each circumstance once."""
     runs = [document["run"] for document in documents]
-    places = sorted({f"{run['machine']}, {run['device']}" for run in runs})
+    machines = sorted({f"{run['machine']}, {run['device']}" for run in runs})
     days = sorted({run["date"][:10] for run in runs})
     versions = sorted({f"{name} {version}" for run in runs for name, version in run["versions"].items()})
     span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     data = sorted({document["fingerprint"][:12] for document in documents})
     return (
-        f"Measured on {'; '.join(places)}; {span}; {', '.join(versions)}. Fingerprint of the data: {', '.join(data)}."
+        f"Measured on {'; '.join(machines)}; {span}; {', '.join(versions)}. Fingerprint of the data: {', '.join(data)}."
     )
 
 
@@ -144,7 +155,7 @@ def short(value: float, digits: int = 4) -> str:
 
 
 def figure(value: float) -> str:
-    """Three digits that count."""
+    """Three significant digits."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
@@ -152,3 +163,26 @@ def markdown(head: list[str], rows: list[list[Any]]) -> str:
     """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def _wanted(datasets: Sequence[str], names: Sequence[str]) -> list[tuple[str, str]]:
+    """(data set, protocol) with results, of those asked for: data sets by name, protocols in the order shown."""
+    found = [
+        (dataset, protocol)
+        for dataset, protocol in results.available()
+        if dataset in (datasets or [dataset]) and protocol in (names or [protocol])
+    ]
+    order = protocols.in_order({protocol for _, protocol in found})
+    return sorted(found, key=lambda pair: (pair[0], order.index(pair[1])))
+
+
+def _calibration_error(document: dict[str, Any]) -> str:
+    """ ".0056", with a * where probabilities add up to 1 over seen films too; "" where there are none."""
+    known = document.get("calibration") or {}
+    if "ece" not in known:
+        return ""
+    return f"{known['ece']:.4f}" + ("" if known.get("over") == UNSEEN else " *")
+
+
+def _nobody(sentence: str) -> None:
+    """Nothing more to say: what is left out was reported when the documents were read."""

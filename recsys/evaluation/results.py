@@ -1,11 +1,14 @@
 """Result files: written once, read by the pages without torch or Streamlit.
 
 `results/<data set>/<protocol>/<variant>.json` holds {variant, model, title, family, paper, dataset, protocol,
-fingerprint, config, seeds: [{seed, metrics, beyond}], mean, std, interval, beyond, calibration, files, run}; ranks (S
-seeds × B users) stand beside it as .npz. `interval` is {metric: [low, high]}, 95 % over users (`certainty`); `beyond`
-is there where the whole catalogue was ranked, `calibration` where the scores give a probability besides; older files
-have none of the three. All but `run` repeats byte for byte. What was measured on this machine wins over what is
-shipped.
+fingerprint, config, users, seeds: [{seed, metrics, beyond}], mean, std, interval, beyond, calibration, files, run};
+ranks (S seeds × B users) stand beside it as .npz. `interval` is {metric: [low, high]}, 95 % over users. `beyond` is
+there where the whole catalogue was ranked, and `calibration` where the model gives probabilities besides. Those with
+"over": UNSEEN add up to 1 over the films that a user has not seen, older ones over all films. Everything but
+`run` is the same, byte for byte, when an evaluation is repeated.
+
+What was measured on this machine wins over what is shipped. A result counts only where it was measured on the data as
+it is on this machine; where the data is not here, on the form of it that most of the results are of.
 """
 
 import contextlib
@@ -14,6 +17,7 @@ import json
 import os
 import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,13 +26,20 @@ import numpy as np
 import pandas as pd
 
 from recsys import files, paths
-from recsys.evaluation.metrics import METRICS
+from recsys.data import prepared
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.errors import RecsysError, recsys_command
+from recsys.ranking.metrics import METRICS
 
 LABELS = ("variant", "title", "family", "paper")
+FIELDS = {*LABELS, "dataset", "protocol", "fingerprint", "users", "seeds", "mean", "std", "run"}  # in every result
+UNSEEN = "unseen"  # the films over which probabilities add up to 1
+
+Report = Callable[[str], None]
 
 
-class ResultError(ValueError):
-    """A result that cannot be written or read; the message says what to do about it."""
+class ResultError(RecsysError):
+    """A result that cannot be written or read."""
 
 
 def write(document: dict[str, Any], ranks: np.ndarray) -> None:
@@ -45,18 +56,18 @@ def ship(dataset: str, protocol: str, variant: str) -> Path:
 
 
 def load(dataset: str, protocol: str, variant: str) -> dict[str, Any]:
-    """One result document. Raises ResultError when there is none or it is damaged."""
-    return _read(_path(dataset, protocol, variant))
+    """One result document. Raises ResultError when there is none, or only a damaged one or one of other data."""
+    return _find(dataset, protocol, variant)[1]
 
 
 def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     """(S, B) rank of the held-out film, one row per seed, users in the order of the data. Raises ResultError."""
-    path = _path(dataset, protocol, variant)
+    path, _ = _find(dataset, protocol, variant)
     _, data = _read_pair(path)
     try:
         return np.load(io.BytesIO(data))["ranks"]
     except (ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise ResultError(f"{path.with_suffix('.npz')} holds no ranks; {_evaluate_line(path)}") from error
+        raise ResultError(f"{path.with_suffix('.npz')} holds no ranks", _evaluate_again(path)) from error
 
 
 def available() -> list[tuple[str, str]]:
@@ -66,37 +77,56 @@ def available() -> list[tuple[str, str]]:
 
 
 def stamp(dataset: str, protocol: str) -> str:
-    """Another text whenever a result of the data set under the protocol was written, altered or taken away."""
+    """A text that changes whenever a result of the data set under the protocol, or the data itself, changes."""
     found = [path for root in _roots() for path in paths.results(root, dataset, protocol).glob("*.*")]
     times = [(str(path), known.st_mtime_ns, known.st_size) for path in sorted(found) if (known := _stat(path))]
-    return files.sha256(repr(times).encode())
+    return files.sha256(repr((prepared.fingerprint(dataset), times)).encode())
 
 
-def leaderboard(dataset: str, protocol: str, report: Callable[[str], None] = warnings.warn) -> pd.DataFrame:
-    """One row per model, best NDCG@10 first: LABELS, number of seeds, mean METRICS, "std <metric>", fingerprint, date.
+def documents(dataset: str, protocol: str, report: Report = warnings.warn) -> list[dict[str, Any]]:
+    """The results that can be set side by side, best NDCG@10 first: all were measured on the same people.
 
-    Standard deviations are over seeds, NaN for a single one. Damaged files are left out, each with a line to `report`.
+    What is damaged, or was measured on other data, is left out with a sentence to `report` that holds the command which
+    mends it.
     """
-    rows = []
+    found = []
     for variant in sorted({path.stem for root in _roots() for path in _folder(root, dataset, protocol)}):
         try:
-            rows.append(_row(load(dataset, protocol, variant)))
+            found.append(load(dataset, protocol, variant))
         except ResultError as error:
             report(str(error))
-    columns = [*LABELS, "seeds", *METRICS, *(f"std {name}" for name in METRICS), "fingerprint", "date"]
-    table = pd.DataFrame(rows, columns=columns)
-    return table.sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
+    most = _most_common_people(found)
+    for document in found:
+        if _people(document) != most:
+            report(str(_of_other_people(document)))
+    alike = [document for document in found if _people(document) == most]
+    return sorted(alike, key=lambda document: -document["mean"]["ndcg@10"])
+
+
+def leaderboard(dataset: str, protocol: str, report: Report = warnings.warn) -> pd.DataFrame:
+    """`documents` as a table (`as_table`)."""
+    return as_table(documents(dataset, protocol, report))
+
+
+def as_table(found: list[dict[str, Any]]) -> pd.DataFrame:
+    """A row per result document: LABELS, users, seeds, METRICS, "std <metric>", fingerprint, date.
+
+    seeds: how many there are; METRICS: means over them; standard deviations: over them, NaN for a single one.
+    """
+    columns = [*LABELS, "users", "seeds", *METRICS, *(f"std {name}" for name in METRICS), "fingerprint", "date"]
+    return pd.DataFrame([_row(document) for document in found], columns=columns)
 
 
 def published(dataset: str, protocol: str) -> pd.DataFrame:
     """Figures that others published, best NDCG@10 first; they are not ours and not all under our exact rules.
 
-    Columns: title, variant (what we call that model; NaN where it is not ours), hr@1, hr@10, ndcg@10, mrr (NaN where
-    not published), code and rules (what is like ours and what is not), source.
+    Columns: title, variant (our nearest model; NaN where there is none), hr@1, hr@10, ndcg@10, mrr (NaN where not
+    published), code and rules (what is as in our measurements and what is not), source. A code that ends in * says that
+    the published method is not quite ours either; `rules` says how they differ.
     """
     known = json.loads(Path(__file__).with_name("published.json").read_text("utf-8"))
     rows = [
-        {**row, "rules": known["rules"][row["code"]], "source": known["sources"][row["source"]]}
+        {**row, **_rules(row, known["rules"]), "source": known["sources"][row["source"]]}
         for row in known["figures"]
         if (row["dataset"], row["protocol"]) == (dataset, protocol)
     ]
@@ -106,12 +136,14 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
 
 
 def curve(dataset: str, variant: str) -> pd.DataFrame:
-    """How a training went, a row per epoch: epoch, loss, validation ndcg@10 and hr@10, seconds and what else is there.
+    """How a training for the leave-one-out protocols went, a row per epoch: epoch, loss, ndcg@10, hr@10, seconds, …
 
-    From the lowest seed of this machine, else from the shipped log; empty where there is neither.
+    ndcg@10 and hr@10 are those of validation. From the lowest seed of this machine, else from the shipped log; empty
+    where there is neither.
     """
-    trained = [paths.checkpoint(dataset, variant, seed) for seed in paths.seeds(dataset, variant)]
-    for folder in (*trained, paths.shipped_checkpoint(dataset, variant)):
+    where = (dataset, LEAVE_ONE_OUT.name, variant)
+    trained = [paths.checkpoint(*where, seed) for seed in paths.seeds(*where)]
+    for folder in (*trained, paths.shipped_checkpoint(*where)):
         if (folder / paths.LOG).exists():
             return _epochs(folder / paths.LOG)
     return pd.DataFrame({"epoch": []})
@@ -124,7 +156,7 @@ def _epochs(path: Path) -> pd.DataFrame:
         try:
             event = json.loads(line)
         except ValueError:
-            continue  # the training is writing this line just now, or was killed while it did
+            continue  # half a line: the training is writing it just now, or was killed meanwhile
         if isinstance(event, dict) and "epoch" in event:
             epochs[event["epoch"]] = event
     return pd.DataFrame([epochs[epoch] for epoch in sorted(epochs)] or {"epoch": []})
@@ -132,9 +164,31 @@ def _epochs(path: Path) -> pd.DataFrame:
 
 def _row(document: dict[str, Any]) -> dict[str, Any]:
     """A result as a row of the leaderboard."""
-    labels = {name: document[name] for name in (*LABELS, "fingerprint")}
+    labels = {name: document[name] for name in (*LABELS, "users", "fingerprint")}
     spread = {f"std {name}": value for name, value in document["std"].items()}
     return labels | {"seeds": len(document["seeds"]), "date": document["run"]["date"]} | document["mean"] | spread
+
+
+def _rules(row: dict[str, Any], rules: dict[str, str]) -> dict[str, str]:
+    """Code and rules of a published figure, with what is particular to its method."""
+    code, text, note = row["code"], rules[row["code"]], row.get("note")
+    return {"code": f"{code}*", "rules": f"{text}; {note}"} if note else {"code": code, "rules": text}
+
+
+def _most_common_people(found: list[dict[str, Any]]) -> str:
+    """`_people` of the largest group of results; of equally large groups, of the one measured last."""
+    sizes = Counter(map(_people, found))
+    dates = {_people(document): document["run"]["date"] for document in sorted(found, key=lambda d: d["run"]["date"])}
+    return max(sizes, key=lambda people: (sizes[people], dates[people]), default="")
+
+
+def _people(document: dict[str, Any]) -> str:
+    """What must be equal for two results to be of the same people: the data, and what the rules come to on it.
+
+    The rules' sentences may be put better from one version to the next; their numbers and dates may not change.
+    """
+    facts = {name: rule for name, rule in document["protocol"].items() if not isinstance(rule, str)}
+    return json.dumps([document["fingerprint"], document["users"], facts], sort_keys=True)
 
 
 def _roots() -> tuple[Path, Path]:
@@ -153,19 +207,30 @@ def _stat(path: Path) -> os.stat_result | None:
     return None
 
 
-def _path(dataset: str, protocol: str, variant: str) -> Path:
-    """The result file that counts."""
-    found = [paths.results(root, dataset, protocol) / f"{variant}.json" for root in _roots()]
-    return next((path for path in found if path.exists()), found[0])
+def _find(dataset: str, protocol: str, variant: str) -> tuple[Path, dict[str, Any]]:
+    """The result file that counts, and its document."""
+    possible = [paths.results(root, dataset, protocol) / f"{variant}.json" for root in _roots()]
+    here = prepared.fingerprint(dataset)
+    for path in [path for path in possible if path.exists()] or possible[:1]:
+        document = _read(path)
+        if here in (None, document["fingerprint"]):
+            return path, document
+    raise ResultError(
+        f"{variant} was measured on another form of {dataset} than the one on this machine",
+        _evaluate_again(possible[0]),
+    )
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return files.read_sealed(path)
+        document = files.read_sealed(path)
     except FileNotFoundError as error:
-        raise ResultError(f"no result of {path.stem} yet; {_evaluate_line(path)}") from error
+        raise ResultError(f"{path.stem} has not been measured yet", _evaluate_again(path)) from error
     except (OSError, files.DamagedFileError) as error:
-        raise ResultError(f"{error}; {_evaluate_line(path)}") from error
+        raise ResultError(str(error), _evaluate_again(path)) from error
+    if missing := FIELDS - set(document):
+        raise ResultError(f"{path} was written by another version: it lacks {min(missing)}", _evaluate_again(path))
+    return document
 
 
 def _read_pair(path: Path) -> tuple[dict[str, Any], bytes]:
@@ -174,7 +239,7 @@ def _read_pair(path: Path) -> tuple[dict[str, Any], bytes]:
         with files.locked(path.parent, shared=True):
             return files.read_pair(path, path.with_suffix(".npz"))
     except (OSError, files.DamagedFileError) as error:
-        raise ResultError(f"{error}; {_evaluate_line(path)}") from error
+        raise ResultError(str(error), _evaluate_again(path)) from error
 
 
 def _write(root: Path, document: dict[str, Any], data: bytes) -> Path:
@@ -189,7 +254,15 @@ def _write(root: Path, document: dict[str, Any], data: bytes) -> Path:
     return path
 
 
-def _evaluate_line(path: Path) -> str:
+def _of_other_people(document: dict[str, Any]) -> ResultError:
+    """Why a result is left out beside most others of its data set and protocol."""
+    dataset, protocol = document["dataset"], document["protocol"]["name"]
+    command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
+    message = f"{document['variant']} is left out: it was measured on other people of {dataset} than most others"
+    return ResultError(message, command)
+
+
+def _evaluate_again(path: Path) -> str:
     """The command that makes a result file."""
     dataset, protocol = path.parent.parent.name, path.parent.name
-    return f"run: python -m recsys evaluate {path.stem} --dataset {dataset} --protocol {protocol}"
+    return recsys_command("evaluate", path.stem, "--dataset", dataset, "--protocol", protocol)

@@ -1,4 +1,4 @@
-"""Studies: any other thing that was measured, a file each, shown by the Evaluation page as text, chart and table.
+"""Studies: whatever else was measured, a file each, shown on the Evaluation page as text, chart and table.
 
 `results/studies/<name>.json`, in assets/ or in the home folder, which wins:
 {
@@ -10,8 +10,8 @@
   "rows": [["BERT4Rec", 0.157], …],                    text, numbers or null, as many as there are columns
   "chart": {"kind": "line", "x": "share", "y": "ndcg", "by": "model", "low": "from", "high": "to", "log": ["x"]}
 }
-chart: optional; kind "line", "bar" or "scatter"; x, y, by, low and high name columns; by, low and high are optional: a
-line, a group of bars or a colour for each value of `by`, whiskers from low to high; log: axes that are logarithmic.
+chart: optional; kind "line", "bar" or "scatter"; x, y, by, low and high name columns. by, low and high are optional:
+each value of `by` gets its line, group of bars or colour, whiskers go from low to high. log: the logarithmic axes.
 y, low and high must be numbers; x too for "scatter". Loads neither torch nor Streamlit.
 """
 
@@ -26,11 +26,12 @@ from typing import Any
 import pandas as pd
 
 from recsys import paths
+from recsys.errors import RecsysError
 
 KINDS = ("line", "bar", "scatter")
 
 
-class StudyError(ValueError):
+class StudyError(RecsysError):
     """A study that cannot be shown; the message says what is wrong with the file."""
 
 
@@ -49,7 +50,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Study:
-    """One study; `titles` and `digits` are of the table's columns, by name."""
+    """One study; `titles` and `digits`: by name of the table's columns."""
 
     name: str
     title: str
@@ -78,9 +79,9 @@ def read(path: Path) -> Study:
     """One study file. Raises StudyError that names the file and what is wrong with it."""
     try:
         return _study(path.stem, json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
-        known = isinstance(error, StudyError)
-        why = str(error) if known else "is damaged or not in the form that recsys/evaluation/studies.py describes"
+    except (StudyError, OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        unknown = "is damaged or not in the form that recsys/evaluation/studies.py describes"
+        why = error.message if isinstance(error, StudyError) else unknown
         raise StudyError(f"the study {path} {why}; mend the file or delete it") from error
 
 

@@ -1,13 +1,18 @@
-"""What every recommender promises: histories in, a score for every film out."""
+"""What every recommender promises: histories in, a score for every item out.
+
+Shapes: B queries, I items, T tokens, Q blanks, L layers, H heads, D dimensions.
+"""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, ClassVar, Self, get_type_hints
 
 import numpy as np
 
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.training.run import Run
+from recsys.training.config import ConfigError as ConfigError  # it is raised by every config of a model
+from recsys.training.run import Run, TrainingSummary
 
 
 @dataclass(frozen=True)
@@ -16,27 +21,26 @@ class NoConfig:
 
 
 class Recommender(ABC):
-    """A model only scores: hiding seen films, top-k, ties and ids are the business of `evaluation` and `serving`.
+    """A model only scores: hiding seen items, top-k, ties and ids are the business of `ranking` and what stands on it.
 
-    Shapes: B queries, I items.
+    Whatever else a model can do is declared here, so that nobody has to look at its type.
     """
 
-    title: ClassVar[str]  # for people: "BERT4Rec"
-    family: ClassVar[str]  # the row of the leaderboard it belongs to: "Transformers"
-    paper: ClassVar[str] = ""  # "arXiv:1904.06690"
-    Config: ClassVar[type] = NoConfig  # a frozen dataclass
-    presets: ClassVar[dict[tuple[str, str], Any]] = {}  # (variant, data set) → tuned Config
-    shipped: ClassVar[bool] = False  # trained weights come with the project; the rest is fitted on first use
+    Config: ClassVar[type] = NoConfig  # a frozen dataclass, checked when it is made
+    needs_training: ClassVar[bool] = False  # `train` makes it, and its weights may be shipped; others fit on first use
     holds_histories: ClassVar[bool] = False  # its state is what people watched: it never leaves this machine
-    softmax: bool = False  # its loss is that of a softmax over all films: scores are log-probabilities + constant
+    reads_details: ClassVar[bool] = False  # it learns from times or ratings too, not from the order of items alone
+    reads_texts: ClassVar[bool] = False  # it learns from what films are called and tagged
+    calibrated: bool = False  # its probabilities come from a softmax over all items and are shown to people
+    fills_blanks: bool = False  # it has `fill`, `training_example` and `embed_tokens`
+    has_attention: bool = False  # it has `attention`
+    has_item_embeddings: bool = False  # it has `item_embeddings`
+    training_summary: TrainingSummary | None = None  # how its training went; None: it was loaded, or is not trained
+    note: str = ""  # a sentence for people about how this one was fitted, "" when there is nothing to say
 
-    def __init__(self, config: Any = None) -> None:
+    def __init__(self, config: Any = None, title: str = "") -> None:
         self.config = config if config is not None else self.Config()
-
-    @classmethod
-    def preset(cls, variant: str, dataset: str) -> Any:
-        """The tuned configuration for a data set, or the defaults."""
-        return cls.presets.get((variant, dataset), cls.Config())
+        self.title = title or type(self).__name__
 
     @abstractmethod
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
@@ -44,7 +48,7 @@ class Recommender(ABC):
 
     @abstractmethod
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32, higher is better; strangers, empty histories and repeated films included."""
+        """(B, I) float32, higher is better; unseen users, empty histories and repeated items included."""
 
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
@@ -53,3 +57,96 @@ class Recommender(ABC):
     @abstractmethod
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """The inverse of `state`; raises KeyError or ValueError when it does not fit."""
+
+    @property
+    def max_length(self) -> int | None:
+        """At most so many items of a history are read, the newest; None: all of them."""
+        return None
+
+    @property
+    def device(self) -> str:
+        """Where it computes: "cpu", "cuda:0"."""
+        return "cpu"
+
+    def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
+        """log p that the next item is each of `items` (n,), by one row of its scores (I,); None: scores give none.
+
+        Items that are ruled out stand at minus infinity in `scores`; a softmax divides by the others alone.
+        """
+        return None
+
+    def item_embeddings(self) -> np.ndarray:
+        """(I, D) float32, one vector per item."""
+        raise NotImplementedError(f"{self.title} has no item embeddings")
+
+    def input_tokens(self, history: np.ndarray) -> np.ndarray:
+        """The tokens (T,) whose last position predicts the item after a history; others are [mask] or start."""
+        raise NotImplementedError(f"{self.title} reads no tokens")
+
+    def attention(self, tokens: np.ndarray) -> np.ndarray:
+        """How much each token (T,) attends to each other: (L, H, T, T) float32, rows sum to 1."""
+        raise NotImplementedError(f"{self.title} has no attention")
+
+    def fill(self, history: np.ndarray, blanks: np.ndarray) -> np.ndarray:
+        """Scores (Q, I) of the items for the blanks at some positions (Q,) of a history (T,), read from both sides.
+
+        What stands at a blank is ignored; T may be `max_length` at most.
+        """
+        raise NotImplementedError(f"{self.title} cannot fill a blank")
+
+    def training_example(self, history: np.ndarray) -> np.ndarray:
+        """A history (T,) as a training sample shows it: tokens (T,) with some items hidden by [mask]."""
+        raise NotImplementedError(f"{self.title} is not trained by hiding items")
+
+    def embed_tokens(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """What the network is given for tokens (T,): their embeddings (T, D), and those of their positions, if any."""
+        raise NotImplementedError(f"{self.title} embeds no tokens")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A recommender as people choose it: an architecture with its settings. A row of a model file's VARIANTS."""
+
+    architecture: type[Recommender]
+    title: str  # for people: "SASRec, BCE"
+    family: str  # the group that it belongs to: "Transformers"
+    paper: str = ""  # "arXiv:1808.09781"
+    config: Any = None  # the defaults of this variant; None: those of the architecture
+    presets: Mapping[str, Any] = field(default_factory=dict)  # data set → settings tuned for it
+    name: str = ""  # "sasrec-bce", as on the command line; set by the registry
+
+    def preset(self, dataset: str) -> Any:
+        """The settings tuned for a data set, else the defaults."""
+        default = self.config if self.config is not None else self.architecture.Config()
+        return self.presets.get(dataset, default)
+
+    def model(self, config: Any = None) -> Recommender:
+        """An unfitted model; None: with the defaults of the variant."""
+        return self.architecture(self.preset("") if config is None else config, self.title)
+
+    @property
+    def needs_training(self) -> bool:
+        """Whether `train` has to make it; the others are fitted on first use."""
+        return self.architecture.needs_training
+
+
+def config_from_dict(cls: type, document: Mapping[str, Any]) -> Any:
+    """The frozen dataclass that `dataclasses.asdict` made a document of; JSON's lists become tuples again.
+
+    Raises ValueError for a missing or unknown setting, and for a value that the class refuses.
+    """
+    types = {field.name: get_type_hints(cls)[field.name] for field in fields(cls)}
+    if unknown := document.keys() - types.keys():
+        raise ValueError(f"{cls.__name__} has no {', '.join(sorted(unknown))}")
+    if missing := types.keys() - document.keys():
+        raise ValueError(f"{', '.join(sorted(missing))} is missing for {cls.__name__}")
+    try:
+        return cls(**{name: _from_json(types[name], value) for name, value in document.items()})
+    except (ConfigError, TypeError) as error:
+        raise ValueError(f"{cls.__name__} refuses its settings: {error}") from error
+
+
+def _from_json(kind: Any, value: Any) -> Any:
+    if is_dataclass(kind) and isinstance(value, Mapping):
+        return config_from_dict(kind, value)  # type: ignore[arg-type]
+    return tuple(value) if isinstance(value, list) else value

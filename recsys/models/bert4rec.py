@@ -1,14 +1,16 @@
-"""BERT4Rec: films are hidden from a history and guessed from both sides (Sun et al., CIKM 2019, arXiv:1904.06690).
+"""BERT4Rec: items of a history are masked and predicted from both sides (Sun et al., CIKM 2019, arXiv:1904.06690).
 
-Unlike the paper: attention that fades with distance stands in for position embeddings (without it they count from the
-first film kept); a share of the samples hides the last film only (the paper adds such samples too, without saying how
-many); dropout spares the attention weights; the learning rate of AdamW falls linearly to zero and the weights are
-averaged. What each choice brought is written down in assets/experiments.md.
+Departures from the paper: a learnt relative position bias takes the place of position embeddings (without it, position
+0 is the oldest item kept); a share of the samples masks the last item only (the paper adds such samples too, without
+saying how many); blocks normalise before each part (`pre_norm`), not after; no projection before the output; item
+embeddings start from pointwise mutual information; no dropout on attention weights; AdamW whose learning rate falls
+linearly to zero, and averaged weights. assets/experiments.md says what each choice brought.
 
-Shapes: B sequences, E films in all of them, T positions, Q the most masked in one sequence, D dimensions.
+Shapes: B sequences, E items in all of them, T positions, Q positions per sequence, L blocks, H heads, D dimensions,
+I items of the catalogue.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import ClassVar
 
@@ -17,124 +19,150 @@ import torch
 from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
-from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
-from recsys.models._start import head_start
-from recsys.models._transformer import Block, Dropout, weights_by_layer
+from recsys.models.base import Variant
+from recsys.models.neural import FEW_USERS, NeuralModule, NeuralRecommender, check_encoder, check_heads, check_loss
+from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
+from recsys.models.nn.layers import Dropout
+from recsys.models.nn.transformer import Block, attention_by_layer
 from recsys.training.batches import Batch, Draws, pad
+from recsys.training.config import at_least, between
+from recsys.training.loop import Schedule
+
+IGNORE_INDEX = -100  # in place of a target: no loss here
 
 
 @dataclass(frozen=True)
-class Bert4RecConfig(SequenceConfig):
-    """Sizes and choices of BERT4Rec; the sizes are the paper's for ML-1M."""
+class Bert4RecConfig:
+    """Settings of BERT4Rec, tuned on ML-1M; the sizes are the paper's for it."""
 
-    epochs: int = 140
+    schedule: Schedule = Schedule(epochs=140)
+    dim: int = 64  # width of an embedding, the paper's d
+    length: int = 200  # positions: the newest items of a history that are read, [mask] included; the paper's N
     layers: int = 2  # Transformer blocks, the paper's L
     heads: int = 2  # attention heads, the paper's h
-    mask_share: float = 0.2  # share of the films hidden in a training sample, the paper's ρ
-    last_share: float = 0.1  # share of the samples that hide the last film only
-    keep_some: bool = False  # BERT's 80/10/10: of the films to guess, a tenth stays and a tenth becomes a random film
-    windows: bool = False  # half the samples of a history longer than `length` take a random stretch of it
-    fading: bool = True  # attention fades with distance, at a learnt rate; without it: the paper's position embeddings
-    pre_norm: bool = True  # normalise before each part of a block instead of after (the paper)
-    projection: bool = False  # a linear map and GELU before the output (the paper's equation 7)
+    dropout: float = 0.1  # share of the values set to zero
+    mask_prob: float = 0.2  # probability that an item of a training sample is masked, the paper's ρ
+    last_item_mask_prob: float = 0.1  # share of the samples in which the last item alone is masked
+    bert_80_10_10: bool = False  # BERT's rule: of the masked items, a tenth stays, a tenth becomes a random item
+    windows: bool = False  # half of the samples of a history longer than `length` are a random stretch of it
+    relative_bias: bool = True  # a relative position bias on attention; without it: the paper's position embeddings
+    pre_norm: bool = True  # normalise before each part of a block, instead of after it (the paper)
+    projection: bool = False  # a linear map and GELU before the output, the paper's equation 7
     init: float = 0.05  # standard deviation of the first weights
-    head_start: bool = True  # begin with neighbours' vectors and sinusoids (_start.py), not with random embeddings
+    pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
+    loss: str = "softmax"  # over all items; against some: sampled-softmax, gbce, bpr, top1, bpr-max
+    negatives: int = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+    gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE draws uniformly
+
+    def __post_init__(self) -> None:
+        check_encoder(self, layers=self.layers)
+        at_least(2, length=self.length)  # one item and the [mask]
+        check_heads(self.dim, self.heads)
+        between(0, 1, mask_prob=self.mask_prob, last_item_mask_prob=self.last_item_mask_prob)
+        check_loss(self)
 
 
-FEW_USERS = Bert4RecConfig(batch_size=16, dropout=0.3, epochs=60, averaging=0.995, validate_every=5, patience=8)
-
-
-class Bert4RecModule(SequenceModule):
-    """Item embeddings, positions unless attention fades, L bidirectional blocks, a projection, tied output weights."""
+class Bert4RecModule(NeuralModule):
+    """Item embeddings, position embeddings unless there is a relative bias, L bidirectional blocks, tied output."""
 
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
-        self.positions = None if config.fading else nn.Embedding(config.length, config.dim)
+        self.positions = None if config.relative_bias else nn.Embedding(config.length, config.dim)
         self.norm, self.dropout = nn.LayerNorm(config.dim), Dropout(config.dropout)
         self.blocks = nn.ModuleList(
-            Block(config.dim, config.heads, config.dropout, config.pre_norm, fading=config.fading)
+            Block(config.dim, config.heads, config.dropout, config.pre_norm, relative_bias=config.relative_bias)
             for _ in range(config.layers)
         )
         self.last_norm = nn.LayerNorm(config.dim) if config.pre_norm else nn.Identity()
         self.project: nn.Module = nn.Identity()
         if config.projection:
             self.project = nn.Sequential(nn.Linear(config.dim, config.dim), nn.GELU(), nn.LayerNorm(config.dim))
-        initialise(self, config.init)
+        init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
-        x, visible = self.enter(tokens)
+        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
+        x, attention_mask = self.embed(tokens)
         for block in self.blocks[:-1]:
-            x = block(x, visible)
-        return self.project(self.last_norm(self.blocks[-1](x, visible, at)))
+            x = block(x, attention_mask)
+        return self.project(self.last_norm(self.blocks[-1](x, attention_mask, at)))
 
-    def enter(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """What the first block is given: the sums of embeddings (B, T, D), and who may be looked at (B, 1, 1, T)."""
-        visible = (tokens != self.padding)[:, None, None, :]
+    def embed(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Tokens (B, T) → the first block's input (B, T, D) and the attention mask (B, 1, 1, T), False at padding."""
+        attention_mask = (tokens != self.padding)[:, None, None, :]
         x = self.items(tokens)
         if self.positions is not None:
             positions = torch.arange(tokens.shape[1], device=tokens.device)
             x = x + self.positions(positions.clamp(max=self.positions.num_embeddings - 1))  # padding may lie beyond
-        return self.dropout(self.norm(x)), visible
+        return self.dropout(self.norm(x)), attention_mask
 
 
-class Bert4Rec(SequenceRecommender):
-    """Trains by the Cloze task with a full softmax; asks for the film under a `[mask]` put at the end of a history."""
+class Bert4Rec(NeuralRecommender):
+    """Trained by the Cloze task; the next item is predicted at a [mask] appended to the history."""
 
-    title: ClassVar[str] = "BERT4Rec"
-    family: ClassVar[str] = "Transformers"
-    paper: ClassVar[str] = "arXiv:1904.06690"
-    Config: ClassVar[type] = Bert4RecConfig  # its defaults are those tuned on ML-1M
-    presets: ClassVar[dict[tuple[str, str], Bert4RecConfig]] = {
-        ("bert4rec", "ml-100k"): FEW_USERS,
-        ("bert4rec", "ml-latest-small"): FEW_USERS,
-    }
+    Config: ClassVar[type] = Bert4RecConfig
+    Module: ClassVar[type] = Bert4RecModule
+    fills_blanks: bool = True
+    has_attention: bool = True
     config: Bert4RecConfig
     module: Bert4RecModule
 
-    def build(self, n_items: int) -> Bert4RecModule:
-        """A fresh module."""
-        return Bert4RecModule(self.config, n_items)
+    def initialise(self, module: Bert4RecModule, train: Dataset, seed: int) -> None:
+        """PMI initialisation, unless it is switched off."""
+        if self.config.pmi_init:
+            initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
 
-    def begin(self, module: Bert4RecModule, train: Dataset, seed: int) -> None:
-        """The head start, unless it is switched off."""
-        if self.config.head_start:
-            head_start(module.items, module.positions, train, self.config.init, seed)
-
-    def prompt(self, history: np.ndarray) -> np.ndarray:
-        """The newest films and a `[mask]` after them."""
+    def input_tokens(self, history: np.ndarray) -> np.ndarray:
+        """The newest `length` - 1 items of a history and a [mask] after them, (T,)."""
         return np.append(history[-(self.config.length - 1) :], self.module.mask)
 
     @torch.inference_mode()
-    def fill(self, tokens: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Logits of the films at some places of a sequence of at most `length` tokens: (T,), (Q,) → (Q, I) float32.
+    def fill(self, history: np.ndarray, blanks: np.ndarray) -> np.ndarray:
+        """Logits (Q, I) float32 of the items at some positions `blanks` (Q,) of a history (T,), T ≤ `length`.
 
-        A place that holds `module.mask` is guessed from both of its sides.
+        A [mask] takes the place of whatever stands there; each blank is predicted from all other items on both sides.
         """
-        sequence, at = (torch.from_numpy(x.astype(np.int64))[None].to(self.device) for x in (tokens, places))
-        return self.module.logits(self.module(sequence, at)[0]).float().cpu().numpy()
+        tokens = history.astype(np.int64)  # a copy
+        tokens[blanks] = self.module.mask
+        at = torch.from_numpy(blanks.astype(np.int64))[None].to(self.device)
+        return self.module.logits(self.module(self._batch_of_one(tokens), at)[0]).float().cpu().numpy()
 
     @torch.inference_mode()
     def attention(self, tokens: np.ndarray) -> np.ndarray:
-        """How much each token (T,) looks at each other: (L, H, T, T) float32, rows sum to 1."""
-        x, visible = self.module.enter(torch.from_numpy(tokens.astype(np.int64))[None].to(self.device))
-        return weights_by_layer(self.module.blocks, x, visible)[:, 0].float().cpu().numpy()
+        """Attention weights (L, H, T, T) float32 of tokens (T,): row i is how much position i attends to each."""
+        x, attention_mask = self.module.embed(self._batch_of_one(tokens))
+        return attention_by_layer(self.module.blocks, x, attention_mask)[:, 0].float().cpu().numpy()
 
-    def sample(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
-        """The Cloze task: films of each history hidden, to be guessed from those left."""
-        films = self._stretches([histories[row] for row in rows], rows, draws)
-        lengths = np.array([len(stretch) for stretch in films])
-        tokens, targets = cloze(np.concatenate(films), lengths, rows, n_items, self.config, draws)
-        hidden = targets != NOTHING  # (E,)
-        places = places_of(lengths)
-        counts = np.bincount(np.repeat(np.arange(len(rows)), lengths)[hidden], minlength=len(rows))
-        at = pad(places[hidden], counts, 0)  # (B, Q)
-        picked = np.flatnonzero(np.arange(at.shape[1]) < counts[:, None])
-        arrays = (pad(tokens, lengths, n_items), at, picked, targets[hidden])
+    def training_example(self, history: np.ndarray) -> np.ndarray:
+        """A history (T,) as the Cloze task shows it in the first epoch of seed 0: tokens (T,), some of them [mask]."""
+        config = replace(self.config, last_item_mask_prob=0.0, bert_80_10_10=False)
+        lengths, rows = np.array([len(history)]), np.array([0])
+        return cloze(history, lengths, rows, self.module.n_items, config, Draws(seed=0, epoch=0))[0]
+
+    def embed_tokens(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Item embeddings (T, D) of tokens (T,), and the position embeddings (T, D) added to them, if there are any."""
+        items, positions = self.module.items.weight.detach(), self.module.positions
+        added = None if positions is None else positions.weight.detach()[: len(tokens)].cpu().numpy()
+        return items.cpu().numpy()[tokens], added
+
+    def _batch_of_one(self, tokens: np.ndarray) -> Tensor:
+        """Tokens (T,) → (1, T) int64, where the module is."""
+        return torch.from_numpy(tokens.astype(np.int64))[None].to(self.device)
+
+    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
+        """The Cloze task: mask items of the histories `rows` (B,), to be predicted from those left."""
+        sequences = self.sequences([histories[row] for row in rows], rows, draws)
+        lengths = np.array([len(sequence) for sequence in sequences])
+        tokens, targets = cloze(np.concatenate(sequences), lengths, rows, n_items, self.config, draws)
+        masked = targets != IGNORE_INDEX  # (E,)
+        n_masked = np.bincount(np.repeat(np.arange(len(rows)), lengths)[masked], minlength=len(rows))
+        at = pad(positions_of(lengths)[masked], n_masked, 0)  # (B, Q)
+        picked = np.flatnonzero(np.arange(at.shape[1]) < n_masked[:, None])
+        arrays = (pad(tokens, lengths, n_items), at, picked, targets[masked])
         return Batch(*map(torch.from_numpy, arrays))
 
-    def _stretches(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
-        """At most `length` films of every history: the newest, or with `windows` now and then older ones."""
+    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
+        """At most `length` items of each history: the newest, or with `windows` in half of the samples older ones."""
         length = self.config.length
         ends = np.array([len(history) for history in histories])
         if self.config.windows:
@@ -144,52 +172,75 @@ class Bert4Rec(SequenceRecommender):
         return [history[max(0, end - length) : end] for history, end in zip(histories, ends, strict=True)]
 
 
-NOTHING = -1  # in place of a target: nothing to guess here
-
-
 class Purpose(IntEnum):
-    """What random numbers are drawn for."""
+    """What random numbers are drawn for: each purpose has its own stream."""
 
-    HIDE = 0
-    HIDE_ONE = 1
-    LAST_ONLY = 2
-    KEEP = 3
-    REPLACE = 4
+    MASK = 0
+    MASK_ONE = 1
+    LAST_ITEM_ONLY = 2
+    REPLACE_OR_KEEP = 3
+    RANDOM_ITEM = 4
     WINDOW = 5
     OLDER = 6
 
 
-def places_of(lengths: np.ndarray) -> np.ndarray:
-    """(E,) the place, from 0, of each film in its own sequence, for sequences (B,) that lie one after another."""
+def positions_of(lengths: np.ndarray) -> np.ndarray:
+    """(E,) the position, from 0, of each item in its own sequence, for sequences (B,) that lie one after another."""
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 def cloze(
-    films: np.ndarray, lengths: np.ndarray, rows: np.ndarray, n_items: int, config: Bert4RecConfig, draws: Draws
+    items: np.ndarray, lengths: np.ndarray, rows: np.ndarray, n_items: int, config: Bert4RecConfig, draws: Draws
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Hide films: the tokens, and the targets (NOTHING where a film stays visible), both (E,).
+    """Mask items: the tokens and the targets, both (E,); a target is IGNORE_INDEX where nothing is masked.
 
-    films (E,): the sequences, one after another; lengths (B,), none zero; rows (B,): their numbers in the data.
-    At least one film of each is hidden; a share `last_share` of the sequences hides the last film only.
+    items (E,): the sequences, one after another; lengths (B,), none zero; rows (B,): their numbers in the data.
+    """
+    items = items.astype(np.int64)
+    masked = masked_positions(lengths, rows, config, draws)
+    targets = np.where(masked, items, IGNORE_INDEX)
+    if config.bert_80_10_10:
+        return eighty_ten_ten(items, masked, np.repeat(rows, lengths), positions_of(lengths), n_items, draws), targets
+    return np.where(masked, n_items + 1, items), targets
+
+
+def masked_positions(lengths: np.ndarray, rows: np.ndarray, config: Bert4RecConfig, draws: Draws) -> np.ndarray:
+    """(E,) bool: each item with probability `mask_prob`, but at least one of each sequence.
+
+    In a share `last_item_mask_prob` of the sequences it is the last item and no other.
     """
     ends = np.cumsum(lengths)
-    owner, place = np.repeat(rows, lengths), places_of(lengths)  # (E,)
-    hidden = draws.uniform(Purpose.HIDE, owner, place) < config.mask_share
-    untouched = np.add.reduceat(hidden, ends - lengths) == 0
-    hidden[(ends - 1 - draws.integers(Purpose.HIDE_ONE, lengths, rows))[untouched]] = True
-    last_only = draws.uniform(Purpose.LAST_ONLY, rows) < config.last_share
-    hidden[np.repeat(last_only, lengths)] = False
-    hidden[ends[last_only] - 1] = True
-
-    films = films.astype(np.int64)
-    targets = np.where(hidden, films, NOTHING)
-    replaced = hidden
-    if config.keep_some:
-        chance = draws.uniform(Purpose.KEEP, owner, place)
-        replaced = hidden & (chance < 0.8)
-        random_films = draws.integers(Purpose.REPLACE, np.full(len(films), n_items), owner, place)
-        films = np.where(hidden & (chance >= 0.9), random_films, films)
-    return np.where(replaced, n_items + 1, films), targets
+    masked = draws.uniform(Purpose.MASK, np.repeat(rows, lengths), positions_of(lengths)) < config.mask_prob
+    unmasked = np.add.reduceat(masked, ends - lengths) == 0  # (B,)
+    masked[(ends - 1 - draws.integers(Purpose.MASK_ONE, lengths, rows))[unmasked]] = True
+    last_only = draws.uniform(Purpose.LAST_ITEM_ONLY, rows) < config.last_item_mask_prob  # (B,)
+    masked[np.repeat(last_only, lengths)] = False
+    masked[ends[last_only] - 1] = True
+    return masked
 
 
-VARIANTS = {"bert4rec": Bert4Rec}
+def eighty_ten_ten(
+    items: np.ndarray, masked: np.ndarray, rows: np.ndarray, positions: np.ndarray, n_items: int, draws: Draws
+) -> np.ndarray:
+    """The tokens (E,) by BERT's rule: of the masked items, 80 % become [mask], 10 % stay, 10 % become a random item.
+
+    All (E,): the items, which of them are masked, whose they are and at which position.
+    """
+    u = draws.uniform(Purpose.REPLACE_OR_KEEP, rows, positions)
+    random_items = draws.integers(Purpose.RANDOM_ITEM, np.full(len(items), n_items), rows, positions)
+    tokens = np.where(masked & (u < 0.8), n_items + 1, items)
+    return np.where(masked & (u >= 0.9), random_items, tokens)
+
+
+DEFAULT = Bert4RecConfig()
+SMALL = replace(
+    DEFAULT,
+    dropout=0.3,
+    schedule=replace(DEFAULT.schedule, batch_size=16, epochs=60, ema_decay=0.995, validate_every=5, patience=8),
+)
+
+VARIANTS = {
+    "bert4rec": Variant(
+        Bert4Rec, "BERT4Rec", "Transformers", "arXiv:1904.06690", presets=dict.fromkeys(FEW_USERS, SMALL)
+    ),
+}

@@ -1,16 +1,17 @@
-"""Caser: convolutions over the last few films, taken as an image (Tang and Wang, WSDM 2018, arXiv:1809.07426).
+"""Caser: convolutions over the last few items, taken as an image (Tang and Wang, WSDM 2018, arXiv:1809.07426).
 
-Horizontal filters see 1 to L films in a row, each answering where in the window it fits best; vertical filters weigh
-the L films of a window. Unlike the paper: all windows of a history are computed at once, by convolutions along it, and
-each is to foresee the next film alone, not the next three; instead of a vector learnt for each person, which a visitor
-would not have, the mean of all films that a history holds so far takes part, through a linear map; the output shares
-its weights with the input embeddings; AdamW with a rate that falls linearly, and averaged weights. The loss is the
-paper's: binary cross-entropy against three films drawn uniformly. assets/experiments.md says what a softmax gives.
+Horizontal filters span 1 to L items in a row, and max pooling keeps their best match within the window; vertical
+filters weigh the L items of a window. Departures from the paper: all windows of a history are computed at once, by
+convolutions along it, and each predicts the next item alone, not the next three; instead of a vector learnt for each
+user, which an unseen user would not have, the mean of all items of a history so far takes part, through a linear map;
+the output shares its weights with the input embeddings, which start from pointwise mutual information; AdamW whose
+learning rate falls linearly, and averaged weights. The loss is the paper's: binary cross-entropy against three items
+drawn uniformly. assets/experiments.md says what a softmax gives.
 
-Shapes: B sequences, T positions, Q of them asked for, D dimensions, L films in a window, N filters of a kind.
+Shapes: B sequences, T positions, Q positions per sequence, D dimensions, L items of a window, N filters of a kind.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -18,91 +19,95 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
-from recsys.models._person import running_mean
-from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
-from recsys.models._start import head_start
-from recsys.models._transformer import Dropout, pick
+from recsys.models.base import Variant
+from recsys.models.neural import FEW_USERS, NeuralModule, NeuralRecommender, check_encoder, check_loss
+from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
+from recsys.models.nn.layers import Dropout, gather_positions
+from recsys.models.nn.pooling import running_mean
+from recsys.training.loop import Schedule
 
 
 @dataclass(frozen=True)
-class CaserConfig(SequenceConfig):
-    """Sizes and choices of Caser; the filters are the paper's for MovieLens."""
+class CaserConfig:
+    """Settings of Caser, tuned on ML-1M; the filters are the paper's for MovieLens."""
 
-    epochs: int = 40
-    batch_size: int = 64
-    validate_every: int = 5
-    window: int = 5  # films that the filters see, the paper's L
+    schedule: Schedule = Schedule(epochs=40, batch_size=64, validate_every=5)
+    dim: int = 64  # width of an embedding, the paper's d
+    length: int = 200  # positions: the newest items of a history that are read
+    window: int = 5  # items that the filters span, the paper's L
     horizontal: int = 16  # filters of each height from 1 to `window`
-    vertical: int = 4  # weightings of the window's films
-    person: bool = True  # the mean of all films so far takes part
-    dropout: float = 0.2
-    loss: str = "gbce"  # with these two, binary cross-entropy against films that each position draws for itself
-    negatives: int = 3
-    calibration: float = 0.0
-    init: float = 0.05  # standard deviation of the first weights of the embeddings
-    head_start: bool = True  # begin with neighbours' vectors (_start.py), not with random embeddings
+    vertical: int = 4  # filters that weigh the items of a window
+    person: bool = True  # the mean of all items so far takes part
+    dropout: float = 0.2  # share of the values set to zero
+    init: float = 0.05  # standard deviation of the first weights
+    pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
+    loss: str = "gbce"  # gbce with t = 0 is binary cross-entropy; others: softmax, sampled-softmax, bpr, top1, bpr-max
+    negatives: int = 3  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+    gbce_t: float = 0.0  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE draws uniformly
+
+    def __post_init__(self) -> None:
+        filters = {"window": self.window, "horizontal": self.horizontal, "vertical": self.vertical}
+        check_encoder(self, **filters)
+        check_loss(self)
 
 
-FEW_USERS = CaserConfig(batch_size=16, dropout=0.3, epochs=40, averaging=0.995, warmup=100, validate_every=4)
-
-
-class CaserModule(SequenceModule):
-    """Item embeddings, the two kinds of filters, a linear map of all they say and one of the person."""
+class CaserModule(NeuralModule):
+    """Item embeddings, the two kinds of filters, a linear map of their outputs and one of the mean item."""
 
     def __init__(self, config: CaserConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
         self.window, dim = config.window, config.dim
-        self.heights = nn.ModuleList(nn.Conv1d(dim, config.horizontal, h + 1) for h in range(config.window))
-        self.weighings = nn.Linear(config.window, config.vertical, bias=False)
+        self.horizontal = nn.ModuleList(nn.Conv1d(dim, config.horizontal, h + 1) for h in range(config.window))
+        self.vertical = nn.Linear(config.window, config.vertical, bias=False)
         self.combine = nn.Linear(config.window * config.horizontal + config.vertical * dim, dim)
         self.person = nn.Linear(dim, dim, bias=False) if config.person else None
         self.dropout, self.norm = Dropout(config.dropout), nn.LayerNorm(dim)
-        initialise(self, config.init)
-        nn.init.constant_(self.weighings.weight, 1 / config.window)
+        init_weights(self, config.init)
+        nn.init.constant_(self.vertical.weight, 1 / config.window)
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
+        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
 
-        A window that begins before its history is filled up with zeros. Padding stands at the end, and what comes out
-        there is nobody's state.
+        A window that begins before its history is filled up with zeros. Padding stands at the end, so that no other
+        state depends on it.
         """
-        films = self.items(tokens)  # (B, T, D)
-        x = F.pad(films, (0, 0, self.window - 1, 0))  # (B, L-1+T, D)
-        features = [self.best_fit(conv, x.transpose(1, 2)) for conv in self.heights]
-        features.append(self.weighings(x.unfold(1, self.window, 1)).flatten(2))  # (B, T, D·N)
-        state = self.combine(self.dropout(pick(torch.cat(features, 2), at)))
+        items = self.items(tokens)  # (B, T, D)
+        x = F.pad(items, (0, 0, self.window - 1, 0))  # (B, L-1+T, D)
+        features = [self.best_match(conv, x.transpose(1, 2)) for conv in self.horizontal]
+        features.append(self.vertical(x.unfold(1, self.window, 1)).flatten(2))  # (B, T, D·N)
+        hidden = self.combine(self.dropout(gather_positions(torch.cat(features, 2), at)))
         if self.person is not None:
-            state = state + self.person(self.dropout(pick(running_mean(films), at)))
-        return self.norm(state)
+            hidden = hidden + self.person(self.dropout(gather_positions(running_mean(items), at)))
+        return self.norm(hidden)
 
-    def best_fit(self, conv: nn.Module, x: Tensor) -> Tensor:
-        """x (B, D, L-1+T) → (B, T, N): the best fit of each filter within the window that ends at each position."""
-        fits = F.relu(conv(x))  # (B, N, L-h+T), h the filters' height
-        return F.max_pool1d(fits, fits.shape[2] - x.shape[2] + self.window, 1).transpose(1, 2)
+    def best_match(self, conv: nn.Module, x: Tensor) -> Tensor:
+        """x (B, D, L-1+T) → (B, T, N): each filter's maximum within the window that ends at each position."""
+        matches = F.relu(conv(x))  # (B, N, L-h+T), h the filters' height
+        return F.max_pool1d(matches, matches.shape[2] - x.shape[2] + self.window, 1).transpose(1, 2)
 
 
-class Caser(SequenceRecommender):
-    """The window that ends with the newest film asks for the next one."""
+class Caser(NeuralRecommender):
+    """The window that ends with the newest item predicts the next one."""
 
-    title: ClassVar[str] = "Caser"
-    paper: ClassVar[str] = "arXiv:1809.07426"
-    family: ClassVar[str] = "Convolutional"
-    Config: ClassVar[type] = CaserConfig  # its defaults are for ML-1M
-    presets: ClassVar[dict[tuple[str, str], CaserConfig]] = {
-        ("caser", "ml-100k"): FEW_USERS,
-        ("caser", "ml-latest-small"): FEW_USERS,
-    }
+    Config: ClassVar[type] = CaserConfig
+    Module: ClassVar[type] = CaserModule
     config: CaserConfig
     module: CaserModule
 
-    def build(self, n_items: int) -> CaserModule:
-        """A fresh module."""
-        return CaserModule(self.config, n_items)
-
-    def begin(self, module: CaserModule, train: Dataset, seed: int) -> None:
-        """The head start, unless it is switched off."""
-        if self.config.head_start:
-            head_start(module.items, None, train, self.config.init, seed)
+    def initialise(self, module: CaserModule, train: Dataset, seed: int) -> None:
+        """PMI initialisation, unless it is switched off."""
+        if self.config.pmi_init:
+            initialise_from_pmi(module.items, None, train, self.config.init, seed)
 
 
-VARIANTS = {"caser": Caser}
+DEFAULT = CaserConfig()
+SMALL = replace(
+    DEFAULT,
+    dropout=0.3,
+    schedule=replace(DEFAULT.schedule, batch_size=16, ema_decay=0.995, warmup_steps=100, validate_every=4),
+)
+
+VARIANTS = {
+    "caser": Variant(Caser, "Caser", "Convolutional", "arXiv:1809.07426", presets=dict.fromkeys(FEW_USERS, SMALL)),
+}

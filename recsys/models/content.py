@@ -1,123 +1,138 @@
-"""Content: films whose descriptions are near to what was watched.
+"""Content: items whose descriptions are near to those of the items watched.
 
-A person is the mean of the vectors of their films, later films counting more; a film's score is its cosine with that.
-Shapes: B queries, I items, D numbers per film.
+A user's profile is the weighted mean of the vectors of the items watched, later items counting more; an item's score is
+its cosine with the profile.
+Shapes: B queries, I items, D numbers per item.
 """
 
-from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from scipy import sparse
 
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models._histories import per_item, popular_where_empty, profile_weights
-from recsys.models._text import NO_ENCODER, FilmVectors, film_texts, film_vectors, genres, tfidf
-from recsys.models.base import Recommender
+from recsys.models.base import Recommender, Variant
+from recsys.models.histories import csr_state, per_item, popular_where_empty, profile_weights
+from recsys.text import films
+from recsys.training import config as check
 from recsys.training.run import Run
+
+Vectors = Literal["sentences", "tf-idf", "genres"]
 
 
 @dataclass(frozen=True)
 class ContentConfig:
-    """The default is good on each of ML-1M, ML-100K and ML-latest-small."""
+    """A half-life of 1.5 is good on each of ML-1M, ML-100K and ML-latest-small."""
 
-    half_life: float = 1.5  # films: one watched this many films before the last counts half as much
+    vectors: Vectors = "sentences"  # what describes an item: a sentence encoder's vector, its words, or its genres
+    half_life: float = 1.5  # items: one watched this many items before the last counts half as much
+
+    def __post_init__(self) -> None:
+        check.one_of(get_args(Vectors), vectors=self.vectors)
+        check.above(0, half_life=self.half_life)
 
 
 class Content(Recommender):
-    """What the variants share; they differ in where the vectors come from.
+    """Cosines with a profile, by one of three kinds of vectors (`ContentConfig.vectors`).
 
-    An empty history gets the order of popularity. `note` is a sentence for the page, "" when there is nothing to say.
+    - sentences: all-MiniLM-L6-v2 (Sentence-BERT, arXiv:1908.10084) on title, year, genres and tags. Where the encoder
+      cannot be had TF-IDF stands in, and `note` says so; there are no `item_embeddings` then.
+    - tf-idf: the words of the same texts, rare ones counting more.
+    - genres: one coordinate per genre; items of the same genres tie.
+
+    An empty history gets the order of popularity.
     """
 
-    family = "Content"
     Config = ContentConfig
-    note = ""
+    config: ContentConfig
+    reads_texts: ClassVar[bool] = True
 
-    @abstractmethod
-    def _vectors(self, train: Dataset, run: Run) -> FilmVectors:
-        """One vector per film of the catalogue."""
+    def __init__(self, config: Any = None, title: str = "") -> None:
+        super().__init__(config, title)
+        self.has_item_embeddings = self.config.vectors == "sentences"  # unless the encoder cannot be had
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
-        """Get the films' vectors; ratings serve only to count, for empty histories."""
-        found = self._vectors(train, run or Run())
-        self.vectors, self.note = found.matrix, found.note  # (I, D)
-        self.counts = train.counts.astype(np.float32)  # (I,)
+        """Get the items' vectors; interactions are only counted, for empty histories. `valid` changes nothing.
+
+        Reports {"stage": "download" or "encode", "done": n, "total": n} while the encoder is at work.
+        """
+        self._learnt(self._vectors(train, run or Run()), train.counts.astype(np.float32))
         return self
 
+    def _vectors(self, train: Dataset, run: Run) -> np.ndarray | sparse.csr_array:
+        """(I, D) float32, rows of length 1, or 0 for an item that nothing is known of."""
+        if self.config.vectors == "sentences":
+            return films.film_vectors(train.name, train.catalog, run.report).matrix
+        if self.config.vectors == "tf-idf":
+            return films.tfidf(films.film_texts(train.catalog))
+        return films.genre_vectors(train.catalog)
+
+    def _learnt(self, vectors: np.ndarray | sparse.csr_array, counts: np.ndarray) -> None:
+        self.vectors, self.counts = vectors, counts  # (I, D), (I,)
+        wants_sentences, has_words = self.config.vectors == "sentences", sparse.issparse(vectors)
+        self.has_item_embeddings = wants_sentences and not has_words
+        self.note = films.NO_ENCODER if wants_sentences and has_words else ""
+
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32, cosines."""
+        """(B, I) float32, cosines; 0 throughout where nothing is known of the items watched."""
         weights = profile_weights(queries.histories, self.vectors.shape[0], self.config.half_life)  # (B, I)
-        profiles = weights @ self.vectors  # (B, D), sparse as the vectors are
+        profiles = weights @ self.vectors  # (B, D), sparse where the vectors are
         scores = profiles @ self.vectors.T  # (B, I)
         lengths = np.sqrt((profiles * profiles).sum(1))  # (B,)
         if sparse.issparse(scores):
             scores = scores.toarray()
-        scores /= np.where(lengths > 0, lengths, 1)[:, None]  # no words in common with any film: 0 for all
+        scores /= np.where(lengths > 0, lengths, 1)[:, None]
         return popular_where_empty(scores, queries.histories, self.counts)
 
+    def item_embeddings(self) -> np.ndarray:
+        """(I, 384) float32, rows of length 1: the descriptions as the sentence encoder has them."""
+        return self.vectors if self.has_item_embeddings else super().item_embeddings()
+
     def state(self) -> dict[str, np.ndarray]:
-        """{"counts": (I,)} and {"vectors": (I, D)} float32, or the three arrays of a CSR matrix when that is sparse."""
+        """{"counts": (I,)} and {"vectors": (I, D)} float32, or the arrays of a CSR matrix where that is sparse."""
         if isinstance(self.vectors, np.ndarray):
             return {"counts": self.counts, "vectors": self.vectors}
-        parts = {name: getattr(self.vectors, name) for name in ("data", "indices", "indptr")}
-        return {"counts": self.counts, **parts}
+        return {"counts": self.counts, **csr_state(self.vectors)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` films."""
-        self.counts = per_item(state, "counts", n_items)
+        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
+        counts = per_item(state, "counts", n_items)
         if "indptr" in state:
-            self.vectors = sparse.csr_array((state["data"], state["indices"], state["indptr"]))
+            vectors = sparse.csr_array((state["data"], state["indices"], state["indptr"]))
         else:
-            self.vectors = state["vectors"]
-        if self.vectors.shape[0] != n_items:
-            raise ValueError(f"the saved vectors are of {self.vectors.shape[0]} films, not {n_items}; fit it again")
+            vectors = state["vectors"]
+        if vectors.shape[0] != n_items:
+            raise ValueError(f"the saved vectors are of {vectors.shape[0]} items, not {n_items}; fit it again")
+        self._learnt(vectors, counts)
 
 
-class ContentSentence(Content):
-    """Vectors of the sentence encoder all-MiniLM-L6-v2; TF-IDF where it cannot be had, and `note` says so."""
-
-    title = "Content, sentences"
-    paper = "arXiv:1908.10084"
-
-    def _vectors(self, train: Dataset, run: Run) -> FilmVectors:
-        return film_vectors(train.name, train.catalog, run.report)
-
-    def film_vectors(self) -> np.ndarray | None:
-        """(I, D) float32: the films' descriptions as the encoder has them; None where the stand-in is at work."""
-        return None if sparse.issparse(self.vectors) else self.vectors
-
-    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """As in `Content`; sparse vectors are those of the stand-in."""
-        super().load_state(state, n_items)
-        self.note = NO_ENCODER if sparse.issparse(self.vectors) else ""
-
-
-class ContentTfidf(Content):
-    """Words of title, year, genres and tags, rare ones counting more."""
-
-    title = "Content, TF-IDF"
-    presets = {
-        ("content-tfidf", "ml-1m"): ContentConfig(half_life=2.0),
-        ("content-tfidf", "ml-100k"): ContentConfig(half_life=2.0),
-    }
-
-    def _vectors(self, train: Dataset, run: Run) -> FilmVectors:
-        return FilmVectors(tfidf(film_texts(train.catalog)))
-
-
-class ContentGenre(Content):
-    """Genres alone: each film a mark per genre. Films with the same genres tie."""
-
-    title = "Content, genres"
-    presets = {
-        ("content-genre", "ml-1m"): ContentConfig(half_life=1.0),
-        ("content-genre", "ml-100k"): ContentConfig(half_life=3.0),
-    }
-
-    def _vectors(self, train: Dataset, run: Run) -> FilmVectors:
-        return FilmVectors(genres(train.catalog))
-
-
-VARIANTS = {"content-sentence": ContentSentence, "content-tfidf": ContentTfidf, "content-genre": ContentGenre}
+VARIANTS = {
+    "content-sentence": Variant(
+        Content,
+        "Content, sentences",
+        "Content",
+        "arXiv:1908.10084",
+        config=ContentConfig("sentences"),
+    ),
+    "content-tfidf": Variant(
+        Content,
+        "Content, TF-IDF",
+        "Content",
+        config=ContentConfig("tf-idf"),
+        presets={
+            "ml-1m": ContentConfig("tf-idf", half_life=2.0),
+            "ml-100k": ContentConfig("tf-idf", half_life=2.0),
+        },
+    ),
+    "content-genre": Variant(
+        Content,
+        "Content, genres",
+        "Content",
+        config=ContentConfig("genres"),
+        presets={
+            "ml-1m": ContentConfig("genres", half_life=1.0),
+            "ml-100k": ContentConfig("genres", half_life=3.0),
+        },
+    ),
+}

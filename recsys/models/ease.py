@@ -1,6 +1,6 @@
-"""EASE: a film's score is a weighted sum of what was watched, all weights found at once.
+"""EASE: an item's score is a weighted sum over the items watched, all weights found at once.
 
-Shapes: B queries, I items.
+Shapes: B queries, U users, I items.
 """
 
 from dataclasses import dataclass
@@ -12,42 +12,41 @@ from scipy.linalg import lapack
 
 from recsys import machine
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
-from recsys.models._histories import per_item, popular_where_empty, seen, watched
-from recsys.models.base import Recommender
+from recsys.models.base import Recommender, Variant
+from recsys.models.histories import per_item, popular_where_empty, seen, watched
+from recsys.training import config as check
 from recsys.training.run import Run
 
-BLOCK = 1024  # rows of a films × films matrix that are worked on at a time
-COPIES = 3  # films × films matrices at once: the weights, and twice more while they are written to disk
+BLOCK = 1024  # rows of an (I, I) matrix that are worked on at a time
+COPIES = 3  # (I, I) matrices held at once: the weights, and twice more while they are written to disk
 
 
 @dataclass(frozen=True)
 class EaseConfig:
     """Defaults are those tuned on ML-1M."""
 
-    regularization: float = 200.0  # λ, added to the diagonal of the films × films counts
+    regularization: float = 200.0  # λ, added to the diagonal of the item-item counts
+
+    def __post_init__(self) -> None:
+        check.at_least(0, regularization=self.regularization)
 
 
 class Ease(Recommender):
     """Embarrassingly shallow autoencoder (Steck, WWW 2019, arXiv:1905.03375).
 
-    Every film is regressed on all others with a ridge. Who watched what is 0 or 1, ratings do not count. Inverse and
-    weights share one matrix in single precision. An empty history gets the order of popularity.
+    Every item is regressed on all others with a ridge. Whether somebody watched an item is 0 or 1, ratings do not
+    count. All of it is in single precision, and the weights overwrite the inverse. An empty history gets the order of
+    popularity.
     """
 
-    title = "EASE"
-    family = "Factorisation"
-    paper = "arXiv:1905.03375"
     Config = EaseConfig
-    presets = {
-        ("ease", "ml-1m"): EaseConfig(),
-        ("ease", "ml-100k"): EaseConfig(regularization=100.0),
-        ("ease", "ml-latest-small"): EaseConfig(regularization=50.0),
-    }
+    config: EaseConfig
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Algorithm 1 of the paper; `valid` and `run` change nothing.
 
-        Raises DataError, before anything is allocated, where memory is too short for films² numbers.
+        Raises DataError: before anything is allocated, where memory is too small for items² numbers; later, where
+        rounding leaves a matrix without an inverse.
         """
         _refuse_what_does_not_fit(train.n_items)
         gram = _gram(watched(train))  # (I, I)
@@ -57,21 +56,21 @@ class Ease(Recommender):
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32: about 1 for a film that fits, about 0 for one that does not."""
-        films = seen(queries.histories, len(self.counts))  # (B, I)
-        return popular_where_empty(films @ self.weights, queries.histories, self.counts)
+        """(B, I) float32: about 1 for an item that fits, about 0 for one that does not."""
+        items = seen(queries.histories, len(self.counts))  # (B, I)
+        return popular_where_empty(items @ self.weights, queries.histories, self.counts)
 
     def state(self) -> dict[str, np.ndarray]:
         """{"weights": (I, I), "counts": (I,)} float32."""
         return {"weights": self.weights, "counts": self.counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` films."""
+        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
         self.weights, self.counts = per_item(state, "weights", n_items), per_item(state, "counts", n_items)
 
 
 def _refuse_what_does_not_fit(n_items: int) -> None:
-    """DataError with the number of GB, where they are not there."""
+    """Raises DataError with the number of GB where they are not free."""
     needed, free = COPIES * 4 * n_items**2, machine.free_memory()
     if needed > free:
         raise DataError(
@@ -80,18 +79,21 @@ def _refuse_what_does_not_fit(n_items: int) -> None:
         )
 
 
-def _gram(people: sparse.csr_matrix) -> np.ndarray:
-    """(I, I) float32: how many people watched both films. By blocks: a sparse product would take twice the memory."""
-    n_items = people.shape[1]
-    films, gram = people.T.tocsr(), np.empty((n_items, n_items), np.float32)
+def _gram(users: sparse.csr_matrix) -> np.ndarray:
+    """(I, I) float32: how many users watched both items, from (U, I).
+
+    By blocks: one sparse product would take twice the memory.
+    """
+    n_items = users.shape[1]
+    items, gram = users.T.tocsr(), np.empty((n_items, n_items), np.float32)
     for start in range(0, n_items, BLOCK):
-        gram[start : start + BLOCK] = (films[start : start + BLOCK] @ people).toarray()
+        gram[start : start + BLOCK] = (items[start : start + BLOCK] @ users).toarray()
     return gram
 
 
 def _inverse(gram: np.ndarray) -> np.ndarray:
-    """(I, I) in the place of a symmetric positive definite matrix; DataError where rounding makes it another."""
-    triangle, failed = lapack.spotrf(gram.T, overwrite_a=True)  # .T: LAPACK reads columns first, and takes no copy
+    """(I, I), overwriting a symmetric positive definite matrix; DataError where rounding has made it indefinite."""
+    triangle, failed = lapack.spotrf(gram.T, overwrite_a=True)  # .T: LAPACK reads columns first, so nothing is copied
     if not failed:
         triangle, failed = lapack.spotri(triangle, overwrite_c=True)
     if failed:
@@ -105,10 +107,21 @@ def _inverse(gram: np.ndarray) -> np.ndarray:
 
 
 def _weights(inverse: np.ndarray) -> np.ndarray:
-    """(I, I) B_ij = -P_ij / P_jj in the place of P, 0 on the diagonal: equation 8 of the paper."""
+    """(I, I) B_ij = -P_ij / P_jj, overwriting P, 0 on the diagonal: equation 8 of the paper."""
     inverse /= -inverse.diagonal().copy()
     np.fill_diagonal(inverse, 0)
     return inverse
 
 
-VARIANTS = {"ease": Ease}
+VARIANTS = {
+    "ease": Variant(
+        Ease,
+        "EASE",
+        "Factorisation",
+        "arXiv:1905.03375",
+        presets={
+            "ml-100k": EaseConfig(regularization=100.0),
+            "ml-latest-small": EaseConfig(regularization=50.0),
+        },
+    )
+}

@@ -1,55 +1,64 @@
-"""FPMC: a Markov chain with factors, personal or not (Rendle, Freudenthaler and Schmidt-Thieme, WWW 2010).
+"""FPMC: a factorised Markov chain, personal or not (Rendle, Freudenthaler and Schmidt-Thieme, WWW 2010).
 
-Variants: `fmc` knows the last film only, `fpmc` the person too. The loss is the paper's S-BPR. Unlike the paper: a
-person's factors v^{U,I} are the mean of learnt film vectors over all films so far, as in FISM (KDD 2013), so that
-there is no row per user and strangers are served; a basket is one film; a bias per film; a start token foresees the
-first film and answers for an empty history; the batch shares its negatives, of which there are many, a target that is
-drawn does not count, and AdamW with averaged weights takes the place of single steps with weight decay.
+Variants: `fmc` knows the last item only, `fpmc` the user too. The loss is the paper's S-BPR. Departures from the paper:
+a user's factors v^{U,I} are the mean of learnt item vectors over all items so far, as in FISM (KDD 2013), so that there
+is no row per user and unseen users are served; a basket is one item; a bias per item; a start token predicts the first
+item and answers for an empty history; the batch shares its negatives, of which there are many, and one that is the
+target does not count; AdamW with averaged weights takes the place of single steps with weight decay.
 
-Shapes: B sequences, T positions, Q of them asked for, D dimensions, I items.
+Shapes: B sequences, T positions, Q positions per sequence, D dimensions, I items.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from recsys.models._person import running_mean
-from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
-from recsys.models._transformer import Dropout, pick
+from recsys.models.base import Variant
+from recsys.models.neural import NeuralModule, NeuralRecommender, check_encoder, check_loss
+from recsys.models.nn.initialisation import init_weights
+from recsys.models.nn.layers import Dropout, gather_positions
+from recsys.models.nn.pooling import running_mean
+from recsys.training.loop import Schedule
 
 
 @dataclass(frozen=True)
-class FpmcConfig(SequenceConfig):
-    """Sizes; defaults are those tuned on ML-1M."""
+class FpmcConfig:
+    """Settings of FPMC, tuned on ML-1M."""
 
-    loss: str = "bpr"  # the paper's; other losses of the engine work too
-    popularity: float = 0.0  # negatives are drawn uniformly
+    # the learning rate is higher than that of networks: tables of factors stand more
+    schedule: Schedule = Schedule(epochs=20, lr=1e-2, validate_every=5)
+    personal: bool = True  # with the user's factors (FPMC); without: the last item alone (FMC)
+    dim: int = 64  # factors
+    length: int = 200  # positions: the newest items of a history that are read
+    dropout: float = 0.1  # share of the values set to zero
     init: float = 0.05  # standard deviation of the first weights
-    lr: float = 1e-2  # highest learning rate of AdamW: tables of factors stand more than networks
-    epochs: int = 20
-    validate_every: int = 5
+    loss: str = "bpr"  # the paper's; others: softmax, sampled-softmax, gbce, top1, bpr-max
+    negatives: int = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+    gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: float = 0.0  # items are drawn by popularity to this power, 0 for uniformly; gBCE draws uniformly
+
+    def __post_init__(self) -> None:
+        check_encoder(self)
+        check_loss(self)
 
 
-SMALL_SET = FpmcConfig(batch_size=16, lr=2e-3, averaging=0.99, epochs=25)  # for some hundred people
+class FpmcModule(NeuralModule):
+    """Equation 11 as one product: the last item's and the user's factors side by side, times those of the next item."""
 
-
-class FactorModule(SequenceModule):
-    """Equation 11 as a product: what a film and a person ask for, beside each other, times what a film offers."""
-
-    def __init__(self, config: FpmcConfig, n_items: int, personal: bool) -> None:
-        super().__init__(n_items, config.dim)  # `items`: v^{L,I}, the last film
-        self.people = nn.Embedding(n_items + 2, config.dim) if personal else None  # their mean: v^{U,I}
-        self.offers = nn.Embedding(n_items, config.dim * (2 if personal else 1))  # v^{I,L}, beside it v^{I,U}
+    def __init__(self, config: FpmcConfig, n_items: int) -> None:
+        super().__init__(n_items, config.dim)  # `items`: v^{L,I}, the last item
+        self.people = nn.Embedding(n_items + 2, config.dim) if config.personal else None  # their mean: v^{U,I}
+        self.offers = nn.Embedding(n_items, config.dim * (2 if config.personal else 1))  # v^{I,L}, beside it v^{I,U}
         self.dropout = Dropout(config.dropout)
-        initialise(self, config.init)
+        init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → (B, T, D), fpmc (B, T, 2D); or at the positions `at` (B, Q) only: (B, Q, …)."""
-        hidden = pick(self.items(tokens), at)
+        """Tokens (B, T) → (B, T, D), personal (B, T, 2D); or at the positions `at` (B, Q) only: (B, Q, …)."""
+        hidden = gather_positions(self.items(tokens), at)
         if self.people is not None:
-            hidden = torch.cat([hidden, pick(running_mean(self.people(tokens)), at)], -1)
+            hidden = torch.cat([hidden, gather_positions(running_mean(self.people(tokens)), at)], -1)
         return self.dropout(hidden)
 
     @property
@@ -58,29 +67,25 @@ class FactorModule(SequenceModule):
         return self.offers.weight
 
 
-class Fmc(SequenceRecommender):
-    """The next film given the last one: a factorised matrix of transitions."""
+class Fpmc(NeuralRecommender):
+    """The next item given the last one, and given the user where `personal`: factorised transition matrices."""
 
-    title: ClassVar[str] = "FMC"
-    paper: ClassVar[str] = "doi:10.1145/1772690.1772773"
-    family: ClassVar[str] = "Markov with factors"
     Config: ClassVar[type] = FpmcConfig
-    presets: ClassVar[dict[tuple[str, str], FpmcConfig]] = {("fmc", "ml-100k"): SMALL_SET}
-    personal: ClassVar[bool] = False
+    Module: ClassVar[type] = FpmcModule
     config: FpmcConfig
-    module: FactorModule
-
-    def build(self, n_items: int) -> FactorModule:
-        """A fresh module."""
-        return FactorModule(self.config, n_items, self.personal)
+    module: FpmcModule
 
 
-class Fpmc(Fmc):
-    """The next film given the last one and the person."""
-
-    title: ClassVar[str] = "FPMC"
-    presets: ClassVar[dict[tuple[str, str], FpmcConfig]] = {("fpmc", "ml-100k"): SMALL_SET}
-    personal: ClassVar[bool] = True
+def few_users(config: FpmcConfig) -> FpmcConfig:
+    """The same, tuned for a set of some hundred users."""
+    return replace(config, schedule=replace(config.schedule, batch_size=16, lr=2e-3, ema_decay=0.99, epochs=25))
 
 
-VARIANTS = {"fmc": Fmc, "fpmc": Fpmc}
+FPMC = FpmcConfig()
+FMC = FpmcConfig(personal=False)
+PAPER = "doi:10.1145/1772690.1772773"
+
+VARIANTS = {
+    "fmc": Variant(Fpmc, "FMC", "Markov with factors", PAPER, FMC, {"ml-100k": few_users(FMC)}),
+    "fpmc": Variant(Fpmc, "FPMC", "Markov with factors", PAPER, FPMC, {"ml-100k": few_users(FPMC)}),
+}

@@ -1,6 +1,6 @@
-"""Markov: what was watched next, and soon after, by those who watched the same films last.
+"""Markov: what was watched next, and soon after, by those who watched the same items last.
 
-Shapes: B queries, I items, E watched films in all queries.
+Shapes: B queries, I items.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,16 @@ import numpy as np
 from scipy import sparse
 
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models._histories import csr_from_state, csr_state, last_places, pairs, per_item, popular_where_empty
-from recsys.models.base import Recommender
+from recsys.models.base import Recommender, Variant
+from recsys.models.histories import (
+    csr_from_state,
+    csr_state,
+    followed_by,
+    last_positions,
+    per_item,
+    popular_where_empty,
+)
+from recsys.training import config as check
 from recsys.training.run import Run
 
 
@@ -19,33 +27,32 @@ from recsys.training.run import Run
 class MarkovConfig:
     """Defaults are those tuned on ML-1M."""
 
-    window: int = 10  # films after a film that count as its followers
-    fading: float = 0.7  # a follower d films later counts d^-fading
-    recent: int = 100  # films of a history that are asked, from the end
-    memory: float = 1.0  # the film at place d from the end counts d^-memory
-    share: float = 0.7  # 1: followers as a share of all followers of a film; 0: as counts
-    popularity: float = 0.3  # 0: as they are; 1: divided by how often the follower was watched
+    window: int = 10  # items after an item that count as its followers
+    decay: float = 0.7  # a follower d items later counts d^-decay
+    recent: int = 100  # items of a history that are used, from the end
+    history_decay: float = 1.0  # the item at position d from the end counts d^-history_decay
+    normalisation: float = 0.7  # 1: followers as a share of all followers of an item; 0: as counts
+    popularity_discount: float = 0.3  # 0: none; 1: divided by how often the follower was watched
+
+    def __post_init__(self) -> None:
+        check.at_least(1, window=self.window, recent=self.recent)
+        check.at_least(0, decay=self.decay, history_decay=self.history_decay)
+        check.at_least(0, normalisation=self.normalisation, popularity_discount=self.popularity_discount)
 
 
 class Markov(Recommender):
-    """Item-to-item counts that fade with distance, both where they are counted and where they are asked.
+    """Counts of which item followed which, decaying with distance in training and in the history alike.
 
     A first-order Markov chain (as in Rendle et al., FPMC, WWW 2010, without factors) that looks further: with
-    n(i, j) = Σ distance^-fading over the times that j followed i within the window, and c(j) the times j was watched,
+    n(i, j) = Σ distance^-decay over the times that j followed i within the window, and c(j) the times j was watched,
 
-        score(j) = Σ_d d^-memory · n(i_d, j) / (Σ_j' n(i_d, j'))^share / c(j)^popularity
+        score(j) = Σ_d d^-history_decay · n(i_d, j) / (Σ_j' n(i_d, j'))^normalisation / c(j)^popularity_discount
 
-    where i_d is the film at place d from the end. An empty history gets the order of popularity.
+    where i_d is the item at position d from the end. An empty history gets the order of popularity.
     """
 
-    title = "Markov chain"
-    family = "No learning"
     Config = MarkovConfig
-    presets = {
-        ("markov", "ml-1m"): MarkovConfig(),
-        ("markov", "ml-100k"): MarkovConfig(fading=0.3, share=0.5),
-        ("markov", "ml-latest-small"): MarkovConfig(window=20, fading=0.3, recent=20, memory=0.7),
-    }
+    config: MarkovConfig
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Count; `valid` changes nothing. Reports {"stage": "fit", "done": distance, "total": window}."""
@@ -53,22 +60,22 @@ class Markov(Recommender):
         self.counts = train.counts.astype(np.float32)  # (I,)
         followers = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)  # (I, I)
         for distance in range(1, self.config.window + 1):
-            later = pairs(events.user, events.item, train.n_items, distance)
-            followers = followers + later * np.float32(distance**-self.config.fading)
+            later = followed_by(events.user, events.item, train.n_items, distance)
+            followers = followers + later * np.float32(distance**-self.config.decay)
             run.report({"stage": "fit", "done": distance, "total": self.config.window})
-        rows = _inverse_power(followers.sum(1), self.config.share)
-        columns = _inverse_power(self.counts, self.config.popularity)
+        rows = _inverse_power(followers.sum(1), self.config.normalisation)
+        columns = _inverse_power(self.counts, self.config.popularity_discount)
         self.followers = sparse.csr_array(sparse.diags_array(rows) @ followers @ sparse.diags_array(columns))
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32, at least 0; a film that never followed one of the history's gets 0."""
+        """(B, I) float32, at least 0; an item that never followed one of the history's gets 0."""
         n_items = len(self.counts)
-        row, film, age = last_places(queries.histories, n_items)
-        asked = age < self.config.recent
-        weight = (1.0 + age[asked]) ** -self.config.memory
+        row, item, age = last_positions(queries.histories, n_items)
+        used = age < self.config.recent
+        weight = (1.0 + age[used]) ** -self.config.history_decay
         weights = sparse.csr_array(
-            (weight.astype(np.float32), (row[asked], film[asked])), shape=(len(queries), n_items)
+            (weight.astype(np.float32), (row[used], item[used])), shape=(len(queries), n_items)
         )  # (B, I)
         return popular_where_empty((weights @ self.followers).toarray(), queries.histories, self.counts)
 
@@ -77,14 +84,24 @@ class Markov(Recommender):
         return {"counts": self.counts, **csr_state(self.followers)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` films."""
+        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
         self.counts = per_item(state, "counts", n_items)
         self.followers = csr_from_state(state, n_items, n_items)
 
 
 def _inverse_power(sums: np.ndarray, power: float) -> np.ndarray:
-    """sums^-power, float32; a sum of 0 divides nothing."""
+    """sums^-power, float32; 0 where the sum is 0."""
     return (np.maximum(sums, 1e-9) ** -power * (sums > 0)).astype(np.float32)
 
 
-VARIANTS = {"markov": Markov}
+VARIANTS = {
+    "markov": Variant(
+        Markov,
+        "Markov chain",
+        "No learning",
+        presets={
+            "ml-100k": MarkovConfig(decay=0.3, normalisation=0.5),
+            "ml-latest-small": MarkovConfig(window=20, decay=0.3, recent=20, history_decay=0.7),
+        },
+    )
+}

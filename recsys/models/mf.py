@@ -1,7 +1,7 @@
-"""Matrix factorisation by the library `implicit`: films and people are points, and who watches what is their product.
+"""Matrix factorisation by the library `implicit`: items and users are vectors, and a score is their product.
 
-State holds film factors only. The factors of a person, known or not, are computed from the history at hand: at test
-time everybody has watched a film more than in training. Shapes: B queries, I items, F factors.
+State holds item factors only. The factors of a user, seen in training or not, are computed from the history at hand:
+at test time every history is an item longer than in training. Shapes: B queries, I items, F factors.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,10 @@ from typing import Any, Self
 import numpy as np
 
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models._histories import one_blas_thread, per_item, popular_where_empty, profile_weights, watched
-from recsys.models.base import Recommender
+from recsys.errors import MissingLibraryError
+from recsys.models.base import Recommender, Variant
+from recsys.models.histories import one_blas_thread, per_item, popular_where_empty, profile_weights, watched
+from recsys.training import config as check
 from recsys.training.run import Run
 
 
@@ -21,31 +23,29 @@ from recsys.training.run import Run
 class AlsConfig:
     """Defaults are those tuned on ML-1M."""
 
-    factors: int = 192
-    regularization: float = 10.0  # λ, added to the diagonal once per person and film, not per rating
-    alpha: float = 1.0  # confidence in a film that was watched; one that was not has confidence 1
-    iterations: int = 15
+    factors: int = 192  # numbers per item and per person
+    regularization: float = 10.0  # λ, added to the diagonal once per user and item, not per rating
+    alpha: float = 1.0  # confidence in an item that was watched; one that was not has confidence 1
+    iterations: int = 15  # each computes all users, then all items
+
+    def __post_init__(self) -> None:
+        check.at_least(1, factors=self.factors, iterations=self.iterations)
+        check.at_least(0, regularization=self.regularization, alpha=self.alpha)
 
 
 class Als(Recommender):
     """Alternating least squares (Hu, Koren, Volinsky: Collaborative Filtering for Implicit Feedback Datasets, 2008).
 
-    Every watched film has confidence α, ratings do not count: a visitor's history has none. An empty history gets the
-    order of popularity.
+    Every item watched has confidence α; ratings do not count, because the histories to be answered have none. An empty
+    history gets the order of popularity.
     """
 
-    title = "ALS"
-    family = "Factorisation"
-    paper = "doi:10.1109/ICDM.2008.22"
     Config = AlsConfig
-    presets = {
-        ("ials", "ml-1m"): AlsConfig(),
-        ("ials", "ml-100k"): AlsConfig(factors=32, regularization=1.0),
-        ("ials", "ml-latest-small"): AlsConfig(factors=64, regularization=70.0, alpha=12.0),
-    }
+    config: AlsConfig
+    has_item_embeddings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
-        """Reports {"stage": "fit", "done": i, "total": iterations}. Raises ImportError when implicit is missing."""
+        """Reports {"stage": "fit", "done": i, "total": iterations}. Raises MissingLibraryError without implicit."""
         run = run or Run()
         with _implicit() as cpu:
             model = cpu.als.AlternatingLeastSquares(
@@ -60,29 +60,29 @@ class Als(Recommender):
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32: about 1 for a film that fits, about 0 for one that does not."""
+        """(B, I) float32: about 1 for an item that fits, about 0 for one that does not."""
         scores = self._fold_in(queries) @ self.factors.T  # (B, F) (F, I)
         return popular_where_empty(scores, queries.histories, self.counts)
 
     def _fold_in(self, queries: Queries) -> np.ndarray:
-        """(B, F) x = (YᵀY + λI + Yᵀ(C - I)Y)⁻¹ YᵀC p, equation 4 of the paper, with C = α for films of the history."""
+        """(B, F) x = (YᵀY + λI + Yᵀ(C - I)Y)⁻¹ YᵀC p, equation 4 of the paper, C = α for items of the history."""
         alpha = self.config.alpha
         watched = [self.factors[np.unique(np.asarray(history, np.int64))] for history in queries.histories]
-        wanted = np.array([alpha * films.sum(0) for films in watched], np.float32).reshape(-1, len(self.gram))
-        if alpha == 1:  # C = I: one system for everybody
+        wanted = np.array([alpha * factors.sum(0) for factors in watched], np.float32).reshape(-1, len(self.gram))
+        if alpha == 1:  # C is the identity: one system for all users
             return np.linalg.solve(self.gram, wanted.T).T
-        people = np.empty_like(wanted)
+        users = np.empty_like(wanted)
         with one_blas_thread():
-            for row, films in enumerate(watched):
-                people[row] = np.linalg.solve(self.gram + (alpha - 1) * films.T @ films, wanted[row])
-        return people
+            for row, factors in enumerate(watched):
+                users[row] = np.linalg.solve(self.gram + (alpha - 1) * factors.T @ factors, wanted[row])
+        return users
 
     def _learnt(self, factors: np.ndarray, counts: np.ndarray) -> None:
         self.factors, self.counts = factors, counts
         self.gram = factors.T @ factors + self.config.regularization * np.eye(factors.shape[1], dtype=np.float32)
 
-    def film_vectors(self) -> np.ndarray:
-        """(I, F) float32: the films' factors."""
+    def item_embeddings(self) -> np.ndarray:
+        """(I, F) float32: the items' factors."""
         return self.factors
 
     def state(self) -> dict[str, np.ndarray]:
@@ -90,42 +90,42 @@ class Als(Recommender):
         return {"factors": self.factors, "counts": self.counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` films."""
+        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
         self._learnt(per_item(state, "factors", n_items), per_item(state, "counts", n_items))
 
 
 @dataclass(frozen=True)
-class BprConfig:
+class BprMfConfig:
     """Defaults are those tuned on ML-1M."""
 
-    factors: int = 64
-    lr: float = 0.05
+    factors: int = 64  # numbers per item and per person
+    lr: float = 0.05  # learning rate
     regularization: float = 0.003  # λ of the paper, per sampled pair
     epochs: int = 20  # one pair is sampled per rating and epoch
-    fold_in: float = 0.1  # λ where a person is computed from a history
+    fold_in: float = 0.1  # λ where a user is computed from a history
+
+    def __post_init__(self) -> None:
+        check.at_least(1, factors=self.factors, epochs=self.epochs)
+        check.above(0, lr=self.lr)
+        check.at_least(0, regularization=self.regularization, fold_in=self.fold_in)
 
 
-class Bpr(Recommender):
+class BprMf(Recommender):
     """Bayesian personalised ranking (arXiv:1205.2618).
 
-    Unlike the paper: `implicit` draws the film that was not watched in proportion to popularity; and a person's factors
+    Unlike the paper: `implicit` draws the item that was not watched in proportion to popularity; and a user's factors
     are not those of training but one Newton step from zero on the paper's criterion, over all pairs of a watched and
-    any film. That is a closed form, linear in the mean of the history's film factors; it beats the trained factors on
-    ML-1M's validation (NDCG@10 .046 against .033). An empty history gets the order of popularity.
+    any item. That is a closed form, linear in the mean of the history's item factors, and what makes this another
+    method than the published one: on ML-1M's validation NDCG@10 is .046 with it, .033 with the trained factors. An
+    empty history gets the order of popularity.
     """
 
-    title = "BPR-MF"
-    family = "Factorisation"
-    paper = "arXiv:1205.2618"
-    Config = BprConfig
-    presets = {
-        ("bpr-mf", "ml-1m"): BprConfig(),
-        ("bpr-mf", "ml-100k"): BprConfig(factors=32, lr=0.02, regularization=0.01, epochs=50, fold_in=0.01),
-        ("bpr-mf", "ml-latest-small"): BprConfig(factors=128, regularization=0.01, epochs=50, fold_in=0.2),
-    }
+    Config = BprMfConfig
+    config: BprMfConfig
+    has_item_embeddings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
-        """Reports {"stage": "fit", "done": i, "total": epochs}. Raises ImportError when implicit is missing."""
+        """Reports {"stage": "fit", "done": i, "total": epochs}. Raises MissingLibraryError without implicit."""
         run = run or Run()
         with _implicit() as cpu:
             model = cpu.bpr.BayesianPersonalizedRanking(
@@ -142,17 +142,17 @@ class Bpr(Recommender):
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32, the x of the paper: differences are log-odds of preferring one film to another."""
+        """(B, I) float32, the x of the paper: differences are log-odds of preferring one item to another."""
         weights = profile_weights(queries.histories, len(self.factors))  # (B, I)
-        people = (weights @ self.factors - self.mean) @ self.newton  # (B, F)
-        return popular_where_empty(people @ self.factors.T + self.bias, queries.histories, self.counts)
+        users = (weights @ self.factors - self.mean) @ self.newton  # (B, F)
+        return popular_where_empty(users @ self.factors.T + self.bias, queries.histories, self.counts)
 
     def _learnt(self, factors: np.ndarray, bias: np.ndarray, counts: np.ndarray) -> None:
         """Keep what was learnt and prepare the Newton step.
 
-        For one person the criterion is the mean of ln σ(x·(y_i - y_j)) over watched films i and all films j, less
-        λ/2 |x|². At x = 0 its gradient is (mean y_i - mean y_j) / 2, and its Hessian -(Cov y / 2 + λI) as long as the
-        history spreads as the catalogue does.
+        For one user the criterion is the mean of ln σ(x·(y_i - y_j)) over watched items i and all items j, less
+        λ/2 |x|². At x = 0 its gradient is (mean y_i - mean y_j) / 2. Its Hessian is taken to be -(Cov y / 2 + λI), as
+        if the history's items had the covariance of the whole catalogue.
         """
         self.factors, self.bias, self.counts = factors, bias, counts
         self.mean = factors.mean(0)
@@ -161,8 +161,8 @@ class Bpr(Recommender):
         hessian = covariance / 2 + self.config.fold_in * np.eye(len(covariance))
         self.newton = (np.linalg.inv(hessian) / 2).astype(np.float32)
 
-    def film_vectors(self) -> np.ndarray:
-        """(I, F) float32: the films' factors."""
+    def item_embeddings(self) -> np.ndarray:
+        """(I, F) float32: the items' factors."""
         return self.factors
 
     def state(self) -> dict[str, np.ndarray]:
@@ -170,18 +170,18 @@ class Bpr(Recommender):
         return {"factors": self.factors, "bias": self.bias, "counts": self.counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` films."""
+        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
         self._learnt(*(per_item(state, name, n_items) for name in ("factors", "bias", "counts")))
 
 
 @contextmanager
 def _implicit() -> Iterator[Any]:
-    """`implicit.cpu`, whose own threads are many times slower beside threads of BLAS."""
+    """`implicit.cpu` with BLAS kept to one thread: its own threads are many times slower beside those of BLAS."""
     try:
         import implicit.cpu.als
         import implicit.cpu.bpr
     except ImportError as error:
-        raise ImportError("ALS and BPR-MF are fitted by the package implicit; run: pip install implicit") from error
+        raise MissingLibraryError("fitting ALS and BPR-MF", "implicit") from error
     with one_blas_thread():
         yield implicit.cpu
 
@@ -191,4 +191,25 @@ def _progress(run: Run, total: int) -> Any:
     return lambda iteration, *_: run.report({"stage": "fit", "done": iteration + 1, "total": total})
 
 
-VARIANTS = {"ials": Als, "bpr-mf": Bpr}
+VARIANTS = {
+    "ials": Variant(
+        Als,
+        "ALS",
+        "Factorisation",
+        "doi:10.1109/ICDM.2008.22",
+        presets={
+            "ml-100k": AlsConfig(factors=32, regularization=1.0),
+            "ml-latest-small": AlsConfig(factors=64, regularization=70.0, alpha=12.0),
+        },
+    ),
+    "bpr-mf": Variant(
+        BprMf,
+        "BPR-MF",
+        "Factorisation",
+        "arXiv:1205.2618",
+        presets={
+            "ml-100k": BprMfConfig(factors=32, lr=0.02, regularization=0.01, epochs=50, fold_in=0.01),
+            "ml-latest-small": BprMfConfig(factors=128, regularization=0.01, epochs=50, fold_in=0.2),
+        },
+    ),
+}

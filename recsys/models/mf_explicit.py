@@ -1,7 +1,7 @@
-"""The rating matrix factorised: what somebody would rate a film, from points for films and people.
+"""The rating matrix factorised: what a user would rate an item, from a vector for each.
 
-State holds films only; the point of a person is computed from the history at hand. Shapes: B queries, I items,
-U users, E ratings, F factors.
+State holds items only; the vector of a user is computed from the history at hand. Shapes: B queries, I items, U users,
+F factors.
 """
 
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models._histories import one_blas_thread, per_item, popular_where_empty, ratings_of
-from recsys.models.base import Recommender
+from recsys.models.base import Recommender, Variant
+from recsys.models.histories import one_blas_thread, per_item, popular_where_empty, ratings_of
+from recsys.training import config as check
 from recsys.training.run import Run
 
 
@@ -20,53 +21,52 @@ from recsys.training.run import Run
 class MfExplicitConfig:
     """Defaults are those tuned on ML-1M."""
 
-    factors: int = 8
-    regularization: float = 30.0  # λ, added to the diagonal once per person and film, not per rating
-    iterations: int = 10  # each computes all people, then all films
-    liked: float = 5.0  # what a visitor is taken to have rated each film of their history
+    factors: int = 8  # numbers per item and per person
+    regularization: float = 30.0  # λ, added to the diagonal once per user and item, not per rating
+    iterations: int = 10  # each computes all users, then all items
+    liked: float = 5.0  # the rating that stands for each item of a history that is to be answered
+
+    def __post_init__(self) -> None:
+        check.at_least(1, factors=self.factors, iterations=self.iterations)
+        check.above(0, regularization=self.regularization)
 
 
 class MfExplicit(Recommender):
     """Biased matrix factorisation on ratings: r_ui ≈ μ + b_i + b_u + q_i·p_u (Koren, Bell, Volinsky, Computer, 2009).
 
-    Alternating least squares: with the films fixed, each person's (b_u, p_u) is a ridge regression on their ratings,
-    and the other way round. Only ratings that were given count, which tells how much somebody would like a film, not
-    whether they would watch it: such models rank badly (Cremonesi, Koren, Turrin, RecSys 2010). A visitor has
-    watched films and rated none, so each film of the history stands with the rating `liked`. An empty history gets the
-    order of popularity.
+    Alternating least squares: with the items fixed, each user's (b_u, p_u) is a ridge regression on their ratings, and
+    then each item's (b_i, q_i) with the users fixed. Only ratings that were given are fitted: they say how much
+    somebody would like an item, not whether they would watch it, and such models rank badly (Cremonesi, Koren, Turrin,
+    RecSys 2010). Unlike the paper: a history to be answered has no ratings, so each of its items counts as rated
+    `liked`. An empty history gets the order of popularity.
     """
 
-    title = "MF on ratings"
-    family = "Factorisation"
-    paper = "doi:10.1109/MC.2009.263"
     Config = MfExplicitConfig
-    presets = {
-        ("mf-explicit", "ml-1m"): MfExplicitConfig(),
-        ("mf-explicit", "ml-100k"): MfExplicitConfig(),
-    }
+    config: MfExplicitConfig
+    reads_details = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Reports {"stage": "fit", "done": i, "total": iterations}; `valid` changes nothing."""
         run, given = run or Run(), ratings_of(train)  # (U, I)
-        by_film, width = sparse.csr_array(given.T), self.config.factors
+        by_item, width = sparse.csr_array(given.T), self.config.factors
         self.mean = np.float32(given.data.mean())
-        films = np.random.default_rng(run.seed).normal(0, 0.1, (train.n_items, 1 + width))  # (I, 1 + F) b_i, q_i
-        films[:, 0] = 0
+        items = np.random.default_rng(run.seed).normal(0, 0.1, (train.n_items, 1 + width))  # (I, 1 + F) b_i, q_i
+        items[:, 0] = 0
         for iteration in range(self.config.iterations):
-            people = self._solve(given, films)  # (U, 1 + F) b_u, p_u
-            films = self._solve(by_film, people)
+            users = self._solve(given, items)  # (U, 1 + F) b_u, p_u
+            items = self._solve(by_item, users)
             run.report({"stage": "fit", "done": iteration + 1, "total": self.config.iterations})
-        self.films, self.counts = films.astype(np.float32), train.counts.astype(np.float32)
+        self.items, self.counts = items.astype(np.float32), train.counts.astype(np.float32)
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32: the rating expected of each film."""
+        """(B, I) float32: the rating predicted for each item."""
         watched = [np.unique(np.asarray(history, np.int64)) for history in queries.histories]
         ends = np.cumsum([0, *map(len, watched)])
-        films = np.concatenate([*watched, np.empty(0, np.int64)])
-        rated = np.full(len(films), self.config.liked, np.float32)
-        people = self._solve(sparse.csr_array((rated, films, ends), shape=(len(watched), len(self.films))), self.films)
-        scores = self.mean + self.films[:, 0] + people[:, :1] + people[:, 1:] @ self.films[:, 1:].T
+        items = np.concatenate([*watched, np.empty(0, np.int64)])
+        liked = np.full(len(items), self.config.liked, np.float32)
+        users = self._solve(sparse.csr_array((liked, items, ends), shape=(len(watched), len(self.items))), self.items)
+        scores = self.mean + self.items[:, 0] + users[:, :1] + users[:, 1:] @ self.items[:, 1:].T
         return popular_where_empty(scores.astype(np.float32), queries.histories, self.counts)
 
     def _solve(self, given: sparse.csr_array, others: np.ndarray) -> np.ndarray:
@@ -83,13 +83,13 @@ class MfExplicit(Recommender):
         return found
 
     def state(self) -> dict[str, np.ndarray]:
-        """{"films": (I, 1 + F) biases and factors, "counts": (I,), "mean": ()} float32."""
-        return {"films": self.films, "counts": self.counts, "mean": np.asarray(self.mean)}
+        """{"items": (I, 1 + F) biases and factors, "counts": (I,), "mean": ()} float32."""
+        return {"items": self.items, "counts": self.counts, "mean": np.asarray(self.mean)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` films."""
-        self.films, self.counts = per_item(state, "films", n_items), per_item(state, "counts", n_items)
+        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
+        self.items, self.counts = per_item(state, "items", n_items), per_item(state, "counts", n_items)
         self.mean = np.float32(state["mean"])
 
 
-VARIANTS = {"mf-explicit": MfExplicit}
+VARIANTS = {"mf-explicit": Variant(MfExplicit, "MF on ratings", "Factorisation", "doi:10.1109/MC.2009.263")}

@@ -1,4 +1,4 @@
-"""Popularity: what most people watched; what they watched lately; what they watched beside the visitor's last films.
+"""Popularity: what most people watched; what they watched lately; what they watched near the user's last items.
 
 Shapes: B queries, I items, E events.
 """
@@ -10,16 +10,21 @@ import numpy as np
 from scipy import sparse
 
 from recsys.data.schema import Dataset, HeldOut, Interactions, Queries
-from recsys.models._histories import csr_from_state, csr_state, last_places, pairs, per_item, popular_where_empty
-from recsys.models.base import Recommender
+from recsys.models.base import Recommender, Variant
+from recsys.models.histories import (
+    csr_from_state,
+    csr_state,
+    followed_by,
+    last_positions,
+    per_item,
+    popular_where_empty,
+)
+from recsys.training import config as check
 from recsys.training.run import Run
 
 
 class Popular(Recommender):
-    """The number of times each film was watched, the same for everybody."""
-
-    title = "Most popular"
-    family = "No learning"
+    """The number of times each item was watched, the same for everybody."""
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Count; `valid` and `run` change nothing."""
@@ -35,7 +40,7 @@ class Popular(Recommender):
         return {"counts": self.counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` films."""
+        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
         self.counts = per_item(state, "counts", n_items)
 
 
@@ -45,20 +50,22 @@ class PopularRecentConfig:
 
     half_life: float = 500.0  # days: a rating this long before the last one of the training data counts half
 
+    def __post_init__(self) -> None:
+        check.above(0, half_life=self.half_life)
+
 
 class PopularRecent(Popular):
-    """The same, but a rating loses half its weight every so many days before the end of the training data."""
+    """Popularity that reads times: a rating loses half its weight every `half_life` days before the last rating of all.
 
-    title = "Popular lately"
+    Where times are inexact, as in archives that give only the order, so are the weights.
+    """
+
     Config = PopularRecentConfig
-    presets = {
-        ("popular-recent", "ml-1m"): PopularRecentConfig(),
-        ("popular-recent", "ml-100k"): PopularRecentConfig(half_life=7.0),
-        ("popular-recent", "ml-latest-small"): PopularRecentConfig(),
-    }
+    config: PopularRecentConfig
+    reads_details = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
-        """Count with the times of the training data alone; `valid` and `run` change nothing."""
+        """Sum weights by the times of the training data alone; `valid` and `run` change nothing."""
         events = train.interactions
         days = (events.timestamp.max(initial=0) - events.timestamp) / 86_400  # (E,)
         weights = 0.5 ** (days / self.config.half_life)
@@ -71,26 +78,29 @@ class SessionPopularConfig:
     """Defaults are those tuned on ML-1M."""
 
     gap: float = 24.0  # hours without a rating that end a session
-    window: int = 2  # films before and after a film that are near it
-    recent: int = 2  # films of a visitor's history, from the end, that are their session
+    window: int = 2  # items before and after an item that are near it
+    recent: int = 2  # items of the user's history, from the end, that are their session
+
+    def __post_init__(self) -> None:
+        check.at_least(0, gap=self.gap)
+        check.at_least(1, window=self.window, recent=self.recent)
 
 
 class SessionPopular(Recommender):
-    """Most popular among what people watched near the visitor's last films, in the same session.
+    """Most popular among what people watched near the user's last items, in the same session.
 
-    S-POP of the GRU4Rec paper offers the films that are most frequent in the visitor's own session. Those are seen, and
-    seen films are hidden here, so that its order would be that of popularity. Ours counts what others watched
-    in a session with the same films. As in the paper, ties go to the most popular film; an empty history too.
+    S-POP of the GRU4Rec paper (arXiv:1511.06939) recommends the items that are most frequent in the user's own session.
+    Those are seen, and seen items are hidden here, so that only the order of popularity would be left. Ours counts what
+    others watched in a session with the same items. As in the paper ties go to the most popular item; an empty history
+    gets the order of popularity too.
+
+    It reads times: sessions of the training data end after `gap` hours without a rating, so inexact times make inexact
+    sessions. The user's own session is the last `recent` items, whatever their times.
     """
 
-    title = "Popular in the session"
-    family = "No learning"
-    paper = "arXiv:1511.06939"
     Config = SessionPopularConfig
-    presets = {
-        ("session-popular", "ml-1m"): SessionPopularConfig(),
-        ("session-popular", "ml-100k"): SessionPopularConfig(gap=0.1, recent=10),
-    }
+    config: SessionPopularConfig
+    reads_details = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Count; `valid` changes nothing. Reports {"stage": "fit", "done": distance, "total": window}."""
@@ -99,18 +109,18 @@ class SessionPopular(Recommender):
         sessions = _sessions(events, self.config.gap)
         after = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)
         for distance in range(1, self.config.window + 1):
-            after = after + pairs(sessions, events.item, train.n_items, distance)
+            after = after + followed_by(sessions, events.item, train.n_items, distance)
             run.report({"stage": "fit", "done": distance, "total": self.config.window})
         self.near = sparse.csr_array(after + after.T)  # (I, I)
         self.near.sort_indices()
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32: how often a film was near one of the last films; behind the comma its share of all views."""
-        row, film, age = last_places(queries.histories, len(self.counts))
+        """(B, I) float32: how often an item was near one of the last items, plus its share of all views (below 1)."""
+        row, item, age = last_positions(queries.histories, len(self.counts))
         last = age < self.config.recent
         ones = np.ones(last.sum(), np.float32)
-        session = sparse.csr_array((ones, (row[last], film[last])), shape=(len(queries), len(self.counts)))  # (B, I)
+        session = sparse.csr_array((ones, (row[last], item[last])), shape=(len(queries), len(self.counts)))  # (B, I)
         scores = (session @ self.near).toarray() + self.counts / (self.counts.sum() + 1)
         return popular_where_empty(scores, queries.histories, self.counts)
 
@@ -119,14 +129,29 @@ class SessionPopular(Recommender):
         return {"counts": self.counts, **csr_state(self.near)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` films."""
+        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
         self.counts, self.near = per_item(state, "counts", n_items), csr_from_state(state, n_items, n_items)
 
 
 def _sessions(events: Interactions, gap: float) -> np.ndarray:
-    """(E,) the number of the session that each event belongs to; `gap` hours of silence begin another."""
-    silent = np.diff(events.timestamp) > gap * 3600
-    return np.concatenate([[0], np.cumsum(silent | (np.diff(events.user) != 0))])
+    """(E,) the number of the session that each event belongs to: a user's next one begins after `gap` hours without."""
+    pause = np.diff(events.timestamp) > gap * 3600
+    return np.concatenate([[0], np.cumsum(pause | (np.diff(events.user) != 0))])
 
 
-VARIANTS = {"popular": Popular, "popular-recent": PopularRecent, "session-popular": SessionPopular}
+VARIANTS = {
+    "popular": Variant(Popular, "Most popular", "No learning"),
+    "popular-recent": Variant(
+        PopularRecent,
+        "Popular lately",
+        "No learning",
+        presets={"ml-100k": PopularRecentConfig(half_life=7.0)},
+    ),
+    "session-popular": Variant(
+        SessionPopular,
+        "Popular in the session",
+        "No learning",
+        "arXiv:1511.06939",
+        presets={"ml-100k": SessionPopularConfig(gap=0.1, recent=10)},
+    ),
+}

@@ -1,15 +1,21 @@
-"""Names of recommenders → classes, imported on demand.
+"""Names of recommenders → variants, imported on demand.
 
-A model file ends in a literal such as `VARIANTS = {"sasrec-bce": SasRecBce}`. The names are read from the source text,
-so that listing them loads neither torch nor implicit. A new recommender is one new file.
+A model file ends in a literal such as `VARIANTS = {"sasrec-bce": Variant(SasRec, …)}`. The names are read from the
+source text, so that listing them loads neither torch nor implicit. A new recommender is one new file.
 """
 
 import ast
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from recsys.models.base import Recommender
+from recsys.errors import RecsysError
+from recsys.models.base import Variant
+
+
+class UnknownModelError(RecsysError):
+    """A name that no recommender has."""
 
 
 @cache
@@ -29,8 +35,9 @@ def names() -> list[str]:
     return list(_modules())
 
 
-def get(variant: str) -> type[Recommender]:
-    """The class behind a name; raises LookupError that lists what there is."""
-    if variant not in _modules():
-        raise LookupError(f"no model is called {variant}; there are: {', '.join(names())}")
-    return import_module(f"recsys.models.{_modules()[variant]}").VARIANTS[variant]
+@cache
+def get(name: str) -> Variant:
+    """The variant of that name; raises UnknownModelError that lists what there is."""
+    if name not in _modules():
+        raise UnknownModelError(f"no model is called {name}; there are: {', '.join(names())}")
+    return replace(import_module(f"recsys.models.{_modules()[name]}").VARIANTS[name], name=name)

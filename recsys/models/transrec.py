@@ -1,12 +1,12 @@
-"""TransRec: a person is a step through a space of films (He, Kang and McAuley, RecSys 2017, arXiv:1707.02410).
+"""TransRec: a user is a translation in a space of items (He, Kang and McAuley, RecSys 2017, arXiv:1707.02410).
 
-The score of film j after film i is β_j - d(γ_i + t + t_u, γ_j), with d the squared Euclidean distance, one of the
-paper's two. Unlike the paper: the personal step t_u is the mean of learnt film vectors over all films so far, as in
-FISM (KDD 2013), so that there is no row per user and strangers are served; a start token has a place of its own,
-foresees the first film and answers for an empty history; the batch shares its negatives; places may leave the unit ball
-unless `ball` says otherwise; AdamW with averaged weights, dropout instead of penalties on the weights.
+The score of item j after item i is β_j - d(γ_i + t + t_u, γ_j), with d the squared Euclidean distance, one of the
+paper's two. Departures from the paper: the user's translation t_u is the mean of learnt item vectors over all items so
+far, as in FISM (KDD 2013), so that there is no row per user and unseen users are served; a start token has coordinates
+of its own, predicts the first item and answers for an empty history; the batch shares its negatives; coordinates may
+leave the unit ball unless `ball` is set; AdamW with averaged weights, dropout instead of penalties on the weights.
 
-Shapes: B sequences, T positions, Q of them asked for, D dimensions, I items.
+Shapes: B sequences, T positions, Q positions per sequence, D dimensions, I items.
 """
 
 from dataclasses import dataclass
@@ -16,28 +16,39 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recsys.models._person import running_mean
-from recsys.models._sequence import SequenceConfig, SequenceModule, SequenceRecommender, initialise
-from recsys.models._transformer import Dropout, pick
+from recsys.models.base import Variant
+from recsys.models.neural import NeuralModule, NeuralRecommender, check_encoder, check_loss
+from recsys.models.nn.initialisation import init_weights
+from recsys.models.nn.layers import Dropout, gather_positions
+from recsys.models.nn.pooling import running_mean
+from recsys.training.loop import Schedule
 
 
 @dataclass(frozen=True)
-class TransRecConfig(SequenceConfig):
-    """Sizes; defaults are those tuned on ML-1M."""
+class TransRecConfig:
+    """Settings of TransRec, tuned on ML-1M."""
 
-    loss: str = "bpr"  # the paper's; other losses of the engine work too
-    popularity: float = 0.0  # negatives are drawn uniformly
-    init: float = 0.05  # standard deviation of the first places
-    ball: bool = False  # keep places within the unit ball, as the paper does
-    lr: float = 1e-2  # highest learning rate of AdamW: tables of factors stand more than networks
-    epochs: int = 20
-    validate_every: int = 5
+    # the learning rate is higher than that of networks: tables of factors stand more
+    schedule: Schedule = Schedule(epochs=20, lr=1e-2, validate_every=5)
+    dim: int = 64  # dimensions of the space
+    length: int = 200  # positions: the newest items of a history that are read
+    dropout: float = 0.1  # share of the values set to zero
+    init: float = 0.05  # standard deviation of the first coordinates
+    ball: bool = False  # keep all items within the unit ball, as the paper does
+    loss: str = "bpr"  # the paper's; others: softmax, sampled-softmax, gbce, top1, bpr-max
+    negatives: int = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+    gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: float = 0.0  # items are drawn by popularity to this power, 0 for uniformly; gBCE draws uniformly
+
+    def __post_init__(self) -> None:
+        check_encoder(self)
+        check_loss(self)
 
 
-class TransRecModule(SequenceModule):
-    """Places of films, and steps.
+class TransRecModule(NeuralModule):
+    """Coordinates of items, and translations.
 
-    -‖q - γ‖² = 2 q·γ - ‖γ‖² - ‖q‖², and ‖q‖² is the same for every film: so a score is (q, 1) · (2γ, -‖γ‖²) + β.
+    -‖q - γ‖² = 2 q·γ - ‖γ‖² - ‖q‖², and ‖q‖² is the same for every item: so a score is (q, 1) · (2γ, -‖γ‖²) + β.
     """
 
     def __init__(self, config: TransRecConfig, n_items: int) -> None:
@@ -46,48 +57,51 @@ class TransRecModule(SequenceModule):
         self.step = nn.Parameter(torch.zeros(config.dim))  # t
         self.dropout = Dropout(config.dropout)
         self.ball = config.ball
-        initialise(self, config.init)
-        nn.init.zeros_(self.people.weight)  # at first everybody goes the same way, as in the paper
+        init_weights(self, config.init)
+        nn.init.zeros_(self.people.weight)  # at first every user has the same translation, as in the paper
 
     @property
-    def places(self) -> Tensor:
+    def coordinates(self) -> Tensor:
         """γ, (I + 2, D)."""
-        places = self.items.weight
-        return places / places.norm(dim=1, keepdim=True).clamp(min=1) if self.ball else places
+        gamma = self.items.weight
+        return gamma / gamma.norm(dim=1, keepdim=True).clamp(min=1) if self.ball else gamma
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → (B, T, D + 1), or at the positions `at` (B, Q) only: (B, Q, D + 1)."""
-        place = pick(nn.functional.embedding(tokens, self.places), at)
-        q = self.dropout(place + self.step + pick(running_mean(self.people(tokens)), at))  # γ_i + t + t_u
+        last = gather_positions(nn.functional.embedding(tokens, self.coordinates), at)
+        q = self.dropout(last + self.step + gather_positions(running_mean(self.people(tokens)), at))  # γ_i + t + t_u
         return nn.functional.pad(q, (0, 1), value=1.0)
 
     @property
     def output(self) -> Tensor:
         """Output weights, (I, D + 1)."""
-        places = self.places[: self.n_items]
-        return torch.cat([2 * places, -places.square().sum(1, keepdim=True)], 1)
+        gamma = self.coordinates[: self.n_items]
+        return torch.cat([2 * gamma, -gamma.square().sum(1, keepdim=True)], 1)
 
 
-class TransRec(SequenceRecommender):
-    """Where the last film and the person's step lead to."""
+class TransRec(NeuralRecommender):
+    """The next item is near where the last one, moved by the user's translation, comes to lie."""
 
-    title: ClassVar[str] = "TransRec"
-    paper: ClassVar[str] = "arXiv:1707.02410"
-    family: ClassVar[str] = "Markov with factors"
     Config: ClassVar[type] = TransRecConfig
-    presets: ClassVar[dict[tuple[str, str], TransRecConfig]] = {
-        ("transrec", "ml-100k"): TransRecConfig(batch_size=16, averaging=0.99, epochs=20)
-    }
+    Module: ClassVar[type] = TransRecModule
     config: TransRecConfig
     module: TransRecModule
 
-    def build(self, n_items: int) -> TransRecModule:
-        """A fresh module."""
-        return TransRecModule(self.config, n_items)
-
-    def film_vectors(self) -> np.ndarray:
-        """(I, D) float32: the places of the films."""
-        return self.module.places[: self.module.n_items].detach().cpu().numpy()
+    def item_embeddings(self) -> np.ndarray:
+        """(I, D) float32: the coordinates of the items."""
+        return self.module.coordinates[: self.module.n_items].detach().cpu().numpy()
 
 
-VARIANTS = {"transrec": TransRec}
+VARIANTS = {
+    "transrec": Variant(
+        TransRec,
+        "TransRec",
+        "Markov with factors",
+        "arXiv:1707.02410",
+        presets={
+            "ml-100k": TransRecConfig(
+                schedule=Schedule(epochs=20, batch_size=16, lr=1e-2, ema_decay=0.99, validate_every=5)
+            )
+        },
+    ),
+}

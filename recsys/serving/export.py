@@ -1,11 +1,14 @@
-"""A watch sequence and its predictions as files that other programs open."""
+"""A watch sequence and its recommendations as files that other programs open."""
 
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
+
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recsys.data.schema import Catalog
 from recsys.serving.recommend import Recommendation
@@ -17,24 +20,36 @@ LETTERBOXD = {
     "Title": "title",
     "Year": "year",
 }  # letterboxd.com/about/importing-data
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet may run a cell that begins so
+_FORMULA = re.compile(r"\A(?=[=+\-@＝＋－＠\t\r\n\0])|(?<=[;\t])(?=[=+\-@＝＋－＠])")  # where a cell may begin with one
+_BREAK = re.compile(r"\r\n?|\0")
+
+
+def as_record(recommendation: Recommendation) -> dict[str, Any]:
+    """A recommendation as plain values: rank, movie_id, title, year, genres, score, probability."""
+    film = recommendation.film._asdict()
+    return {
+        "rank": recommendation.rank,
+        **film,
+        "score": recommendation.score,
+        "probability": recommendation.probability,
+    }
 
 
 def films_csv(catalog: Catalog, items: Sequence[int]) -> str:
     """The sequence for a spreadsheet, oldest first."""
-    rows = [{"place": place, **film} for place, film in enumerate(_films(catalog, items), start=1)]
-    return _csv(("place", *FILM), rows)
+    rows = [{"position": position, **film} for position, film in enumerate(_films(catalog, items), start=1)]
+    return _csv(("position", *FILM), rows)
 
 
 def predictions_csv(catalog: Catalog, picks: Sequence[Recommendation]) -> str:
-    """The predictions for a spreadsheet, best first; the probability is empty where the model has none."""
+    """The recommendations for a spreadsheet, best first; the probability is empty where the model has none."""
     return _csv(("rank", "probability", *FILM), _predictions(catalog, picks))
 
 
 def as_json(
     dataset: str, recommender: str, catalog: Catalog, items: Sequence[int], picks: Sequence[Recommendation]
 ) -> str:
-    """Both for programs, and where they come from."""
+    """The sequence and the recommendations for programs, with the names of data set and recommender."""
     document = {
         "dataset": dataset,
         "recommender": recommender,
@@ -45,7 +60,7 @@ def as_json(
 
 
 def letterboxd(catalog: Catalog, items: Sequence[int]) -> str:
-    """The sequence as Letterboxd imports it; without dates or ratings, which a sequence has not."""
+    """The sequence as Letterboxd imports it; without dates and ratings, as a sequence has none."""
     rows = [{column: film[name] for column, name in LETTERBOXD.items()} for film in _films(catalog, items)]
     return _csv(tuple(LETTERBOXD), rows)
 
@@ -53,6 +68,23 @@ def letterboxd(catalog: Catalog, items: Sequence[int]) -> str:
 def for_spreadsheet(text: str) -> bytes:
     """The text of a file as bytes that Excel, too, reads as UTF-8."""
     return text.encode("utf-8-sig")
+
+
+def harmless(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula (OWASP, CSV injection): an apostrophe makes it text.
+
+    The beginning alone is not enough: some spreadsheets begin a new cell after a semicolon, a tab or a carriage return.
+    """
+    return _BREAK.sub("\n", _FORMULA.sub("'", value)) if isinstance(value, str) else value
+
+
+def harmless_table(table: pd.DataFrame) -> pd.DataFrame:
+    """A copy of a table whose cells, index, column names and their headings are all `harmless`."""
+    safe = table.copy()
+    for number, dtype in enumerate(table.dtypes):
+        if not (is_numeric_dtype(dtype) or is_bool_dtype(dtype)):
+            safe.isetitem(number, table.iloc[:, number].astype(object).map(harmless))
+    return safe.rename(index=harmless, columns=harmless).rename_axis(index=harmless, columns=harmless)
 
 
 def _films(catalog: Catalog, items: Sequence[int]) -> list[dict[str, Any]]:
@@ -65,13 +97,15 @@ def _known(value: Any) -> Any:
     """The value as plain Python, None for one that is missing."""
     if isinstance(value, str):
         return value or None
-    return int(value) if value == value and value is not None else None  # NaN and NA differ from themselves
+    return None if pd.isna(value) else int(value)
 
 
 def _predictions(catalog: Catalog, picks: Sequence[Recommendation]) -> list[dict[str, Any]]:
-    films = _films(catalog, [catalog.item_of[pick.movie_id] for pick in picks])
-    told = [{name: asdict(pick)[name] for name in ("rank", "probability", "score")} for pick in picks]
-    return [about | film for about, film in zip(told, films, strict=True)]
+    """Rank, probability and score of each recommendation, and what the catalogue knows of its film."""
+    return [
+        {"rank": pick.rank, "probability": pick.probability, "score": pick.score, **film}
+        for pick, film in zip(picks, _films(catalog, [pick.item for pick in picks]), strict=True)
+    ]
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
@@ -81,8 +115,3 @@ def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows({name: harmless(value) for name, value in row.items()} for row in rows)
     return file.getvalue()
-
-
-def harmless(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula (OWASP: CSV injection): an apostrophe makes it text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

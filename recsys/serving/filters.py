@@ -1,11 +1,12 @@
-"""Which films may be recommended, how well known they are, and how varied a list is. Shapes: I films, G genres."""
+"""Which films may be recommended, how well known they are, and how diverse a list is. Shapes: I films, G genres."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 
-from recsys.data.schema import Catalog, Dataset
+from recsys.data.schema import Dataset
+from recsys.text.films import genre_matrix
 
 # How well known: the share of the set's films that are watched more often lies between these two.
 KNOWN: dict[str, tuple[float, float]] = {
@@ -15,25 +16,30 @@ KNOWN: dict[str, tuple[float, float]] = {
     "lesser known": (0.20, 1.0),
     "hidden gems": (0.50, 1.0),
 }
-POOL = 100  # of the best films, from which a varied list is drawn
+POOL = 100  # of the best films, from which a diverse list is chosen
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What a person asks of the films that are recommended. The default lets every unwatched film pass."""
+    """Which films a person wants to be shown. The default lets every film pass that was not watched."""
 
     years: tuple[int, int] | None = None  # first and last, both included; a film without a year does not pass
     genres: tuple[str, ...] = ()  # at least one of them
     without: tuple[str, ...] = ()  # none of them
     known: str = "any"  # a step of KNOWN
     no_newer: bool = False  # nothing newer than the last film of the history
-    hide_seen: bool = True  # for `recommend`: not those of the history
-    diversity: float = 0.0  # for `recommend`, 0…1: how much a list is varied
+    hide_seen: bool = True  # no film of the history
+    diversity: float = 0.0  # 0…1: how much the films of a list are to differ, see `mmr`
 
     @property
     def active(self) -> list[str]:
-        """The names of the fields that ask for something."""
+        """The names of the fields that differ from the default."""
         return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+
+    @property
+    def narrow(self) -> bool:
+        """Whether `allowed` would refuse any film."""
+        return bool(self.years or self.genres or self.without or self.no_newer or self.known != "any")
 
 
 @dataclass(frozen=True)
@@ -42,8 +48,8 @@ class Facts:
 
     years: np.ndarray  # (I,) int, 0: unknown
     genres: tuple[str, ...]  # G, in alphabetical order
-    has: np.ndarray  # (I, G) bool
-    place: np.ndarray  # (I,) share of the films that are watched more often: 0 for the most watched one
+    has: np.ndarray  # (I, G) bool: which film has which genre
+    watched_more: np.ndarray  # (I,) share of the films that are watched more often: 0 for the most watched one
 
     @property
     def span(self) -> tuple[int, int]:
@@ -53,26 +59,16 @@ class Facts:
 
 
 def facts(dataset: Dataset) -> Facts:
-    """The facts of every film; to be kept, as it takes a moment for a large catalogue."""
+    """The facts of every film; `Predictor.facts` keeps them, as this takes a moment for a large catalogue."""
     years = dataset.catalog.movies["year"].fillna(0).to_numpy(np.int64)
-    genres, has = genre_table([film.genres for film in dataset.catalog.films])
+    has, genres = genre_matrix(dataset.catalog)
     ascending = np.sort(dataset.counts)
-    more = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")  # equally watched: equal places
+    more = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")  # equally watched: equally known
     return Facts(years, genres, has, more / max(1, len(ascending)))
 
 
-def genre_table(films: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
-    """The genres of "Action|Sci-Fi", …: their G names in order, and which film has which, (films, G) bool."""
-    names = sorted({genre for genres in set(films) for genre in genres.split("|") if genre})
-    column = {genre: place for place, genre in enumerate(names)}
-    has = np.zeros((len(films), len(names)), bool)
-    for row, genres in enumerate(films):
-        has[row, [column[genre] for genre in genres.split("|") if genre]] = True
-    return tuple(names), has
-
-
 def allowed(known: Facts, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()) -> np.ndarray:
-    """(I,) which films pass every filter and are not `unwanted`; `history`: items, the latest last."""
+    """(I,) bool: which films pass every filter and are not `unwanted`; history: items, the newest last."""
     passing = _all(known, list(_masks(known, filters, history).values()))
     passing[list(unwanted)] = False
     return passing
@@ -88,7 +84,7 @@ def too_strict(known: Facts, filters: Filters, history: Sequence[int], unwanted:
 
 
 def _all(known: Facts, masks: list[np.ndarray]) -> np.ndarray:
-    """(I,) which films pass all of them."""
+    """(I,) bool: which films pass all of them."""
     passing = np.ones(len(known.years), bool)
     for mask in masks:
         passing &= mask
@@ -96,7 +92,7 @@ def _all(known: Facts, masks: list[np.ndarray]) -> np.ndarray:
 
 
 def _masks(known: Facts, filters: Filters, history: Sequence[int]) -> dict[str, np.ndarray]:
-    """Which films (I,) pass, by the name of the filter; only filters that ask for something."""
+    """Which films (I,) pass, by the name of the filter; only filters that are set."""
     masks = {}
     if filters.years:
         first, last = filters.years
@@ -107,7 +103,7 @@ def _masks(known: Facts, filters: Filters, history: Sequence[int]) -> dict[str, 
         masks["without"] = ~_any_of(known, filters.without)
     if filters.known != "any":
         least, most = KNOWN[filters.known]
-        masks["known"] = (known.place >= least) & (known.place < most)
+        masks["known"] = (known.watched_more >= least) & (known.watched_more < most)
     if filters.no_newer and (latest := _latest(known, history)):
         masks["no_newer"] = (known.years > 0) & (known.years <= latest)
     return masks
@@ -124,29 +120,29 @@ def _latest(known: Facts, history: Sequence[int]) -> int:
     return next((int(known.years[item]) for item in reversed(history) if known.years[item]), 0)
 
 
-def varied(catalog: Catalog, items: np.ndarray, scores: np.ndarray, k: int, strength: float) -> np.ndarray:
-    """Up to k of `items` (best first, with their scores), chosen one by one for being good and unlike those before.
+def mmr(known: Facts, items: np.ndarray, scores: np.ndarray, k: int, diversity: float) -> np.ndarray:
+    """Up to k of `items`, chosen one by one for being good and unlike those already chosen.
 
-    Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998) with λ = 1 - strength. Scores are brought to
-    0…1 over `items`; films are alike as their genres are (cosine). 0 keeps the order; the best film stays first.
+    Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998) with λ = 1 - diversity. items (n,): best first;
+    scores (n,): theirs, brought to 0…1 here. Films are alike by the cosine of their genres. Diversity 0 keeps the
+    order; the best film always stays first.
     """
     if not len(items):
         return items
     low, high = float(scores.min()), float(scores.max())
     relevance = (scores - low) / ((high - low) or 1.0)
-    alike = _likeness([catalog.films[item].genres for item in items.tolist()])
+    similarity = _similarity(known.has[items])
     nearest, chosen = np.zeros(len(items)), np.zeros(0, np.int64)
     for _ in range(min(k, len(items))):
-        worth = (1 - strength) * relevance - strength * nearest
-        worth[chosen] = -np.inf
-        best = int(worth.argmax())  # of equals the one that the model puts first
+        marginal = (1 - diversity) * relevance - diversity * nearest
+        marginal[chosen] = -np.inf
+        best = int(marginal.argmax())  # of equals the one that the model puts first
         chosen = np.append(chosen, best)
-        nearest = np.maximum(nearest, alike[best])
+        nearest = np.maximum(nearest, similarity[best])
     return items[chosen]
 
 
-def _likeness(films: Sequence[str]) -> np.ndarray:
-    """(films, films) cosine of their genres, 0…1; without a genre a film is like no other."""
-    vectors = genre_table(films)[1].astype(float)
-    vectors /= np.maximum(1.0, np.linalg.norm(vectors, axis=1, keepdims=True))
+def _similarity(genres: np.ndarray) -> np.ndarray:
+    """(n, n) cosines, 0…1, of the genres (n, G) of films; a film without a genre is like no other."""
+    vectors = genres / np.maximum(1.0, np.sqrt(genres.sum(1, keepdims=True)))
     return vectors @ vectors.T

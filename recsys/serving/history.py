@@ -1,4 +1,4 @@
-"""A watch sequence from outside: titles somebody typed, a link, a ready-made example. Nothing here trusts its input."""
+"""Watch sequences from outside: typed titles, a link, a ready-made example. Nothing here trusts its input."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from recsys.data.schema import Catalog, Dataset
-from recsys.serving.search import TOO_FEW, Found, TitleIndex
+from recsys.errors import RecsysError
+from recsys.serving.films.search import TOO_FEW, Found, TitleIndex
 
 LONGEST = 1000  # films of a sequence that are kept, the newest: five times what the models read
-FARTHEST = 15  # points of search score behind the nearest title up to which another one is worth suggesting
+WITHIN = 15  # points of search score below the best suggestion: a title further below is not suggested
 _DASH = re.compile(r"(?<!-)(?<!^)-")  # between two ids; the second of two dashes is a minus sign
 
 EXAMPLES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -50,7 +51,7 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-class UnknownTitle(LookupError):
+class UnknownTitleError(RecsysError):
     """A title that names no film, or one that no model knows; the message says what to try."""
 
 
@@ -76,26 +77,26 @@ def examples(index: TitleIndex) -> list[Example]:
 
 @dataclass(frozen=True)
 class Viewer:
-    """What a real person of the data set watched; nothing else is told of them."""
+    """What a real person of the data set watched; nothing else of them is given away."""
 
-    items: tuple[int, ...]  # the newest, oldest first, no film twice
-    watched: int  # films in all
+    items: tuple[int, ...]  # their newest films, oldest first, none twice
+    watched: int  # number of films in all
 
 
 def random_viewer(dataset: Dataset, rng: np.random.Generator, newest: int = 20) -> Viewer | None:
-    """One of the people who watched something; None when nobody did."""
-    busy = np.flatnonzero(np.diff(dataset.offsets))
-    if not len(busy):
+    """A random one of the people who watched something; None when nobody did."""
+    people = np.flatnonzero(np.diff(dataset.offsets))
+    if not len(people):
         return None
-    films = dataset.history(int(rng.choice(busy))).tolist()[::-1]
-    last_seen = list(dict.fromkeys(films))  # newest first
-    return Viewer(tuple(last_seen[:newest][::-1]), len(last_seen))
+    newest_first = dataset.history(int(rng.choice(people))).tolist()[::-1]
+    films = list(dict.fromkeys(newest_first))
+    return Viewer(tuple(films[:newest][::-1]), len(films))
 
 
 def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], list[str]]:
-    """Titles in watching order → items, and a sentence for each title that several films share.
+    """Titles, oldest first → items, and a sentence for each title that several films share.
 
-    Raises UnknownTitle, with the nearest titles, or with why the film cannot be used.
+    Raises UnknownTitleError, with the nearest titles, or with why the film cannot be used.
     """
     items, notes = [], []
     for title in titles:
@@ -115,11 +116,13 @@ def _usable(index: TitleIndex, title: str) -> list[Found]:
         return usable
     shown = title if len(title) <= 80 else f"{title[:80]}…"
     if called:
-        raise UnknownTitle(f'"{shown}" cannot be used: {called[0].label} has {called[0].reason}; choose another film')
+        raise UnknownTitleError(
+            f'"{shown}" cannot be used: {called[0].label} has {called[0].reason}; choose another film'
+        )
     nearest = [film for film in index.search(title, limit=20) if film.selectable][:3]
-    near = [film.label for film in nearest if film.score > nearest[0].score - FARTHEST]
+    near = [film.label for film in nearest if film.score > nearest[0].score - WITHIN]
     advice = f"did you mean {' or '.join(near)}?" if near else "check the spelling, or search for it in the app"
-    raise UnknownTitle(f'no film is called "{shown}"; {advice}')
+    raise UnknownTitleError(f'no film is called "{shown}"; {advice}')
 
 
 def to_query(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> dict[str, str]:
@@ -131,21 +134,21 @@ def to_query(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> dict[
 
 
 def from_query(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], list[str]]:
-    """The sequence of a link as items, and a sentence for each kind of thing in it that had to be skipped.
+    """The sequence of a link as items, and a sentence for each kind of part that had to be skipped.
 
-    Whatever the link holds, nothing is raised. The `data` part is for the caller, who chose the catalogue by it.
+    Nothing is raised, whatever the link holds. `data` is not read: the caller chose the catalogue by it.
     """
     parts = [part for part in _DASH.split(params.get("s", "")) if part]
     movies = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 10]
     distinct = list(dict.fromkeys(movies))
     items = [catalog.item_of[movie] for movie in distinct if movie in catalog.item_of]
-    strange = [movie for movie in distinct if movie not in catalog.item_of]
-    left_out = int(np.isin(strange, catalog.left_out["movie_id"].to_numpy()).sum()) if strange else 0
+    unknown = [movie for movie in distinct if movie not in catalog.item_of]
+    left_out = int(np.isin(unknown, catalog.left_out["movie_id"].to_numpy()).sum()) if unknown else 0
     notices = {
         "A part of the link could not be read and was skipped.": len(parts) - len(movies),
-        f"Skipped {_films(len(strange) - left_out)} of the link: not in this data set.": len(strange) - left_out,
+        f"Skipped {_films(len(unknown) - left_out)} of the link: not in this data set.": len(unknown) - left_out,
         f"Skipped {_films(left_out)} of the link: {TOO_FEW}.": left_out,
-        "Films that stand in the link twice are kept once.": len(movies) - len(distinct),
+        "Films that are in the link twice are kept once.": len(movies) - len(distinct),
         f"The link is long; its newest {LONGEST:,} films are kept.": len(items) > LONGEST,
     }
     return items[-LONGEST:], [sentence for sentence, happened in notices.items() if happened]

@@ -1,6 +1,7 @@
-"""Batches of sequences of similar length, so that next to nothing is computed for padding.
+"""Batches of sequences of similar length, so that little is computed for padding.
 
-Shapes: S sequences, B of them in a batch, E films in those, T positions, Q positions asked for, M with a loss.
+Shapes: S sequences, B of them in a batch, E items in those, T positions, Q positions whose states are wanted, M of them
+with a loss.
 """
 
 from collections.abc import Iterator
@@ -12,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-POOL = 16  # batches that are sorted by length together: enough to leave 2–5 % padding, few enough to mix users
-STEP = 8  # widths are its multiples: some kernels are compiled for each shape they meet, so let there be few
+POOL = 16  # batches sorted by length together: enough to leave 2–5 % padding, few enough to mix users
+STEP = 8  # widths are multiples of it: some kernels are compiled once per shape, so there should be few shapes
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Batch:
 
     tokens: Tensor  # (B, T) int64
     at: Tensor | None  # (B, Q) int64, the positions whose hidden states are wanted; None: all T
-    picked: Tensor  # (M,) int64, places in the flattened (B·Q) hidden states that have a loss
-    targets: Tensor  # (M,) int64, the items that belong there
+    picked: Tensor  # (M,) int64, indices into the flattened (B·Q) hidden states: those that have a loss
+    targets: Tensor  # (M,) int64, the item to be predicted from each
 
     def without_loss(self) -> Self:
         """The same sequences with nothing to learn from."""
@@ -43,37 +44,45 @@ class Batch:
 
 @dataclass(frozen=True)
 class Draws:
-    """Random numbers that depend on nothing but seed, epoch, sequence and place.
+    """Random numbers that depend on nothing but seed, epoch, sequence and position.
 
-    So any process can draw what belongs to any sequence, in any order, and several draw what one would have drawn.
+    Each process can draw the numbers of its own sequences, in any order, and they are those that a single process would
+    have drawn.
     """
 
     seed: int
     epoch: int
 
-    def uniform(self, purpose: int, sequence: np.ndarray, place: np.ndarray | int = 0) -> np.ndarray:
-        """Numbers in [0, 1), one for each sequence and place (below 2³²); another `purpose` gives others.
+    def uniform(self, purpose: int, sequence: np.ndarray, position: np.ndarray | int = 0) -> np.ndarray:
+        """Numbers in [0, 1) of the shape of `sequence`, `position` broadcast to it; each `purpose` has its own stream.
 
-        The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), applied twice to a counter.
+        The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), applied twice to a counter. Positions must be
+        below 2³².
         """
         key = np.random.SeedSequence([self.seed, self.epoch, purpose]).generate_state(1, np.uint64)
         x = _mix(np.asarray(sequence).astype(np.uint64) ^ key)
-        x = _mix(x + np.asarray(place).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+        x = _mix(x + np.asarray(position).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
         return (x >> np.uint64(11)) * 2.0**-53
 
-    def integers(self, purpose: int, high: np.ndarray, sequence: np.ndarray, place: np.ndarray | int = 0) -> np.ndarray:
-        """Whole numbers from 0 to below `high`."""
-        return (self.uniform(purpose, sequence, place) * high).astype(np.int64)
+    def integers(
+        self, purpose: int, high: np.ndarray, sequence: np.ndarray, position: np.ndarray | int = 0
+    ) -> np.ndarray:
+        """int64 from 0 to below `high`, drawn as by `uniform`."""
+        return (self.uniform(purpose, sequence, position) * high).astype(np.int64)
 
 
 def _mix(x: np.ndarray) -> np.ndarray:
+    """SplitMix64's finaliser: uint64 → uint64, every bit of the result depends on every bit of `x`."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
 def buckets(lengths: np.ndarray, batch_size: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """All S sequences, cut into batches (arrays of rows) of similar length; both in random order."""
+    """All S sequences in batches (arrays of row numbers) of similar length, from their lengths (S,).
+
+    Which sequences share a batch is random, and so is the order of the batches.
+    """
     order = rng.permutation(len(lengths))
     batches = []
     for start in range(0, len(order), POOL * batch_size):
@@ -84,7 +93,7 @@ def buckets(lengths: np.ndarray, batch_size: int, rng: np.random.Generator) -> l
 
 
 def pad(values: np.ndarray, lengths: np.ndarray, padding: int) -> np.ndarray:
-    """(B, T) int64: the values (E,) of B rows, one row after another, each filled up at its end.
+    """(B, T) int64: the values (E,) of B rows, one row after another, with lengths (B,), each padded at its end.
 
     T is the longest row's length, rounded up to a multiple of STEP.
     """
@@ -95,14 +104,14 @@ def pad(values: np.ndarray, lengths: np.ndarray, padding: int) -> np.ndarray:
 
 
 def by_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
-    """Rows of all sequences from short to long, a batch at a time: for scoring, where order does not matter."""
+    """Row numbers of all sequences from short to long, a batch at a time: for scoring, where order does not matter."""
     order = np.argsort(lengths, kind="stable")
     for start in range(0, len(order), batch_size):
         yield order[start : start + batch_size]
 
 
 def ahead(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
-    """The batches on a device; for a GPU, each is made and sent while the one before is computed."""
+    """The batches on a device; for a GPU each is made and copied while the one before is computed."""
     if device.type == "cpu":
         yield from batches
         return

@@ -1,4 +1,4 @@
-"""Which device to train on, and what it does well."""
+"""Which device to compute on, and what it supports."""
 
 import ctypes
 import os
@@ -11,15 +11,15 @@ from importlib.util import find_spec
 import torch
 
 from recsys import machine
-from recsys.data.schema import DataError
+from recsys.errors import RecsysError
 
 
-class DeviceError(DataError):
+class DeviceError(RecsysError):
     """A device that this machine does not have."""
 
 
 def choose(name: str) -> torch.device:
-    """`auto` is the first GPU, else the CPU. Raises DeviceError when the device named is not there."""
+    """The device of that name; "auto": the first GPU, else the CPU. Raises DeviceError for one that is not there."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -46,7 +46,7 @@ def can_compile(device: torch.device) -> bool:
 
 @contextmanager
 def repeatable(device: torch.device) -> Iterator[None]:
-    """Have a GPU add up in the same order every time; a CPU with the same number of threads does so anyway."""
+    """Make a GPU add up in the same order every time; a CPU with the same number of threads does so anyway."""
     if device.type != "cuda":
         yield
         return
@@ -61,15 +61,15 @@ def repeatable(device: torch.device) -> Iterator[None]:
 
 
 def peak_memory_mb(device: torch.device) -> float:
-    """The most memory that was in use at once, in MB: on a GPU by tensors, on a CPU by the whole process."""
+    """Peak memory in MB (10⁶ bytes): on a GPU that of tensors, on a CPU that of the whole process."""
     return torch.cuda.max_memory_allocated(device) / 1e6 if device.type == "cuda" else machine.peak_memory_mb()
 
 
 def keep_freed_memory() -> None:
-    """Ask glibc to reuse freed blocks instead of returning them to the kernel.
+    """Make glibc reuse freed blocks instead of returning them to the kernel.
 
-    A training step frees and allocates the same few megabytes again and again; fetching their pages anew takes a tenth
-    of the step, more on virtual machines. Other C libraries are left as they are.
+    A training step frees and allocates the same few megabytes again and again; getting their pages from the kernel each
+    time costs a tenth of the step, more on virtual machines. Nothing is changed under another C library.
     """
     if not sys.platform.startswith("linux"):
         return

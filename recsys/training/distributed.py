@@ -14,7 +14,7 @@ from torch import Tensor, distributed, nn
 
 @contextmanager
 def group(device: torch.device) -> Iterator[torch.device]:
-    """Join the processes that torchrun started, if it did; yields the device of this one."""
+    """Join the processes that torchrun started, if it did; yields the device of this process."""
     if "LOCAL_RANK" not in os.environ:
         yield device
         return
@@ -34,12 +34,12 @@ def world() -> int:
 
 
 def rank() -> int:
-    """The number of this process; 0 is the one that writes and speaks."""
+    """The number of this process; only process 0 writes files and reports."""
     return distributed.get_rank() if _joined() else 0
 
 
 def share(rows: np.ndarray) -> np.ndarray:
-    """The rows of a batch that this process computes: every `world()`th, so that all get lengths alike."""
+    """The rows (n,) of a batch that this process computes: every `world()`th, so that all get similar lengths."""
     return rows[rank() :: world()]
 
 
@@ -57,12 +57,12 @@ def total(value: Tensor) -> Tensor:
 
 
 def combined(values: np.ndarray) -> np.ndarray:
-    """The sum of an array over all processes; each has filled in its own share and left the rest at zero."""
+    """The sum of an array over all processes; each has filled in the rows of `share` and left the rest at zero."""
     return total(torch.from_numpy(values).to(_device())).cpu().numpy() if _joined() else values
 
 
 def _device() -> torch.device:
-    """Where the group can add up."""
+    """The device on which the group's backend adds up."""
     return torch.device("cuda" if distributed.get_backend() == "nccl" else "cpu")
 
 

@@ -1,6 +1,6 @@
 """The training loop of every neural recommender: warm-up, linear decay, weight averaging, early stopping, resume.
 
-A model supplies its module, its batches, its loss and its validation; the loop knows nothing of films.
+A model supplies its module, its batches, its loss and its validation; the loop knows nothing of recommenders.
 """
 
 import json
@@ -8,6 +8,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -19,63 +20,88 @@ import torch
 from torch import Tensor, nn
 
 from recsys import files
-from recsys.data.schema import DataError
+from recsys.errors import RecsysError
 from recsys.paths import LOG
+from recsys.training import config as check
 from recsys.training import device as devices
 from recsys.training import distributed, resume
 from recsys.training.batches import Batch, ahead
-from recsys.training.run import Run
+from recsys.training.run import Run, TrainingSummary
 
 METRIC = "ndcg@10"  # what early stopping watches
+PROGRESS = ("step", "misses", "best_epoch", "best_metrics", "seconds")  # of a Trainer: kept as they are, for resuming
 
 
-class TrainingError(DataError):
+class TrainingError(RecsysError):
     """A run that cannot go on."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast to learn; every neural model's Config extends this."""
+    """How long and how fast to learn; the config of every neural model has one."""
 
     epochs: int = 90  # passes over the training histories; the learning rate reaches zero at the end of the last
     batch_size: int = 32  # sequences per step
     lr: float = 2e-3  # highest learning rate of AdamW
-    warmup: int = 300  # steps over which it rises from zero
+    warmup_steps: int = 300  # steps over which the learning rate rises from zero
     weight_decay: float = 0.0  # AdamW's
-    averaging: float = 0.999  # decay per step of the moving average of the weights, which is validated and kept
+    ema_decay: float = 0.999  # decay per step of the moving average of the weights, which is validated and kept
     validate_every: int = 10  # epochs between two validations
     patience: int = 5  # validations without a new best before stopping
+
+    def __post_init__(self) -> None:
+        check.at_least(1, epochs=self.epochs, batch_size=self.batch_size)
+        check.at_least(1, validate_every=self.validate_every, patience=self.patience)
+        check.above(0, lr=self.lr)
+        check.at_least(0, warmup_steps=self.warmup_steps, weight_decay=self.weight_decay)
+        check.between(0, 0.999999, ema_decay=self.ema_decay)  # at 1 the average would never leave the first weights
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a model supplies. Under `torchrun` the batches are this process's share; everything else is the same."""
+    """What a model supplies. Under `torchrun` each process has its own part of every batch; the rest is the same."""
 
     module: nn.Module
     steps: int  # batches in an epoch
     batches: Callable[[int], Iterator[Batch]]  # epoch → its batches; the same epoch always gives the same ones
     loss: Callable[[Any, Batch], Tensor]  # sum over the batch's targets, ()
     validate: Callable[[Any], dict[str, float]] | None  # metrics by name, METRIC among them
-    identity: dict[str, Any]  # what a resumed run must share with the one that was cut off
+    identity: dict[str, Any]  # settings and data that a resumed run must share with the one that was cut off
 
 
-def train(task: Task, schedule: Schedule, run: Run) -> None:
-    """Fit `task.module` in place; it ends with the best weights seen in validation, else the last.
+def train(task: Task, schedule: Schedule, run: Run) -> TrainingSummary:
+    """Fit `task.module` in place; it ends with the best weights seen in validation, else with the last.
 
-    With a folder, the state of the run stays there when it is over: whoever has kept the weights clears it.
+    With a folder, the state of the run stays there when it is over: whoever has kept the weights clears it
+    (`resume.clear`). Raises TrainingError where another run uses the folder or the loss is no number, ResumeError where
+    the state in the folder cannot be used, DeviceError where the device is missing.
     """
     device = devices.choose(run.device)
     if device.type == "cpu":
         devices.keep_freed_memory()
-    with devices.repeatable(device):
+    with devices.repeatable(device), _alone_in(run.folder):
         trainer = Trainer(task, schedule, run, device)
         if run.resume and run.folder:
             trainer.load_state(resume.load(run.folder, trainer.identity))
         trainer.run_to_the_end()
     task.module.load_state_dict(trainer.best or trainer.average.state_dict())
+    return trainer.summary
 
 
-class Loss(nn.Module):
+@contextmanager
+def _alone_in(folder: Path | None) -> Iterator[None]:
+    """Keep a second run out of a folder: the two would overwrite each other's state. Raises TrainingError for it."""
+    if folder is None or distributed.rank():
+        yield
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with files.try_locked(folder / resume.LOCK) as alone:
+        if not alone:
+            raise TrainingError(f"another run is training in {folder}; wait until it is over, or take another --seed")
+        yield
+
+
+class LossModule(nn.Module):
     """A module and its loss in one, so that DistributedDataParallel sees the forward pass the gradients come from."""
 
     def __init__(self, task: Task, compiled: bool) -> None:
@@ -91,8 +117,8 @@ class Loss(nn.Module):
 class Trainer:
     """One run: everything that changes from step to step.
 
-    Nothing in a step waits for the device. What is random in a step is seeded by the run's seed, the step and the
-    process, so a run goes on from any step without the random states of the one that was cut off.
+    Nothing in a step waits for the device. Random numbers of a step are seeded by the run's seed, the step and the
+    process, so that a run resumes at any step without any state of a random generator.
     """
 
     def __init__(self, task: Task, schedule: Schedule, run: Run, device: torch.device) -> None:
@@ -102,29 +128,36 @@ class Trainer:
         self.module = task.module.to(device)
         compiled = run.compile and devices.can_compile(device)
         if run.compile and not compiled:
-            warnings.warn("there is no compiler here (Triton, g++), so training goes on without", stacklevel=3)
-        self.loss = distributed.parallel(Loss(task, compiled))
-        self.average = deepcopy(self.module) if schedule.averaging else self.module
+            warnings.warn("found no compiler (Triton, g++), so training goes on without --compile", stacklevel=3)
+        self.loss = distributed.parallel(LossModule(task, compiled))
+        self.average = deepcopy(self.module) if schedule.ema_decay else self.module
         self.optimizer = torch.optim.AdamW(
             self.module.parameters(), lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True
         )
         self.step = self.misses = 0
-        self.best: dict[str, Tensor] | None = None
-        self.best_metric = -math.inf
-        self.sums = torch.zeros(2, device=device)  # losses and targets of this epoch, all processes together
-        self.seconds = 0.0  # of the whole run, those before it was resumed too
-        self.clock = self.saved = time.perf_counter()
-        self.sequences, self.since = 0, 0.0  # seen since that many seconds: the speed
+        self.best: dict[str, Tensor] | None = None  # weights of the best validation so far
+        self.best_epoch, self.best_metrics = 0, {METRIC: -math.inf}
+        self.sums = torch.zeros(2, device=device)  # losses and targets of this epoch, over all processes
+        self.seconds = 0.0  # spent on the whole run, before it was resumed too
+        self.clock = self.saved = time.perf_counter()  # when `seconds` was last brought up to date; when last saved
+        self.sequences, self.since = 0, 0.0  # sequences seen since `seconds` was at `since`
 
     @property
     def epoch(self) -> int:
-        """Epochs that are over."""
+        """Epochs completed."""
         return self.step // self.task.steps
 
     @property
     def done(self) -> bool:
-        """Whether all epochs are over, or validation has stopped getting better."""
+        """Whether all epochs are completed, or validation has stopped improving."""
         return self.epoch >= self.schedule.epochs or self.misses >= self.schedule.patience
+
+    @property
+    def summary(self) -> TrainingSummary:
+        """What the run has come to so far."""
+        if self.best is None:
+            return TrainingSummary(self.epoch, self.epoch, self.seconds, {})
+        return TrainingSummary(self.best_epoch, self.epoch, self.seconds, self.best_metrics)
 
     def run_to_the_end(self) -> None:
         """Epoch after epoch; a resumed run enters its first one where it was cut off."""
@@ -147,24 +180,25 @@ class Trainer:
         totals = distributed.total(torch.stack([loss.detach(), torch.full_like(loss, len(batch.targets))]))
         self.sums += totals
         self.optimizer.zero_grad(set_to_none=True)
-        # the mean over all processes' targets; DistributedDataParallel divides by their number, hence the factor
-        (loss * (distributed.world() / totals[1])).backward()
+        # The mean over all processes' targets; DistributedDataParallel divides by the number of processes, hence the
+        # factor. A batch may have no targets at all: its gradient is 0, not 0 / 0.
+        (loss * (distributed.world() / totals[1].clamp(min=1))).backward()
         self.optimizer.step()
         self.step += 1
         self.sequences += len(batch.tokens)
         if self.average is not self.module:
-            decay = min(self.schedule.averaging, self.step / (self.step + 10))  # short memory while all is new
+            decay = min(self.schedule.ema_decay, self.step / (self.step + 10))  # at first the weights change quickly
             with torch.no_grad():
                 torch._foreach_lerp_(list(self.average.parameters()), list(self.module.parameters()), 1 - decay)
 
     def set_rate(self, progress: float) -> None:
-        """The learning rate of this step; `progress` is the share of the run that is over."""
-        rate = self.schedule.lr * min(1, (self.step + 1) / max(1, self.schedule.warmup)) * (1 - progress)
+        """Warm up linearly, and decay linearly to zero; `progress` is the share of the run's steps already taken."""
+        rate = self.schedule.lr * min(1, (self.step + 1) / max(1, self.schedule.warmup_steps)) * (1 - progress)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
 
     def end_epoch(self) -> None:
-        """Add the epoch up and tell; at the end of an interval, validate."""
+        """Report the epoch; after every `validate_every` epochs, and after the last, validate first."""
         loss = self.mean_loss()
         self.tick()
         speed = self.sequences * distributed.world() / (self.seconds - self.since)
@@ -178,34 +212,38 @@ class Trainer:
         self.sequences, self.since = 0, self.seconds
 
     def mean_loss(self) -> float:
-        """Of the epoch so far. Raises TrainingError where it is no number."""
+        """The mean loss of the epoch so far. Raises TrainingError where it is not finite."""
         losses, targets = self.sums.tolist()
         if not math.isfinite(losses):
             raise TrainingError(f"the loss became {losses} in epoch {self.epoch + 1}; train again with a lower --lr")
         return losses / max(1, targets)
 
     def tick(self) -> None:
-        """Add the time since the last tick to that of the run."""
+        """Bring `seconds` up to date."""
         now = time.perf_counter()
         self.seconds, self.clock = self.seconds + now - self.clock, now
 
     def validate(self) -> dict[str, float]:
-        """Metrics of the averaged weights; remembers them when they are the best so far."""
+        """Metrics of the averaged weights; remembers both where they are the best so far. A tie is no improvement."""
         assert self.task.validate is not None
-        metrics = self.task.validate(self.average)
-        if metrics[METRIC] > self.best_metric:
-            self.best_metric, self.misses = metrics[METRIC], 0
+        metrics = {name: float(value) for name, value in self.task.validate(self.average).items()}
+        if metrics[METRIC] > self.best_metrics[METRIC]:
+            self.best_epoch, self.best_metrics, self.misses = self.epoch, metrics, 0
             self.best = {name: value.detach().cpu().clone() for name, value in self.average.state_dict().items()}
         else:
             self.misses += 1
         return metrics
 
     def report(self, event: dict[str, Any]) -> None:
-        """Tell whoever watches, and keep the line in the run's log."""
+        """Hand the event, rounded to four digits, to `run.report`, and append it to the run's log."""
         if distributed.rank():
             return
         left = self.seconds / self.epoch * (self.schedule.epochs - self.epoch)
-        event |= {"best": self.best_metric if self.best else None, "seconds": self.seconds, "seconds_left": left}
+        event |= {
+            "best": self.best_metrics[METRIC] if self.best else None,
+            "seconds": self.seconds,
+            "seconds_left": left,
+        }
         event |= {"memory_mb": devices.peak_memory_mb(self.device)}
         event = {name: round(value, 4) if isinstance(value, float) else value for name, value in event.items()}
         if self.run.folder:
@@ -214,14 +252,14 @@ class Trainer:
 
     def save(self) -> None:
         """Keep what a run cut off here needs to go on bit for bit."""
-        self.mean_loss()  # not a state that is beyond repair
+        self.mean_loss()  # raises for weights that are no numbers: a state with them would be of no use
         self.tick()
         self.saved = self.clock
         if distributed.rank() == 0 and self.run.folder:
             resume.save(self.run.folder, self.state())
 
     def state(self) -> dict[str, Any]:
-        """Everything that changes. The place in the data is the step: its batches and random numbers follow from it."""
+        """Everything that changes from step to step; batches and random numbers follow from the number of the step."""
         return {
             "run": self.identity,
             "module": self.module.state_dict(),
@@ -229,12 +267,12 @@ class Trainer:
             "optimizer": self.optimizer.state_dict(),
             "best": self.best,
             "sums": self.sums,
-            "progress": [self.step, self.misses, self.best_metric, self.seconds],
+            **{name: getattr(self, name) for name in PROGRESS},
         }
 
     def load_state(self, state: dict[str, Any] | None) -> None:
-        """Go on from what `state` returned; from None, at the beginning."""
-        step = float(state["progress"][0]) if state else 0.0
+        """Go on from what `state` returned; None: from the beginning."""
+        step = float(state["step"]) if state else 0.0
         if distributed.total(torch.tensor(step, device=self.device)) != step * distributed.world():
             raise TrainingError("the processes see different states of the run; keep RECSYS_HOME on a disk they share")
         if state is None:
@@ -244,27 +282,28 @@ class Trainer:
         self.optimizer.load_state_dict(state["optimizer"])
         self.best = state["best"]
         self.sums.copy_(state["sums"])
-        self.step, self.misses, self.best_metric, self.seconds = state["progress"]
+        for name in PROGRESS:
+            setattr(self, name, state[name])
         self.since = self.seconds
         if self.run.folder and not distributed.rank():
             trim_log(self.run.folder, self.epoch)
 
 
 def write_log(folder: Path, event: dict[str, Any]) -> None:
-    """Add one event to the run's log, a line of JSON; the first epoch begins a new log."""
+    """Append one event to the run's log as a line of JSON; the first epoch begins a new log."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOG).open("w" if event["epoch"] == 1 else "a", encoding="utf-8") as file:
         file.write(json.dumps(event) + "\n")
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:
-    """The events of a run's log; none when there is no log. A line that a kill cut short is none."""
+    """The events of a run's log, [] when there is no log. A last line that a kill cut short is left out."""
     path = folder / LOG
     lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def trim_log(folder: Path, epoch: int) -> None:
-    """Drop the events after `epoch`: they will be written again."""
+    """Drop the events after `epoch`: the resumed run writes them again."""
     kept = [event for event in read_log(folder) if event["epoch"] <= epoch]
     files.write(folder / LOG, "".join(json.dumps(event) + "\n" for event in kept).encode())

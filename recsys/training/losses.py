@@ -1,4 +1,4 @@
-"""Losses over a catalogue, exact or sampled: each is the sum over its positions, for the caller to divide.
+"""Losses over all items, exact or sampled: each is the sum over its positions, which the caller divides.
 
 Shapes: M positions with a loss, I items, D dimensions, K negatives. The scores are hidden (M, D) @ weight (I, D)ᵀ +
 bias (I,). Below, p is the true distribution of a position's target, q the one that negatives are drawn from.
@@ -13,17 +13,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from recsys.data.schema import DataError
-from recsys.training.negatives import Drawing, by_popularity, fetch
+from recsys.training import config as check
+from recsys.training.negatives import Sampler, fetch, sampling_distribution
 from recsys.training.pairwise import PAIRWISE, Pairwise
 
 LOSSES = ("softmax", "sampled-softmax", "gbce", *PAIRWISE)
 Loss = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # hidden, weight, bias, targets → the sum, ()
 
-CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # at a time: what a core's cache holds; what keeps a GPU busy
-ROWS = 32  # a chunk has a multiple: fewer would spend their time on fetching the weights; see also batches.STEP
-OWN_NEGATIVES = 8  # up to so many, each position of gBCE draws its own: .079 instead of .036 on ML-100K for 8
-SMOOTHING = 0.75  # negatives are drawn by popularity to this power, as in word2vec (arXiv:1310.4546)
+CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # at a time: what fits a core's cache; what keeps a GPU busy
+ROWS = 32  # chunks are multiples of it: smaller ones would spend their time on loading weights; see also batches.STEP
+OWN_NEGATIVES = 8  # up to this many, each position of gBCE has its own: NDCG@10 .079 instead of .036 on ML-100K for 8
+SAMPLING_POWER = 0.75  # of word2vec (arXiv:1310.4546), see `sampling_distribution`
 
 
 class _ChunkedSoftmax(torch.autograd.Function):
@@ -31,7 +31,7 @@ class _ChunkedSoftmax(torch.autograd.Function):
 
     The gradient, softmax(z) minus one at the target, is computed in the forward pass, while a chunk's logits are in the
     cache. Inside autocast logits, probabilities and products are rounded to its type, bf16, and summed in fp32; outside
-    nothing is rounded. No additions race, so that a GPU repeats them exactly.
+    nothing is rounded. Sums are taken in a fixed order, so that a GPU repeats them exactly.
     """
 
     @staticmethod
@@ -56,7 +56,7 @@ class _ChunkedSoftmax(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
-        """Scale what the forward pass found."""
+        """Scale the gradients of the forward pass."""
         d_hidden, d_weight, d_bias = ctx.saved_tensors
         return d_hidden * grad, d_weight * grad, d_bias * grad, None
 
@@ -65,10 +65,10 @@ def _softmax(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> t
     """softmax(z) minus one at the targets, (chunk, I), and the sum of the targets' log-probabilities, ()."""
     z = torch.addmm(bias, hidden, weight.T)  # (chunk, I)
     p = torch.softmax(z, 1)
-    log_total = z.amax(1).float() - p.amax(1).float().log()  # where z is highest, p is exp(z - log Σ exp z)
+    log_total = z.amax(1).float() - p.amax(1).float().log()  # log Σ exp z: at the highest z, log p = z - log Σ exp z
     at = torch.arange(len(targets), device=targets.device), targets
     log_likelihood = z[at].float() - log_total[: len(targets)]
-    p[len(targets) :] = 0  # rows that only fill the chunk up
+    p[len(targets) :] = 0  # rows of padding
     p[at] = log_likelihood.expm1().to(p.dtype)
     return p, log_likelihood.sum()
 
@@ -81,17 +81,18 @@ def softmax_cross_entropy(hidden: Tensor, weight: Tensor, bias: Tensor, targets:
 def sampled_softmax(
     hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor, log_q: Tensor
 ) -> Tensor:
-    """Sum of the cross-entropies of `targets` (M,) among K negatives drawn from q, all scores less their log q (I,).
+    """Sum of the cross-entropies of `targets` (M,) among K negatives drawn from q, all scores minus their log q (I,).
 
     `negatives` are shared by the positions, (K,), or each has its own, (M, K). The correction is that of Bengio and
     Senécal (2008) and Yi et al. (RecSys 2019). Its form matters: the target's score is corrected like the others, and a
-    negative that happens to be the target stays. Of K + 1 films in random order, one from p and the others from q, film
-    c is the one from p with a probability proportional to p(c) / q(c); so the scores of least loss are log p + constant
-    exactly, for any K (Ma and Collins, arXiv:1809.01812). Without such hits popular targets are pushed up, the more so
-    the larger K q is; with only the negatives corrected, by log(K q), the form is right for infinite K alone.
+    negative that happens to be the target stays. Of K + 1 items in random order, one from p and the others from q, item
+    c is the one from p with a probability proportional to p(c) / q(c); so the scores of lowest loss are log p +
+    constant exactly, for any K (Ma and Collins, arXiv:1809.01812). If such negatives were dropped, the scores of
+    popular targets would come out too high, the more so the larger K q is; if only the negatives were corrected, by
+    log(K q), the scores would be right for infinite K alone.
 
-    Naive is to correct nothing: the scores of least loss are then log p - log q. With q like popularity (films of the
-    same batch, draws by popularity) popularity drops out of them, and popular films sink. Uniform draws do not do that.
+    Without any correction the scores of lowest loss are log p - log q. With q close to popularity (items of the same
+    batch, draws by popularity) that takes popularity out of the scores; with uniform q it does not.
     """
     positive, negative = _chosen_scores(hidden, weight, bias, targets, negatives)
     positive, negative = positive - log_q[targets], negative - log_q[negatives]
@@ -104,8 +105,8 @@ def gbce(
     """Sum of gSASRec's generalised binary cross-entropies of `targets` (M,) against K negatives (arXiv:2308.07192).
 
     `negatives` are uniform, shared by the positions, (K,), or each has its own, (M, K); one that happens to be the
-    target does not count. At t = 1 the sigmoid of a score is the film's probability p; at t = 0, plain binary
-    cross-entropy, it is p / (p + α (1 - p)): the fewer the negatives, the more it claims.
+    target does not count. Trained with t = 1, the sigmoid of a score is the item's probability p. With t = 0, plain
+    binary cross-entropy, it is p / (p + α (1 - p)), which overestimates p, more so with fewer negatives.
     """
     positive, negative = _chosen_scores(hidden, weight, bias, targets, negatives)
     alpha = negatives.shape[-1] / (n_items - 1)  # gBCE's sampling rate α
@@ -117,62 +118,64 @@ def gbce(
 def _chosen_scores(
     hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Scores of the targets, (M,), and of the negatives, (M, K), from one fetch of their weights."""
+    """Scores of the targets, (M,), and of the negatives, (M, K), in fp32, from one look-up of their weights."""
     w_target, b_target, w, b = fetch(weight, bias, targets, negatives.flatten())
     positive = (hidden * w_target).sum(1) + b_target
     if negatives.dim() == 1:
-        filled = F.pad(hidden, (0, 0, 0, -len(hidden) % ROWS))  # few shapes, as batches.STEP has it
+        filled = F.pad(hidden, (0, 0, 0, -len(hidden) % ROWS))  # few shapes, see batches.STEP
         negative = (filled @ w.T)[: len(hidden)] + b
     else:
         negative = (w.view(*negatives.shape, hidden.shape[1]) @ hidden[:, :, None])[:, :, 0] + b.view(negatives.shape)
     return positive.float(), negative.float()
 
 
-def item_loss(name: str, negatives: int, t: float, counts: np.ndarray, power: float = SMOOTHING) -> Loss:
-    """The loss of LOSSES called `name`; a sampled one draws `negatives` films anew at each call.
+def item_loss(
+    name: str, negatives: int, gbce_t: float, counts: np.ndarray, sampling_power: float = SAMPLING_POWER
+) -> Loss:
+    """The loss of LOSSES called `name`; a sampled one draws `negatives` items anew at each call.
 
-    It draws from torch's global generator of the device that `hidden` is on. `t` is gBCE's calibration, which draws
-    uniformly; the others draw by popularity to `power`, 0 for uniformly; `counts` (I,) says how often each film is in
-    the training data. Raises DataError for another name.
+    It draws by torch's global generator of the device that `hidden` is on. gBCE draws uniformly, `gbce_t` is its t;
+    the others draw in proportion to (counts + 1)^sampling_power, where `counts` (I,) is how often each item is in the
+    training data. Raises ConfigError for another name.
     """
+    check.one_of(LOSSES, loss=name)
     if name == "softmax":
         return softmax_cross_entropy
     if name == "sampled-softmax":
-        return _SampledSoftmax(negatives, counts, power)
+        return _SampledSoftmax(negatives, counts, sampling_power)
     if name in PAIRWISE:
-        return Pairwise(name, negatives, counts, power)
-    if name == "gbce":
-        return _CalibratedBCE(negatives, t)
-    raise DataError(f"there is no loss {name}; use --loss with one of: {', '.join(LOSSES)}")
+        return Pairwise(name, negatives, counts, sampling_power)
+    return _GBCE(negatives, gbce_t)
 
 
 class _SampledSoftmax:
-    """Sampled softmax against films drawn by popularity to a power, shared by the batch."""
+    """Sampled softmax against negatives drawn in proportion to (counts + 1)^sampling_power, shared by the batch."""
 
-    def __init__(self, negatives: int, counts: np.ndarray, power: float) -> None:
-        q = by_popularity(counts, power)
-        self.negatives, self.drawing = negatives, Drawing(q)
+    def __init__(self, negatives: int, counts: np.ndarray, sampling_power: float) -> None:
+        q = sampling_distribution(counts, sampling_power)
+        self.negatives, self.sampler = negatives, Sampler(q)
         self.log_q = torch.from_numpy(np.log(q)).float()
 
     def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
         """Sum of the losses, ()."""
         self.log_q = self.log_q.to(hidden.device)
-        drawn = self.drawing(self.negatives, hidden.device)
-        return sampled_softmax(hidden, weight, bias, targets, drawn, self.log_q)
+        negatives = self.sampler(self.negatives, hidden.device)
+        return sampled_softmax(hidden, weight, bias, targets, negatives, self.log_q)
 
 
-class _CalibratedBCE:
-    """gBCE against uniform films: a few per position, or many that the batch shares.
+class _GBCE:
+    """gBCE against uniform negatives: a few of its own for each position, or many that the batch shares.
 
-    Scores count from the logit of 1 / I: biases that start at zero would otherwise be on their way down all the time.
+    Unlike the paper, log I is subtracted from all scores, so that one of 0 means a probability of about 1 / I: biases
+    start at 0, and would otherwise spend the whole training on their way down.
     """
 
-    def __init__(self, negatives: int, t: float) -> None:
-        self.negatives, self.t = negatives, t
+    def __init__(self, negatives: int, gbce_t: float) -> None:
+        self.negatives, self.gbce_t = negatives, gbce_t
 
     def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
         """Sum of the losses, ()."""
         n_items = len(weight)
         shape = (len(targets), self.negatives) if self.negatives <= OWN_NEGATIVES else (self.negatives,)
-        drawn = torch.randint(n_items, shape, device=hidden.device)
-        return gbce(hidden, weight, bias - math.log(n_items), targets, drawn, n_items, self.t)
+        negatives = torch.randint(n_items, shape, device=hidden.device)
+        return gbce(hidden, weight, bias - math.log(n_items), targets, negatives, n_items, self.gbce_t)

@@ -1,7 +1,8 @@
-"""Losses that compare the target with drawn films: BPR, TOP1 and BPR-max; each is the sum over its positions.
+"""Losses that compare the target with negatives: BPR, TOP1 and BPR-max; each is the sum over its positions.
 
-Shapes: M positions with a loss, K negatives, I items, D dimensions. r⁺ (M, 1) is a target's score, r⁻ (M, K) are those
-of the films drawn, and `counts` (M, K) is False where a film drawn happens to be the target: it is no negative there.
+Shapes: M positions with a loss, K negatives, I items, D dimensions. r⁺ (M, 1) is the target's score, r⁻ (M, K) are
+those of the items drawn, and `valid` (M, K) is False where an item drawn happens to be the target: it is no negative
+there.
 """
 
 from collections.abc import Callable
@@ -12,39 +13,40 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from recsys.training.negatives import Drawing, by_popularity, fetch
+from recsys.training.negatives import Sampler, fetch, sampling_distribution
 
-CHUNK_SCORES = {"cpu": 1 << 18, "cuda": 1 << 25}  # r⁻ at a time: some ten arrays of that size fill a core's cache
+CHUNK_SCORES = {"cpu": 1 << 18, "cuda": 1 << 25}  # r⁻ at a time: on a CPU, ten arrays of them fit a core's cache
 PENALTY = 0.5  # BPR-max's λ
 
 
-def bpr(positive: Tensor, negative: Tensor, counts: Tensor) -> Tensor:
+def bpr(positive: Tensor, negative: Tensor, valid: Tensor) -> Tensor:
     """-log σ(r⁺ - r⁻), the mean over negatives (Rendle et al., arXiv:1205.2618)."""
-    return _mean(-F.logsigmoid(positive - negative), counts)
+    return _mean(-F.logsigmoid(positive - negative), valid)
 
 
-def top1(positive: Tensor, negative: Tensor, counts: Tensor) -> Tensor:
+def top1(positive: Tensor, negative: Tensor, valid: Tensor) -> Tensor:
     """σ(r⁻ - r⁺) + σ((r⁻)²), the mean over negatives (GRU4Rec, arXiv:1511.06939, section 3.1.3)."""
-    return _mean(torch.sigmoid(negative - positive) + torch.sigmoid(negative.square()), counts)
+    return _mean(torch.sigmoid(negative - positive) + torch.sigmoid(negative.square()), valid)
 
 
-def bpr_max(positive: Tensor, negative: Tensor, counts: Tensor) -> Tensor:
+def bpr_max(positive: Tensor, negative: Tensor, valid: Tensor) -> Tensor:
     """-log Σ s σ(r⁺ - r⁻) + λ Σ s (r⁻)², with s the softmax of the negatives' scores (arXiv:1706.03847, section 3.3).
 
-    Its gradient falls on the negatives that score high, so that many negatives do not dilute it.
+    Its gradient falls mostly on negatives with high scores, so that many negatives do not dilute it.
     """
-    log_s = torch.log_softmax(negative.masked_fill(~counts, torch.finfo(negative.dtype).min), 1)
+    log_s = torch.log_softmax(negative.masked_fill(~valid, torch.finfo(negative.dtype).min), 1)
     likelihood = torch.logsumexp(log_s + F.logsigmoid(positive - negative), 1)
     penalty = (log_s.exp() * negative.square()).sum(1)
-    return ((PENALTY * penalty - likelihood) * counts.any(1)).sum()
+    return ((PENALTY * penalty - likelihood) * valid.any(1)).sum()
 
 
-def _mean(loss: Tensor, counts: Tensor) -> Tensor:
-    """The sum over positions of the mean over all K negatives, nothing where one does not count.
+def _mean(loss: Tensor, valid: Tensor) -> Tensor:
+    """The sum over positions of the mean over K; an invalid negative adds 0, but is among the K.
 
-    A mean over those that count would weigh a popular target's pairs more, as more of its draws are hits.
+    A mean over the valid ones alone would give the pairs of a popular target more weight, because more of the items
+    drawn for it are the target itself.
     """
-    return (loss * counts).mean(1).sum()
+    return (loss * valid).mean(1).sum()
 
 
 PAIRWISE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {"bpr": bpr, "top1": top1, "bpr-max": bpr_max}
@@ -53,8 +55,8 @@ PAIRWISE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {"bpr": bpr, "
 class _Chunked(torch.autograd.Function):
     """A loss of PAIRWISE whose scores exist for a chunk of positions at a time.
 
-    As in the chunked softmax of `losses`, the gradient is found in the forward pass, and inside autocast the products
-    are rounded to its type, bf16; the losses themselves are always computed in fp32.
+    As in the chunked softmax of `losses`, the gradient is computed in the forward pass, and inside autocast the
+    products are rounded to its type, bf16; the losses themselves are always computed in fp32.
     """
 
     @staticmethod
@@ -66,9 +68,9 @@ class _Chunked(torch.autograd.Function):
         bias: Tensor,
         positive: Tensor,
         targets: Tensor,
-        drawn: Tensor,
+        negatives: Tensor,
     ) -> Tensor:
-        """hidden (M, D), weights (K, D) and biases (K,) of the films `drawn` (K,), r⁺ (M, 1) → the sum, ()."""
+        """hidden (M, D), weights (K, D) and biases (K,) of the `negatives` (K,), r⁺ (M, 1) → the sum, ()."""
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
         rows = max(1, CHUNK_SCORES[kind] // len(weight))
@@ -81,8 +83,8 @@ class _Chunked(torch.autograd.Function):
                 at = slice(start, start + rows)
                 h = hidden[at].to(dtype)
                 negative = (h @ w.T).float() + bias  # (chunk, K)
-                counts = drawn != targets[at, None]
-                value, d_positive[at], d_r = _gradients(name, positive[at], negative, counts)
+                valid = negatives != targets[at, None]
+                value, d_positive[at], d_r = _gradients(name, positive[at], negative, valid)
                 loss += value
                 d_bias += d_r.sum(0)
                 d_r = d_r.to(dtype)
@@ -93,32 +95,33 @@ class _Chunked(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
-        """Scale what the forward pass found."""
-        return None, *(found * grad for found in ctx.saved_tensors), None, None
+        """Scale the gradients of the forward pass."""
+        return None, *(gradient * grad for gradient in ctx.saved_tensors), None, None
 
 
-def _gradients(name: str, positive: Tensor, negative: Tensor, counts: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """A chunk's loss, (), and its derivatives by r⁺ and r⁻."""
+def _gradients(name: str, positive: Tensor, negative: Tensor, valid: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """A chunk's loss, (), and its gradients with respect to r⁺ and r⁻."""
     with torch.enable_grad():
         leaves = [score.detach().requires_grad_() for score in (positive, negative)]
-        loss = PAIRWISE[name](leaves[0], leaves[1], counts)
+        loss = PAIRWISE[name](leaves[0], leaves[1], valid)
         d_positive, d_negative = torch.autograd.grad(loss, leaves)
     return loss.detach(), d_positive, d_negative
 
 
 class Pairwise:
-    """A loss of PAIRWISE against films drawn anew at each call, by popularity to a power, 0 for uniformly.
+    """A loss of PAIRWISE against negatives drawn anew at each call, in proportion to (counts (I,) + 1)^sampling_power.
 
-    The films are shared by the batch. Nothing is corrected for how often a film is drawn: where BPR is lowest a score
-    is log p - log q, with p the probability of a film and q that of drawing it, so a power is popularity taken away.
+    The batch shares its negatives. Nothing corrects for the sampling: the scores of lowest BPR are log p - log q, with
+    p the probability that an item is the target and q that it is drawn, so a higher power favours popular items less.
     """
 
-    def __init__(self, name: str, negatives: int, counts: np.ndarray, power: float) -> None:
-        self.name, self.negatives, self.drawing = name, negatives, Drawing(by_popularity(counts, power))
+    def __init__(self, name: str, negatives: int, counts: np.ndarray, sampling_power: float) -> None:
+        self.name, self.negatives = name, negatives
+        self.sampler = Sampler(sampling_distribution(counts, sampling_power))
 
     def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
         """Sum of the losses, ()."""
-        drawn = self.drawing(self.negatives, hidden.device)
-        w_target, b_target, w, b = fetch(weight, bias, targets, drawn)
+        negatives = self.sampler(self.negatives, hidden.device)
+        w_target, b_target, w, b = fetch(weight, bias, targets, negatives)
         positive = ((hidden * w_target).sum(1) + b_target)[:, None]  # (M, 1)
-        return _Chunked.apply(self.name, hidden, w, b, positive, targets, drawn)
+        return _Chunked.apply(self.name, hidden, w, b, positive, targets, negatives)

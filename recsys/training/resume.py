@@ -1,4 +1,4 @@
-"""The state of an unfinished run on disk, so that a killed run goes on as if nothing had happened."""
+"""The state of an unfinished run on disk: a killed run that is resumed ends with the same weights, bit for bit."""
 
 import io
 from pathlib import Path
@@ -7,24 +7,25 @@ from typing import Any
 import torch
 
 from recsys import files
-from recsys.data.schema import DataError
+from recsys.errors import RecsysError
 
 FILE = "resume.pt"
+LOCK = "train.lock"  # held by the run that uses the folder
 
 
-class ResumeError(DataError):
-    """A kept state that cannot be used."""
+class ResumeError(RecsysError):
+    """A saved state that cannot be used."""
 
 
 def save(folder: Path, state: dict[str, Any]) -> None:
-    """Replace the kept state; at any moment either the old or the new one is whole."""
+    """Replace the saved state; whenever the run is killed, either the old or the new one is whole."""
     buffer = io.BytesIO()
     torch.save(state, buffer)
     files.write(folder / FILE, buffer.getvalue())
 
 
 def load(folder: Path, matches: dict[str, Any]) -> dict[str, Any] | None:
-    """The kept state, or None when there is none.
+    """The saved state, or None when there is none.
 
     Raises ResumeError when it is damaged, or when its "run" part is not `matches` (other settings or data).
     """
@@ -41,5 +42,5 @@ def load(folder: Path, matches: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def clear(folder: Path) -> None:
-    """Forget the kept state: what the run has learnt is kept elsewhere."""
+    """Delete the saved state, once the learnt weights are kept elsewhere."""
     (folder / FILE).unlink(missing_ok=True)

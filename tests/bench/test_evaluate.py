@@ -1,17 +1,9 @@
-import argparse
-
 from recsys.bench import evaluate
-from recsys.evaluation import run
-
-
-def measure(*settings):
-    parser = argparse.ArgumentParser()
-    evaluate.add_flags(parser)
-    return evaluate.measure(parser.parse_args(settings))
+from recsys.evaluation import evaluate as run
 
 
 def test_what_is_timed_is_the_evaluation_itself(toy_home):
-    result = measure("--dataset", "ml-100k", "--model", "popular")
+    result = evaluate.measure(evaluate.Options("ml-100k", "popular"))
     assert result["ndcg@10"] == run.evaluate("popular", toy_home)["mean"]["ndcg@10"]
     assert (result["users"], result["films"], result["device"]) == (60, 20, "cpu")
     assert result["users_per_second"] > 0

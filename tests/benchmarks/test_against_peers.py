@@ -9,7 +9,7 @@ from benchmarks import against_peers
 from benchmarks.against_peers import OURS, System, environment, make_task, run, summary, summary_lines
 from benchmarks.peers import exchange
 from recsys.bench.shapes import generated
-from recsys.data.schema import DataError
+from recsys.errors import RecsysError
 from tests import toys
 
 SETTINGS = exchange.Settings(length=8, requests=2)
@@ -25,7 +25,7 @@ def guesses(task, logits_of):
 
     def score(sequences):
         return np.array(
-            [logits_of(row, place) for row in sequences for place in np.flatnonzero(row == exchange.HIDDEN)]
+            [logits_of(row, position) for row in sequences for position in np.flatnonzero(row == exchange.HIDDEN)]
         )
 
     return score
@@ -43,7 +43,7 @@ def test_nobody_trains_on_the_people_kept_out():
 
 
 def test_a_set_without_anybody_to_keep_out_is_refused():
-    with pytest.raises(DataError, match="nobody can be kept out; choose a larger data set"):
+    with pytest.raises(RecsysError, match="nobody can be kept out; choose a larger data set"):
         make_task(toys.cycle(n_users=5), SETTINGS)
 
 
@@ -73,24 +73,24 @@ def test_a_task_comes_back_from_disk_as_it_was(task, tmp_path):
             np.testing.assert_array_equal(one, other)
 
 
-def test_the_asked_history_leaves_a_place_for_the_mask():
+def test_the_asked_history_leaves_room_for_the_mask():
     task = exchange.Task(SETTINGS, 20, [np.arange(3), np.arange(10), np.arange(5)], [], [])
-    assert task.asked.tolist() == list(range(3, 10))
-    assert task.asked_row == 1
+    assert task.query.tolist() == list(range(3, 10))
+    assert task.query_row == 1
 
 
 # The measures
 
 
 def test_the_loss_of_knowing_nothing_is_the_logarithm_of_the_catalogue(task):
-    assert exchange.cloze_loss(task, guesses(task, lambda row, place: np.full(20, 3.0))) == pytest.approx(np.log(20))
+    assert exchange.cloze_loss(task, guesses(task, lambda row, position: np.full(20, 3.0))) == pytest.approx(np.log(20))
 
 
 def test_the_loss_is_the_mean_of_minus_log_probability():
     films, hidden = [np.array([0, 1, 2]), np.array([2, 1])], [np.array([True, False, True]), np.array([False, True])]
     task = exchange.Task(SETTINGS, 3, films, films, hidden)
-    chances = np.array([0.5, 0.3, 0.2])  # the targets are 0, 2 and 1
-    score = guesses(task, lambda row, place: np.log(chances) + 7)
+    probabilities = np.array([0.5, 0.3, 0.2])  # the targets are 0, 2 and 1
+    score = guesses(task, lambda row, position: np.log(probabilities) + 7)
     assert exchange.cloze_loss(task, score) == pytest.approx(-np.log([0.5, 0.2, 0.3]).mean())
 
 
@@ -108,12 +108,12 @@ def test_no_system_sees_a_hidden_film(task):
 
 def test_logits_of_another_catalogue_are_refused(task):
     with pytest.raises(ValueError, match="logits are"):
-        exchange.cloze_loss(task, guesses(task, lambda row, place: np.zeros(22)))  # PAD and MASK forgotten in them
+        exchange.cloze_loss(task, guesses(task, lambda row, position: np.zeros(22)))  # PAD and MASK forgotten in them
 
 
 def test_an_answer_that_holds_seen_films_is_no_answer(task):
     with pytest.raises(ValueError, match="not seen"):
-        exchange.latency(task, lambda: task.asked[:1].tolist() + list(range(100, 109)))
+        exchange.latency(task, lambda: task.query[:1].tolist() + list(range(100, 109)))
 
 
 def test_the_ratio_is_the_median_of_the_rounds_and_no_ratio_of_medians():
@@ -127,11 +127,11 @@ def test_the_ratio_is_the_median_of_the_rounds_and_no_ratio_of_medians():
     table = summary(runs)
     assert table["recbole"]["times_the_speed"] == 7.5  # of 10, 2.5 and 7.5; the medians' ratio would be 5
     assert table["recbole"]["times_the_latency"] == 20  # of 50, 5 and 20
-    told = "\n".join(summary_lines(table))
-    assert "sequences/s, ours over recbole: 7.5 times, bar 8: missed" in told
-    assert "held-out loss, ours 6.0000, recbole 6.0000: holds" in told
+    said = "\n".join(summary_lines(table))
+    assert "sequences/s, ours over recbole: 7.5 times, bar ≥ 8: missed" in said
+    assert "held-out loss, ours over recbole: 6.0000, bar ≤ 6: holds" in said
     table["recbole"]["times_the_speed"] = 8.04
-    assert "8.0 times, bar 8: holds" in "\n".join(summary_lines(table))
+    assert "8.0 times, bar ≥ 8: holds" in "\n".join(summary_lines(table))
 
 
 # The runs
@@ -164,11 +164,11 @@ def test_a_finished_environment_is_used_again(tmp_path):
     assert environment(system, tmp_path) == str(tmp_path / "toy" / "bin" / "python")
 
 
-def test_an_environment_that_cannot_be_made_is_told(tmp_path, monkeypatch):
+def test_an_environment_that_cannot_be_made_is_named(tmp_path, monkeypatch):
     def no_network(command, **_):
         raise subprocess.CalledProcessError(1, command)
 
     monkeypatch.setattr(subprocess, "run", no_network)
-    with pytest.raises(DataError, match="toy could not be installed; see above, or leave it out with --systems"):
+    with pytest.raises(RecsysError, match="toy could not be installed; see above, or leave it out with --systems"):
         environment(System("toy", "toy", installs=(("no-such-package",),)), tmp_path)
     assert not (tmp_path / "toy" / "complete").exists()

@@ -1,13 +1,16 @@
 import json
+from typing import get_args
 
 import pytest
 
 from benchmarks import bars
+from benchmarks.bar import Bar
+from recsys.cli.bench import Kind
 
 
 def test_the_median_is_judged_and_missed_bars_are_called_so(monkeypatch, tmp_path, capsys):
     figures = iter([{"wall_ms": {"p50": ms}, "speed": 7} for ms in (9, 2, 4)])
-    monkeypatch.setattr(bars, "BENCHES", (bars.Bench("request", "serve", {"wall_ms.p50": 3, "speed": None}),))
+    monkeypatch.setattr(bars, "BENCHES", (bars.Bench("request", "serve", (Bar("wall_ms.p50", 3), Bar("speed"))),))
     monkeypatch.setattr(bars, "run", lambda bench: next(figures))
     bars.main(["--json", str(tmp_path / "bars.json")])
     document = json.loads((tmp_path / "bars.json").read_text())
@@ -20,10 +23,23 @@ def test_the_median_is_judged_and_missed_bars_are_called_so(monkeypatch, tmp_pat
 
 def test_a_bench_that_fails_is_named():
     with pytest.raises(SystemExit, match="at least one request"):
-        bars.run(bars.Bench("tiny", "serve --requests 0", {}))
+        bars.run(bars.Bench("tiny", "serve --requests 0", ()))
 
 
 def test_every_bench_runs_a_kind_that_there_is():
-    from recsys.bench._commands import KINDS
+    assert {bench.command.split()[0] for bench in bars.BENCHES} <= set(get_args(Kind))
 
-    assert {bench.command.split()[0] for bench in bars.BENCHES} <= set(KINDS)
+
+@pytest.mark.parametrize(
+    ("bar", "value", "verdict"),
+    [
+        (Bar("seconds", 30), 30.0, "≤ 30: holds"),
+        (Bar("seconds", 30), 30.5, "≤ 30: missed"),
+        (Bar("quality", 0.15, at_least=True), 0.16, "≥ 0.15: holds"),
+        (Bar("quality", 0.15, at_least=True), 0.14, "≥ 0.15: missed"),
+        (Bar("quality", 0.15, at_least=True), None, "≥ 0.15: not measured"),
+        (Bar("memory_mb"), 7, ""),
+    ],
+)
+def test_a_bar_holds_or_is_missed_and_an_open_one_is_named(bar, value, verdict):
+    assert bar.verdict(value) == verdict

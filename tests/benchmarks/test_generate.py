@@ -63,7 +63,7 @@ def test_the_next_film_is_mostly_of_the_same_theme_or_of_the_one_after_it():
     user, film = (np.concatenate(column) for column in zip(*world.histories(), strict=True))
     theme = world.theme_of[film]
     follows = np.isin(np.diff(theme) % world.themes, (0, 1))[np.diff(user) == 0]
-    assert follows.mean() > 0.45 > 10 * 2 / world.themes  # ten times what chance gives
+    assert follows.mean() > 0.45 > 10 * 2 / world.themes  # ten times what random walks give
 
 
 def test_people_go_on_in_time_and_share_seconds(events):

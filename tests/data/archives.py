@@ -90,7 +90,7 @@ def comma() -> dict[str, bytes]:
     films = [(film, f'"{title}"', "|".join(genres) or "(no genres listed)") for film, title, genres in FILMS]
     links = [(10, "0114709", 862), (20, "0133093", 603), (30, "0113828", "")]
     links += [(film, "0000001", 1) for film, _, _ in FILMS[3:]]
-    tags = [(1, 20, "hackers", 1), (2, 20, "Hackers ", 1), (3, 20, '"cyber, punk"', 1), (4, 10, "NA", 1)]
+    tags = [(1, 20, "hackers", 1), (2, 20, "Hackers ", 2), (3, 20, '"cyber, punk"', 3), (4, 10, "NA", 4)]
     tables = {
         "ratings": [("userId", "movieId", "rating", "timestamp"), *RATINGS],
         "movies": [("movieId", "title", "genres"), *films],

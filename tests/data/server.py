@@ -16,11 +16,11 @@ class Server:
         self.content = content
         self.etag = '"one"'
         self.tricks: list[Callable[[BaseHTTPRequestHandler], None]] = []
-        self.asked: list[dict[str, str]] = []  # the headers of every request
+        self.requests: list[dict[str, str]] = []  # the headers of every request
         self.address = ""
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
-        self.asked.append(dict(request.headers))
+        self.requests.append(dict(request.headers))
         if self.tricks:
             self.tricks.pop(0)(request)
         else:
@@ -66,7 +66,7 @@ def page(request: BaseHTTPRequestHandler) -> None:
     request.wfile.write(body)
 
 
-def drip(request: BaseHTTPRequestHandler) -> None:
+def slow(request: BaseHTTPRequestHandler) -> None:
     """Send a byte every tenth of a second: no single read ever times out."""
     request.send_response(200)
     request.send_header("Content-Length", "1000")

@@ -11,7 +11,7 @@ import pytest
 
 from recsys.data import download
 from recsys.data.download import DownloadError, Wheel, fetch, fetch_wheel
-from tests.data.server import Server, drip, page, serving, status
+from tests.data.server import Server, page, serving, slow, status
 
 CONTENT = random.Random(0).randbytes(300_000)
 MD5 = hashlib.md5(CONTENT).hexdigest()
@@ -48,14 +48,14 @@ def test_progress_ends_at_the_whole_length(server, tmp_path):
 def test_a_file_that_is_there_is_not_fetched_again(server, tmp_path):
     (tmp_path / "a.zip").write_bytes(CONTENT)
     fetch(server.address, tmp_path / "a.zip", md5=MD5)
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_a_lost_connection_is_resumed_where_it_broke(server, tmp_path):
     server.tricks = [server.cut(200_000)]
     fetch(server.address, tmp_path / "a.zip", md5=MD5)
     assert (tmp_path / "a.zip").read_bytes() == CONTENT
-    first, second = server.asked
+    first, second = server.requests
     assert "Range" not in first
     start = int(second["Range"].removeprefix("bytes=").removesuffix("-"))
     assert 200_000 - download.CHUNK <= start <= 200_000
@@ -88,14 +88,14 @@ def test_without_a_strong_mark_of_its_version_a_file_is_fetched_from_its_beginni
     server.tricks = [server.cut(200_000)]
     fetch(server.address, tmp_path / "a.zip", md5=MD5)
     assert (tmp_path / "a.zip").read_bytes() == CONTENT
-    assert "Range" not in server.asked[1]
+    assert "Range" not in server.requests[1]
 
 
 def test_the_download_of_a_killed_run_is_resumed(server, tmp_path):
     (tmp_path / "a.zip.part").write_bytes(CONTENT[:100_000])
     (tmp_path / "a.zip.etag.part").write_text('"one"')
     fetch(server.address, tmp_path / "a.zip", md5=MD5)
-    assert server.asked[0]["Range"] == "bytes=100000-"
+    assert server.requests[0]["Range"] == "bytes=100000-"
     assert (tmp_path / "a.zip").read_bytes() == CONTENT
     assert names(tmp_path) == ["a.zip"]
 
@@ -105,8 +105,8 @@ def test_a_part_that_the_server_cannot_continue_is_thrown_away(server, tmp_path)
     (tmp_path / "a.zip.etag.part").write_text('"one"')
     server.tricks = [status(416)]
     fetch(server.address, tmp_path / "a.zip", md5=MD5)
-    assert "Range" in server.asked[0]
-    assert "Range" not in server.asked[1]
+    assert "Range" in server.requests[0]
+    assert "Range" not in server.requests[1]
     assert (tmp_path / "a.zip").read_bytes() == CONTENT
 
 
@@ -142,7 +142,7 @@ def test_another_file_than_expected_is_refused_with_one_line(server, tmp_path):
 def test_a_file_that_is_not_there_is_not_asked_for_twice(server, tmp_path):
     server.tricks = [status(404)]
     refused(server, tmp_path, "answered 404 Not Found")
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 def test_a_web_page_is_not_taken_for_a_file(server, tmp_path):
@@ -154,8 +154,8 @@ def test_a_file_larger_than_it_can_be_is_refused(server, tmp_path):
     refused(server, tmp_path, "sends more than 1,000 bytes", largest=1000)
 
 
-def test_a_server_that_drips_is_given_up_after_the_time_in_all(server, tmp_path):
-    server.tricks = [drip]
+def test_a_server_that_is_too_slow_is_given_up_after_the_time_in_all(server, tmp_path):
+    server.tricks = [slow]
     begin = time.monotonic()
     refused(server, tmp_path, "did not deliver the file in time", seconds=0.5)
     assert time.monotonic() - begin < 2
@@ -171,7 +171,7 @@ def test_a_name_server_that_never_answers_is_given_up_after_the_time_in_all(tmp_
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl here to make a certificate")
-def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
+def test_a_certificate_that_cannot_be_verified_is_refused(tmp_path):
     pair = tmp_path / "pair.pem"
     command = (
         "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
@@ -181,7 +181,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
     (tmp_path / "here").mkdir()
     with serving(CONTENT, pair) as server:
         refused(server, tmp_path / "here", "certificate cannot be verified")
-        assert server.asked == []
+        assert server.requests == []
 
 
 def test_nobody_there_is_one_line_too(tmp_path):
@@ -222,7 +222,7 @@ def refused(server, folder, words, address=None, md5=MD5, **settings):
 
 
 def pip_that(monkeypatch, tmp_path, does):
-    """Put a program in the place of `python -m pip`; `does` is its Python code, with the target folder in `folder`."""
+    """Put a program where `python -m pip` was; `does` is its Python code, with the target folder in `folder`."""
     program = tmp_path / "python"
     program.write_text(f"#!{sys.executable}\nimport sys\nfolder = sys.argv[sys.argv.index('--dest') + 1]\n{does}\n")
     program.chmod(0o755)

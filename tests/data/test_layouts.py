@@ -24,7 +24,7 @@ def read(path, parse):
 
 
 @pytest.mark.parametrize(("parse", "files"), LAYOUTS.values(), ids=LAYOUTS)
-def test_every_layout_tells_the_same_story(tmp_path, parse, files):
+def test_every_layout_gives_the_same_data(tmp_path, parse, files):
     dataset = read(archives.write(tmp_path, files), parse)
     assert dataset.user_ids.tolist() == list(archives.HISTORIES)
     histories = [dataset.catalog.movie_ids[items].tolist() for items in dataset.histories]
@@ -61,7 +61,17 @@ def test_tags_are_lower_case_and_the_most_frequent_comes_first(tmp_path):
     assert read(tagged, layouts.double_colon).catalog.movies["tags"].tolist()[1] == "hackers, cyber:: punk"
 
 
-def test_only_ten_tags_of_a_film_are_kept(tmp_path):
+def test_each_tag_keeps_its_time(tmp_path):
+    tags = read(archives.write(tmp_path, archives.comma()), layouts.comma).catalog.tags
+    given = zip(tags.movie.tolist(), (tags.words[word] for word in tags.word), tags.timestamp.tolist(), strict=True)
+    assert list(given) == [(20, "hackers", 1), (20, "hackers", 2), (20, "cyber, punk", 3), (10, "na", 4)]
+    tags = read(archives.write(tmp_path, archives.double_colon("utf-8", tags=True)), layouts.double_colon).catalog.tags
+    given = zip(tags.movie.tolist(), (tags.words[word] for word in tags.word), tags.timestamp.tolist(), strict=True)
+    assert list(given) == [(20, "cyber:: punk", 5), (20, "hackers", 6), (20, "hackers", 7)]
+    assert len(read(archives.write(tmp_path, archives.hundred_k()), layouts.hundred_k).catalog.tags) == 0
+
+
+def test_only_ten_tags_of_a_film_are_shown(tmp_path):
     files = archives.comma()
     rows = "".join(f"{user},10,tag {user:02},1\r\n" for user in range(1, 30))
     files["ml-latest-small/tags.csv"] = f"userId,movieId,tag,timestamp\r\n{rows}".encode()
@@ -117,18 +127,18 @@ def test_an_archive_that_lies_about_a_size_is_refused(tmp_path):
     path = archives.write(tmp_path, archives.comma())
     raw = bytearray(path.read_bytes())
     size = struct.pack("<I", len(archives.comma()["ml-latest-small/ratings.csv"]))
-    while (place := raw.find(size)) >= 0:
-        raw[place : place + 4] = struct.pack("<I", 100)
+    while (offset := raw.find(size)) >= 0:
+        raw[offset : offset + 4] = struct.pack("<I", 100)
     path.write_bytes(raw)
     with pytest.raises(DataError, match="not a sound archive"):
         read(path, layouts.comma)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 0.999])
-def test_a_truncated_archive_is_refused_with_one_line(tmp_path, share):
+@pytest.mark.parametrize("proportion", [0.0, 0.2, 0.5, 0.9, 0.999])
+def test_a_truncated_archive_is_refused_with_one_line(tmp_path, proportion):
     path = archives.write(tmp_path, archives.comma())
     whole = path.read_bytes()
-    path.write_bytes(whole[: int(share * len(whole))])
+    path.write_bytes(whole[: int(proportion * len(whole))])
     with pytest.raises(DataError, match=r"some\.zip is not a sound archive of a test: [^\n]+; fetch it again$"):
         read(path, layouts.comma)
 
@@ -139,8 +149,8 @@ def test_damage_inside_an_archive_is_noticed(tmp_path):
         ratings = archive.infolist()[0]
     whole = path.read_bytes()
     begin = ratings.header_offset + 30 + len(ratings.filename)  # of the compressed bytes
-    for place in range(begin, begin + ratings.compress_size - 1):  # the last byte may hold idle bits
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+    for offset in range(begin, begin + ratings.compress_size - 1):  # the last byte may hold unused bits
+        path.write_bytes(whole[:offset] + bytes([whole[offset] ^ 4]) + whole[offset + 1 :])
         with pytest.raises(DataError):
             read(path, layouts.comma)
 
@@ -159,6 +169,7 @@ def test_damage_inside_an_archive_is_noticed(tmp_path):
         ("links", b"20,0133093", b"20"),
         ("links", b"603", b"?"),
         ("tags", b"1,20", b"1,x"),
+        ("tags", b"hackers,1", b"hackers,then"),
     ],
 )
 def test_a_malformed_row_is_refused_with_one_line(tmp_path, file, old, new):

@@ -1,10 +1,16 @@
+import gc
+import threading
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recsys.data import split as splits
 from recsys.data.schema import DataError
-from recsys.data.split import Cuts, by_time, cuts, leave_one_out, split
+from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, SPLITTINGS, Cuts, Splitting, by_time, cuts, leave_one_out
+from recsys.data.tags import Tags
 from tests import toys
 
 
@@ -36,6 +42,7 @@ def test_ratings_and_times_go_with_their_films_into_training():
     assert train.n_users == whole.n_users
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=9), min_size=1, max_size=9))
 def test_training_validation_and_test_put_together_are_the_whole(histories):
     dataset = toys.dataset(histories, n_items=10)
@@ -62,8 +69,8 @@ def test_the_whole_is_not_changed_by_splitting_it():
 DAY_0 = 999_993_600  # 2001-09-09
 SPANNING = [  # (film, day); of 20 events two lie on day 18 or later, and of the 18 before, two on day 16 or 17
     [(0, 0), (1, 1), (2, 2), (3, 16), (4, 18)],  # in all three parts
-    [(5, 0), (6, 3), (7, 4), (8, 17)],  # trains, and is asked for in validation
-    [(9, 0), (10, 5), (11, 19)],  # trains, and is asked for in test
+    [(5, 0), (6, 3), (7, 4), (8, 17)],  # trains, and is measured in validation
+    [(9, 0), (10, 5), (11, 19)],  # trains, and is measured in test
     [(12, 1), (13, 2), (14, 3), (15, 4), (16, 5), (17, 6), (18, 7), (19, 8)],  # only trains
 ]
 
@@ -74,7 +81,7 @@ def test_time_is_cut_at_the_last_midnights_with_a_tenth_after_them():
     assert cuts(world).dates == {"valid": "2001-09-25", "test": "2001-09-27"}
 
 
-def test_across_a_cut_each_users_first_film_after_it_is_asked_for():
+def test_across_a_cut_each_users_first_film_after_it_is_the_target():
     parts = by_time(toys.over_days(SPANNING))
     assert [history.tolist() for history in parts.train.histories] == [[0, 1, 2], [5, 6, 7], [9, 10], [*range(12, 20)]]
     assert parts.valid.queries.users.tolist() == [0, 1]
@@ -85,6 +92,7 @@ def test_across_a_cut_each_users_first_film_after_it_is_asked_for():
     assert [history.tolist() for history in parts.test.queries.histories] == [[0, 1, 2, 3], [9, 10]]
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.integers(0, 2**32))
 def test_nothing_after_a_cut_reaches_training_or_a_history(seed):
     rng = np.random.default_rng(seed)
@@ -121,12 +129,68 @@ def test_a_film_that_nobody_had_watched_before_the_cut_can_be_the_right_one():
 
 @pytest.mark.parametrize("histories", [[[(0, 1)], [(1, 30)], [(2, 60)]], [[(0, 1), (1, 1)]] * 9])
 def test_where_nobody_watched_before_and_after_the_cut_the_data_is_refused(histories):
-    with pytest.raises(DataError, match=r"before and after 2001-.* use --protocol full"):
+    with pytest.raises(DataError, match=r"before and after 2001-.* choose a protocol that does not go by date"):
         by_time(toys.over_days(histories))
 
 
-def test_only_the_protocol_time_has_a_split_of_its_own():
+def test_tags_given_after_the_cut_do_not_reach_training():
     world = toys.over_days(SPANNING)
-    assert len(split(world, "time").test) == 2
-    for protocol in ("full", "popularity-100", "uniform-100"):
-        assert len(split(world, protocol).test) == 4
+    cut = cuts(world).valid
+    given = [(100, "before", cut - 1), (100, "after", cut), (101, "after", cut + 1)]
+    tagged = replace(world, catalog=toys.tagged(world.catalog, Tags.of(given)))
+    assert tagged.catalog.movies["tags"].tolist()[:2] == ["after, before", "after"]
+    train = by_time(tagged).train
+    assert train.catalog.movies["tags"].tolist()[:2] == ["before", ""]
+    assert len(train.catalog.tags) == 1
+    assert leave_one_out(tagged).train.catalog is tagged.catalog
+
+
+# A splitting
+
+
+def test_a_split_says_how_it_was_made():
+    world = toys.over_days(SPANNING)
+    assert LEAVE_ONE_OUT(world).about == {"name": "leave-one-out"}
+    assert BY_TIME(world).about == {"name": "time", "dates": {"valid": "2001-09-25", "test": "2001-09-27"}}
+    assert SPLITTINGS == {"leave-one-out": LEAVE_ONE_OUT, "time": BY_TIME}
+    assert len(LEAVE_ONE_OUT(world).test) == 4
+    assert len(BY_TIME(world).test) == 2
+
+
+def test_a_data_set_is_split_once_in_each_way_however_many_threads_need_it():
+    calls = []
+
+    def divide(dataset):
+        calls.append(dataset)
+        return leave_one_out(dataset)
+
+    world, equal = toys.cycle(), toys.cycle()
+    counted, other = Splitting("counted", divide), Splitting("other", divide)
+    threads = [threading.Thread(target=counted, args=[world]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(calls) == 1
+    assert counted(world) is counted(world)
+    assert counted(equal) is not counted(world)
+    assert other(world) is not counted(world)
+    assert len(calls) == 3
+
+
+def test_a_split_is_forgotten_with_its_data_set():
+    gc.collect()
+    before = len(splits._splits)
+    world = toys.cycle()
+    LEAVE_ONE_OUT(world)
+    assert len(splits._splits) == before + 1
+    del world
+    gc.collect()
+    assert len(splits._splits) == before
+
+
+def test_data_that_cannot_be_divided_is_refused_each_time():
+    few = toys.dataset([[0, 1], [2]], n_items=3)
+    for _ in range(2):
+        with pytest.raises(DataError, match="nobody has three films"):
+            LEAVE_ONE_OUT(few)

@@ -6,15 +6,23 @@ import pytest
 
 from recsys import paths
 from recsys.evaluation import overview, results
-from recsys.evaluation.compare import all_pairs, pair
-from tests.evaluation.test_results import keep
+from recsys.evaluation.significance import FEW_USERS
+from tests.evaluation.made_up import keep
 
 
-def board(**figures):
+def board(users=200, **figures):
     """A table of models and their NDCG@10."""
+    names = list(figures)
     return pd.DataFrame(
-        {"variant": list(figures), "title": list(figures), "family": "F", "ndcg@10": list(figures.values())}
+        {"variant": names, "title": names, "family": "F", "users": users, "ndcg@10": list(figures.values())}
     )
+
+
+def swaps(one, other, users=200):
+    """`opposite_order` of two protocols from the figures of the same models."""
+    models = [{f"m{number}": figure for number, figure in enumerate(figures)} for figures in (one, other)]
+    boards = {"full": board(**models[0]), "time": board(users, **models[1])}
+    return overview.opposite_order(overview.orders(boards, "ndcg@10"), "full", "time")
 
 
 def test_measures_of_an_old_result_without_intervals_are_unknown_and_not_zero():
@@ -57,21 +65,32 @@ def test_damaged_ranks_are_left_out_with_a_sentence():
 
 def test_orders_are_among_the_models_that_were_measured_everywhere():
     table = overview.orders({"full": board(a=0.3, b=0.2, c=0.1), "time": board(c=0.9, a=0.5)}, "ndcg@10")
-    assert table[["variant", "place full", "place time"]].values.tolist() == [["a", 1, 2], ["c", 2, 1]]
+    assert table[["variant", "rank full", "rank time"]].values.tolist() == [["a", 1, 2], ["c", 2, 1]]
     assert table["time"].tolist() == [0.5, 0.9]
 
 
-def test_models_with_the_same_figure_share_the_better_place():
+def test_models_with_the_same_figure_share_the_better_rank():
     table = overview.orders({"full": board(a=0.3, b=0.3, c=0.1)}, "ndcg@10")
-    assert table["place full"].tolist() == [1, 1, 3]
+    assert table["rank full"].tolist() == [1, 1, 3]
 
 
 def test_the_share_of_pairs_that_change_their_order_is_counted():
-    assert overview.swapped([3, 2, 1], [30, 20, 10]) == 0
-    assert overview.swapped([3, 2, 1], [1, 2, 3]) == 1
-    assert overview.swapped([3, 2, 1], [3, 1, 2]) == pytest.approx(1 / 3)
-    assert overview.swapped([1, 2], [5, 5]) == 0.5
-    assert math.isnan(overview.swapped([1], [1]))
+    assert swaps([3, 2, 1], [30, 20, 10]) == 0
+    assert swaps([3, 2, 1], [1, 2, 3]) == 1
+    assert swaps([3, 2, 1], [3, 1, 2]) == pytest.approx(1 / 3)
+    assert swaps([1, 2], [5, 5]) == 0.5
+    assert swaps([1], [1]) is None
+
+
+def test_with_few_people_no_share_of_pairs_is_given_because_it_would_be_noise():
+    assert swaps([3, 2, 1], [1, 2, 3], users=FEW_USERS) == 1
+    assert swaps([3, 2, 1], [1, 2, 3], users=FEW_USERS - 1) is None
+
+
+def test_the_best_of_each_family_are_those_of_the_best_families():
+    table = board(a=0.5, b=0.4, c=0.3, d=0.2).assign(family=["F", "F", "G", "H"])
+    assert overview.best_of_families(table, ["a", "b", "c", "d"], 2) == ["a", "c"]
+    assert overview.best_of_families(table, ["b", "d"], 3) == ["b", "d"]
 
 
 def test_costs_are_of_the_logged_training_else_of_the_longest_run():
@@ -80,7 +99,7 @@ def test_costs_are_of_the_logged_training_else_of_the_longest_run():
         document = results.load("toy", "full", variant)
         document["run"]["seconds"] = 40.0
         results.write(document, np.array([[1, 2], [1, 2]]))
-    folder = paths.checkpoint("toy", "als", 0)
+    folder = paths.checkpoint("toy", "leave-one-out", "als", 0)
     folder.mkdir(parents=True)
     (folder / "log.jsonl").write_text('{"epoch": 1, "seconds": 60.0}\n{"epoch": 2, "seconds": 100.0}\n')
     table = overview.costs("toy", overview.measures("toy", "full"), ["full", "time"]).set_index("variant")
@@ -101,10 +120,19 @@ def test_reliability_tells_how_many_times_too_sure_and_leaves_a_zero_unsaid():
     document["calibration"] = {"ece": 0.1, "bins": bins, "by_rank": {"predicted": [0.5, 0.2], "hit_rate": [0.25, 0]}}
     results.write(document, np.array([[1, 2]]))
     table, by_rank = overview.reliability("toy", "full", ["popular", "als"])
-    assert table.values.tolist() == [["als", 0.5, 0.25, 1.0]]
+    assert table.values.tolist() == [["als", 0.5, 0.25, overview.EVERYTHING, 1.0]]
     assert by_rank["rank"].tolist() == [1, 2]
     assert by_rank["times"].iloc[0] == 2
     assert math.isnan(by_rank["times"].iloc[1])
+
+
+def test_reliability_says_over_which_films_probabilities_add_up_to_1():
+    figures = {"ece": 0.1, "bins": [{"predicted": 0.5, "hit_rate": 0.25, "share": 1.0}]}
+    figures["by_rank"] = {"predicted": [0.5], "hit_rate": [0.25]}
+    keep("old", [[1, 2]], calibration=figures)
+    keep("new", [[1, 2]], calibration={"over": results.UNSEEN, **figures})
+    for table in overview.reliability("toy", "full", ["old", "new"]):
+        assert table["over"].tolist() == [overview.EVERYTHING, results.UNSEEN]
 
 
 def test_without_probabilities_reliability_is_empty():
@@ -112,22 +140,14 @@ def test_without_probabilities_reliability_is_empty():
     assert all(table.empty for table in overview.reliability("toy", "full", ["popular"]))
 
 
-def test_a_duel_counts_people_by_how_much_higher_the_film_stands():
+def test_people_are_counted_by_how_much_higher_the_first_model_ranks_their_film():
     ours, theirs = np.array([[1, 5, 10, 1, 100]]), np.array([[1, 10, 8, 50, 10]])
-    users = dict(overview.duel(ours, theirs).values.tolist())
+    margins = overview.head_to_head(ours, theirs)
+    users = dict(margins.values.tolist())
     assert {margin: n for margin, n in users.items() if n} == {0: 1, 2: 1, -1: 1, 4: 1, -4: 1}
+    assert overview.wins(margins) == (2, 2, 1)
 
 
-def test_a_duel_takes_seeds_together_by_their_geometric_mean():
-    even = overview.duel(np.array([[2], [8]]), np.array([[4], [4]]))
+def test_seeds_are_averaged_by_their_geometric_mean():
+    even = overview.head_to_head(np.array([[2], [8]]), np.array([[4], [4]]))
     assert even.loc[even["margin"] == 0, "users"].item() == 1
-
-
-def test_a_pair_is_seen_from_the_one_that_was_named_first():
-    keep("als", [[1, 2, 1, 1]])
-    keep("popular", [[9, 30, 2, 1]])
-    better, worse = pair("toy", "full", "als", "popular"), pair("toy", "full", "popular", "als")
-    assert better["difference"] == -worse["difference"] > 0
-    assert (better["low"], better["high"]) == (-worse["high"], -worse["low"])
-    assert (worse["variant"], worse["other"]) == ("popular", "als")
-    assert better["p"] == worse["p"] == all_pairs("toy", "full", ["als", "popular"])["p"].item()

@@ -37,9 +37,9 @@ def test_ranks_of_other_people_are_not_compared():
     assert people.comparable(BOARD, ranks, WORLD, TEST) == ["a"]
 
 
-def test_places_are_medians_over_seeds_the_best_first():
+def test_ranks_are_medians_over_seeds_the_best_first():
     ranks = {"a": np.array([[7, 50], [1, 11], [2, 9]]), "b": np.array([[7, 10]])}
-    table = people.places(BOARD, ranks, ["a", "b"], 1)
+    table = people.ranks_of(BOARD, ranks, ["a", "b"], 1)
     assert table[["variant", "rank", "low", "high", "found"]].values.tolist() == [
         ["b", 10.0, 10, 10, True],
         ["a", 11.0, 9, 50, False],

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from recsys.evaluation import protocols
 from recsys.evaluation.protocols import (
     FULL,
     POPULARITY_100,
@@ -11,9 +12,9 @@ from recsys.evaluation.protocols import (
     TIME,
     UNIFORM_100,
     ProtocolError,
-    by_popularity,
+    draw_by_popularity,
+    draw_uniformly,
     get,
-    uniformly,
 )
 from tests import toys
 
@@ -62,27 +63,29 @@ def test_the_lists_of_published_results_stay_as_they_are():
 
 def test_every_film_left_is_drawn_uniformly_as_often_as_any_other():
     rng, taken = np.random.default_rng(0), np.array([2, 0, 6, 6])
-    drawn = np.bincount(np.concatenate([uniformly(np.zeros(8), taken, 2, rng) for _ in range(4000)]), minlength=8)
+    drawn = np.bincount(np.concatenate([draw_uniformly(np.zeros(8), taken, 2, rng) for _ in range(4000)]), minlength=8)
     assert (drawn[taken] == 0).all()
     assert chisquare(drawn[[1, 3, 4, 5, 7]]).pvalue > 0.01
 
 
 def test_the_first_film_drawn_follows_the_counts():
     counts, rng = np.array([1, 2, 3, 4, 90]), np.random.default_rng(0)
-    drawn = np.bincount([by_popularity(counts, np.array([4]), 1, rng)[0] for _ in range(4000)], minlength=5)
+    drawn = np.bincount([draw_by_popularity(counts, np.array([4]), 1, rng)[0] for _ in range(4000)], minlength=5)
     assert drawn[4] == 0
     assert chisquare(drawn[:4], 4000 * counts[:4] / 10).pvalue > 0.01
 
 
 def test_later_films_follow_the_counts_of_those_that_are_left():
-    """Two of three films: the chance of each pair, added up by hand over both orders."""
+    """Two of three films: the probability of each pair, added up by hand over both orders."""
     counts, rng = np.array([1, 2, 3]), np.random.default_rng(0)
-    drawn = np.bincount([3 - by_popularity(counts, np.empty(0, int), 2, rng).sum() for _ in range(4000)], minlength=3)
+    drawn = np.bincount(
+        [3 - draw_by_popularity(counts, np.empty(0, int), 2, rng).sum() for _ in range(4000)], minlength=3
+    )
     without = np.array([2 / 6 * 3 / 4 + 3 / 6 * 2 / 3, 1 / 6 * 3 / 5 + 3 / 6 * 1 / 3, 1 / 6 * 2 / 5 + 2 / 6 * 1 / 4])
     assert chisquare(drawn, 4000 * without).pvalue > 0.01
 
 
-@pytest.mark.parametrize("draw", [by_popularity, uniformly])
+@pytest.mark.parametrize("draw", [draw_by_popularity, draw_uniformly])
 def test_too_few_films_to_draw_from_is_an_error_that_names_the_way_out(draw):
     with pytest.raises(ProtocolError, match=r"only 99 films .* --protocol full"):
         draw(np.ones(120), np.arange(21), 100, np.random.default_rng(0))
@@ -98,10 +101,28 @@ def test_rules_are_plain_json_and_say_what_the_code_does():
     assert FULL.sampled == 0
 
 
-def test_a_cut_through_time_names_its_dates():
-    world = toys.over_days([[(0, 1), (1, 20)]] * 10)
-    assert TIME.rules_on(world)["dates"] == {"valid": "2001-09-10", "test": "2001-09-29"}
-    assert FULL.rules_on(world) == FULL.rules
+def test_a_split_by_time_names_its_dates_and_that_settings_know_more():
+    world = toys.over_days([[(0, 1), (1, 10), (2, 20)]] * 10)
+    assert TIME.rules_on(world)["dates"] == {"valid": "2001-09-19", "test": "2001-09-29"}
+    assert "tuned on leave-one-out validation" in TIME.rules["settings"]
+    assert FULL.rules_on(toys.cycle()) == FULL.rules
+
+
+def test_every_protocol_has_words_for_people():
+    for name, protocol in PROTOCOLS.items():
+        assert protocols.title(name) == protocol.title != name
+        assert len(protocols.meaning(name)) > 50
+    assert (protocols.title("gone"), protocols.meaning("gone")) == ("gone", "")
+
+
+def test_protocols_are_shown_in_their_order_and_those_that_are_gone_come_last():
+    assert protocols.in_order(["time", "gone", "an-old-one", "full"]) == ["full", "time", "an-old-one", "gone"]
+
+
+def test_protocols_of_one_splitting_share_their_models():
+    assert protocols.sharing_models("uniform-100") == ["full", "popularity-100", "uniform-100"]
+    assert protocols.sharing_models("time") == ["time"]
+    assert protocols.sharing_models("gone") == ["gone"]
 
 
 def test_an_unknown_protocol_is_answered_with_the_known_ones():

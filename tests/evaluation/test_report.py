@@ -1,26 +1,20 @@
 import re
 
 import numpy as np
+import pytest
 
 from recsys import paths
-from recsys.__main__ import main
-from recsys.evaluation import report, results, run
-from recsys.evaluation.metrics import summary
+from recsys.data import prepared
+from recsys.evaluation import evaluate as run
+from recsys.evaluation import report, results
 from tests import toys
+from tests.evaluation import made_up
 
 RIGHT, WRONG = np.ones((1, 400), int), np.full((1, 400), 50)
 
 
-def keep(variant, ranks, dataset="ml-1m", protocol="full", **more):
-    """Write a result as `evaluate` does, with made-up ranks (S, B)."""
-    each = [summary(row) for row in ranks]
-    mean = {name: float(np.mean([metrics[name] for metrics in each])) for name in each[0]}
-    document = dict.fromkeys(("variant", "model", "title", "family", "paper"), variant)
-    document |= {"dataset": dataset, "protocol": {"name": protocol, "ranked": "all"}, "fingerprint": "f" * 64}
-    document |= {"config": {}, "mean": mean, "std": {"ndcg@10": 0.0123} if len(ranks) > 1 else {}}
-    document |= {"seeds": [{"seed": seed, "metrics": metrics} for seed, metrics in enumerate(each)]}
-    circumstances = {"machine": "a machine", "device": "cpu", "date": "2026-01-02T03:04", "versions": {"torch": "2.13"}}
-    results.write(document | more | {"run": circumstances}, np.asarray(ranks))
+def keep(variant, ranks, dataset="ml-1m", **more):
+    made_up.keep(variant, ranks, dataset, **more)
 
 
 def rows(text):
@@ -50,7 +44,7 @@ def test_figures_of_another_protocol_are_not_mixed_in():
     assert rows(report.report())["bert4rec"]["published NDCG@10"] == ".4818 P"
 
 
-def test_whoever_cannot_be_told_from_the_best_is_marked():
+def test_what_cannot_be_told_from_the_best_is_marked():
     rng = np.random.default_rng(0)
     keep("best", rng.permutation(np.tile([1, 2, 3, 4], 100))[None])
     keep("as-good", rng.permutation(np.tile([1, 2, 3, 4], 100))[None])
@@ -73,19 +67,71 @@ def test_what_lists_are_like_is_printed_where_it_was_measured():
     keep("markov", WRONG)
     text = report.report()
     assert "| top ten of | coverage | Gini | calibration error |" in text
-    assert "| bert4rec | 0.25 | 0.5 | 0.0125 |" in text
+    assert "| bert4rec | 0.25 | 0.5 | 0.0125 * |" in text
     assert "| markov | 0" not in text
 
 
-def test_only_what_is_asked_for_is_printed(capsys):
+def test_only_what_is_asked_for_is_printed():
     keep("popular", RIGHT, dataset="ml-100k")
-    keep("popular", WRONG, dataset="ml-1m")
-    assert main(["report", "--dataset", "ml-1m", "--brief"]) == 0
-    printed = capsys.readouterr().out
-    assert list(rows(printed)) == ["popular"]
-    assert "## " not in printed
-    assert main(["report", "--dataset", "ml-20m"]) == 1
-    assert "python -m recsys evaluate" in capsys.readouterr().err
+    keep("popular", WRONG)
+    keep("als", WRONG, protocol="time")
+    brief = report.report(["ml-1m"], ["full"], brief=True)
+    assert list(rows(brief)) == ["popular"]
+    assert "## " not in brief
+    sections = [line for line in report.report().splitlines() if line.startswith("## ")]
+    assert sections == ["## ml-100k, protocol full", "## ml-1m, protocol full", "## ml-1m, protocol time"]
+
+
+def test_without_results_there_is_a_command_that_makes_some():
+    with pytest.raises(results.ResultError, match=r"nothing .*; run: .*-m recsys evaluate all --dataset ml-20m"):
+        report.report(["ml-20m"])
+
+
+def test_every_section_says_how_many_people_were_asked_and_that_few_are_too_few():
+    keep("popular", RIGHT)
+    assert "Measured on 400 people.\n" in report.report()
+    keep("popular", RIGHT[:, :199], protocol="time")
+    text = report.report(protocols_=["time"])
+    assert "Measured on 199 people. With fewer than 200 people, differences between recommenders are noise." in text
+
+
+def test_a_stale_result_beside_others_is_left_out_with_a_command_and_stops_nothing():
+    world = toys.cycle()
+    prepared.save(world, {})
+    run.evaluate("counts", world)
+    keep("trained", np.ones((1, 150), int), dataset="cycle")
+    said = []
+    assert list(rows(report.report(say=said.append))) == ["counts"]
+    assert len(said) == 1
+    assert "evaluate trained --dataset cycle --protocol full" in said[0]
+    keep("counts", np.ones((1, 150), int), dataset="cycle")
+    with pytest.raises(results.ResultError, match="evaluate all --dataset cycle --protocol full"):
+        report.report(say=said.append)
+
+
+def test_results_of_a_protocol_that_is_gone_are_still_reported():
+    keep("popular", RIGHT, protocol="of-old")
+    assert "## ml-1m, protocol of-old" in report.report()
+
+
+def test_codes_of_published_figures_are_explained_and_other_methods_are_not_set_equal():
+    keep("bpr-mf", RIGHT)
+    keep("bert4rec", RIGHT)
+    text = report.report()
+    assert ".0370 A*" in rows(text)["bpr-mf"]["published NDCG@10"]
+    assert (
+        "Published figures. A: as ours: same films, last two films held out, seen films hidden. A* beside bpr-mf: "
+        in text
+    )
+    assert "ours are computed from the history." in text
+
+
+def test_older_calibration_errors_are_marked():
+    keep("bert4rec", RIGHT, beyond={"gini@10": 0.5}, calibration={"ece": 0.0125})
+    assert "| 0.0125 * |" in report.report()
+    keep("bert4rec", RIGHT, beyond={"gini@10": 0.5}, calibration={"ece": 0.0125, "over": results.UNSEEN})
+    assert "| 0.0125 |" in report.report()
+    assert "those already seen included" not in report.report()
 
 
 def test_a_real_result_can_be_reported():

@@ -6,23 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recsys import paths
+from recsys import files, paths
+from recsys.data import prepared
+from recsys.errors import recsys_command
 from recsys.evaluation import results
-from recsys.evaluation.metrics import summary
-from recsys.evaluation.run import evaluate
+from recsys.evaluation.evaluate import evaluate
 from tests import toys
+from tests.evaluation.made_up import CIRCUMSTANCES, keep
 
 CYCLE = toys.cycle()
-
-
-def keep(variant, ranks):
-    """Write a result as `evaluate` does, with made-up ranks (S, B)."""
-    each = [summary(row) for row in np.asarray(ranks)]
-    mean = {name: float(np.mean([metrics[name] for metrics in each])) for name in each[0]}
-    document = dict.fromkeys(("variant", "model", "title", "family", "paper"), variant)
-    document |= {"dataset": "toy", "protocol": {"name": "full"}, "fingerprint": "f", "config": {}, "mean": mean}
-    document |= {"seeds": [{"seed": seed, "metrics": metrics} for seed, metrics in enumerate(each)]}
-    results.write(document | {"std": {}, "run": {"date": "2026-01-01"}}, np.asarray(ranks))
 
 
 def test_the_best_ndcg_stands_first_and_a_single_seed_has_no_spread():
@@ -42,6 +34,68 @@ def test_an_empty_leaderboard_has_its_columns_and_what_is_missing_names_the_line
     assert results.leaderboard("toy", "full").empty
     assert results.available() == []
     with pytest.raises(results.ResultError, match="evaluate als --dataset toy --protocol full"):
+        results.load("toy", "full", "als")
+
+
+def test_a_result_of_other_data_than_this_machines_gives_way_to_the_shipped_one_of_it():
+    prepared.save(CYCLE, {})
+    evaluate("counts", CYCLE, ship=True)
+    keep("counts", np.ones((1, 200)), dataset="cycle")
+    assert results.load("cycle", "full", "counts")["fingerprint"] == CYCLE.fingerprint
+    assert results.ranks("cycle", "full", "counts").mean() > 1
+
+
+def test_a_stale_result_is_left_out_with_a_command_that_brings_it_back():
+    prepared.save(CYCLE, {})
+    evaluate("counts", CYCLE)
+    keep("trained", np.ones((1, 200)), dataset="cycle")
+    said = []
+    assert results.leaderboard("cycle", "full", said.append)["variant"].tolist() == ["counts"]
+    command = recsys_command("evaluate", "trained", "--dataset", "cycle", "--protocol", "full")
+    assert said == [f"trained was measured on another form of cycle than the one on this machine; run: {command}"]
+    with pytest.raises(results.ResultError, match="another form of cycle"):
+        results.ranks("cycle", "full", "trained")
+
+
+def test_where_the_data_is_not_here_the_form_that_most_results_are_of_counts():
+    keep("als", [[2, 2]])
+    keep("popular", [[1, 1]])
+    keep("a-stale-one", [[1, 1]], fingerprint="other")
+    said = []
+    assert results.leaderboard("toy", "full", said.append)["variant"].tolist() == ["popular", "als"]
+    assert len(said) == 1
+    assert said[0].startswith("a-stale-one is left out: it was measured on other people of toy than most others; run: ")
+    assert "evaluate all --dataset toy --protocol full" in said[0]
+
+
+def test_of_two_forms_that_are_as_common_the_one_measured_last_counts():
+    keep("als", [[2, 2]], run=CIRCUMSTANCES | {"date": "2026-02-01"})
+    keep("a-stale-one", [[1, 1]], fingerprint="other")
+    assert results.leaderboard("toy", "full", [].append)["variant"].tolist() == ["als"]
+
+
+def test_other_dates_are_other_people_but_rules_may_be_put_better():
+    for variant in ("als", "popular"):
+        keep(variant, [[2, 2]], rules={"dates": {"test": "2000-01-01"}})
+    keep("late", [[1, 1]], rules={"dates": {"test": "2001-01-01"}})
+    keep("reworded", [[1, 1]], rules={"dates": {"test": "2000-01-01"}, "ranked": "every film"})
+    said = []
+    assert results.leaderboard("toy", "full", said.append)["variant"].tolist() == ["reworded", "als", "popular"]
+    assert [line.split()[0] for line in said] == ["late"]
+
+
+def test_a_stamp_changes_with_the_data_on_this_machine():
+    before = results.stamp("cycle", "full")
+    prepared.save(CYCLE, {})
+    assert results.stamp("cycle", "full") != before
+
+
+def test_a_file_of_another_version_is_named_with_the_command_that_replaces_it():
+    keep("als", [[1, 1]])
+    path = paths.results(paths.home(), "toy", "full") / "als.json"
+    document = {name: value for name, value in results.load("toy", "full", "als").items() if name != "users"}
+    path.write_bytes(files.seal(document))
+    with pytest.raises(results.ResultError, match=r"lacks users; run: .*evaluate als --dataset toy"):
         results.load("toy", "full", "als")
 
 
@@ -82,7 +136,8 @@ def test_the_leaderboard_leaves_out_a_damaged_file_and_says_so(home):
     said = []
     assert results.leaderboard("toy", "full", said.append)["variant"].tolist() == ["popular"]
     assert len(said) == 1
-    assert "als.json is damaged; run: python -m recsys evaluate als --dataset toy" in said[0]
+    assert said[0].startswith(f"{path} is damaged; run: ")
+    assert "-m recsys evaluate als --dataset toy --protocol full" in said[0]
 
 
 def test_a_measured_model_is_on_the_leaderboard():
@@ -105,8 +160,23 @@ def test_published_figures_carry_their_rules_and_source():
     assert results.published("beauty", "full").empty
 
 
+def test_figures_of_a_method_that_is_not_quite_ours_are_marked_and_say_what_differs():
+    table = results.published("ml-1m", "full").set_index("title")
+    assert table.loc["SASRec, sampled softmax of 3,000", ["variant", "ndcg@10", "code"]].tolist() == [
+        "sasrec-softmax",
+        0.1857,
+        "A*",
+    ]
+    assert "3,000 sampled films" in table.loc["SASRec, sampled softmax of 3,000", "rules"]
+    assert (table.loc["MF-BPR", "code"].isin(["A*", "B*"])).all()
+    assert "ours are computed from the history" in table.loc["MF-BPR", "rules"].iloc[0]
+    assert table.loc["ItemKNN", "code"] == "M*"
+    assert table.loc["EASE", "code"] == "M"
+    assert table.loc["EASE", "rules"] in table.loc["ItemKNN", "rules"]
+
+
 def test_a_training_curve_survives_a_resumed_run_and_a_half_written_line():
-    folder = paths.checkpoint("toy", "bert4rec", 2)
+    folder = paths.checkpoint("toy", "leave-one-out", "bert4rec", 2)
     folder.mkdir(parents=True)
     events = [{"note": "started"}, {"epoch": 1, "loss": 5.0}, {"epoch": 2, "loss": 9.0}, {"epoch": 2, "loss": 4.0}]
     (folder / "log.jsonl").write_text("\n".join(map(json.dumps, events)) + '\n{"epoch": 3, "lo')
@@ -115,7 +185,7 @@ def test_a_training_curve_survives_a_resumed_run_and_a_half_written_line():
 
 def test_the_shipped_curve_is_shown_where_nothing_was_trained():
     assert results.curve("toy", "bert4rec").empty
-    folder = paths.shipped_checkpoint("toy", "bert4rec")
+    folder = paths.shipped_checkpoint("toy", "leave-one-out", "bert4rec")
     folder.mkdir(parents=True)
     (folder / "log.jsonl").write_text('{"epoch": 1, "loss": 5.0}\n')
     assert results.curve("toy", "bert4rec")["loss"].tolist() == [5.0]

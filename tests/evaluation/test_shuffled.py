@@ -7,13 +7,13 @@ from recsys.data.layouts import Raw
 from recsys.data.movielens import assemble
 from recsys.data.split import leave_one_out
 from recsys.evaluation import protocols
-from recsys.evaluation.metrics import summary
-from recsys.evaluation.run import ranks
+from recsys.evaluation.evaluate import ranks
 from recsys.models import registry
+from recsys.ranking.metrics import summary
 from tests import toys
 
 COUNTING = {  # here, because other tests of this folder put fakes into the registry
-    variant: cls for variant in registry.names() if (cls := registry.get(variant)).family == "No learning"
+    name: variant for name in registry.names() if (variant := registry.get(name)).family == "No learning"
 }
 
 
@@ -33,10 +33,10 @@ def shuffled(raw, seed):
     return Raw(raw.user[rows], raw.movie[rows], raw.rating[rows], raw.timestamp[rows], raw.films)
 
 
-def metrics(variant, dataset):
+def metrics(name, dataset):
     split = leave_one_out(dataset)
-    cls = COUNTING[variant]
-    model = cls(cls.preset(variant, dataset.name)).fit(split.train, split.valid)
+    variant = COUNTING[name]
+    model = variant.model(variant.preset(dataset.name)).fit(split.train, split.valid)
     return summary(ranks(model, split.test, protocols.get("full"), dataset))
 
 

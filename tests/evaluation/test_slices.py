@@ -3,11 +3,19 @@ import pytest
 
 from recsys.data.split import by_time, leave_one_out
 from recsys.evaluation import results
-from recsys.evaluation.metrics import METRICS, ndcg
-from recsys.evaluation.run import evaluate
-from recsys.evaluation.slices import NO_GENRE, NO_YEAR, by_genre, by_history, by_popularity, side_by_side, slices
+from recsys.evaluation.evaluate import evaluate
+from recsys.evaluation.slices import (
+    NO_GENRE,
+    NO_YEAR,
+    genre_buckets,
+    history_buckets,
+    popularity_buckets,
+    side_by_side,
+    slices,
+)
+from recsys.ranking.metrics import METRICS, ndcg
 from tests import toys
-from tests.evaluation.test_run import train
+from tests.evaluation.test_evaluate import train
 
 CYCLE = toys.cycle()
 
@@ -17,18 +25,20 @@ def buckets(dataset, cut):
     return {name: np.flatnonzero(mine).tolist() for name, mine in cut(leave_one_out(dataset)) if mine.any()}
 
 
-def test_histories_are_told_apart_by_their_films_before_the_target():
+def test_histories_are_grouped_by_their_length_before_the_target():
     world = toys.dataset([range(10), range(11), range(51), range(201)], n_items=201)
-    assert buckets(world, by_history) == {"under 10": [0], "10–19": [1], "50–99": [2], "200 and more": [3]}
+    assert buckets(world, history_buckets) == {"under 10": [0], "10–19": [1], "50–99": [2], "200 and more": [3]}
 
 
-def test_targets_are_told_apart_by_where_they_stand_in_the_catalogue():
+def test_targets_are_grouped_by_how_often_they_were_watched():
     """200 films: item 0 is watched by all, the next 19 by some, 20–99 by one, the rest by nobody in training."""
     common = [
         [0, film, 150, last] for film, last in zip(range(1, 20), [0, 1, 5, 19, 30, 99, 100, 199] * 3, strict=False)
     ]
     world = toys.dataset([*common, *[[0, 1 + film % 19, 160, 20] for film in range(19)], [*range(20, 100), 0, 0]], 200)
-    found = {name: set(leave_one_out(world).test.targets[rows]) for name, rows in buckets(world, by_popularity).items()}
+    found = {
+        name: set(leave_one_out(world).test.targets[rows]) for name, rows in buckets(world, popularity_buckets).items()
+    }
     assert found == {
         "0–1 % most watched": {0, 1},
         "1–10 % most watched": {5, 19},
@@ -40,7 +50,7 @@ def test_targets_are_told_apart_by_where_they_stand_in_the_catalogue():
 def test_a_film_of_two_genres_counts_in_both_and_one_without_any_has_a_bucket():
     world = toys.dataset([[5, 5, 0], [5, 5, 1], [5, 5, 2]], n_items=6)
     world.catalog.movies["genres"] = ["Action|Drama", "Drama", "", "", "", ""]
-    assert buckets(world, by_genre) == {NO_GENRE: [2], "Action": [0], "Drama": [0, 1]}
+    assert buckets(world, genre_buckets) == {NO_GENRE: [2], "Action": [0], "Drama": [0, 1]}
 
 
 def test_figures_of_a_bucket_are_those_of_its_users_over_all_seeds():

@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import pytest
 
-from recsys.models import _encoder
+from recsys.text import encoder
 
 
 def words_as_vectors(texts, report):
@@ -16,14 +16,14 @@ def words_as_vectors(texts, report):
 
 
 def _word(word):
-    return np.random.default_rng(zlib.crc32(word.encode())).normal(size=_encoder.DIM)
+    return np.random.default_rng(zlib.crc32(word.encode())).normal(size=encoder.DIM)
 
 
 @pytest.fixture(scope="module")
 def known_encoder(tmp_path_factory):
-    """An empty home, and `words_as_vectors` in the encoder's place; gives the home."""
+    """An empty home, which it yields, and `words_as_vectors` instead of the encoder."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RECSYS_HOME", str(home))
-        patch.setattr(_encoder, "encode", words_as_vectors)
+        patch.setattr(encoder, "encode", words_as_vectors)
         yield home

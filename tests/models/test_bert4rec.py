@@ -2,68 +2,69 @@ import numpy as np
 import pytest
 import torch
 
-from recsys.data.schema import DataError, Queries
+from recsys.data.schema import DataError, HeldOut, Queries
 from recsys.data.split import leave_one_out
-from recsys.evaluation import metrics
-from recsys.models._transformer import Dropout
-from recsys.models.bert4rec import NOTHING, Bert4Rec, Bert4RecConfig, cloze
+from recsys.models.base import ConfigError
+from recsys.models.bert4rec import IGNORE_INDEX, Bert4Rec, Bert4RecConfig, cloze
+from recsys.models.nn.layers import Dropout
+from recsys.ranking import metrics
 from recsys.training.batches import Draws
 from recsys.training.run import Run
 from tests import toys
+from tests.models.configs import changed
 
 SEQUENCES = [np.arange(start, start + 40) % 60 for start in range(500)]
 LENGTHS = np.full(500, 40)
-
-
 DRAWS = Draws(seed=0, epoch=0)
 
 
-def hide(draws=DRAWS, **settings):
+def mask(draws=DRAWS, **settings):
     """Tokens and targets, (500, 40) each."""
-    films, rows = np.concatenate(SEQUENCES), np.arange(500)
-    tokens, targets = cloze(films, LENGTHS, rows, 60, Bert4RecConfig(**settings), draws)
+    items, rows = np.concatenate(SEQUENCES), np.arange(500)
+    tokens, targets = cloze(items, LENGTHS, rows, 60, Bert4RecConfig(**settings), draws)
     return tokens.reshape(500, 40), targets.reshape(500, 40)
 
 
-def test_a_fifth_of_the_films_is_hidden_and_each_can_be_guessed_from_its_target():
-    tokens, targets = hide(last_share=0.0)
+def test_a_fifth_of_the_items_is_masked_and_is_the_target_there():
+    tokens, targets = mask(last_item_mask_prob=0.0)
     masked = tokens == 61
     assert masked.mean() == pytest.approx(0.2, abs=0.01)
-    np.testing.assert_array_equal(masked, targets != NOTHING)
-    np.testing.assert_array_equal(np.where(targets == NOTHING, tokens, targets), SEQUENCES)
+    np.testing.assert_array_equal(masked, targets != IGNORE_INDEX)
+    np.testing.assert_array_equal(np.where(targets == IGNORE_INDEX, tokens, targets), SEQUENCES)
 
 
 def test_masks_change_with_the_epoch_and_the_seed():
-    first, again = hide(), hide()
+    first, again = mask(), mask()
     np.testing.assert_array_equal(first, again)
     for other in (Draws(seed=0, epoch=1), Draws(seed=1, epoch=0)):
-        both = (hide(other)[0] == 61) & (first[0] == 61)
-        assert both.mean() == pytest.approx(0.18**2 + 0.1 / 40, abs=0.01)  # as often as chance has it
+        both = (mask(other)[0] == 61) & (first[0] == 61)
+        assert both.mean() == pytest.approx(0.18**2 + 0.1 / 40, abs=0.01)  # as often as two independent draws agree
 
 
 def test_a_sequence_is_masked_alike_in_whatever_batch_it_lies():
     data, draws = toys.cycle(length=15), Draws(seed=3, epoch=2)
     model = untrained()
-    together = model.sample(data.histories, np.arange(8), 20, draws)
+    together = model.collate(data.histories, np.arange(8), 20, draws)
     for row in range(8):
-        alone = model.sample(data.histories, np.array([row]), 20, draws)
+        alone = model.collate(data.histories, np.array([row]), 20, draws)
         torch.testing.assert_close(alone.tokens[0], together.tokens[row])
 
 
-def test_the_states_asked_for_are_those_of_the_hidden_films():
+def test_the_hidden_states_wanted_are_those_of_the_masked_items():
     model, data = untrained(), toys.dataset([np.arange(4), np.arange(9), [7]], 30)
-    batch = model.sample(data.histories, np.arange(3), 30, Draws(0, 0))
+    batch = model.collate(data.histories, np.arange(3), 30, Draws(0, 0))
     rows = batch.picked // batch.at.shape[1]
-    places = batch.at.flatten()[batch.picked]
-    assert torch.equal(batch.tokens[rows, places], torch.full_like(places, 31))
+    positions = batch.at.flatten()[batch.picked]
+    assert torch.equal(batch.tokens[rows, positions], torch.full_like(positions, 31))
     assert (batch.tokens == 31).sum() == len(batch.targets)
-    assert batch.targets.tolist() == [int(data.histories[row][place]) for row, place in zip(rows, places, strict=True)]
+    expected = [int(data.histories[row][position]) for row, position in zip(rows, positions, strict=True)]
+    assert batch.targets.tolist() == expected
 
 
-@pytest.mark.parametrize("fading", [False, True])
+@pytest.mark.parametrize("relative_bias", [False, True])
 @pytest.mark.parametrize("pre_norm", [False, True])
-def test_what_is_computed_only_where_it_is_wanted_is_the_same(pre_norm, fading):
-    module = untrained(init=0.5, layers=2, pre_norm=pre_norm, fading=fading).module.eval()
+def test_what_is_computed_only_where_it_is_wanted_is_the_same(pre_norm, relative_bias):
+    module = untrained(init=0.5, layers=2, pre_norm=pre_norm, relative_bias=relative_bias).module.eval()
     tokens = torch.tensor([[1, 31, 2, 8, 9], [3, 4, 31, 30, 30]])
     at = torch.tensor([[1, 4, 0], [2, 0, 0]])
     everywhere, wanted = module(tokens), module(tokens, at)
@@ -75,55 +76,57 @@ def test_what_is_computed_only_where_it_is_wanted_is_the_same(pre_norm, fading):
     torch.testing.assert_close(*gradients)
 
 
-def test_every_sample_has_something_to_guess():
-    _, targets = hide(mask_share=0.0, last_share=0.0)
-    assert ((targets != NOTHING).sum(1) == 1).all()
-    assert len(set(np.nonzero(targets != NOTHING)[1])) == 40  # anywhere in the sequence
+def test_every_sample_has_a_target():
+    _, targets = mask(mask_prob=0.0, last_item_mask_prob=0.0)
+    assert ((targets != IGNORE_INDEX).sum(1) == 1).all()
+    assert len(set(np.nonzero(targets != IGNORE_INDEX)[1])) == 40  # anywhere in the sequence
 
 
-def test_last_only_samples_hide_the_last_film_and_no_other():
-    tokens, _ = hide(last_share=1.0)
+def test_some_samples_mask_the_last_item_and_no_other():
+    tokens, _ = mask(last_item_mask_prob=1.0)
     assert (tokens[:, -1] == 61).all()
     assert (tokens == 61).sum() == 500
 
 
 def test_eighty_ten_ten():
-    tokens, targets = hide(keep_some=True, last_share=0.0)
-    token, target, film = tokens.ravel(), targets.ravel(), np.concatenate(SEQUENCES)
-    guessed = target != NOTHING
-    assert (token[guessed] == 61).mean() == pytest.approx(0.8, abs=0.02)
-    assert (token[guessed] == film[guessed]).mean() == pytest.approx(0.1, abs=0.02)
-    assert len(np.unique(token[guessed & (token != 61) & (token != film)])) == 60  # any film may replace one
-    np.testing.assert_array_equal(token[~guessed], film[~guessed])
-    np.testing.assert_array_equal(target[guessed], film[guessed])
+    tokens, targets = mask(bert_80_10_10=True, last_item_mask_prob=0.0)
+    token, target, item = tokens.ravel(), targets.ravel(), np.concatenate(SEQUENCES)
+    masked = target != IGNORE_INDEX
+    assert (token[masked] == 61).mean() == pytest.approx(0.8, abs=0.02)
+    assert (token[masked] == item[masked]).mean() == pytest.approx(0.1, abs=0.02)
+    assert len(np.unique(token[masked & (token != 61) & (token != item)])) == 60  # any item may replace one
+    np.testing.assert_array_equal(token[~masked], item[~masked])
+    np.testing.assert_array_equal(target[masked], item[masked])
 
 
-def test_windows_reach_the_old_films_of_long_histories():
+def test_windows_reach_the_old_items_of_long_histories():
     histories, rows = [np.arange(50)], np.array([0])
     for windows, reached in ((False, 10), (True, 50)):
         model = Bert4Rec(Bert4RecConfig(length=10, windows=windows))
-        seen = {film for epoch in range(200) for film in model._stretches(histories, rows, Draws(0, epoch))[0]}
+        seen = {item for epoch in range(200) for item in model.sequences(histories, rows, Draws(0, epoch))[0]}
         assert len(seen) == reached
 
 
-@pytest.mark.parametrize(("pre_norm", "fading"), [(False, False), (True, False), (True, True)])
-def test_it_learns_that_the_next_film_is_the_last_plus_one(pre_norm, fading):
-    histories = [(user + np.arange(6 + user % 11)) % 20 for user in range(240)]
+def trained_hit_rate(histories, **settings):
+    """HR@1 of the items that were left out, after 20 epochs or as many as the settings say."""
     split = leave_one_out(toys.dataset(histories, 20))
-    config = Bert4RecConfig(
-        dim=32,
-        length=10,
-        epochs=40,
-        batch_size=16,
-        lr=5e-3,
-        warmup=20,
-        last_share=0.3,
-        pre_norm=pre_norm,
-        fading=fading,
-    )
-    model = Bert4Rec(config).fit(split.train, split.valid, Run(device="cpu"))
+    toy = {"dim": 32, "length": 10, "epochs": 20, "batch_size": 16, "lr": 5e-3, "warmup_steps": 20}
+    model = Bert4Rec(changed(Bert4RecConfig(), **toy | settings)).fit(split.train, split.valid, Run(device="cpu"))
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
-    assert metrics.hit_rate(ranks, 1) > 0.95
+    return metrics.hit_rate(ranks, 1)
+
+
+@pytest.mark.parametrize(("pre_norm", "relative_bias"), [(False, False), (True, False), (True, True)])
+def test_it_learns_that_the_next_item_is_the_last_plus_one(pre_norm, relative_bias):
+    histories = [(user + np.arange(6 + user % 11)) % 20 for user in range(240)]
+    architecture = {"pre_norm": pre_norm, "relative_bias": relative_bias}
+    assert trained_hit_rate(histories, epochs=40, last_item_mask_prob=0.3, **architecture) > 0.95
+
+
+@pytest.mark.parametrize("loss", ["sampled-softmax", "gbce"])
+def test_it_learns_by_a_sampled_loss_too(loss):
+    histories = toys.cycle(n_items=20, n_users=200).histories
+    assert trained_hit_rate(histories, length=12, last_item_mask_prob=0.5, loss=loss, negatives=40) > 0.95
 
 
 def untrained(**settings):
@@ -133,45 +136,45 @@ def untrained(**settings):
     return model
 
 
-@pytest.mark.parametrize("fading", [False, True])
-def test_padding_changes_no_score(fading):
-    model = untrained(init=0.5, fading=fading)
+@pytest.mark.parametrize("relative_bias", [False, True])
+def test_padding_changes_no_score(relative_bias):
+    model = untrained(init=0.5, relative_bias=relative_bias)
     short, long = np.array([3, 4]), np.arange(9)
     together = model.score(Queries([short, long]))
     np.testing.assert_allclose(together[:1], model.score(Queries([short])), atol=1e-5)
 
 
-def test_both_sides_of_a_film_are_looked_at():
+def test_both_sides_of_an_item_are_attended_to():
     module = untrained(init=0.5).module.eval()
     first = module(torch.tensor([[1, 31, 2]]))[0, 1]
     assert not torch.allclose(first, module(torch.tensor([[1, 31, 3]]))[0, 1])
     assert not torch.allclose(first, module(torch.tensor([[3, 31, 2]]))[0, 1])
 
 
-def test_each_side_fades_by_its_own_slope():
-    module = untrained(init=0.5, layers=1, fading=True).module.eval()
+def test_each_side_has_a_slope_of_its_own():
+    module = untrained(init=0.5, layers=1, relative_bias=True).module.eval()
     with torch.no_grad():
-        module.blocks[0].fading.slopes.fill_(200)
-        module.blocks[0].fading.after.fill_(0)
+        module.blocks[0].relative_bias.slopes.fill_(200)
+        module.blocks[0].relative_bias.slopes_after.fill_(0)
     states = module(torch.tensor([[4, 8, 31, 15, 16], [9, 7, 31, 15, 16], [4, 8, 31, 15, 9]]))
-    torch.testing.assert_close(states[0, 2], states[1, 2])  # of what lies before, nothing is near enough
-    assert not torch.allclose(states[0, 2], states[2, 2])  # after it, all is
+    torch.testing.assert_close(states[0, 2], states[1, 2])  # before the mask, no item is near enough
+    assert not torch.allclose(states[0, 2], states[2, 2])  # after it, every item is
 
 
-@pytest.mark.parametrize("fading", [False, True])
-def test_it_matters_on_which_side_a_film_stands(fading):
-    module = untrained(init=0.5, fading=fading).module.eval()
-    if fading:
+@pytest.mark.parametrize("relative_bias", [False, True])
+def test_it_matters_on_which_side_an_item_stands(relative_bias):
+    module = untrained(init=0.5, relative_bias=relative_bias).module.eval()
+    if relative_bias:
         with torch.no_grad():
-            module.blocks[0].fading.after.fill_(3)
+            module.blocks[0].relative_bias.slopes_after.fill_(3)
     states = module(torch.tensor([[4, 31, 8], [8, 31, 4]]))
     assert not torch.allclose(states[0, 1], states[1, 1], atol=1e-3)
 
 
-def test_only_the_newest_films_count_and_a_mask_follows_them():
+def test_only_the_newest_items_count_and_a_mask_follows_them():
     model = untrained()
-    assert model.prompt(np.arange(25)).tolist() == [*range(16, 25), 31]
-    assert model.prompt(np.array([], int)).tolist() == [31]
+    assert model.input_tokens(np.arange(25)).tolist() == [*range(16, 25), 31]
+    assert model.input_tokens(np.array([], int)).tolist() == [31]
 
 
 def test_dropout_zeroes_its_share_and_keeps_the_mean():
@@ -182,28 +185,84 @@ def test_dropout_zeroes_its_share_and_keeps_the_mean():
     assert torch.equal(Dropout(0.25).eval()(torch.ones(5)), torch.ones(5))
 
 
-@pytest.mark.parametrize("loss", ["sampled-softmax", "gbce"])
-def test_it_learns_by_a_sampled_loss_too(loss):
-    split = leave_one_out(toys.cycle(n_items=20, n_users=200))
-    config = Bert4RecConfig(
-        dim=32, length=12, epochs=20, batch_size=16, lr=5e-3, warmup=20, last_share=0.5, loss=loss, negatives=40
-    )
-    model = Bert4Rec(config).fit(split.train, split.valid, Run(device="cpu"))
-    ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
-    assert metrics.hit_rate(ranks, 1) > 0.95
+@pytest.mark.parametrize(("loss", "calibrated"), [("softmax", True), ("sampled-softmax", True), ("gbce", False)])
+def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(loss, calibrated):
+    assert Bert4Rec(Bert4RecConfig(loss=loss)).calibrated is calibrated
 
 
-@pytest.mark.parametrize(("loss", "claims"), [("softmax", True), ("sampled-softmax", True), ("gbce", False)])
-def test_probabilities_are_claimed_only_where_the_loss_teaches_them(loss, claims):
-    assert Bert4Rec(Bert4RecConfig(loss=loss)).softmax is claims
+@pytest.mark.parametrize(
+    ("settings", "advice"),
+    [
+        ({"length": 1}, "length is 1, but must be at least 2"),
+        ({"dim": 0}, "dim is 0, but must be at least 1"),
+        ({"dim": 64, "heads": 3}, "dim must be a multiple of heads"),
+        ({"layers": 0}, "layers is 0"),
+        ({"dropout": 1.0}, "dropout is 1.0, but must be from 0 to 0.99"),
+        ({"mask_prob": 1.5}, "mask_prob is 1.5, but must be from 0 to 1"),
+        ({"last_item_mask_prob": -0.1}, "last_item_mask_prob is -0.1"),
+        ({"init": 0}, "init is 0, but must be greater than 0"),
+        ({"loss": "hinge"}, "loss is hinge, but must be one of: softmax, sampled-softmax"),
+        ({"negatives": 0}, "negatives is 0"),
+        ({"gbce_t": 2}, "gbce_t is 2"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_when_they_are_made(settings, advice):
+    with pytest.raises(ConfigError, match=advice):
+        Bert4RecConfig(**settings)
 
 
-def test_an_unknown_loss_is_refused_before_training():
-    split = leave_one_out(toys.cycle())
-    with pytest.raises(DataError, match="sampled-softmax"):
-        Bert4Rec(Bert4RecConfig(loss="hinge")).fit(split.train)
+def test_the_shortest_length_reads_one_item_and_the_mask():
+    model = Bert4Rec(Bert4RecConfig(length=2))
+    model.module = model.build(30)
+    assert model.input_tokens(np.arange(25)).tolist() == [24, 31]
 
 
-def test_data_without_films_is_refused():
+def test_data_without_items_is_refused():
     with pytest.raises(DataError, match="no films to train on"):
         Bert4Rec().fit(toys.dataset([[]], 5))
+
+
+@pytest.mark.parametrize("relative_bias", [False, True])
+def test_a_blank_is_predicted_from_everything_but_what_stands_there(relative_bias):
+    model = untrained(init=0.5, relative_bias=relative_bias)
+    model.module.eval()
+    history = np.array([4, 8, 15, 16, 23])
+    scores = model.fill(history, np.array([1, 4]))
+    assert scores.shape == (2, 30)
+    np.testing.assert_array_equal(model.fill(np.array([4, 9, 15, 16, 7]), np.array([1, 4])), scores)
+    assert np.abs(model.fill(np.array([4, 8, 15, 17, 23]), np.array([1, 4])) - scores).max() > 1e-3
+    np.testing.assert_array_equal(history, [4, 8, 15, 16, 23])
+
+
+def test_a_blank_at_the_end_is_the_next_item():
+    model = untrained(init=0.5)
+    model.module.eval()
+    filled = model.fill(np.array([4, 8, 15, 0]), np.array([3]))
+    np.testing.assert_allclose(filled, model.score(Queries([np.array([4, 8, 15])])), rtol=1e-4, atol=1e-5)
+
+
+def test_a_training_example_masks_some_items_and_keeps_the_others():
+    model, history = untrained(), np.arange(10)
+    tokens = model.training_example(history)
+    masked = tokens == model.module.mask
+    assert 0 < masked.sum() < len(history)
+    np.testing.assert_array_equal(tokens[~masked], history[~masked])
+
+
+@pytest.mark.parametrize("relative_bias", [False, True])
+def test_tokens_are_embedded_as_the_network_is_given_them(relative_bias):
+    model, tokens = untrained(relative_bias=relative_bias), np.array([4, 8, 31])
+    items, positions = model.embed_tokens(tokens)
+    assert (positions is None) is relative_bias
+    added = items if positions is None else items + positions
+    given = model.module.eval().embed(torch.from_numpy(tokens)[None])[0][0]
+    torch.testing.assert_close(model.module.norm(torch.from_numpy(added)), given)
+
+
+def test_validation_hides_the_items_that_were_seen():
+    """Of 30 equal scores, ties count against the target: with 9 items hidden, 21 are left."""
+    model = untrained()
+    for weights in model.module.parameters():
+        torch.nn.init.zeros_(weights)
+    found = model._validate(model.module, HeldOut(Queries([np.arange(9)]), np.array([20])))
+    assert found["mrr"] == pytest.approx(1 / 21, abs=1e-6)

@@ -1,46 +1,47 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
-from recsys.evaluation import metrics
-from recsys.models.caser import Caser, CaserConfig, running_mean
+from recsys.models.base import ConfigError
+from recsys.models.caser import Caser, CaserConfig
+from recsys.models.nn.pooling import running_mean
+from recsys.ranking import metrics
 from recsys.training.batches import Draws
 from recsys.training.run import Run
 from tests import toys
+from tests.models.configs import changed
 
 
 @pytest.mark.parametrize("settings", [{}, {"loss": "softmax", "person": False}])
-def test_it_learns_that_the_next_film_is_the_last_plus_one(settings):
+def test_it_learns_that_the_next_item_is_the_last_plus_one(settings):
     split = leave_one_out(toys.cycle(n_items=20, n_users=120, length=10))
-    config = CaserConfig(dim=32, length=10, window=3, epochs=12, batch_size=16, lr=1e-2, warmup=20)
-    model = Caser(replace(config, **settings)).fit(split.train, split.valid, Run(device="cpu"))
+    config = changed(CaserConfig(dim=32, length=10, window=3), epochs=12, batch_size=16, lr=1e-2, warmup_steps=20)
+    model = Caser(changed(config, **settings)).fit(split.train, split.valid, Run(device="cpu"))
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
     assert metrics.hit_rate(ranks, 1) > 0.95
-    assert model.score(Queries([np.array([7])])).argmax() == 8  # a stranger's, shorter than a window
+    assert model.score(Queries([np.array([7])])).argmax() == 8  # an unseen user's, shorter than a window
 
 
 def untrained(**settings):
     model = Caser(CaserConfig(dim=16, length=20, window=4, horizontal=3, vertical=2, init=0.5, **settings))
     torch.manual_seed(0)
     model.module = model.build(30)
-    torch.nn.init.normal_(model.module.weighings.weight)
+    torch.nn.init.normal_(model.module.vertical.weight)
     model.module.eval()
     return model
 
 
-def one_window(module, films):
-    """The paper's equations 3 to 8 for one window (L, D), filter by filter, place by place."""
+def one_window(module, items):
+    """The paper's equations 3 to 8 for one window (L, D), filter by filter, position by position."""
     features = []
-    for conv in module.heights:
+    for conv in module.horizontal:
         height = conv.kernel_size[0]
         for weight, bias in zip(conv.weight, conv.bias, strict=True):  # (D, height)
-            places = range(len(films) - height + 1)
-            features.append(max(torch.relu((weight.T * films[i : i + height]).sum() + bias) for i in places))
-    weighted = module.weighings.weight @ films  # (N, D)
+            starts = range(len(items) - height + 1)
+            features.append(max(torch.relu((weight.T * items[i : i + height]).sum() + bias) for i in starts))
+    weighted = module.vertical.weight @ items  # (N, D)
     return torch.cat([torch.stack(features), weighted.T.flatten()])
 
 
@@ -48,21 +49,21 @@ def test_each_position_sees_its_window_as_the_paper_computes_it():
     module = untrained(person=False).module
     tokens = torch.randint(30, (1, 7))
     states = module(tokens)[0]
-    films = torch.cat([torch.zeros(3, 16), module.items(tokens)[0]])  # a window that begins too early sees nothing
+    items = torch.cat([torch.zeros(3, 16), module.items(tokens)[0]])  # a window that begins too early sees nothing
     for end in range(7):
-        expected = module.norm(module.combine(one_window(module, films[end : end + 4])))
+        expected = module.norm(module.combine(one_window(module, items[end : end + 4])))
         torch.testing.assert_close(states[end], expected, rtol=1e-4, atol=1e-5)
 
 
-def test_films_before_the_window_count_through_the_person_only():
+def test_items_before_the_window_count_through_the_mean_only():
     tokens = torch.tensor([[1, 2, 3, 4, 5, 6], [9, 2, 3, 4, 5, 6]])
-    alone, with_person = untrained(person=False).module(tokens), untrained().module(tokens)
-    torch.testing.assert_close(alone[0, 4:], alone[1, 4:])  # the window is four films long
+    alone, with_mean = untrained(person=False).module(tokens), untrained().module(tokens)
+    torch.testing.assert_close(alone[0, 4:], alone[1, 4:])  # the window is four items long
     assert not torch.allclose(alone[0, 3], alone[1, 3])
-    assert not torch.allclose(with_person[0, 5], with_person[1, 5])
+    assert not torch.allclose(with_mean[0, 5], with_mean[1, 5])
 
 
-def test_a_later_film_changes_no_earlier_state():
+def test_a_later_item_changes_no_earlier_state():
     module = untrained().module
     states = module(torch.tensor([[31, 4, 8, 15, 16], [31, 4, 8, 23, 30]]))  # 30 is padding
     torch.testing.assert_close(states[0, :3], states[1, :3])
@@ -88,13 +89,19 @@ def test_every_weight_learns():
         hidden @ weight.T + bias, targets, reduction="sum"
     )
     split = leave_one_out(toys.cycle(30, 8, 8))
-    model.loss(model.module.train(), model.sample(split.train.histories, np.arange(8), 30, Draws(0, 0))).backward()
+    model.loss(model.module.train(), model.collate(split.train.histories, np.arange(8), 30, Draws(0, 0))).backward()
     for name, weight in model.module.named_parameters():
         assert weight.grad is not None, name
         assert weight.grad.any(), name
 
 
-def test_its_loss_is_binary_cross_entropy_against_three_films_of_each_position():
+def test_its_loss_is_binary_cross_entropy_against_three_items_of_each_position():
     config = CaserConfig()
-    assert (config.loss, config.negatives, config.calibration) == ("gbce", 3, 0)
-    assert not Caser().softmax
+    assert (config.loss, config.negatives, config.gbce_t) == ("gbce", 3, 0)
+    assert not Caser().calibrated
+
+
+@pytest.mark.parametrize("name", ["window", "horizontal", "vertical"])
+def test_filters_of_no_size_are_refused(name):
+    with pytest.raises(ConfigError, match=f"{name} is 0, but must be at least 1"):
+        CaserConfig(**{name: 0})

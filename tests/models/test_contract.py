@@ -1,6 +1,6 @@
 """What every recommender must do, whatever it has learnt. Being registered is all it takes to be tested here."""
 
-from dataclasses import replace
+import re
 
 import numpy as np
 import pytest
@@ -8,8 +8,11 @@ import pytest
 from recsys.data.schema import HeldOut, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
+from recsys.models.base import Variant
+from recsys.ranking.ranking import Ranking
 from recsys.training.run import Run
 from tests import toys
+from tests.models.configs import changed
 
 pytestmark = pytest.mark.usefixtures("known_encoder")
 
@@ -36,7 +39,7 @@ TOY_CONFIGS = {  # what to change in a preset so that a toy fit takes a second
 WORLD = toys.cycle(n_items=20, n_users=61, length=8)  # 61: no layer is that wide
 HISTORIES = [
     np.array([3, 4, 5]),
-    np.array([], np.int64),  # nobody yet
+    np.array([], np.int64),  # nothing watched yet
     np.array([7]),
     np.arange(10_000) % WORLD.n_items,
     np.array([2, 2, 2, 9, 2, 9, 9]),
@@ -44,11 +47,14 @@ HISTORIES = [
 ]
 
 
-def fitted(variant, seed=0):
-    cls = registry.get(variant)
-    config = replace(cls.preset(variant, WORLD.name), **TOY_CONFIGS.get(variant, {}))
+def unfitted(name):
+    variant = registry.get(name)
+    return variant.model(changed(variant.preset(WORLD.name), **TOY_CONFIGS.get(name, {})))
+
+
+def fitted(name, seed=0):
     split = leave_one_out(WORLD)
-    return cls(config).fit(split.train, split.valid, Run(seed=seed, device="cpu"))
+    return unfitted(name).fit(split.train, split.valid, Run(seed=seed, device="cpu"))
 
 
 @pytest.fixture(scope="module", params=registry.names())
@@ -62,36 +68,86 @@ def model(variant, known_encoder):
 
 
 def test_it_says_what_it_is(variant):
-    cls = registry.get(variant)
-    assert cls.title
-    assert cls.family
-    assert isinstance(cls.preset(variant, "ml-1m"), cls.Config)
+    found = registry.get(variant)
+    assert isinstance(found, Variant)
+    assert found.name == variant
+    assert found.title
+    assert found.family
+    assert found.model().title == found.title
 
 
-def test_every_film_gets_a_finite_score(model):
+def test_all_its_settings_are_of_its_own_kind(variant):
+    found = registry.get(variant)
+    for dataset in ("ml-1m", *found.presets):
+        assert type(found.preset(dataset)) is found.architecture.Config
+
+
+def test_every_item_gets_a_finite_score(model):
     scores = model.score(Queries(HISTORIES))
     assert scores.shape == (len(HISTORIES), WORLD.n_items)
     assert scores.dtype == np.float32
     assert np.isfinite(scores).all()
 
 
-def test_film_vectors_are_a_finite_row_for_every_film(model):
-    vectors = model.film_vectors() if hasattr(model, "film_vectors") else None
-    if vectors is not None:
-        assert (len(vectors), vectors.ndim, vectors.dtype) == (WORLD.n_items, 2, np.float32)
-        assert np.isfinite(vectors).all()
+def test_item_embeddings_are_a_finite_row_for_every_item(model):
+    if not model.has_item_embeddings:
+        pytest.skip("it has none")
+    vectors = model.item_embeddings()
+    assert (len(vectors), vectors.ndim, vectors.dtype) == (WORLD.n_items, 2, np.float32)
+    assert np.isfinite(vectors).all()
+
+
+def test_what_it_does_not_declare_is_refused_in_words(model):
+    tokens, positions = np.array([3, 4]), np.array([0])
+    abilities = [
+        (model.has_item_embeddings, model.item_embeddings, ()),
+        (model.has_attention, model.attention, (tokens,)),
+        (model.fills_blanks, model.fill, (tokens, positions)),
+        (model.fills_blanks, model.training_example, (tokens,)),
+        (model.fills_blanks, model.embed_tokens, (tokens,)),
+    ]
+    for declared, method, arguments in abilities:
+        if not declared:
+            with pytest.raises(NotImplementedError, match=re.escape(model.title)):
+                method(*arguments)
+
+
+def test_attention_is_a_share_for_every_pair_of_tokens(model):
+    if not model.has_attention:
+        pytest.skip("it has none")
+    tokens = model.input_tokens(np.array([3, 4, 5]))
+    weights = model.attention(tokens)
+    assert weights.shape[2:] == (len(tokens), len(tokens))
+    np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-5)
+
+
+def test_probabilities_that_people_see_are_those_of_the_listed_items(model):
+    if not model.calibrated:
+        pytest.skip("nobody sees any")
+    seen = np.array([3, 4, 5])
+    ranking = Ranking.of(model.score(Queries([seen]))[0], seen, model.log_probabilities)
+    found = ranking.probabilities(np.arange(WORLD.n_items))
+    assert found.sum() == pytest.approx(1)
+    assert (found[seen] == 0).all()
+
+
+def test_it_reads_no_more_of_a_history_than_it_says(model):
+    if model.max_length is None:
+        pytest.skip("it reads everything")
+    history = np.arange(100) % WORLD.n_items
+    np.testing.assert_array_equal(model.score(Queries([history])), model.score(Queries([history[-model.max_length :]])))
 
 
 def test_no_queries_give_no_scores(model):
     assert model.score(Queries([])).shape == (0, WORLD.n_items)
 
 
-def test_known_users_and_strangers_may_both_ask(model):
+def test_known_and_unseen_users_are_both_served(model):
     train = leave_one_out(WORLD).train
     users = np.array([5, 0])
-    asked = Queries([train.history(user) for user in users], users)
-    assert np.isfinite(model.score(asked)).all()
-    assert np.isfinite(model.score(Queries(asked.histories))).all()
+    queries = Queries([train.history(user) for user in users], users)
+    assert np.isfinite(model.score(queries)).all()
+    assert np.isfinite(model.score(Queries(queries.histories))).all()
 
 
 def test_a_query_is_not_changed(model):
@@ -104,21 +160,21 @@ def test_a_query_is_not_changed(model):
 
 
 def test_scores_belong_to_the_caller(model):
-    """Hiding seen films writes into scores; the next answer must not know."""
+    """Whoever changes them, to hide seen items, must not change the next scores."""
     first = model.score(Queries(HISTORIES))
     kept = first.copy()
     first[:] = -np.inf
     np.testing.assert_array_equal(model.score(Queries(HISTORIES)), kept)
 
 
-def test_an_answer_does_not_depend_on_who_else_asks(model):
+def test_scores_do_not_depend_on_the_other_queries_of_a_batch(model):
     together = model.score(Queries(HISTORIES))
     for row, history in enumerate(HISTORIES):
         alone = model.score(Queries([history]))
         np.testing.assert_allclose(alone[0], together[row], rtol=1e-4, atol=1e-5)
 
 
-def test_what_is_saved_answers_the_same(model):
+def test_a_loaded_state_scores_the_same(model):
     again = type(model)(model.config)
     again.load_state({name: array.copy() for name, array in model.state().items()}, WORLD.n_items)
     np.testing.assert_array_equal(again.score(Queries(HISTORIES)), model.score(Queries(HISTORIES)))
@@ -150,7 +206,6 @@ def test_the_same_seed_gives_the_same_scores(variant, model):
 def test_fit_returns_the_model_and_leaves_the_data_alone(variant):
     split = leave_one_out(WORLD)
     items = split.train.interactions.item.copy()
-    cls = registry.get(variant)
-    model = cls(replace(cls.preset(variant, WORLD.name), **TOY_CONFIGS.get(variant, {})))
+    model = unfitted(variant)
     assert model.fit(split.train, HeldOut(split.valid.queries, split.valid.targets), Run(device="cpu")) is model
     np.testing.assert_array_equal(split.train.interactions.item, items)

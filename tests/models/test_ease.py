@@ -74,7 +74,7 @@ def test_as_many_films_as_fit_are_taken(monkeypatch):
 
 def test_a_regularization_of_nothing_is_refused_in_words():
     with pytest.raises(DataError, match="raise it"):
-        Ease(EaseConfig(regularization=0)).fit(toys.dataset([[0, 1]], n_items=2))  # two films that nobody tells apart
+        Ease(EaseConfig(regularization=0)).fit(toys.dataset([[0, 1]], n_items=2))  # two films, the same viewers
 
 
 def test_an_empty_history_gets_the_order_of_popularity():

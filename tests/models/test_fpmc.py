@@ -1,65 +1,66 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
-from recsys.evaluation import metrics
-from recsys.models._person import running_mean
-from recsys.models.fpmc import Fmc, Fpmc, FpmcConfig
+from recsys.models.fpmc import Fpmc, FpmcConfig
+from recsys.models.nn.pooling import running_mean
+from recsys.ranking import metrics
 from recsys.training.run import Run
 from tests import toys
+from tests.models.configs import changed
 
-SETTINGS = FpmcConfig(dim=16, length=30, epochs=30, batch_size=8, lr=2e-2, warmup=10, dropout=0.0, negatives=16)
+SETTINGS = changed(
+    FpmcConfig(dim=16, length=30, dropout=0.0, negatives=16), epochs=30, batch_size=8, lr=2e-2, warmup_steps=10
+)
 
 
-def fitted(cls, world, **changes):
+def fitted(world, **changes):
     split = leave_one_out(world)
-    model = cls(replace(SETTINGS, **changes)).fit(split.train, None, Run(device="cpu"))
+    model = Fpmc(changed(SETTINGS, **changes)).fit(split.train, None, Run(device="cpu"))
     return model, split
 
 
-@pytest.mark.parametrize("cls", [Fmc, Fpmc])
-def test_it_learns_that_the_next_film_is_the_last_plus_one(cls):
-    model, split = fitted(cls, toys.cycle(n_users=60))
+@pytest.mark.parametrize("personal", [False, True])
+def test_it_learns_that_the_next_item_is_the_last_plus_one(personal):
+    model, split = fitted(toys.cycle(n_users=60), personal=personal)
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
     assert metrics.hit_rate(ranks, 1) > 0.95
 
 
-def test_with_the_person_it_tells_who_likes_even_films():
-    model, _ = fitted(Fpmc, toys.checkerboard(), dropout=0.1)
+def test_with_the_user_it_learns_who_likes_even_items():
+    model, _ = fitted(toys.checkerboard(), dropout=0.1)
     scores = model.score(Queries([np.array([2, 8, 4]), np.array([1, 5, 7])]))
     assert scores[0, 10::2].min() > scores[0, 11::2].max()
     assert scores[1, 11::2].min() > scores[1, 10::2].max()
 
 
-def test_without_the_person_only_the_last_film_counts():
-    model, _ = fitted(Fmc, toys.cycle(n_users=20), epochs=1)
+def test_without_the_user_only_the_last_item_counts():
+    model, _ = fitted(toys.cycle(n_users=20), epochs=1, personal=False)
     one, other = model.score(Queries([np.array([3, 9, 5]), np.array([5])]))
     np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
-def test_with_the_person_older_films_count_in_whatever_order():
-    model, _ = fitted(Fpmc, toys.cycle(n_users=20), epochs=1)
-    one, turned, other = model.score(Queries([np.array([3, 9, 5]), np.array([9, 3, 5]), np.array([2, 9, 5])]))
-    np.testing.assert_allclose(one, turned, atol=1e-5)
+def test_with_the_user_older_items_count_in_whatever_order():
+    model, _ = fitted(toys.cycle(n_users=20), epochs=1)
+    one, swapped, other = model.score(Queries([np.array([3, 9, 5]), np.array([9, 3, 5]), np.array([2, 9, 5])]))
+    np.testing.assert_allclose(one, swapped, atol=1e-5)
     assert np.abs(one - other).max() > 1e-3
 
 
 def test_a_score_is_that_of_the_paper():
-    """Equation 11: the person's factors times the film's, and the last film's times the film's; here with its bias."""
-    model, _ = fitted(Fpmc, toys.cycle(n_users=20), epochs=1)
+    """Equation 11: the user's factors times the item's, and the last item's times the item's; here with its bias."""
+    model, _ = fitted(toys.cycle(n_users=20), epochs=1)
     state, dim = model.state(), SETTINGS.dim
     start = len(state["bias"]) + 1
-    person = state["people.weight"][[start, 3, 9, 5]].mean(0)
+    user = state["people.weight"][[start, 3, 9, 5]].mean(0)
     last, offers = state["items.weight"][5], state["offers.weight"]
-    expected = offers[:, :dim] @ last + offers[:, dim:] @ person + state["bias"]
+    expected = offers[:, :dim] @ last + offers[:, dim:] @ user + state["bias"]
     np.testing.assert_allclose(model.score(Queries([np.array([3, 9, 5])]))[0], expected, atol=1e-5)
 
 
-def test_the_person_so_far_knows_nothing_of_what_comes_later():
+def test_the_mean_so_far_knows_nothing_of_later_items():
     vectors = torch.arange(12.0).view(1, 4, 3)
-    expected = [vectors[0, : place + 1].mean(0) for place in range(4)]
+    expected = [vectors[0, : position + 1].mean(0) for position in range(4)]
     torch.testing.assert_close(running_mean(vectors)[0], torch.stack(expected))

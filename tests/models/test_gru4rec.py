@@ -1,36 +1,34 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
-from recsys.evaluation import metrics
 from recsys.models import registry
-from recsys.models.gru4rec import Gru4RecCe, Gru4RecConfig
+from recsys.models.gru4rec import Gru4Rec, Gru4RecConfig
+from recsys.ranking import metrics
 from recsys.training.batches import Draws
 from recsys.training.run import Run
 from tests import toys
+from tests.models.configs import changed
 
 VARIANTS = ["gru4rec-ce", "gru4rec-bpr", "gru4rec-top1", "gru4rec-plus"]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_it_learns_that_the_next_film_is_the_last_plus_one(variant):
+def test_it_learns_that_the_next_item_is_the_last_plus_one(variant):
     split = leave_one_out(toys.cycle(n_items=20, n_users=120, length=10))
-    cls = registry.get(variant)
-    config = replace(
-        cls.Config(), dim=32, hidden=32, length=10, epochs=12, batch_size=16, lr=1e-2, warmup=20, negatives=40
-    )
-    model = cls(config).fit(split.train, split.valid, Run(device="cpu"))
+    found = registry.get(variant)
+    small = {"dim": 32, "hidden": 32, "length": 10, "negatives": 40}
+    config = changed(found.preset(""), epochs=12, batch_size=16, lr=1e-2, warmup_steps=20, **small)
+    model = found.model(config).fit(split.train, split.valid, Run(device="cpu"))
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
     assert metrics.hit_rate(ranks, 1) > 0.95
-    assert model.score(Queries([np.array([7])])).argmax() == 8  # a stranger's
+    assert model.score(Queries([np.array([7])])).argmax() == 8  # an unseen user's
 
 
 def untrained(**settings):
-    model = Gru4RecCe(Gru4RecConfig(dim=16, hidden=24, length=10, **settings))
+    model = Gru4Rec(Gru4RecConfig(dim=16, hidden=24, length=10, **settings))
     torch.manual_seed(0)
     model.module = model.build(30)
     torch.nn.init.normal_(model.module.bias)
@@ -38,14 +36,14 @@ def untrained(**settings):
     return model
 
 
-def test_a_later_film_changes_no_earlier_state():
+def test_a_later_item_changes_no_earlier_state():
     module = untrained(init=0.5).module
     states = module(torch.tensor([[31, 4, 8, 15, 16], [31, 4, 8, 23, 30]]))  # 30 is padding
     torch.testing.assert_close(states[0, :3], states[1, :3])
     assert not torch.allclose(states[0, 3], states[1, 3])
 
 
-def test_a_state_remembers_more_than_the_newest_film():
+def test_a_state_remembers_more_than_the_newest_item():
     states = untrained(init=0.5).module(torch.tensor([[31, 4, 8], [31, 5, 8]]))
     assert not torch.allclose(states[0, 2], states[1, 2], atol=1e-3)
 
@@ -64,8 +62,8 @@ def test_the_state_is_that_of_the_papers_equations():
     x = module.items(tokens)[0].detach().numpy()
     weights = {name: value.detach().numpy() for name, value in module.gru.named_parameters()}
     h = np.zeros(24, np.float32)
-    for film in x:
-        inputs = np.split(weights["weight_ih_l0"] @ film + weights["bias_ih_l0"], 3)
+    for item in x:
+        inputs = np.split(weights["weight_ih_l0"] @ item + weights["bias_ih_l0"], 3)
         states = np.split(weights["weight_hh_l0"] @ h + weights["bias_hh_l0"], 3)
         r, z = (1 / (1 + np.exp(-inputs[i] - states[i])) for i in (0, 1))
         h = z * h + (1 - z) * np.tanh(inputs[2] + r * states[2])  # here z is what stays
@@ -74,11 +72,11 @@ def test_the_state_is_that_of_the_papers_equations():
 
 
 def test_every_weight_learns():
-    model = Gru4RecCe(Gru4RecConfig(dim=16, hidden=24, length=10))
+    model = Gru4Rec(Gru4RecConfig(dim=16, hidden=24, length=10))
     model.module = model.build(30).train()
     split = leave_one_out(toys.cycle(30, 8, 8))
     model.item_loss = torch_loss
-    batch = model.sample(split.train.histories, np.arange(8), 30, Draws(0, 0))
+    batch = model.collate(split.train.histories, np.arange(8), 30, Draws(0, 0))
     model.loss(model.module, batch).backward()
     for name, weight in model.module.named_parameters():
         assert weight.grad is not None, name
@@ -89,6 +87,8 @@ def torch_loss(hidden, weight, bias, targets):
     return torch.nn.functional.cross_entropy(hidden @ weight.T + bias, targets, reduction="sum")
 
 
-@pytest.mark.parametrize(("variant", "claims"), [("gru4rec-ce", True), ("gru4rec-bpr", False), ("gru4rec-plus", False)])
-def test_probabilities_are_claimed_only_where_the_loss_teaches_them(variant, claims):
-    assert registry.get(variant)().softmax is claims
+@pytest.mark.parametrize(
+    ("variant", "calibrated"), [("gru4rec-ce", True), ("gru4rec-bpr", False), ("gru4rec-plus", False)]
+)
+def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(variant, calibrated):
+    assert registry.get(variant).model().calibrated is calibrated

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -7,52 +5,54 @@ import torch.nn.functional as F
 
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
-from recsys.models.item2vec import Cbow, Item2VecConfig, NegativeSampling, SkipGram, negative_sampling, neighbours
+from recsys.models.base import ConfigError
+from recsys.models.item2vec import Item2Vec, Item2VecConfig, NegativeSampling, negative_sampling, neighbours
 from recsys.training.batches import Draws
 from recsys.training.run import Run
 from tests import toys
+from tests.models.configs import changed
 
-SETTINGS = Item2VecConfig(dim=8, length=30, epochs=25, batch_size=8, lr=3e-2, warmup=10)
-BOTH = pytest.mark.parametrize("cls", [Cbow, SkipGram])
+SETTINGS = changed(Item2VecConfig(dim=8, length=30), epochs=25, batch_size=8, lr=3e-2, warmup_steps=10)
+BOTH = pytest.mark.parametrize("cbow", [True, False])
 
 
-def fitted(cls, **changes):
+def fitted(**changes):
     split = leave_one_out(toys.checkerboard())
-    return cls(replace(SETTINGS, **changes)).fit(split.train, None, Run(device="cpu"))
+    return Item2Vec(changed(SETTINGS, **changes)).fit(split.train, None, Run(device="cpu"))
 
 
-def sampled(cls, histories, **changes):
-    """A set of (bag, target) per sample; films are below 10, 10 is padding and 11 the start."""
-    model = cls(replace(SETTINGS, **changes))
+def sampled(histories, **changes):
+    """A set of (bag, target) per sample; items are below 10, 10 is padding and 11 the start."""
+    model = Item2Vec(changed(SETTINGS, **changes))
     model.module = model.build(10)
-    model.begin(model.module, toys.dataset(histories, 10), 0)
-    batch = model.sample(histories, np.arange(len(histories)), 10, Draws(0, 0))
+    model.initialise(model.module, toys.dataset(histories, 10), 0)
+    batch = model.collate(histories, np.arange(len(histories)), 10, Draws(0, 0))
     return [(bag, target) for bag, target in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True)]
 
 
 @BOTH
-def test_vectors_of_films_that_are_watched_together_are_alike(cls):
-    vectors = torch.from_numpy(fitted(cls).state()["items.weight"][:30])
+def test_vectors_of_items_that_are_watched_together_are_alike(cbow):
+    vectors = torch.from_numpy(fitted(cbow=cbow).state()["items.weight"][:30])
     cosines = F.cosine_similarity(vectors[:, None], vectors, dim=2)
     colour = torch.arange(30) % 2
-    same = (colour[:, None] == colour).float()  # of each film's 15 own and 15 others
+    same = (colour[:, None] == colour).float()  # of each item's 15 own and 15 others
     assert ((cosines * same).mean(1) > (cosines * (1 - same)).mean(1) + 0.2).all()
 
 
 @BOTH
-def test_it_recommends_the_colour_of_the_last_films(cls):
-    scores = fitted(cls).score(Queries([np.array([2, 8, 4]), np.array([1, 5, 7])]))
+def test_it_recommends_the_colour_of_the_last_items(cbow):
+    scores = fitted(cbow=cbow).score(Queries([np.array([2, 8, 4]), np.array([1, 5, 7])]))
     assert scores[0, 10::2].min() > scores[0, 11::2].max()
     assert scores[1, 11::2].min() > scores[1, 10::2].max()
 
 
-def test_skip_gram_foresees_each_neighbour_of_a_film():
-    pairs = sampled(SkipGram, [np.array([3, 5, 7]), np.array([2])], window=1)
+def test_skip_gram_predicts_each_neighbour_of_an_item():
+    pairs = sampled([np.array([3, 5, 7]), np.array([2])], window=1)
     assert sorted(pairs) == [([3], 5), ([5], 3), ([5], 7), ([7], 5), ([11], 2), ([11], 3)]
 
 
-def test_cbow_foresees_a_film_from_all_its_neighbours():
-    bags = sampled(Cbow, [np.array([3, 5, 7]), np.array([2])], window=1)
+def test_cbow_predicts_an_item_from_all_its_neighbours():
+    bags = sampled([np.array([3, 5, 7]), np.array([2])], window=1, cbow=True)
     assert sorted((sorted(bag), target) for bag, target in bags) == [
         ([3, 7], 5),
         ([5, 10], 7),
@@ -68,32 +68,32 @@ def test_neighbours_are_nearer_than_the_window_and_never_in_another_history():
     assert found == {(c, n) for c, n in everything if abs(c - n) <= window[c]}
 
 
-def test_films_that_everybody_watches_are_left_out_now_and_then():
-    histories = [np.array([0, 1 + user % 9] * 5) for user in range(90)]  # half of all views are of film 0
-    targets = [target for _, target in sampled(SkipGram, histories, window=1, subsample=0.125)]
-    before = [target for _, target in sampled(SkipGram, histories, window=1)]
+def test_items_that_everybody_watches_are_subsampled():
+    histories = [np.array([0, 1 + user % 9] * 5) for user in range(90)]  # half of all views are of item 0
+    targets = [target for _, target in sampled(histories, window=1, subsample=0.125)]
+    before = [target for _, target in sampled(histories, window=1)]
     assert before.count(0) / len(before) == pytest.approx(0.5, abs=0.06)
-    # √(.125 / .5) = half of film 0's views stay, and all of the others
+    # √(.125 / .5) = half of item 0's views stay, and all of the others
     assert targets.count(0) / len(targets) == pytest.approx(1 / 3, abs=0.06)
 
 
-def test_a_visitors_old_films_fade():
-    model = fitted(Cbow, epochs=1, half_life=1.0)
+def test_older_items_of_a_history_weigh_less():
+    model = fitted(cbow=True, epochs=1, half_life=1.0)
     state = model.state()
     vectors = state["items.weight"]
-    visitor = (4 * vectors[4] + 2 * vectors[8] + vectors[2] + vectors[31] / 2) / 7.5  # 31: the start
+    user = (4 * vectors[4] + 2 * vectors[8] + vectors[2] + vectors[31] / 2) / 7.5  # 31: the start
     scores = model.score(Queries([np.array([2, 8, 4])]))[0]
-    np.testing.assert_allclose(scores, state["contexts.weight"] @ visitor + state["bias"], atol=1e-5)
+    np.testing.assert_allclose(scores, state["contexts.weight"] @ user + state["bias"], atol=1e-5)
 
 
-def test_a_stranger_gets_what_is_watched_first():
+def test_an_empty_history_gets_what_is_watched_first():
     histories = [np.array([user % 3 or 4, 5, 6]) for user in range(30)]
-    model = SkipGram(replace(SETTINGS, window=1)).fit(toys.dataset(histories, 10), None, Run(device="cpu"))
+    model = Item2Vec(changed(SETTINGS, window=1)).fit(toys.dataset(histories, 10), None, Run(device="cpu"))
     assert set(np.argsort(-model.score(Queries([np.array([], np.int64)]))[0])[:3]) == {1, 2, 4}
 
 
-def test_a_film_as_likely_as_its_k_draws_may_as_well_have_been_drawn():
-    """Scores count from log k q: one that equals it leaves the loss at log 2 for each film compared."""
+def test_an_item_as_probable_as_its_k_draws_leaves_the_loss_undecided():
+    """log k q is taken off a score: one that equals it leaves the loss at log 2 for each item compared."""
     q = np.array([0.5, 0.3, 0.2])
     loss = NegativeSampling(5, q)
     bias = torch.from_numpy(np.log(5 * q)).float()
@@ -111,3 +111,9 @@ def test_the_loss_is_that_of_word2vec():
         for row, target in enumerate(targets)
     )
     torch.testing.assert_close(negative_sampling(hidden, weight, bias, targets, drawn, 5), expected)
+
+
+@pytest.mark.parametrize("name", ["negatives", "subsample", "half_life"])
+def test_settings_that_divide_by_nothing_are_refused(name):
+    with pytest.raises(ConfigError, match=f"{name} is 0, but must be greater than 0"):
+        Item2VecConfig(**{name: 0})

@@ -12,7 +12,7 @@ def test_the_film_after_the_last_one_comes_first():
 
 
 def test_what_comes_later_comes_later():
-    """Counts fade with distance: after film 5 come 6, 7, 8 … in this order."""
+    """Counts decay with distance: after film 5 come 6, 7, 8 … in this order."""
     [scores] = Markov(MarkovConfig(window=6)).fit(toys.cycle()).score(Queries([[5]]))
     assert list((-scores).argsort()[:6]) == [6, 7, 8, 9, 10, 11]
     assert not scores[:6].any()  # the window ends before they come round again
@@ -20,18 +20,18 @@ def test_what_comes_later_comes_later():
 
 def test_a_score_is_the_formula_worked_by_hand():
     world = toys.dataset([[0, 1, 2], [0, 2], [1, 0, 2], [2, 3]], n_items=4)
-    config = MarkovConfig(window=2, fading=1, recent=2, memory=1, share=1, popularity=0.5)
+    config = MarkovConfig(window=2, decay=1, recent=2, history_decay=1, normalisation=1, popularity_discount=0.5)
     [scores] = Markov(config).fit(world).score(Queries([[2, 1, 0]]))
     after_0 = np.array([0, 1, 1 / 2 + 1 + 1, 0])  # [0, 1, 2]: 1 next, 2 two later; [0, 2] and [1, 0, 2]: 2 next
     after_1 = np.array([1, 0, 1 + 1 / 2, 0])
     watched = np.array([3, 2, 4, 1])
     expected = (after_0 / after_0.sum() + after_1 / after_1.sum() / 2) / np.sqrt(watched)
-    np.testing.assert_allclose(scores, expected, rtol=1e-6)  # film 2, before film 3, is third from the end: not asked
+    np.testing.assert_allclose(scores, expected, rtol=1e-6)  # film 2, before film 3, is third from the end: not used
 
 
 def test_settings_of_zero_leave_plain_counts():
     world = toys.dataset([[0, 1, 2], [0, 2], [1, 0, 2]], n_items=3)
-    config = MarkovConfig(window=2, fading=0, memory=0, share=0, popularity=0)
+    config = MarkovConfig(window=2, decay=0, history_decay=0, normalisation=0, popularity_discount=0)
     [scores] = Markov(config).fit(world).score(Queries([[1, 0]]))
     assert list(scores) == [1, 1, 3 + 2]
 

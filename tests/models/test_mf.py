@@ -7,11 +7,13 @@ import pytest
 from scipy import sparse
 
 from recsys.data.schema import Queries
-from recsys.models.mf import VARIANTS, Als, AlsConfig, Bpr, BprConfig
+from recsys.errors import MissingLibraryError
+from recsys.models.base import ConfigError
+from recsys.models.mf import VARIANTS, Als, AlsConfig, BprMf, BprMfConfig
 from recsys.training.run import Run
 from tests import toys
 
-TOY = {"ials": AlsConfig(factors=4, regularization=0.1, alpha=5), "bpr-mf": BprConfig(factors=8, lr=0.1, epochs=200)}
+TOY = {"ials": AlsConfig(factors=4, regularization=0.1, alpha=5), "bpr-mf": BprMfConfig(factors=8, lr=0.1, epochs=200)}
 
 
 @pytest.fixture(scope="module", params=TOY)
@@ -21,7 +23,7 @@ def variant(request):
 
 @pytest.fixture(scope="module")
 def model(variant):
-    return VARIANTS[variant](TOY[variant]).fit(toys.checkerboard())
+    return VARIANTS[variant].model(TOY[variant]).fit(toys.checkerboard())
 
 
 def test_the_withheld_film_of_a_checkerboard_comes_first(model):
@@ -33,7 +35,7 @@ def test_the_withheld_film_of_a_checkerboard_comes_first(model):
     assert list(scores.argmax(1)) == list(range(n_items))
 
 
-def test_one_film_tells_which_half_somebody_likes(model):
+def test_one_film_shows_which_half_somebody_likes(model):
     even, odd = model.score(Queries([[4], [7]]))
     assert even[0::2].min() > even[1::2].max()
     assert odd[1::2].min() > odd[0::2].max()
@@ -46,7 +48,7 @@ def test_order_and_repetition_change_nothing(model):
 
 def test_an_empty_history_gets_the_order_of_popularity(variant):
     world = toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4)
-    model = VARIANTS[variant](replace(TOY[variant], factors=2)).fit(world)
+    model = VARIANTS[variant].model(replace(TOY[variant], factors=2)).fit(world)
     [scores] = model.score(Queries([[]]))
     assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
 
@@ -69,7 +71,7 @@ def test_als_folds_in_as_implicit_does(alpha):
 def test_bpr_folds_in_by_one_newton_step_on_its_criterion():
     """Against the criterion itself, differentiated numerically at zero."""
     films = np.random.default_rng(0).normal(size=(8, 2)).astype(np.float32)
-    model = Bpr(BprConfig(factors=2, fold_in=0.3))
+    model = BprMf(BprMfConfig(factors=2, fold_in=0.3))
     model.load_state({"factors": films, "bias": np.zeros(8, np.float32), "counts": np.ones(8, np.float32)}, 8)
 
     def criterion(person, watched):
@@ -87,15 +89,27 @@ def test_bpr_folds_in_by_one_newton_step_on_its_criterion():
     np.testing.assert_allclose(model.score(Queries([some]))[0], films @ person, rtol=1e-3, atol=1e-4)
 
 
+def test_the_factors_are_the_item_embeddings(model):
+    assert model.has_item_embeddings
+    np.testing.assert_array_equal(model.item_embeddings(), model.factors)
+
+
+@pytest.mark.parametrize("wrong", [{"factors": 0}, {"regularization": -1}])
+def test_a_setting_that_cannot_work_is_refused_when_it_is_made(variant, wrong):
+    [name] = wrong
+    with pytest.raises(ConfigError, match=f"{name} is .*at least"):
+        replace(TOY[variant], **wrong)
+
+
 def test_no_warning_about_threads_reaches_the_user(variant):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        VARIANTS[variant](replace(TOY[variant], factors=2)).fit(toys.checkerboard())
+        VARIANTS[variant].model(replace(TOY[variant], factors=2)).fit(toys.checkerboard())
 
 
 def test_progress_is_reported(variant):
     events = []
-    model = VARIANTS[variant](TOY[variant]).fit(toys.checkerboard(), run=Run(report=events.append))
+    model = VARIANTS[variant].model(TOY[variant]).fit(toys.checkerboard(), run=Run(report=events.append))
     total = model.config.iterations if variant == "ials" else model.config.epochs
     assert events[-1] == {"stage": "fit", "done": total, "total": total}
     assert len(events) == total
@@ -110,5 +124,5 @@ def test_without_implicit_there_is_one_clear_sentence(variant, monkeypatch):
         return usual(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match="pip install implicit"):
-        VARIANTS[variant]().fit(toys.checkerboard())
+    with pytest.raises(MissingLibraryError, match="pip install implicit"):
+        VARIANTS[variant].model().fit(toys.checkerboard())

@@ -35,10 +35,10 @@ def test_a_film_with_better_ratings_comes_first_for_somebody_without_taste():
     assert list(scores.argsort()) == list(range(6))
 
 
-def test_a_visitor_is_a_ridge_regression_on_the_films_of_the_history():
+def test_a_history_is_a_ridge_regression_on_its_films():
     """Against scikit-learn: the person's bias is a feature that is 1 for every film."""
     model = MfExplicit(replace(SMALL, liked=4.5)).fit(tastes())
-    bias, factors, watched = model.films[:, 0], model.films[:, 1:], [3, 20, 8]
+    bias, factors, watched = model.items[:, 0], model.items[:, 1:], [3, 20, 8]
     features = np.column_stack([np.ones(30), factors])
     person = Ridge(alpha=0.5, fit_intercept=False).fit(features[watched], 4.5 - model.mean - bias[watched]).coef_
     expected = model.mean + bias + features @ person
@@ -52,19 +52,19 @@ def test_each_side_is_solved_with_the_other_held_fast():
     people = {}
     for user in range(60):  # the fourth iteration's people, from the third's films
         films, given = world.history(user), world.interactions.rating[world.interactions.user == user]
-        features = np.column_stack([np.ones(12), before.films[films, 1:]])
-        ridge = Ridge(alpha=0.5, fit_intercept=False).fit(features, given - model.mean - before.films[films, 0])
+        features = np.column_stack([np.ones(12), before.items[films, 1:]])
+        ridge = Ridge(alpha=0.5, fit_intercept=False).fit(features, given - model.mean - before.items[films, 0])
         people[user] = ridge.coef_
     rows = np.flatnonzero(world.interactions.item == 17)
     points = np.array([people[user] for user in world.interactions.user[rows]])
     left = world.interactions.rating[rows] - model.mean - points[:, 0]
     features = np.column_stack([np.ones(len(rows)), points[:, 1:]])
     expected = Ridge(alpha=0.5, fit_intercept=False).fit(features, left).coef_
-    np.testing.assert_allclose(model.films[17], expected, rtol=1e-2, atol=1e-3)
+    np.testing.assert_allclose(model.items[17], expected, rtol=1e-2, atol=1e-3)
 
 
 def test_the_seed_decides_where_it_starts():
-    first, same, other = (MfExplicit(SMALL).fit(tastes(), run=Run(seed=seed)).films for seed in (0, 0, 1))
+    first, same, other = (MfExplicit(SMALL).fit(tastes(), run=Run(seed=seed)).items for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, same)
     assert not np.allclose(first, other)
 
@@ -75,7 +75,7 @@ def test_progress_is_reported():
     assert events == [{"stage": "fit", "done": done, "total": 4} for done in range(1, 5)]
 
 
-@pytest.mark.parametrize("missing", ["films", "counts", "mean"])
+@pytest.mark.parametrize("missing", ["items", "counts", "mean"])
 def test_a_state_without_one_of_its_parts_is_refused(missing):
     state = MfExplicit(SMALL).fit(tastes()).state()
     del state[missing]

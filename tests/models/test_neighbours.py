@@ -6,8 +6,10 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from recsys.data.schema import Queries
+from recsys.errors import MissingLibraryError
 from recsys.models import neighbours
-from recsys.models.neighbours import VARIANTS, ItemKnn, ItemKnnConfig, UserKnn, UserKnnCentred, UserKnnConfig
+from recsys.models.base import ConfigError
+from recsys.models.neighbours import VARIANTS, ItemKnn, ItemKnnConfig, UserKnn, UserKnnConfig
 from recsys.training.run import Run
 from tests import toys
 
@@ -46,7 +48,7 @@ def withheld(model):
 
 @pytest.mark.parametrize("variant", ["user-knn", "item-knn"])
 def test_the_withheld_film_of_a_checkerboard_comes_first(variant):
-    assert withheld(VARIANTS[variant](WIDE[variant]).fit(toys.checkerboard())) == list(range(30))
+    assert withheld(VARIANTS[variant].model(WIDE[variant]).fit(toys.checkerboard())) == list(range(30))
 
 
 def test_the_centred_formula_knows_what_neighbours_like_best():
@@ -54,15 +56,17 @@ def test_the_centred_formula_knows_what_neighbours_like_best():
     world = toys.checkerboard()
     events = world.interactions
     world = replace(world, interactions=replace(events, rating=np.where(events.item < 4, 5, 2).astype(np.float32)))
-    even, odd = UserKnnCentred(UserKnnConfig(neighbours=10, shrink=1)).fit(world).score(Queries([[8, 10], [9, 11]]))
+    even, odd = (
+        UserKnn(UserKnnConfig(neighbours=10, shrink=1, centred=True)).fit(world).score(Queries([[8, 10], [9, 11]]))
+    )
     assert set(even.argsort()[-2:]) == {0, 2}
     assert set(odd.argsort()[-2:]) == {1, 3}
 
 
 def by_hand(history, centred):
     """The thesis' formulas, number by number: the two most similar users, then each film."""
-    visitor = np.isin(np.arange(5), history) * 3.0
-    alike = cosine_similarity([visitor], RATINGS)[0]
+    user = np.isin(np.arange(5), history) * 3.0
+    alike = cosine_similarity([user], RATINGS)[0]
     nearest = alike.argsort()[-2:]
     means = np.array([row[row > 0].mean() for row in RATINGS])
     expected = np.zeros(5)
@@ -72,24 +76,26 @@ def by_hand(history, centred):
     return expected + centred * RATINGS[RATINGS > 0].mean()
 
 
-@pytest.mark.parametrize(("cls", "centred"), [(UserKnn, False), (UserKnnCentred, True)])
+@pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize("history", [[0, 1], [2], [4, 3, 2]])
-def test_the_formulas_of_the_thesis_worked_by_hand(cls, centred, history):
-    [scores] = cls(LITERAL).fit(rated(RATINGS)).score(Queries([history]))
+def test_the_formulas_of_the_thesis_worked_by_hand(centred, history):
+    [scores] = UserKnn(replace(LITERAL, centred=centred)).fit(rated(RATINGS)).score(Queries([history]))
     np.testing.assert_allclose(scores, by_hand(history, centred), rtol=1e-5, atol=1e-6)
 
 
 def test_shrinking_lets_many_ratings_beat_one():
-    """Film 1 has four ratings of 4, film 2 has one of 5."""
-    world = rated([[3, 4, 0], [3, 4, 0], [3, 4, 0], [3, 4, 5]])
-    config = UserKnnConfig(neighbours=4, shrink=0)
-    literal = UserKnn(replace(config, neighbours=1)).fit(rated([[3, 4, 5]])).score(Queries([[0]]))[0]
+    """All four neighbours have rated film 1 with 4; one of them, as near as the others, has rated film 2 with 5."""
+    world = rated([[3, 4, 0, 5], [3, 4, 0, 5], [3, 4, 0, 5], [3, 4, 5, 0]])
+    literal, shrunk = (
+        UserKnn(UserKnnConfig(neighbours=4, shrink=shrink)).fit(world).score(Queries([[0]]))[0] for shrink in (0, 10)
+    )
     assert literal[2] > literal[1]
-    shrunk = UserKnn(replace(config, shrink=10)).fit(world).score(Queries([[0]]))[0]
     assert shrunk[1] > shrunk[2]
+    np.testing.assert_allclose(shrunk[1], 4 * literal[1] / (4 + 10), rtol=1e-5)
+    np.testing.assert_allclose(shrunk[2], literal[2] / (1 + 10), rtol=1e-5)
 
 
-def test_only_the_most_similar_users_are_asked():
+def test_only_the_most_similar_users_vote():
     world = rated([[5, 5, 0, 4, 0], [5, 0, 5, 0, 4]])
     [scores] = UserKnn(UserKnnConfig(neighbours=1, shrink=0)).fit(world).score(Queries([[0, 1]]))
     assert scores[3] > 0
@@ -103,7 +109,7 @@ def test_a_neighbour_with_nothing_in_common_is_none():
     np.testing.assert_allclose(scores[1], 4 * 5 / np.sqrt(41), rtol=1e-5)
 
 
-def test_many_visitors_get_the_answers_of_few(monkeypatch):
+def test_many_histories_get_the_scores_of_few(monkeypatch):
     model = UserKnn().fit(toys.checkerboard())
     histories = [[user] for user in range(30)]
     together = model.score(Queries(histories))
@@ -116,6 +122,22 @@ def test_a_film_rated_again_has_its_last_rating():
     ratings = np.array([1, 2, 5, 3, 4], np.float32)
     model = UserKnn().fit(replace(world, interactions=replace(world.interactions, rating=ratings)))
     np.testing.assert_array_equal(model.ratings.toarray(), [[5, 2, 0], [0, 3, 4]])
+
+
+def test_item_knn_reads_the_order_of_a_history_and_user_knn_does_not():
+    """With its half-life of one film, item kNN follows the film watched last."""
+    world, histories = toys.checkerboard(), Queries([[7, 4], [4, 7]])
+    ends_in_even, ends_in_odd = ItemKnn().fit(world).score(histories)
+    assert ends_in_even[0::2].sum() > ends_in_even[1::2].sum()
+    assert ends_in_odd[1::2].sum() > ends_in_odd[0::2].sum()
+    np.testing.assert_array_equal(*UserKnn().fit(world).score(histories))
+
+
+def test_a_setting_that_cannot_work_is_refused_when_it_is_made():
+    with pytest.raises(ConfigError, match="weighting is jaccard, but must be one of: cosine, tf-idf, bm25"):
+        ItemKnnConfig(weighting="jaccard")
+    with pytest.raises(ConfigError, match="neighbours is 0"):
+        UserKnnConfig(neighbours=0)
 
 
 @pytest.mark.parametrize("weighting", ["cosine", "tf-idf", "bm25"])
@@ -141,7 +163,7 @@ def test_only_the_most_similar_films_are_kept():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_an_empty_history_gets_the_order_of_popularity(variant):
-    model = VARIANTS[variant]().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
+    model = VARIANTS[variant].model().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
     [scores] = model.score(Queries([[]]))
     assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
 
@@ -155,5 +177,5 @@ def test_without_implicit_there_is_one_clear_sentence(monkeypatch):
         return usual(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match="pip install implicit"):
+    with pytest.raises(MissingLibraryError, match=r"item kNN needs .*pip install implicit"):
         ItemKnn().fit(toys.checkerboard(), run=Run())

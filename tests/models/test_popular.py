@@ -36,7 +36,7 @@ def test_films_are_ranked_by_how_often_they_were_watched():
 
 @pytest.mark.parametrize("variant", ["popular", "popular-recent"])
 def test_everybody_gets_the_same_answer(variant):
-    model = VARIANTS[variant]().fit(toys.cycle())
+    model = VARIANTS[variant].model().fit(toys.cycle())
     first, second = model.score(Queries([[], [3, 4]]))
     assert (first == second).all()
 
@@ -91,6 +91,6 @@ def test_only_the_last_films_are_the_session():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_an_empty_history_gets_the_order_of_popularity(variant):
-    model = VARIANTS[variant]().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
+    model = VARIANTS[variant].model().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
     [scores] = model.score(Queries([[]]))
     assert order(scores) == [0, 1, 2, 3]

@@ -1,5 +1,4 @@
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,34 +6,35 @@ import torch
 
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
-from recsys.evaluation import metrics
 from recsys.models import registry
-from recsys.models._transformer import Fading
-from recsys.models.sasrec import SasRecBce, SasRecConfig, SasRecSoftmax
+from recsys.models.nn.transformer import RelativeBias
+from recsys.models.sasrec import BCE, SasRec, SasRecConfig
+from recsys.ranking import metrics
 from recsys.training.batches import Draws
 from recsys.training.losses import item_loss
 from recsys.training.run import Run
 from tests import toys
+from tests.models.configs import changed
 
-START, PADDING = 31, 30  # of a catalogue of 30 films
+START, PADDING = 31, 30  # of a catalogue of 30 items
 
 
 @pytest.mark.parametrize("variant", ["sasrec-softmax", "sasrec-bce", "gsasrec"])
-def test_it_learns_that_the_next_film_is_the_last_plus_one(variant):
+def test_it_learns_that_the_next_item_is_the_last_plus_one(variant):
     split = leave_one_out(toys.cycle(n_items=20, n_users=120, length=10))
-    cls = registry.get(variant)
-    config = replace(cls.Config(), dim=32, length=10, epochs=15, batch_size=16, lr=5e-3, warmup=20)
-    model = cls(config).fit(split.train, split.valid, Run(device="cpu"))
+    found = registry.get(variant)
+    config = changed(found.preset(""), dim=32, length=10, epochs=15, batch_size=16, lr=5e-3, warmup_steps=20)
+    model = found.model(config).fit(split.train, split.valid, Run(device="cpu"))
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
     assert metrics.hit_rate(ranks, 1) > 0.95
-    assert model.score(Queries([np.array([7])])).argmax() == 8  # a stranger's
+    assert model.score(Queries([np.array([7])])).argmax() == 8  # an unseen user's
 
 
-BOTH = pytest.mark.parametrize("fading", [True, False])  # and with position embeddings
+BOTH = pytest.mark.parametrize("relative_bias", [True, False])  # and with position embeddings
 
 
 def untrained(**settings):
-    model = SasRecSoftmax(SasRecConfig(**{"dim": 16, "length": 10, "heads": 2, "init": 0.5} | settings))
+    model = SasRec(SasRecConfig(**{"dim": 16, "length": 10, "heads": 2, "init": 0.5} | settings))
     torch.manual_seed(0)
     model.module = model.build(30)
     model.module.eval()
@@ -42,119 +42,139 @@ def untrained(**settings):
 
 
 @BOTH
-def test_a_later_film_changes_no_earlier_state(fading):
-    module = untrained(fading=fading).module
+def test_a_later_item_changes_no_earlier_state(relative_bias):
+    module = untrained(relative_bias=relative_bias).module
     states = module(torch.tensor([[START, 4, 8, 15, 16], [START, 4, 8, 23, 29]]))
     torch.testing.assert_close(states[0, :3], states[1, :3])
     assert not torch.allclose(states[0, 3], states[1, 3])
 
 
 @BOTH
-def test_padding_changes_no_state(fading):
-    module = untrained(fading=fading).module
+def test_padding_changes_no_state(relative_bias):
+    module = untrained(relative_bias=relative_bias).module
     padded = module(torch.tensor([[START, 4, 8, PADDING, PADDING]]))
     torch.testing.assert_close(padded[:, :3], module(torch.tensor([[START, 4, 8]])), rtol=1e-4, atol=1e-5)
 
 
 @BOTH
-def test_the_order_of_older_films_counts(fading):
-    states = untrained(fading=fading).module(torch.tensor([[START, 4, 8, 15], [START, 8, 4, 15]]))
+def test_the_order_of_older_items_counts(relative_bias):
+    states = untrained(relative_bias=relative_bias).module(torch.tensor([[START, 4, 8, 15], [START, 8, 4, 15]]))
     assert not torch.allclose(states[0, 3], states[1, 3], atol=1e-3)
 
 
 @BOTH
-def test_states_at_some_positions_are_those_of_all_positions(fading):
-    module = untrained(fading=fading).module
+def test_states_at_some_positions_are_those_of_all_positions(relative_bias):
+    module = untrained(relative_bias=relative_bias).module
     tokens, at = torch.randint(30, (3, 7)), torch.tensor([[6, 0], [2, 2], [5, 1]])
     picked = module(tokens)[torch.arange(3)[:, None], at]
     torch.testing.assert_close(module(tokens, at), picked, rtol=1e-4, atol=1e-5)
 
 
-def test_attention_fades_by_the_slope_of_its_head():
-    fading = Fading(2, causal=True)
+def test_the_relative_bias_falls_by_the_slope_of_its_head():
+    relative_bias = RelativeBias(2, causal=True)
     with torch.no_grad():
-        fading.slopes.copy_(torch.tensor([1.0, 0.0]))
-    everywhere = fading(torch.arange(3)[None], 3)  # (1, H, 3, 3)
+        relative_bias.slopes.copy_(torch.tensor([1.0, 0.0]))
+    everywhere = relative_bias(torch.arange(3)[None], 3)  # (1, H, 3, 3)
     one, two = -math.log(2), -math.log(3)
     torch.testing.assert_close(everywhere[0, 0], torch.tensor([[0, one, two], [one, 0, one], [two, one, 0]]))
     assert not everywhere[0, 1].any()
-    torch.testing.assert_close(fading(torch.tensor([[2, 0]]), 3), everywhere[:, :, [2, 0]])
+    torch.testing.assert_close(relative_bias(torch.tensor([[2, 0]]), 3), everywhere[:, :, [2, 0]])
 
 
-def test_a_steep_head_hears_the_newest_film_only():
+def test_a_steep_head_attends_to_the_newest_item_only():
     module = untrained(layers=1, heads=1).module
     with torch.no_grad():
-        module.blocks[0].fading.slopes.fill_(200)
+        module.blocks[0].relative_bias.slopes.fill_(200)
     states = module(torch.tensor([[START, 4, 8, 15], [START, 23, 29, 15]]))
     torch.testing.assert_close(states[0, 3], states[1, 3])
 
 
 def targets_of(batch):
-    """The film to be foreseen at each position, -1 where there is none."""
+    """The item to be predicted at each position, -1 where there is none."""
     found = torch.full((batch.tokens.numel(),), -1)
     found[batch.picked] = batch.targets
     return found.view_as(batch.tokens).tolist()
 
 
-def test_each_film_is_foreseen_from_those_before_it():
-    batch = untrained().sample([np.array([5, 6, 7]), np.array([9])], np.array([0, 1]), 30, Draws(0, 0))
+def test_each_item_is_predicted_from_those_before_it():
+    batch = untrained().collate([np.array([5, 6, 7]), np.array([9])], np.array([0, 1]), 30, Draws(0, 0))
     assert batch.tokens[:, :3].tolist() == [[START, 5, 6], [START, PADDING, PADDING]]
     assert [row[:3] for row in targets_of(batch)] == [[5, 6, 7], [9, -1, -1]]
     assert (batch.tokens[:, 3:] == PADDING).all()
 
 
-def test_long_histories_keep_the_newest_films():
+def test_long_histories_keep_the_newest_items():
     model = untrained(length=4)
-    batch = model.sample([np.arange(20)], np.array([0]), 30, Draws(0, 0))
+    batch = model.collate([np.arange(20)], np.array([0]), 30, Draws(0, 0))
     assert batch.tokens[0, :4].tolist() == [15, 16, 17, 18]
     assert targets_of(batch)[0][:4] == [16, 17, 18, 19]
-    assert model.prompt(np.arange(20)).tolist() == [16, 17, 18, 19]
+    assert model.input_tokens(np.arange(20)).tolist() == [16, 17, 18, 19]
 
 
-def test_a_history_as_long_as_the_model_looks_back_is_learnt_from_as_a_whole():
-    batch = untrained(length=4).sample([np.arange(4)], np.array([0]), 30, Draws(0, 0))
+def test_a_history_of_max_length_is_learnt_from_as_a_whole():
+    batch = untrained(length=4).collate([np.arange(4)], np.array([0]), 30, Draws(0, 0))
     assert batch.tokens[0, :4].tolist() == [START, 0, 1, 2]
     assert targets_of(batch)[0][:4] == [0, 1, 2, 3]
 
 
-def test_a_question_begins_with_the_start_token():
+def test_a_query_begins_with_the_start_token():
     model = untrained()
-    assert model.prompt(np.array([3, 4])).tolist() == [START, 3, 4]
-    assert model.prompt(np.array([], int)).tolist() == [START]
+    assert model.input_tokens(np.array([3, 4])).tolist() == [START, 3, 4]
+    assert model.input_tokens(np.array([], int)).tolist() == [START]
 
 
 @BOTH
-def test_training_and_questions_see_the_same(fading):
-    """The state that foresees the last film in training is the state that a question after the films before it asks."""
-    model = untrained(fading=fading)
+def test_training_and_queries_see_the_same(relative_bias):
+    """The hidden state that predicts the last item in training is the one that scores after the items before it."""
+    model = untrained(relative_bias=relative_bias)
     history = np.array([3, 9, 4, 1, 7])
-    batch = model.sample([history], np.array([0]), 30, Draws(0, 0))
+    batch = model.collate([history], np.array([0]), 30, Draws(0, 0))
     trained = model.module(batch.tokens)[0, 4]
-    asked = torch.from_numpy(model.score(Queries([history[:-1]]))[0])
-    torch.testing.assert_close(model.module.logits(trained), asked, rtol=1e-4, atol=1e-5)
+    scores = torch.from_numpy(model.score(Queries([history[:-1]]))[0])
+    torch.testing.assert_close(model.module.logits(trained), scores, rtol=1e-4, atol=1e-5)
 
 
 @BOTH
-def test_every_weight_learns(fading):
-    model = untrained(fading=fading)
+def test_every_weight_learns(relative_bias):
+    model = untrained(relative_bias=relative_bias)
     model.item_loss = item_loss("softmax", 1, 0, np.ones(30))
     split = leave_one_out(toys.cycle(30, 8, 8))
-    model.loss(model.module.train(), model.sample(split.train.histories, np.arange(8), 30, Draws(0, 0))).backward()
+    model.loss(model.module.train(), model.collate(split.train.histories, np.arange(8), 30, Draws(0, 0))).backward()
     for name, weight in model.module.named_parameters():
         assert weight.grad is not None, name
         assert weight.grad.any(), name
 
 
-def test_bce_draws_one_film_for_each_position(monkeypatch):
+def test_bce_draws_one_item_for_each_position(monkeypatch):
     drawn = []
     randint = torch.randint
     monkeypatch.setattr(torch, "randint", lambda *size, **where: drawn.append(size) or randint(*size, **where))
-    config = replace(SasRecBce.Config(), dim=16, length=10, epochs=1)
+    config = changed(BCE, dim=16, length=10, epochs=1)
     histories = [np.arange(user % 3, 9) for user in range(20)]
-    SasRecBce(config).fit(toys.dataset(histories, 30), None, Run(device="cpu"))
-    assert drawn == [(30, (sum(map(len, histories)), 1))]  # of 30 films, one a position
+    SasRec(config).fit(toys.dataset(histories, 30), None, Run(device="cpu"))
+    assert drawn == [(30, (sum(map(len, histories)), 1))]  # of 30 items, one a position
 
 
-@pytest.mark.parametrize(("variant", "claims"), [("sasrec-softmax", True), ("sasrec-bce", False), ("gsasrec", False)])
-def test_probabilities_are_claimed_only_where_the_loss_teaches_them(variant, claims):
-    assert registry.get(variant)().softmax is claims
+@pytest.mark.parametrize(
+    ("variant", "calibrated"), [("sasrec-softmax", True), ("sasrec-bce", False), ("gsasrec", False)]
+)
+def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(variant, calibrated):
+    assert registry.get(variant).model().calibrated is calibrated
+
+
+def test_a_softmax_gives_the_probabilities_of_the_items_that_are_listed():
+    scores = np.array([2.0, 1.0, -np.inf, 0.5], np.float32)
+    expected = torch.log_softmax(torch.tensor([2.0, 1.0, 0.5]), 0).numpy()
+    found = SasRec(SasRecConfig(loss="softmax")).log_probabilities(scores, np.array([0, 1, 3]))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_gbce_gives_each_item_the_probability_of_its_own_that_its_loss_teaches():
+    """σ(score - log I): the loss takes log I off every score before the paper's sigmoid."""
+    scores = np.array([2.0, 1.0, -np.inf, 0.5], np.float32)
+    found = SasRec(BCE).log_probabilities(scores, np.array([0, 2]))
+    np.testing.assert_allclose(np.exp(found), [1 / (1 + 4 * np.exp(-2)), 0], rtol=1e-6)
+
+
+def test_losses_that_compare_pairs_give_no_probabilities():
+    assert SasRec(SasRecConfig(loss="bpr")).log_probabilities(np.zeros(3, np.float32), np.array([0])) is None

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from recsys.data.schema import Catalog
+from recsys.data.schema import Catalog, Film
 from recsys.serving import export
 from recsys.serving.recommend import Recommendation
 from tests import toys
@@ -20,8 +20,8 @@ def catalog():
     return Catalog(movies, movies.iloc[:0])
 
 
-def pick(rank, movie_id, probability):
-    return Recommendation(rank, movie_id, "as the model calls it", 1990, "Comedy", 0.5, probability)
+def pick(rank, item, probability):
+    return Recommendation(rank, item, Film(100 + item, f"Film {item}", 1990, "Comedy"), 0.5, probability)
 
 
 def read(text):
@@ -30,25 +30,25 @@ def read(text):
 
 def test_a_sequence_keeps_its_order_and_what_is_known_of_each_film(catalog):
     first, second = read(export.films_csv(catalog, [2, 0]))
-    assert (first["place"], first["title"], first["imdb_id"], first["tmdb_id"]) == (
+    assert (first["position"], first["title"], first["imdb_id"], first["tmdb_id"]) == (
         "1",
         'He said, "no"\nand left',
         "",
         "",
     )
-    assert (second["place"], second["title"], second["year"]) == ("2", "Amélie 八月", "2001")
+    assert (second["position"], second["title"], second["year"]) == ("2", "Amélie 八月", "2001")
     assert (second["movie_id"], second["imdb_id"], second["tmdb_id"]) == ("100", "tt0211915", "194")
 
 
 def test_no_cell_is_a_formula(catalog):
     texts = [export.films_csv(catalog, [1, 3]), export.letterboxd(catalog, [1, 3])]
-    for text in [*texts, export.predictions_csv(catalog, [pick(1, 101, None), pick(2, 103, None)])]:
+    for text in [*texts, export.predictions_csv(catalog, [pick(1, 1, None), pick(2, 3, None)])]:
         titles = [row.get("title") or row.get("Title") for row in read(text)]
         assert titles == ['\'=HYPERLINK("http://x")', "'-30-"]
 
 
 def test_predictions_have_rank_and_probability_or_none(catalog):
-    rows = read(export.predictions_csv(catalog, [pick(1, 100, 0.25), pick(2, 102, None)]))
+    rows = read(export.predictions_csv(catalog, [pick(1, 0, 0.25), pick(2, 2, None)]))
     assert [(row["rank"], row["probability"], row["year"]) for row in rows] == [
         ("1", "0.25", "2001"),
         ("2", "", "1999"),
@@ -62,7 +62,7 @@ def test_letterboxd_finds_its_own_columns(catalog):
 
 
 def test_json_holds_both_and_where_they_come_from(catalog):
-    told = json.loads(export.as_json("toy", "BERT4Rec", catalog, [1, 0], [pick(1, 102, 0.5)]))
+    told = json.loads(export.as_json("toy", "BERT4Rec", catalog, [1, 0], [pick(1, 2, 0.5)]))
     assert (told["dataset"], told["recommender"]) == ("toy", "BERT4Rec")
     assert [film["movie_id"] for film in told["watched"]] == [101, 100]
     assert told["watched"][0] | {"title": ""} == {
@@ -77,5 +77,53 @@ def test_an_empty_sequence_is_a_header_alone(catalog):
     assert export.letterboxd(catalog, []) == "tmdbID,imdbID,Title,Year\r\n"
 
 
-def test_excel_is_told_that_the_file_is_utf_8():
+def test_excel_reads_the_file_as_utf_8():
     assert export.for_spreadsheet("é") == b"\xef\xbb\xbf\xc3\xa9"
+
+
+def test_a_record_is_flat():
+    names = ["rank", "movie_id", "title", "year", "genres", "score", "probability"]
+    values = [3, 102, "Film 2", 1990, "Comedy", 0.5, None]
+    assert list(export.as_record(pick(3, 2, None)).items()) == list(zip(names, values, strict=True))
+
+
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\r\n=1", "\0=1", "＝1", "＋1", "－1", "＠1"]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_a_text_that_a_spreadsheet_may_run_begins_with_an_apostrophe(text):
+    assert export.harmless(text).startswith("'")
+
+
+@pytest.mark.parametrize("text", ["a;=1+1", "a;;@x", "a\t+1", "a\r=1", "a\r\n=1"])
+def test_no_separator_starts_a_cell_with_a_formula(text):
+    for separator in "\t;\r":
+        assert not any(cell[:1] in "=+-@" for cell in export.harmless(text).split(separator) if cell)
+
+
+@pytest.mark.parametrize("value", ["Heat", "8½", "Dr. Strangelove - or", "a=b", "one\ntwo", "", 3, -2.5, None])
+def test_other_values_stay_as_they_are(value):
+    assert export.harmless(value) == value
+
+
+def test_in_a_table_cells_headings_and_index_are_harmless_and_numbers_stay_numbers():
+    table = pd.DataFrame(
+        {"=title": ["+1", None], "year": pd.array([-1, None], dtype="Int64"), 7: [-0.5, 2.0]},
+        index=pd.Index(["@a", "b"], name="-user"),
+    )
+    safe = export.harmless_table(table)
+    assert safe.to_csv() == "'-user,'=title,year,7\n'@a,'+1,-1,-0.5\nb,,,2.0\n"
+    assert table.to_csv().startswith("-user,=title")  # the table itself stays
+    assert export.harmless_table(pd.DataFrame(["a\r=1"], columns=["\r=x"])).to_csv(index=False) == '"\'\n=x"\n"a\n=1"\n'
+
+
+def test_tables_with_equal_names_several_levels_or_nothing_are_harmless_too():
+    twice = export.harmless_table(pd.DataFrame([["=1", "=2"]], columns=["=a", "=a"]))
+    assert twice.to_csv(index=False) == "'=a,'=a\n'=1,'=2\n"
+    levels = pd.MultiIndex.from_tuples([("=a", "b"), ("c", "@d")], names=["-x", None])
+    assert not [
+        name for name in export.harmless_table(pd.DataFrame([[1, 2]], columns=levels)).columns if name[0] == "=a"
+    ]
+    grouped = pd.DataFrame({"genre": pd.Categorical(["=a", "b", "=a"])})
+    assert export.harmless_table(grouped)["genre"].tolist() == ["'=a", "b", "'=a"]
+    assert export.harmless_table(pd.DataFrame()).empty

@@ -3,19 +3,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recsys.serving.films.search import split_year
 from recsys.serving.history import (
     EXAMPLES,
     LONGEST,
-    UnknownTitle,
+    UnknownTitleError,
     examples,
     from_query,
     parse_titles,
     random_viewer,
     to_query,
 )
-from recsys.serving.search import split_year
 from tests import toys
-from tests.serving.test_search import FILMS, film_table, make_index
+from tests.serving.films.test_search import FILMS, film_table, make_index
 
 INDEX = make_index(FILMS, [("The Unseen", 1980)])
 CATALOG = toys.Catalog(toys.catalog(5).movies, film_table([("The Unseen", 1980)], 1001))  # films 100 to 104
@@ -38,22 +38,22 @@ def test_a_title_of_several_films_is_the_most_popular_one_and_says_so():
 
 
 def test_an_unknown_title_is_refused_with_the_nearest_ones():
-    with pytest.raises(UnknownTitle) as error:
+    with pytest.raises(UnknownTitleError) as error:
         parse_titles(INDEX, ["Toy Stroy (1995)"])
     assert str(error.value) == 'no film is called "Toy Stroy (1995)"; did you mean Toy Story (1995)?'
-    with pytest.raises(UnknownTitle, match=r"did you mean Toy Story \(1995\)"):
+    with pytest.raises(UnknownTitleError, match=r"did you mean Toy Story \(1995\)"):
         parse_titles(INDEX, ["Toy Story (1911)"])
 
 
 @pytest.mark.parametrize("title", ["", "?", "qqqqqqqq", "<script>", "x" * 10_000])
 def test_a_title_like_no_other_is_refused_in_one_short_line(title):
-    with pytest.raises(UnknownTitle, match=r"^no film is called .*check the spelling") as error:
+    with pytest.raises(UnknownTitleError, match=r"^no film is called .*check the spelling") as error:
         parse_titles(INDEX, [title])
     assert len(str(error.value)) < 200
 
 
 def test_a_film_left_out_of_training_is_refused_with_the_reason():
-    with pytest.raises(UnknownTitle, match=r"The Unseen \(1980\) has too few ratings to learn from"):
+    with pytest.raises(UnknownTitleError, match=r"The Unseen \(1980\) has too few ratings to learn from"):
         parse_titles(INDEX, ["unseen"])
 
 
@@ -74,7 +74,7 @@ def test_the_link_of_an_empty_sequence_is_short():
         ("103-7-100", [3, 0], "Skipped 1 film of the link: not in this data set."),
         ("103-7-8", [3], "Skipped 2 films of the link: not in this data set."),
         ("1001-103", [3], "Skipped 1 film of the link: too few ratings to learn from."),
-        ("103-100-103", [3, 0], "Films that stand in the link twice are kept once."),
+        ("103-100-103", [3, 0], "Films that are in the link twice are kept once."),
         ("103--100", [3], "A part of the link could not be read and was skipped."),
         ("-103", [], "A part of the link could not be read and was skipped."),
         ("NaN-103", [3], "A part of the link could not be read and was skipped."),
@@ -83,14 +83,14 @@ def test_the_link_of_an_empty_sequence_is_short():
         ("1e2-103", [3], "A part of the link could not be read and was skipped."),
         ("١٠٣-103", [3], "A part of the link could not be read and was skipped."),
         ("9" * 10_000, [], "A part of the link could not be read and was skipped."),
-        ("-".join(["103"] * 2_500), [3], "Films that stand in the link twice are kept once."),
+        ("-".join(["103"] * 2_500), [3], "Films that are in the link twice are kept once."),
     ],
 )
 def test_what_a_link_cannot_mean_is_skipped_with_one_sentence(link, items, notice):
     assert from_query({"s": link}, CATALOG) == (items, [notice])
 
 
-def test_each_kind_of_trouble_is_told_once():
+def test_each_kind_of_part_that_is_skipped_is_named_once():
     items, notices = from_query({"s": "7-103-x-8-103-y-1001"}, CATALOG)
     assert items == [3]
     assert len(notices) == len(set(notices)) == 4

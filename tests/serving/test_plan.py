@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 
 from recsys.data.schema import Queries
+from recsys.serving.filters import Filters
 from recsys.serving.plan import plan
+from recsys.serving.recommend import Request
 from tests import toys
-from tests.serving.test_recommend import Given
+from tests.serving.given import Given, predictor
 
 WORLD = toys.cycle(n_items=6)
 
@@ -25,40 +27,59 @@ def items(steps):
     return [step.item for step in steps]
 
 
+def evening(model, history, filters=Filters(), unwanted=(), **settings):  # noqa: B008 (it is frozen)
+    return plan(predictor(WORLD, model), Request(tuple(history), filters=filters, unwanted=unwanted), **settings)
+
+
 def test_each_film_follows_from_the_one_before():
-    assert items(plan(WORLD, Cycle(), [3], length=4)) == [4, 5, 0, 1]
+    assert items(evening(Cycle(), [3], length=4)) == [4, 5, 0, 1]
 
 
 def test_no_film_comes_twice_and_watched_ones_not_at_all():
-    assert items(plan(WORLD, Cycle(), [0, 4, 3], length=5)) == [5, 1, 2]
+    assert items(evening(Cycle(), [0, 4, 3], length=5)) == [5, 1, 2]
 
 
-def test_a_step_says_how_likely_it_is_after_those_before_it():
-    chances = [step.probability for step in plan(WORLD, Cycle(), [3], length=2)]
-    assert chances == pytest.approx([1 / (2 - 2**-5)] * 2)  # 1 + 1/2 + … + 1/32 = 2 - 1/32
-    assert plan(WORLD, Cycle(softmax=False), [3], length=1)[0].probability is None
+def test_a_step_says_how_likely_it_is_after_those_before_it_among_the_films_that_may_be_planned():
+    probabilities = [step.probability for step in evening(Cycle(), [3], length=2)]
+    seen_left_out = [2 - 2**-4, 2 - 2**-3]  # 1 + 1/2 + … without the last one; in the second step, without the last two
+    assert probabilities == pytest.approx([1 / total for total in seen_left_out])
+    assert evening(Cycle(softmax=False), [3], length=1)[0].probability is None
 
 
 def test_a_rejected_film_is_passed_over():
-    assert items(plan(WORLD, Cycle(), [5], length=3)) == [0, 1, 2]
-    assert items(plan(WORLD, Cycle(), [5], length=3, rejected=[1])) == [0, 2, 3]
-    assert items(plan(WORLD, Cycle(), [5], length=3, rejected=[0, 1, 2, 3])) == [4]
+    assert items(evening(Cycle(), [5], length=3)) == [0, 1, 2]
+    assert items(evening(Cycle(), [5], length=3, rejected=[1])) == [0, 2, 3]
+    assert items(evening(Cycle(), [5], length=3, rejected=[0, 1, 2, 3])) == [4]
 
 
-def test_only_allowed_films_are_planned_and_probabilities_are_over_all_films():
-    steps = plan(WORLD, Cycle(), [5], allowed=np.array([False, True, False, False, True, True]))
-    assert items(steps) == [1, 4]
-    assert steps[0].probability == pytest.approx(0.5 / (2 - 2**-5))
+def test_only_films_that_the_filters_allow_are_planned_and_unwanted_ones_are_not():
+    horror = Filters(genres=("Horror",))  # films 1, 3, 5
+    assert items(evening(Cycle(), [5], horror)) == [1, 3]
+    assert items(evening(Cycle(), [5], horror, unwanted=(1,))) == [3]
+    assert items(evening(Cycle(), [5], unwanted=(0, 2), length=2)) == [1, 3]
+    assert evening(Cycle(), [5], horror)[0].probability == pytest.approx(0.5 / (0.5 + 0.125))
+
+
+def test_filters_go_by_the_history_not_by_what_is_planned():
+    assert items(evening(Cycle(), [3], Filters(no_newer=True))) == [0, 1, 2]  # film n is of 1990 + n
+
+
+def test_watched_films_are_not_planned_even_where_they_may_be_recommended():
+    assert items(evening(Cycle(), [0, 4, 3], Filters(hide_seen=False))) == [5, 1, 2]
 
 
 def test_a_newcomer_gets_a_plan_too():
-    assert items(plan(WORLD, Cycle(), [], length=2)) == [0, 1]
+    assert items(evening(Cycle(), [], length=2)) == [0, 1]
 
 
 def test_a_plan_ends_when_films_run_out_or_are_ruled_out():
-    assert len(plan(WORLD, Cycle(), [0, 1], length=50)) == 4
-    assert plan(WORLD, Given([-np.inf] * 6, softmax=True), [0]) == []
-    assert plan(WORLD, Cycle(), [0], length=0) == []
+    assert len(evening(Cycle(), [0, 1], length=50)) == 4
+    assert evening(Given([-np.inf] * 6, softmax=True), [0]) == []
+    assert evening(Cycle(), [0], length=0) == []
+
+
+def test_a_film_whose_probability_rounds_to_zero_does_not_count_as_certain():
+    assert items(evening(Given([2, 1, -9_000, 0, -9_000, -9_000], softmax=True), [0], length=2)) == [1, 3]
 
 
 class Fork(Given):
@@ -77,15 +98,14 @@ def together(steps):
 
 
 def test_the_likeliest_evening_need_not_begin_with_the_likeliest_film():
-    one_by_one = plan(WORLD, Fork(), [0], length=2, beam=1)
-    evening = plan(WORLD, Fork(), [0], length=2)
+    one_by_one, likeliest = evening(Fork(), [0], length=2, beam=1), evening(Fork(), [0], length=2)
     assert items(one_by_one) == [1, 2]
-    assert items(evening) == [2, 3]
-    assert together(evening) > 5 * together(one_by_one)
+    assert items(likeliest) == [2, 3]
+    assert together(likeliest) > 3 * together(one_by_one)
 
 
 def test_scores_without_probabilities_are_followed_one_by_one():
-    assert items(plan(WORLD, Fork(softmax=False), [0], length=2)) == [1, 2]
+    assert items(evening(Fork(softmax=False), [0], length=2)) == [1, 2]
 
 
 def test_a_search_as_wide_as_the_catalogue_finds_the_best_of_all_orders():
@@ -95,10 +115,10 @@ def test_a_search_as_wide_as_the_catalogue_finds_the_best_of_all_orders():
         for second in range(1, 6)
         if first != second
     )
-    assert tuple(items(plan(WORLD, Fork(), [0], length=2, beam=6))) == best[1]
+    assert tuple(items(evening(Fork(), [0], length=2, beam=6))) == best[1]
 
 
 def together_of(first, second):
-    """The probability of two films after film 0, worked out from the scores."""
-    rows = [np.exp(Fork().score(Queries([np.array([last])]))[0]) for last in (0, first)]
-    return rows[0][first] / rows[0].sum() * rows[1][second] / rows[1].sum()
+    """The probability of two films after film 0, worked out from the scores of those not watched before."""
+    one, other = (np.exp(Fork().score(Queries([np.array([last])]))[0]) for last in (0, first))
+    return one[first] / (one.sum() - one[0]) * other[second] / (other.sum() - other[0] - other[first])

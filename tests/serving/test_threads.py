@@ -8,10 +8,12 @@ import torch
 
 from recsys.bench.shapes import generated
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
-from recsys.serving.models import hold_to_one_thread
-from recsys.serving.recommend import recommend, recommend_many
+from recsys.serving.predictor import hold_to_one_thread
+from recsys.serving.recommend import Request, recommend, recommend_many
+from tests.serving.given import predictor
 
 WORLD = generated(200, 500, 20)
+REQUESTS = [Request(tuple(history.tolist())) for history in WORLD.histories]
 
 
 @pytest.fixture(autouse=True)
@@ -23,46 +25,45 @@ def one_thread():
 
 
 @pytest.fixture(scope="module")
-def model():
-    """Untrained: what it would say does not matter here."""
+def ready():
+    """Untrained, as it does not matter here which films it recommends."""
     torch.manual_seed(0)
     model = Bert4Rec(Bert4RecConfig(dim=8, length=30))
     model.module = model.build(WORLD.n_items)
     model.module.eval()
-    return model
+    return predictor(WORLD, model)
 
 
-def test_eight_visitors_at_a_time_get_the_answers_of_one_after_another(model):
-    serial = [recommend(WORLD, model, history) for history in WORLD.histories]
+def test_eight_threads_get_the_answers_of_one(ready):
+    serial = [recommend(ready, request) for request in REQUESTS]
 
-    def visit(first):
-        """All histories, each visitor beginning with another one."""
-        rows = np.roll(np.arange(WORLD.n_users), -first)
-        return {row: recommend(WORLD, model, WORLD.histories[row]) for row in rows}
+    def answer(first):
+        """All requests, each thread beginning with another one."""
+        rows = np.roll(np.arange(len(REQUESTS)), -first)
+        return {row: recommend(ready, REQUESTS[row]) for row in rows}
 
-    with ThreadPoolExecutor(8) as visitors:
-        for answers in visitors.map(visit, range(0, WORLD.n_users, 25)):
-            assert [answers[row] for row in range(WORLD.n_users)] == serial
+    with ThreadPoolExecutor(8) as threads:
+        for answers in threads.map(answer, range(0, len(REQUESTS), 25)):
+            assert [answers[row] for row in range(len(REQUESTS))] == serial
 
 
-def test_a_batch_gets_the_answers_of_one_after_another(model):
-    many = recommend_many(WORLD, model, WORLD.histories)
-    for films, history in zip(many, WORLD.histories, strict=True):
-        alone = recommend(WORLD, model, history)
+def test_a_batch_gets_the_answers_of_one_after_another(ready):
+    for films, request in zip(recommend_many(ready, REQUESTS), REQUESTS, strict=True):
+        alone = recommend(ready, request)
         assert [film.score for film in films] == pytest.approx([film.score for film in alone], rel=1e-4, abs=1e-5)
 
 
-def test_a_visitor_occupies_one_core(model):
+def test_a_request_occupies_one_core(ready):
     """Torch tells a new thread how many cores to use only at some of its operations: the encoder begins with one."""
     used = {}
 
-    def visit():
+    def answer():
         began, began_own = time.process_time(), time.thread_time()
-        for history in WORLD.histories:
-            recommend(WORLD, model, history)
+        for request in REQUESTS:
+            recommend(ready, request)
         used["all"], used["own"] = time.process_time() - began, time.thread_time() - began_own
 
-    visitor = threading.Thread(target=visit)
-    visitor.start()
-    visitor.join()
+    thread = threading.Thread(target=answer)
+    thread.start()
+    thread.join()
     assert used["all"] < 1.3 * used["own"]

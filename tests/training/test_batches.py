@@ -20,6 +20,22 @@ def test_batches_hold_sequences_of_similar_length():
     assert lengths.sum() / sum(len(rows) * lengths[rows].max() for rows in shuffled) < 0.6  # what no buckets would cost
 
 
+def test_batches_come_in_random_order():
+    """Within a pool they are cut from short to long; that order must not reach training."""
+    lengths = np.random.default_rng(0).integers(1, 201, 32 * POOL)
+    means = [lengths[rows].mean() for rows in buckets(lengths, 32, np.random.default_rng(1))]
+    assert abs(np.corrcoef(means, np.arange(POOL))[0, 1]) < 0.5
+    again = [lengths[rows].mean() for rows in buckets(lengths, 32, np.random.default_rng(2))]
+    assert abs(np.corrcoef(means, again)[0, 1]) < 0.5
+
+
+def test_which_sequences_share_a_batch_is_random():
+    batches = buckets(np.full(1000, 7), 10, np.random.default_rng(1))
+    assert np.mean([np.ptp(rows) for rows in batches]) > 500  # neighbours in the data would be 9 apart
+    other = buckets(np.full(1000, 7), 10, np.random.default_rng(2))
+    assert not {frozenset(rows) for rows in batches} & {frozenset(rows) for rows in other}
+
+
 def test_padding_fills_the_end():
     padded = pad(np.array([1, 2, 3]), np.array([2, 1, 0]), 9)
     assert padded[:, :3].tolist() == [[1, 2, 9], [3, 9, 9], [9, 9, 9]]

@@ -10,7 +10,7 @@ from recsys import paths, store
 from recsys.data import prepared
 from tests import toys
 
-SETTINGS = {"dim": 8, "length": 12, "epochs": 3, "batch-size": 8, "warmup": 5, "validate-every": 1, "dropout": 0}
+SETTINGS = {"dim": 8, "length": 12, "epochs": 3, "batch-size": 8, "warmup-steps": 5, "validate-every": 1, "dropout": 0}
 TRAIN = ["-m", "recsys", "train", "bert4rec", "--dataset", "cycle", "--device", "cpu", "--precision", "fp32"]
 TOGETHER = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 
@@ -38,7 +38,7 @@ def run(home, command):
 
 
 def log(home):
-    path = home / "checkpoints" / "cycle" / "bert4rec" / "seed-0" / paths.LOG
+    path = home / "checkpoints" / "cycle" / "leave-one-out" / "bert4rec" / "seed-0" / paths.LOG
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
@@ -58,7 +58,7 @@ def test_two_processes_end_with_the_weights_of_one(runs, monkeypatch):
         np.testing.assert_allclose(states[1][name], weights, atol=1e-5)
 
 
-def test_evaluation_is_shared_out_and_comes_out_the_same(runs):
+def test_evaluation_by_two_processes_gives_the_same(runs):
     alone = run(runs[1], ["-m", "recsys", "evaluate", "bert4rec", "--dataset", "cycle"])
     together = run(runs[2], [*TOGETHER, "-m", "recsys", "evaluate", "bert4rec", "--dataset", "cycle"])
     assert together == alone  # one table, printed by one process

@@ -2,6 +2,7 @@ import dataclasses
 import functools
 import json
 
+import numpy as np
 import pytest
 import torch
 
@@ -9,10 +10,14 @@ from recsys import paths
 from recsys.data.split import leave_one_out
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.training import device, loop, resume
-from recsys.training.run import Run
+from recsys.training.config import ConfigError
+from recsys.training.losses import softmax_cross_entropy
+from recsys.training.run import Run, TrainingSummary
 from tests import toys
 
-CONFIG = Bert4RecConfig(dim=8, length=12, epochs=4, batch_size=16, warmup=5, validate_every=1, averaging=0.9)
+SCHEDULE = loop.Schedule(epochs=4, batch_size=16, warmup_steps=5, validate_every=1, ema_decay=0.9)
+CONFIG = Bert4RecConfig(dim=8, length=12, schedule=SCHEDULE)
+ONE_EPOCH = dataclasses.replace(CONFIG, schedule=dataclasses.replace(SCHEDULE, epochs=1))
 SPLIT = leave_one_out(toys.cycle(n_items=8, n_users=40, length=8))
 
 
@@ -21,7 +26,7 @@ class KilledError(Exception):
 
 
 def fit(folder, resume=False, seed=0, config=CONFIG, stop_after=99):
-    """Train; killed before the epoch after `stop_after` is told of. The state is kept after every step."""
+    """Train; killed when the epoch after `stop_after` is reported. The state is kept after every step."""
 
     def report(event):
         if event["epoch"] > stop_after:
@@ -56,7 +61,7 @@ def test_a_run_killed_after_any_step_goes_on_bit_for_bit(tmp_path, monkeypatch, 
 
     def keep_then_die(folder, state):
         keep(folder, state)
-        kept.append(state["progress"][0])
+        kept.append(state["step"])
         if len(kept) == steps:
             raise KilledError
 
@@ -73,15 +78,15 @@ def test_a_run_killed_after_any_step_goes_on_bit_for_bit(tmp_path, monkeypatch, 
 def test_a_finished_run_resumed_is_finished_at_once(tmp_path):
     """So a kill between the end of training and the writing of the checkpoint costs nothing."""
     whole = fit(tmp_path)
-    told = []
-    again = Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path, True, told.append))
+    reported = []
+    again = Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path, True, reported.append))
     torch.testing.assert_close(weights(again), weights(whole), rtol=0, atol=0)
-    assert told == []
+    assert reported == []
 
 
 def test_the_state_is_kept_once_an_interval_and_at_the_end(tmp_path, monkeypatch):
     kept = []
-    monkeypatch.setattr(resume, "save", lambda folder, state: kept.append(state["progress"][0]))
+    monkeypatch.setattr(resume, "save", lambda folder, state: kept.append(state["step"]))
     Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path, save_every=3600))
     assert kept == [4 * 3]
 
@@ -108,35 +113,150 @@ def test_a_damaged_state_is_refused_with_one_line(tmp_path):
         fit(tmp_path, resume=True)
 
 
-def task(module, loss, validate):
-    """One batch an epoch, with one target."""
-    batch = loop.Batch(torch.zeros(1, 1), None, torch.zeros(1), torch.zeros(1))
-    return loop.Task(module, 1, lambda epoch: iter([batch]), loss, validate, {})
+def task(module, loss, validate=None, steps=1, targets=1):
+    """An epoch of some batches, each with one sequence and so many targets."""
+    batch = loop.Batch(torch.zeros(1, 1), None, torch.zeros(targets), torch.zeros(targets))
+    return loop.Task(module, steps, lambda epoch: iter([batch] * steps), loss, validate, {})
 
 
-def test_the_best_weights_are_kept_not_the_last(tmp_path):
-    module = torch.nn.Linear(1, 1)
-    scores = iter([0.1, 0.9, 0.2, 0.3])
-    seen = []
-
-    def validate(module):
-        seen.append(float(module.weight.detach()))
-        return {loop.METRIC: next(scores)}
+def slope(seen):
+    """A weight, and a loss of gradient 1, for which AdamW's step is the learning rate; `seen` takes the weights."""
+    module = torch.nn.Linear(1, 1, bias=False)
 
     def loss(module, batch):
-        return module(torch.ones(1, 1)).square().sum()
+        seen.append(float(module.weight.detach()))
+        return module(torch.ones(1, 1)).sum()
 
-    schedule = loop.Schedule(epochs=4, lr=0.1, warmup=1, validate_every=1)
-    loop.train(task(module, loss, validate), schedule, Run(device="cpu"))
-    assert float(module.weight.detach()) == seen[1]
+    return module, loss
+
+
+def learning_rates(schedule, steps):
+    """The learning rate of every step, as seen from the weight that it moves."""
+    seen = []
+    module, loss = slope(seen)
+    loop.train(task(module, loss, steps=steps), schedule, Run(device="cpu", precision="fp32"))
+    return -np.diff([*seen, float(module.weight.detach())])
+
+
+def test_the_learning_rate_falls_linearly_to_zero():
+    schedule = loop.Schedule(epochs=2, lr=0.1, warmup_steps=0, ema_decay=0)
+    np.testing.assert_allclose(learning_rates(schedule, steps=5), 0.1 * np.arange(10, 0, -1) / 10, rtol=1e-4)
+
+
+def test_the_learning_rate_rises_linearly_while_it_warms_up():
+    schedule = loop.Schedule(epochs=1, lr=0.1, warmup_steps=4, ema_decay=0)
+    decay = 1 - np.arange(8) / 8
+    expected = 0.1 * np.array([1 / 4, 2 / 4, 3 / 4, 1, 1, 1, 1, 1]) * decay
+    np.testing.assert_allclose(learning_rates(schedule, steps=8), expected, rtol=1e-4)
+
+
+def test_the_weights_that_are_kept_are_a_moving_average_that_forgets_by_ema_decay():
+    seen = []
+    module, loss = slope(seen)
+    validated = []
+    schedule = loop.Schedule(epochs=30, lr=0.1, warmup_steps=0, ema_decay=0.7, validate_every=1, patience=30)
+
+    def validate(average):
+        validated.append(float(average.weight.detach()))
+        return {loop.METRIC: 0.0}
+
+    loop.train(task(module, loss, validate), schedule, Run(device="cpu", precision="fp32"))
+    average, expected = seen[0], []
+    for step, weight in enumerate(seen[1:], 1):  # the last weight of all is not seen by the loss
+        decay = min(0.7, step / (step + 10))
+        average = decay * average + (1 - decay) * weight
+        expected.append(average)
+    np.testing.assert_allclose(validated[: len(expected)], expected, rtol=1e-4, atol=1e-5)
+
+
+def scripted(scores, folder=None, resume=False, report=lambda event: None, patience=9):
+    """Train an epoch per score, which validation gives; the weights of each validation and the summary."""
+    module, loss = slope([])
+    weights, scores = [], iter(scores)
+
+    def validate(module):
+        weights.append(float(module.weight.detach()))
+        return {loop.METRIC: next(scores)}
+
+    schedule = loop.Schedule(epochs=8, lr=0.1, warmup_steps=1, validate_every=1, patience=patience, ema_decay=0)
+    run = Run(device="cpu", folder=folder, resume=resume, report=report, save_every=0)
+    summary = loop.train(task(module, loss, validate), schedule, run)
+    return weights, float(module.weight.detach()), summary
+
+
+@pytest.mark.parametrize(
+    ("scores", "best"),
+    [
+        ([0.1, 0.9, 0.2, 0.3, 0.1, 0.1, 0.1, 0.1], 2),
+        ([0.1, 0.2, 0.9, 0.3, 0.9, 0.9, 0.1, 0.9], 3),  # the first of equally good ones
+        ([0.1, 0.981210, 0.5, 0.981230, 0.1, 0.1, 0.1, 0.1], 4),  # equal in a log of four digits
+    ],
+)
+def test_the_weights_and_the_summary_are_those_of_the_best_epoch(scores, best):
+    weights, kept, summary = scripted(scores)
+    assert kept == weights[best - 1]
+    assert (summary.best_epoch, summary.epochs) == (best, 8)
+    assert summary.validation == {loop.METRIC: scores[best - 1]}
+
+
+def test_a_summary_without_validation_is_of_the_last_epoch():
+    module, loss = slope([])
+    summary = loop.train(task(module, loss), loop.Schedule(epochs=3), Run(device="cpu"))
+    assert (summary.best_epoch, summary.epochs, summary.validation) == (3, 3, {})
+
+
+def test_the_notes_of_a_summary_are_plain_json():
+    notes = TrainingSummary(2, 8, 1.5, {loop.METRIC: 0.25}).notes()
+    assert json.loads(json.dumps(notes)) == notes
+    assert (notes["best_epoch"], notes["epochs"], notes["validation"]) == (2, 8, {loop.METRIC: 0.25})
 
 
 def test_training_stops_when_validation_no_longer_improves():
-    module, epochs = torch.nn.Linear(1, 1), []
-    schedule = loop.Schedule(epochs=50, validate_every=1, patience=3)
-    run = Run(device="cpu", report=lambda event: epochs.append(event["epoch"]))
-    loop.train(task(module, lambda m, b: m(torch.ones(1, 1)).sum(), lambda m: {loop.METRIC: 0.5}), schedule, run)
+    epochs = []
+    scripted([0.5] * 8, patience=3, report=lambda event: epochs.append(event["epoch"]))
     assert epochs == [1, 2, 3, 4]  # the first is the best; three misses follow
+
+
+def test_a_resumed_run_remembers_the_best_epoch_and_the_validations_since(tmp_path):
+    def stop(event):
+        if event["epoch"] == 4:
+            raise KilledError
+
+    scores, epochs = [0.1, 0.9, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], []
+    with pytest.raises(KilledError):
+        scripted(scores, tmp_path, report=stop, patience=3)  # killed when it reports epoch 4, kept after epoch 3
+    _, _, summary = scripted(scores[3:], tmp_path, True, lambda event: epochs.append(event["epoch"]), patience=3)
+    assert epochs == [4, 5]  # one validation without a new best before, two after
+    assert (summary.best_epoch, summary.epochs, summary.validation) == (2, 5, {loop.METRIC: 0.9})
+
+
+def test_a_second_run_in_the_same_folder_is_refused_while_the_first_lasts(tmp_path):
+    def begin_another(event):
+        with pytest.raises(loop.TrainingError, match=r"another run is training in .*another --seed"):
+            scripted([0.5] * 8, tmp_path)
+
+    scripted([0.5] * 8, tmp_path, report=begin_another)
+    _, _, summary = scripted([0.5] * 8, tmp_path)  # the first is over
+    assert summary.epochs == 8
+
+
+def test_a_batch_without_targets_leaves_weights_that_are_numbers():
+    module, nothing = torch.nn.Linear(1, 3), torch.zeros(0, dtype=torch.long)
+
+    def loss(module, batch):
+        return softmax_cross_entropy(torch.zeros(0, 1), module.weight, module.bias, nothing)
+
+    loop.train(task(module, loss, targets=0), loop.Schedule(epochs=1), Run(device="cpu"))
+    assert all(weight.isfinite().all() for weight in module.parameters())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"epochs": 0}, {"batch_size": 0}, {"lr": 0}, {"warmup_steps": -1}, {"ema_decay": 1}, {"patience": 0}]
+)
+def test_a_schedule_that_cannot_work_is_refused_when_it_is_made(wrong):
+    [name] = wrong
+    with pytest.raises(ConfigError, match=f"{name} is .*, but must be"):
+        loop.Schedule(**wrong)
 
 
 def test_a_loss_that_is_no_number_stops_the_run():
@@ -155,7 +275,7 @@ def test_a_compiled_encoder_learns_the_same(monkeypatch):
     captured = functools.partial(torch.compile, backend="eager")  # traced as ever, but no half minute of C++
     monkeypatch.setattr(torch, "compile", captured)
     monkeypatch.setattr(device, "can_compile", lambda where: True)
-    config = dataclasses.replace(CONFIG, dropout=0.0, epochs=2)
+    config = dataclasses.replace(CONFIG, dropout=0.0, schedule=dataclasses.replace(SCHEDULE, epochs=2))
     losses = {False: [], True: []}
     for compiled, curve in losses.items():
         run = Run(
@@ -168,24 +288,23 @@ def test_a_compiled_encoder_learns_the_same(monkeypatch):
 def test_without_a_compiler_training_goes_on(monkeypatch):
     monkeypatch.setattr(device, "can_compile", lambda where: False)
     with pytest.warns(UserWarning, match="without"):
-        Bert4Rec(dataclasses.replace(CONFIG, epochs=1)).fit(SPLIT.train, None, Run(device="cpu", compile=True))
+        Bert4Rec(ONE_EPOCH).fit(SPLIT.train, None, Run(device="cpu", compile=True))
 
 
-def test_fp32_is_asked_for_by_name_and_bf16_too():
+def test_precision_is_chosen_by_name():
     ends = {}
     for precision in ("fp32", "bf16"):
         run = Run(device="cpu", precision=precision)
-        ends[precision] = weights(Bert4Rec(dataclasses.replace(CONFIG, epochs=1)).fit(SPLIT.train, None, run))
+        ends[precision] = weights(Bert4Rec(ONE_EPOCH).fit(SPLIT.train, None, run))
     difference = (ends["fp32"]["items.weight"] - ends["bf16"]["items.weight"]).abs().max()
     assert 0 < difference < 0.05
 
 
-def test_progress_tells_of_memory_and_time_left(tmp_path):
+def test_progress_reports_memory_and_time_left(tmp_path):
     fit(tmp_path)
     last = loop.read_log(tmp_path)[-1]
     assert last["memory_mb"] > 50
     assert last["seconds_left"] == 0
-    assert last["seconds"] > 0
 
 
 def test_a_line_of_the_log_that_was_cut_short_is_written_again(tmp_path):

@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from recsys.data.schema import DataError
 from recsys.training import losses
+from recsys.training.config import ConfigError
 from recsys.training.pairwise import PAIRWISE
 
 
@@ -219,7 +219,7 @@ def test_huge_scores_do_not_overflow_in_a_sampled_loss(name):
 def test_every_loss_learns_what_is_likely_and_repeats_itself_for_a_seed(name):
     counts = (P.numpy() * 1600).astype(int)
     power = 0 if name in PAIRWISE else 0.75  # BPR and its like correct nothing: with it, log p - log q is learnt
-    loss = losses.item_loss(name, negatives=4, t=0.75, counts=counts, power=power)
+    loss = losses.item_loss(name, negatives=4, gbce_t=0.75, counts=counts, sampling_power=power)
     targets = torch.from_numpy(np.random.default_rng(0).permutation(np.repeat(np.arange(5), counts)))
 
     def learn():
@@ -241,7 +241,7 @@ def test_every_loss_learns_what_is_likely_and_repeats_itself_for_a_seed(name):
 @pytest.mark.parametrize("name", losses.LOSSES)
 def test_every_loss_of_no_position_is_nothing(name):
     *leaves, targets = example(positions=0)
-    loss = losses.item_loss(name, negatives=4, t=0.75, counts=np.ones(37))(*leaves, targets)
+    loss = losses.item_loss(name, negatives=4, gbce_t=0.75, counts=np.ones(37))(*leaves, targets)
     assert loss == 0
     assert all(not gradient.any() for gradient in torch.autograd.grad(loss, leaves))
 
@@ -256,5 +256,15 @@ def test_positions_share_many_negatives_of_gbce_but_not_few(monkeypatch):
 
 
 def test_an_unknown_loss_names_those_there_are():
-    with pytest.raises(DataError, match="softmax, sampled-softmax, gbce"):
-        losses.item_loss("hinge", negatives=4, t=0.75, counts=np.ones(3))
+    with pytest.raises(ConfigError, match="softmax, sampled-softmax, gbce"):
+        losses.item_loss("hinge", negatives=4, gbce_t=0.75, counts=np.ones(3))
+
+
+def test_the_sampled_softmax_is_corrected_by_the_distribution_that_it_draws_from(monkeypatch):
+    given = []
+    monkeypatch.setattr(losses, "sampled_softmax", lambda *arguments: given.extend(arguments[-2:]))
+    *leaves, targets = example(items=4)
+    losses.item_loss("sampled-softmax", 200_000, 0, np.array([5, 99, 24, 0]), sampling_power=0.5)(*leaves, targets)
+    negatives, log_q = given
+    frequencies = torch.bincount(negatives, minlength=4) / len(negatives)
+    torch.testing.assert_close(log_q.exp(), frequencies, rtol=0.05, atol=0)

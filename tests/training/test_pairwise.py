@@ -128,7 +128,7 @@ def test_ten_times_the_scores_need_no_more_memory():
 
 
 def drawn(power, counts):
-    """Shares of the films but the first in the draws: what each pulls its own score down by, all scores being 0."""
+    """How often each item but the first is drawn, as shares: all scores being 0, its gradient is in proportion."""
     bias = torch.zeros(len(counts), requires_grad=True)
     torch.manual_seed(0)
     loss = Pairwise("bpr", 4000, np.array(counts), power)
@@ -144,7 +144,7 @@ def test_negatives_are_drawn_by_popularity_to_a_power():
 
 
 def test_popularity_in_the_draw_is_popularity_taken_from_the_scores():
-    """BPR is lowest where a score is log p - log q: draws by popularity leave nothing of it."""
+    """The scores of lowest BPR are log p - log q: with q = p all are equal."""
     counts = np.array([320, 80, 20])
     targets = torch.from_numpy(np.repeat(np.arange(3), counts))
     learnt = {}

@@ -1,0 +1,14 @@
+"""Words that flags may take, from the tables that own them."""
+
+from typing import TYPE_CHECKING, Literal
+
+from recsys.evaluation.protocols import PROTOCOLS
+
+ALL = "all"
+
+if TYPE_CHECKING:  # a type checker knows no Literal that is made at run time
+    ProtocolName = str
+    ProtocolOrAll = str
+else:
+    ProtocolName = Literal[tuple(PROTOCOLS)]
+    ProtocolOrAll = Literal[(*PROTOCOLS, ALL)]

@@ -1,0 +1,72 @@
+"""`python -m recsys recommend`, for people and for programs."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from recsys.cli import flags
+from recsys.cli.flags import conf
+
+if TYPE_CHECKING:
+    from recsys.serving.recommend import Recommendation
+
+
+@dataclass(frozen=True)
+class Recommend:
+    """Print the films to watch after a history. Only the answer goes to stdout."""
+
+    titles: conf.Positional[tuple[str, ...]] = ()  # what was watched, oldest first, such as "Toy Story (1995)"
+    dataset: str = "ml-100k"  # data set; ml-100k is fetched when it is missing
+    model: str = "bert4rec"  # the recommender; it is loaded, or fitted on first use
+    k: Annotated[int, conf.arg(aliases=("-k",))] = 10  # how many films
+    json: flags.Flag = False  # print a JSON list
+    keep_seen: flags.Flag = False  # films of the history may be recommended again
+
+    def run(self) -> int:
+        """Print the k best films as a table or a JSON list."""
+        from recsys.data import movielens
+        from recsys.progress import Terminal
+        from recsys.serving import predictor
+        from recsys.serving.export import as_record
+        from recsys.serving.films.search import TitleIndex
+        from recsys.serving.filters import Filters
+        from recsys.serving.history import parse_titles
+        from recsys.serving.recommend import Request, recommend
+
+        with Terminal() as report:
+            dataset = movielens.ensure(self.dataset, report)
+            history, notes = parse_titles(TitleIndex(dataset.catalog, dataset.counts), self.titles)
+            ready = predictor.load(self.model, dataset, report)
+        found = recommend(ready, Request(tuple(history), self.k, Filters(hide_seen=not self.keep_seen)))
+        for note in notes if history else ["no films given: this is what the model expects of a newcomer"]:
+            print(note, file=sys.stderr)
+        records = [as_record(one) for one in found]
+        print(json.dumps(records, ensure_ascii=False, indent=1) if self.json else table(found))
+        return 0
+
+
+def read(arguments: Sequence[str]) -> Recommend:
+    """The options of `recommend`."""
+    return flags.read(Recommend, "recommend", arguments)
+
+
+def table(found: Sequence["Recommendation"]) -> str:
+    """Rank, title, genres, and the probability, or the score where a model has none, in aligned columns."""
+    if not found:
+        return "no film is left to recommend"
+    worth = "score" if found[0].probability is None else "probability"
+    rows = [
+        ("", "film", "genres", worth),
+        *((str(one.rank), one.film.label, one.film.genres.replace("|", ", "), _worth(one)) for one in found),
+    ]
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        f"{rank:>{widths[0]}}  {film:<{widths[1]}}  {genres:<{widths[2]}}  {worth:>{widths[3]}}"
+        for rank, film, genres, worth in rows
+    )
+
+
+def _worth(one: "Recommendation") -> str:
+    return f"{one.score:.3f}" if one.probability is None else f"{one.probability:.2%}"

@@ -1,0 +1,28 @@
+"""`python -m recsys report`: the tables of the results."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recsys.cli import flags
+from recsys.cli.choices import ProtocolName
+
+
+@dataclass(frozen=True)
+class Report:
+    """Print every result as Markdown, ours beside what others published."""
+
+    dataset: tuple[str, ...] = ()  # data sets; without any, every one that was measured
+    protocol: tuple[ProtocolName, ...] = ()  # protocols; without any, all of them
+    brief: flags.Flag = False  # the leaderboards only
+
+    def run(self) -> int:
+        """Print the tables."""
+        from recsys.evaluation.report import report
+
+        print(report(self.dataset, self.protocol, self.brief))
+        return 0
+
+
+def read(arguments: Sequence[str]) -> Report:
+    """The options of `report`."""
+    return flags.read(Report, "report", arguments)

@@ -1,0 +1,117 @@
+"""`python -m recsys train`: every setting of a recommender is a flag, and its comment is the help."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from recsys.cli import flags
+from recsys.cli.choices import ProtocolName
+from recsys.cli.flags import conf
+from recsys.progress import Report, Terminal, as_json
+
+Config = TypeVar("Config")
+
+
+@dataclass(frozen=True)
+class Model:
+    """Train a recommender and keep it. The flags depend on the recommender: --help after it lists them."""
+
+    model: conf.Positional[str]  # which one: bert4rec, markov, item-knn …
+
+
+@dataclass(frozen=True)
+class Options:
+    """What every training takes."""
+
+    model: Annotated[str, conf.Suppress, conf.Fixed] = ""
+    dataset: str = "ml-100k"  # data set, on this machine
+    protocol: ProtocolName = "full"  # what is to measure it: protocols that split the data alike share what is trained
+    device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
+    seed: int = 0  # of everything random
+    resume: flags.Flag = False  # go on where a stopped run of these settings was
+    save_every: float = 60.0  # seconds of work that a kill can cost
+    precision: Literal["auto", "fp32", "bf16"] = "auto"  # of matrix products
+    compile: flags.Flag = False  # hand the encoder to torch.compile
+    json: flags.Flag = False  # progress as JSON lines
+    ship: flags.Flag = False  # copy the checkpoint into assets/
+
+
+@dataclass(frozen=True)
+class Train(Options, Generic[Config]):
+    """Train a recommender and keep it. The defaults of its settings are tuned for the data set."""
+
+    settings: Config = field(kw_only=True)
+
+    def run(self) -> int:
+        """Train, keep, and say how it is measured; progress goes to stdout, a line an epoch."""
+        if self.json:
+            self._train(as_json)
+            return 0
+        with Terminal() as report:
+            folder = self._train(report)
+        if folder:
+            print(f"kept in {folder}\nmeasure it: {self._measuring()}")
+        return 0
+
+    def _train(self, report: Report) -> Path | None:
+        """Train with one process or several; the folder of the checkpoint, None where another process writes it."""
+        from recsys import store
+        from recsys.data import movielens
+        from recsys.evaluation import protocols
+        from recsys.models import registry
+        from recsys.training import device as devices
+        from recsys.training import distributed, resume
+
+        variant, dataset = registry.get(self.model), movielens.load(self.dataset)
+        splitting = protocols.get(self.protocol).splitting
+        parts = splitting(dataset)
+        with distributed.group(devices.choose(self.device)) as device:
+            run = self._run(str(device), splitting.name, report)
+            model = variant.model(self.settings).fit(parts.train, parts.valid, run)
+            if distributed.rank():
+                return None
+        notes = model.training_summary.notes() if model.training_summary else {}
+        folder = store.save(self.model, model, dataset, self.seed, notes, splitting)
+        resume.clear(folder)  # only now: a kill until here loses nothing
+        if self.ship:
+            store.ship(self.model, self.dataset, self.seed, splitting)
+        return folder
+
+    def _run(self, device: str, splitting: str, report: Report) -> Any:
+        """How the training is carried out."""
+        from recsys import paths
+        from recsys.training.run import Run
+
+        folder = paths.checkpoint(self.dataset, splitting, self.model, self.seed)
+        return Run(
+            seed=self.seed,
+            device=device,
+            folder=folder,
+            resume=self.resume,
+            report=report,
+            save_every=self.save_every,
+            precision=self.precision,
+            compile=self.compile,
+        )
+
+    def _measuring(self) -> str:
+        """The command that measures what was trained."""
+        from recsys.errors import recsys_command
+
+        return recsys_command("evaluate", self.model, "--dataset", self.dataset, "--protocol", self.protocol)
+
+
+def read(arguments: Sequence[str]) -> Train:
+    """The options of `train MODEL`, with the settings of that model, tuned for the data set that they name.
+
+    Raises UnknownModelError, and ConfigError for settings that cannot work.
+    """
+    from recsys.models import registry
+
+    name = flags.read(Model, "train", arguments[:1]).model
+    variant = registry.get(name)
+    dataset = flags.read_some(Options, f"train {name}", arguments[1:]).dataset
+    default = Train(model=name, dataset=dataset, settings=variant.preset(dataset))
+    tuned: Any = Train[variant.architecture.Config]  # type: ignore[name-defined]  # a type known at run time only
+    return flags.read(tuned, f"train {name}", arguments[1:], default)

@@ -1,0 +1,176 @@
+"""Rank the held-out items with a trained model and write down what came out.
+
+Shapes: S seeds, B queries, I items.
+"""
+
+import os
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import numpy as np
+
+from recsys import machine, store
+from recsys.data.schema import Dataset, HeldOut, Split
+from recsys.errors import RecsysError
+from recsys.evaluation import beyond, protocols, results, significance
+from recsys.evaluation.calibration import calibration
+from recsys.evaluation.protocols import FULL, Protocol
+from recsys.evaluation.rank_held_out import Lists, ranks, ranks_and_lists
+from recsys.models import registry
+from recsys.models.base import Recommender, Variant
+from recsys.progress import Report, ignore
+from recsys.ranking.metrics import summary
+from recsys.training import distributed
+
+__all__ = ["EvaluationError", "Measured", "evaluate", "ranks"]
+
+
+class EvaluationError(RecsysError):
+    """An evaluation whose figures would mislead; the message says what to do instead."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of one seed."""
+
+    ranks: np.ndarray  # (B,)
+    lists: Lists | None  # None: a sampled protocol, under which nothing is recommended
+
+
+def evaluate(
+    variant_name: str,
+    dataset: Dataset,
+    protocol: Protocol | str = FULL,
+    seeds: Sequence[int] | None = None,
+    part: Literal["test", "valid"] = "test",
+    ship: bool = False,
+    report: Report = ignore,
+) -> dict[str, Any]:
+    """Measure a model, one run per seed, and return the result document (schema: `results`).
+
+    seeds None: every seed trained on this machine, else the shipped one; models that are fitted on first use: seed 0.
+    part "test" writes the document to the home folder (`ship`: to assets/ too); part "valid", for choosing between
+    settings, writes nothing. Raises UnknownModelError, EvaluationError, StoreError, ScoreError, ProtocolError,
+    DataError.
+    """
+    protocol = protocols.get(protocol) if isinstance(protocol, str) else protocol
+    variant = registry.get(variant_name)
+    split = protocol.split(dataset)
+    held_out = split.test if part == "test" else split.valid
+    started = time.perf_counter()
+    models = _models(variant_name, dataset, protocol, seeds, report)
+    config = _common_config(variant_name, list(models.values()))
+    found = {seed: _measure(model, held_out, protocol, dataset, report) for seed, model in models.items()}
+    document = _labels(variant, dataset, protocol, config) | _accuracy({seed: one.ranks for seed, one in found.items()})
+    document |= _of_lists(document, split, held_out, [one.lists for one in found.values() if one.lists])
+    document["run"] = _circumstances(models, time.perf_counter() - started)
+    if part == "test" and distributed.rank() == 0:
+        results.write(document, np.array([one.ranks for one in found.values()]))
+        if ship:
+            results.ship(dataset.name, protocol.name, variant_name)
+    return document
+
+
+def _models(
+    variant_name: str, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] | None, report: Report
+) -> dict[int, Recommender]:
+    """Models by seed, learnt from this protocol's training part of this very data."""
+    if not seeds and registry.get(variant_name).needs_training:
+        seeds = store.seeds(variant_name, dataset.name, protocol.splitting)
+    return {
+        seed: store.ready(variant_name, dataset, seed, report, splitting=protocol.splitting, measuring=True)
+        for seed in seeds or [0]
+    }
+
+
+def _measure(model: Recommender, held_out: HeldOut, protocol: Protocol, dataset: Dataset, report: Report) -> Measured:
+    """One pass over the held-out queries."""
+    if protocol.sampled:
+        return Measured(ranks(model, held_out, protocol, dataset, report), None)
+    return Measured(*ranks_and_lists(model, held_out, dataset, report))
+
+
+def _of_lists(document: dict[str, Any], split: Split, held_out: HeldOut, lists: list[Lists]) -> dict[str, Any]:
+    """What the recommended lists add to a document: `seeds` with `beyond`, its mean, and `calibration` of all seeds."""
+    if not lists:
+        return {}
+    each = [beyond.summary(one.items, split.train) for one in lists]
+    added: dict[str, Any] = {
+        "seeds": [run | {"beyond": _rounded(figures)} for run, figures in zip(document["seeds"], each, strict=True)],
+        "beyond": _rounded({name: np.mean([figures[name] for figures in each]) for name in each[0]}),
+    }
+    probabilities = [one.probabilities for one in lists if one.probabilities is not None]
+    if probabilities:
+        items, targets = np.concatenate([one.items for one in lists]), np.tile(held_out.targets, len(lists))
+        figures = calibration(items, np.concatenate(probabilities), targets)
+        added["calibration"] = {"over": results.UNSEEN, **_all_rounded(figures)}
+    return added
+
+
+def _common_config(variant_name: str, models: list[Recommender]) -> dict[str, Any]:
+    """The settings that all seeds share; means over different settings would describe no model."""
+    configs = [asdict(model.config) for model in models]
+    if any(config != configs[0] for config in configs):
+        raise EvaluationError(
+            f"the seeds of {variant_name} were trained with different settings; choose some with --seeds"
+        )
+    return configs[0]
+
+
+def _labels(variant: Variant, dataset: Dataset, protocol: Protocol, config: dict[str, Any]) -> dict[str, Any]:
+    """What was measured, on what, and how."""
+    return {
+        "variant": variant.name,
+        "model": variant.architecture.__name__,
+        "title": variant.title,
+        "family": variant.family,
+        "paper": variant.paper,
+        "dataset": dataset.name,
+        "protocol": {"name": protocol.name, **protocol.rules_on(dataset)},
+        "fingerprint": dataset.fingerprint,
+        "config": config,
+    }
+
+
+def _accuracy(found: dict[int, np.ndarray]) -> dict[str, Any]:
+    """What follows from the ranks (B,) by seed: users, metrics of each seed, mean and std over seeds, interval."""
+    measured = {seed: summary(own) for seed, own in found.items()}
+    table = {name: [metrics[name] for metrics in measured.values()] for name in results.METRICS}
+    together = np.array(list(found.values()))  # (S, B)
+    return {
+        "users": together.shape[1],
+        "seeds": [{"seed": seed, "metrics": _rounded(metrics)} for seed, metrics in measured.items()],
+        "mean": _rounded({name: np.mean(values) for name, values in table.items()}),
+        "std": _rounded({name: np.std(values, ddof=1) for name, values in table.items()} if len(found) > 1 else {}),
+        "interval": _all_rounded(significance.intervals(together)),
+    }
+
+
+def _rounded(metrics: dict[str, Any]) -> dict[str, float]:
+    return {name: round(float(value), 6) for name, value in metrics.items()}
+
+
+def _all_rounded(value: Any) -> Any:
+    """`_rounded` for numbers at any depth of dicts and lists."""
+    if isinstance(value, dict):
+        return {name: _all_rounded(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_all_rounded(inner) for inner in value]
+    return round(float(value), 6)
+
+
+def _circumstances(models: dict[int, Recommender], seconds: float) -> dict[str, Any]:
+    """What may differ from run to run; `seconds` includes loading, and fitting where a model had to be fitted."""
+    return {
+        "device": ", ".join(sorted({model.device for model in models.values()})),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "threads": os.environ.get("OMP_NUM_THREADS", "all"),
+        "seconds": round(seconds, 1),
+        "versions": machine.versions(),
+        "commit": machine.commit(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

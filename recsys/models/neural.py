@@ -1,0 +1,261 @@
+"""What all neural recommenders share: how they are trained on the one loop, score in batches, and keep their weights.
+
+Shapes: B sequences, T positions, Q positions per sequence, M positions with a loss, D dimensions, I items.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from scipy.special import log_expit
+from torch import Tensor, nn
+
+from recsys.data.schema import DataError, Dataset, HeldOut, Queries
+from recsys.models.base import ConfigError, Recommender
+from recsys.ranking import metrics
+from recsys.ranking.ranking import log_sum_exp
+from recsys.training import device as devices
+from recsys.training import distributed, loop
+from recsys.training.batches import Batch, Draws, buckets, by_length, pad
+from recsys.training.config import above, at_least, between, one_of
+from recsys.training.losses import LOSSES, Loss, item_loss
+from recsys.training.run import Run
+
+SCORE_BATCH = 32  # histories scored at once on a CPU, whose caches hold no more; on a GPU eight times as many
+SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # lowest where scores are log p(item) + a constant
+FEW_USERS = ("ml-100k", "ml-latest-small")  # data sets of some hundred users
+
+
+def check_encoder(config: Any, **sizes: int) -> None:
+    """Raises ConfigError for a size below 1, a dropout that leaves nothing, or weights that all start at zero."""
+    at_least(1, dim=config.dim, length=config.length, **sizes)
+    between(0, 0.99, dropout=config.dropout)
+    above(0, init=config.init)
+
+
+def check_heads(dim: int, heads: int) -> None:
+    """Raises ConfigError where the heads cannot share the dimensions equally."""
+    at_least(1, heads=heads)
+    if dim % heads:
+        raise ConfigError(f"dim is {dim} and heads is {heads}, but dim must be a multiple of heads")
+
+
+def check_loss(config: Any) -> None:
+    """Raises ConfigError for an unknown loss, or settings that no loss can use."""
+    one_of(LOSSES, loss=config.loss)
+    at_least(1, negatives=config.negatives)
+    between(0, 1, gbce_t=config.gbce_t)
+    at_least(0, sampling_power=config.sampling_power)
+
+
+class NeuralRecommender(Recommender):
+    """A recommender whose scores are those of a `NeuralModule` at the last position of a history.
+
+    Its Config is a frozen dataclass with at least `schedule` and `length`, and with `loss`, `negatives`, `gbce_t` and
+    `sampling_power` unless the model overrides `make_loss` and `loss_name`. A new model supplies `Config` and `Module`.
+    """
+
+    Module: ClassVar[type]  # a NeuralModule, made of a Config and the number of items
+    needs_training: ClassVar[bool] = True
+    has_item_embeddings: bool = True
+    module: "NeuralModule"
+    item_loss: Loss
+
+    def __init__(self, config: Any = None, title: str = "") -> None:
+        super().__init__(config, title)
+        self.calibrated = self.loss_name in SOFTMAX_LOSSES
+
+    def build(self, n_items: int) -> Any:
+        """A fresh module with random weights, drawn from torch's global generator."""
+        return self.Module(self.config, n_items)
+
+    @property
+    def loss_name(self) -> str:
+        """The loss, one of LOSSES; "" for a loss of the model's own, whose scores are no probabilities."""
+        return self.config.loss
+
+    def initialise(self, module: Any, train: Dataset, seed: int) -> None:
+        """Set weights from the training data before the first step; does nothing unless overridden."""
+
+    def make_loss(self, train: Dataset) -> Loss:
+        """The loss that the configuration names."""
+        config = self.config
+        return item_loss(config.loss, config.negatives, config.gbce_t, train.counts, config.sampling_power)
+
+    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
+        """The training batch of the histories `rows` (B,); whatever is random in it comes from `draws`.
+
+        Unless overridden: the newest `length` items of each are targets, each predicted from the items before it.
+        """
+        inputs = [self.input_tokens(histories[row][:-1]) for row in rows]
+        targets = [histories[row][-self.config.length :].astype(np.int64) for row in rows]
+        lengths = np.array([len(items) for items in targets])
+        tokens = pad(np.concatenate(inputs), lengths, n_items)  # (B, T)
+        picked = np.flatnonzero(np.arange(tokens.shape[1]) < lengths[:, None])
+        return Batch(
+            torch.from_numpy(tokens), None, torch.from_numpy(picked), torch.from_numpy(np.concatenate(targets))
+        )
+
+    def input_tokens(self, history: np.ndarray) -> np.ndarray:
+        """The newest `length` of: the start token and the items (T,) of a history. The last position predicts."""
+        return np.append(self.module.start, history)[-self.config.length :]
+
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+        """Train on `train`, stop early on `valid`.
+
+        Raises DataError where there is nothing to train on, TrainingError for a run that cannot go on.
+        """
+        run = run or Run()
+        histories = [history for history in train.histories if len(history)]
+        if not histories:
+            raise DataError(f"{train.name} has no films to train on; take a set with more ratings")
+        torch.manual_seed(run.seed)
+        self.module = self.build(train.n_items)
+        self.initialise(self.module, train, run.seed)
+        self.item_loss = self.make_loss(train)
+        self.training_summary = loop.train(self._task(histories, train, valid, run), self.config.schedule, run)
+        self.module.eval()
+        return self
+
+    def _task(self, histories: list[np.ndarray], train: Dataset, valid: HeldOut | None, run: Run) -> loop.Task:
+        """What the training loop needs to know of this model and its data."""
+        return loop.Task(
+            self.module,
+            math.ceil(len(histories) / self.config.schedule.batch_size),
+            lambda epoch: self.batches(histories, train.n_items, Draws(run.seed, epoch)),
+            self.loss,
+            (lambda module: self._validate(module, valid)) if valid else None,
+            {"config": asdict(self.config), "data": train.fingerprint},
+        )
+
+    def batches(self, histories: list[np.ndarray], n_items: int, draws: Draws) -> Iterator[Batch]:
+        """One epoch: this process's share of each batch."""
+        lengths = np.array([min(len(history), self.config.length) for history in histories])
+        rng = np.random.default_rng([draws.seed, draws.epoch])
+        for rows in buckets(lengths, self.config.schedule.batch_size, rng):
+            mine = distributed.share(rows)
+            if len(mine):
+                yield self.collate(histories, mine, n_items, draws)
+            else:  # fewer sequences than processes; this one must take part in the step all the same
+                yield self.collate(histories, rows[:1], n_items, draws).without_loss()
+
+    def loss(self, module: Any, batch: Batch) -> Tensor:
+        """The sum of the losses of a batch, ()."""
+        hidden = module(batch.tokens, batch.at).flatten(0, 1)[batch.picked]  # (M, D): only these get logits
+        return self.item_loss(hidden.float(), module.output, module.bias, batch.targets)
+
+    def _validate(self, module: "NeuralModule", valid: HeldOut) -> dict[str, float]:
+        """Full-ranking metrics of the validation items, seen items hidden; each process ranks its share."""
+        ranks = np.zeros(len(valid), np.int64)
+        mine = distributed.share(np.arange(len(valid)))
+        histories = [valid.queries.histories[row] for row in mine]
+        for rows, scores in self._scores(module, Queries(histories)):
+            seen = [histories[row] for row in rows]
+            ranks[mine[rows]] = metrics.target_ranks(scores, valid.targets[mine[rows]], seen)
+        ranks = distributed.combined(ranks)
+        return {name: round(value, 6) for name, value in metrics.summary(ranks).items()}
+
+    def score(self, queries: Queries) -> np.ndarray:
+        """(B, I) float32 scores of the item that comes next: logits of the loss."""
+        if len(queries) == 1 and self.device == "cpu" and self.module.logits_are_products:
+            return self._score_one(queries.histories[0])
+        scores = np.empty((len(queries), self.module.n_items), np.float32)
+        for rows, part in self._scores(self.module, queries):
+            scores[rows] = part
+        return scores
+
+    @torch.inference_mode()
+    def _score_one(self, history: np.ndarray) -> np.ndarray:
+        """(1, I), by NumPy: torch's product of a catalogue and one vector takes up to three times as long on a CPU."""
+        tokens = torch.from_numpy(self.input_tokens(history))[None]  # (1, T)
+        hidden = self.module(tokens, torch.tensor([[tokens.shape[1] - 1]])).flatten()  # (D,)
+        scores = self.module.output.detach().numpy() @ hidden.numpy()  # (I,)
+        scores += self.module.bias.detach().numpy()
+        return scores[None]
+
+    @torch.inference_mode()
+    def _scores(self, module: "NeuralModule", queries: Queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Rows of the queries (b,) and their scores (b, I), a batch of similar length at a time."""
+        module.eval()
+        inputs = [self.input_tokens(history) for history in queries.histories]
+        device = module.bias.device
+        at_once = SCORE_BATCH if device.type == "cpu" else 8 * SCORE_BATCH
+        for rows in by_length(np.array([len(tokens) for tokens in inputs], int), at_once):
+            batch = [inputs[row] for row in rows]
+            lengths = np.array([len(tokens) for tokens in batch])
+            tokens = torch.from_numpy(pad(np.concatenate(batch), lengths, module.padding)).to(device)  # (B, T)
+            last = torch.from_numpy(lengths - 1)[:, None].to(device)  # (B, 1)
+            yield rows, module.logits(module(tokens, last)[:, 0]).float().cpu().numpy()
+
+    def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
+        """log p that the next item is each of `items` (n,), by one row of scores (I,) → (n,) float64, or None.
+
+        A softmax loss: log-softmax over the items that are listed, those above minus infinity. gBCE: log σ(score -
+        log I), the σ(score) of its paper (arXiv:2308.07192), because our loss takes log I off every score first; these
+        need not sum to 1. Losses that compare pairs give no probabilities.
+        """
+        if self.loss_name in SOFTMAX_LOSSES:
+            return scores[items].astype(np.float64) - log_sum_exp(scores)
+        if self.loss_name == "gbce":
+            return log_expit(scores[items].astype(np.float64) - math.log(len(scores)))
+        return None
+
+    def item_embeddings(self) -> np.ndarray:
+        """(I, D) float32: the output weights, whose products with a hidden state are the scores."""
+        return self.module.output.detach().float().cpu().numpy()
+
+    @property
+    def max_length(self) -> int:
+        """Positions, and so the most items that it reads."""
+        return self.config.length
+
+    @property
+    def device(self) -> str:
+        """Where the module computes."""
+        return str(self.module.bias.device)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """The module's weights."""
+        return {name: value.detach().cpu().numpy() for name, value in self.module.state_dict().items()}
+
+    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
+        """Rebuild the module, on a GPU if there is one; raises ValueError when the weights do not fit the settings."""
+        self.module = self.build(n_items).to(devices.choose("auto"))
+        try:
+            self.module.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in state.items()})
+        except RuntimeError as error:
+            raise ValueError(f"the weights do not fit the configuration {self.config}") from error
+        self.module.eval()
+
+
+class NeuralModule(nn.Module):
+    """An encoder of token sequences whose output weights are its item embeddings (equation 7 of BERT4Rec).
+
+    Tokens 0…I-1 are items, I is padding, I+1 is [mask] or, for models that read from left to right, the start of a
+    history. Output weights are the first I rows, so that neither of the two can be recommended.
+    """
+
+    logits_are_products: ClassVar[bool] = True  # hidden · output + bias; False where `logits` computes something else
+
+    def __init__(self, n_items: int, dim: int) -> None:
+        super().__init__()
+        self.n_items, self.padding, self.mask = n_items, n_items, n_items + 1
+        self.start = self.mask
+        self.items = nn.Embedding(n_items + 2, dim)
+        self.bias = nn.Parameter(torch.zeros(n_items))
+
+    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
+        raise NotImplementedError
+
+    @property
+    def output(self) -> Tensor:
+        """Output weights, (I, D)."""
+        return self.items.weight[: self.n_items]
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Hidden states (…, D) → a score for every item (…, I)."""
+        return hidden @ self.output.T + self.bias

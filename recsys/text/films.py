@@ -1,0 +1,140 @@
+"""What a film is about, as a text, as genres, and as a vector of unit length.
+
+Vectors come with the project for the sets that have a shipped model; for others they are computed once and kept. They
+belong to the texts that were encoded, whose hash stands beside them. Where the sentence encoder cannot be had, TF-IDF
+over the same texts stands in, and `FilmVectors.note` says so.
+Shapes: I items, G genres, D numbers per film (384 from the encoder, the vocabulary's size from TF-IDF).
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from recsys import files, paths
+from recsys.data.download import DownloadError, plain_disk_errors
+from recsys.data.schema import Catalog
+from recsys.errors import MissingLibraryError
+from recsys.progress import Report, ignore
+from recsys.text import encoder
+
+NO_ENCODER = "TF-IDF over title, year, genres and tags: the sentence encoder could not be fetched"
+TEXTS = "texts"  # in a file's metadata: `texts_fingerprint` of what was encoded
+
+
+@dataclass(frozen=True)
+class FilmVectors:
+    """One vector per film, and what a reader should know about them."""
+
+    matrix: np.ndarray | sparse.csr_array  # (I, D) float32, rows of length 1; sparse when TF-IDF
+    note: str = ""  # a sentence for the page, "" when there is nothing to say
+
+
+def film_texts(catalog: Catalog) -> list[str]:
+    """One line per film: "Toy Story (1995). Animation, Children's, Comedy. pixar, toys"; unknown parts are left out."""
+    return [_text(film) for film in catalog.movies.itertuples()]
+
+
+def _text(film: Any) -> str:
+    title = film.title if pd.isna(film.year) else f"{film.title} ({film.year})"
+    return ". ".join(part for part in (title, film.genres.replace("|", ", "), film.tags) if part)
+
+
+def texts_fingerprint(texts: Sequence[str]) -> str:
+    """SHA-256 of texts in their order."""
+    return files.sha256(json.dumps(list(texts), ensure_ascii=False).encode())
+
+
+def genre_matrix(catalog: Catalog) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Which film has which genre, (I, G) bool, and the names of the G genres in alphabetical order."""
+    films = [[genre for genre in genres.split("|") if genre] for genres in catalog.movies["genres"].tolist()]
+    names = tuple(sorted({genre for genres in films for genre in genres}))
+    column = {genre: number for number, genre in enumerate(names)}
+    matrix = np.zeros((len(films), len(names)), bool)
+    for item, genres in enumerate(films):
+        matrix[item, [column[genre] for genre in genres]] = True
+    return matrix, names
+
+
+def genre_vectors(catalog: Catalog) -> np.ndarray:
+    """(I, G) float32, `genre_matrix` with rows of length 1, 0 for a film without genres."""
+    matrix = genre_matrix(catalog)[0].astype(np.float32)
+    return matrix / np.sqrt(np.maximum(matrix.sum(1, keepdims=True), 1))
+
+
+def film_vectors(dataset: str, catalog: Catalog, report: Report = ignore) -> FilmVectors:
+    """Sentence vectors that are shipped, kept from an earlier call, or computed now; else TF-IDF, with a note.
+
+    Computing takes some 10 s per 3,000 films, once. Reports {"stage": "download" or "encode", "done", "total"}.
+    """
+    if (found := kept_vectors(dataset, catalog)) is not None:
+        return FilmVectors(found)
+    texts = film_texts(catalog)
+    try:
+        halves = encoder.encode(texts, report).astype(np.float16)
+    except (DownloadError, MissingLibraryError):
+        return FilmVectors(tfidf(texts), NO_ENCODER)
+    known_as = texts_fingerprint(texts)
+    _write(paths.film_vectors(dataset, known_as), halves, known_as)
+    return FilmVectors(_unit(halves))  # what the next call will read
+
+
+def kept_vectors(dataset: str, catalog: Catalog) -> np.ndarray | None:
+    """(I, 384) float32, rows of length 1: sentence vectors that are shipped or were kept here; None: neither."""
+    known_as = texts_fingerprint(film_texts(catalog))
+    for path in (paths.shipped_film_vectors(dataset), paths.film_vectors(dataset, known_as)):
+        if (found := _read(path, known_as)) is not None:
+            return found
+    return None
+
+
+def tfidf(texts: Sequence[str]) -> sparse.csr_array:
+    """(I, D) float32, rows of length 1; English function words are left out. Raises MissingLibraryError."""
+    return tfidf_words(texts)[0]
+
+
+def tfidf_words(
+    texts: Sequence[str],
+) -> tuple[sparse.csr_array, Callable[[Sequence[str]], sparse.csr_array]]:
+    """`tfidf`, and a function from other texts to vectors over the same words: rows of length 1, or 0 without any."""
+    try:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+    except ImportError as error:
+        raise MissingLibraryError("TF-IDF", "scikit-learn") from error
+    words = TfidfVectorizer(stop_words="english", dtype=np.float32)
+    vectors = sparse.csr_array(words.fit_transform(texts))
+    return vectors, lambda others: sparse.csr_array(words.transform(others))
+
+
+def _read(path: Path, known_as: str) -> np.ndarray | None:
+    """(I, 384) float32, rows of length 1; None when the file is not there, broken, or of other texts."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "numpy") as kept:
+            if (kept.metadata() or {}).get(TEXTS) != known_as:
+                return None
+            return _unit(kept.get_tensor("vectors"))
+    except (OSError, SafetensorError):
+        return None  # it can be computed again
+
+
+def _unit(halves: np.ndarray) -> np.ndarray:
+    """fp16 to fp32; rounding has changed the lengths too."""
+    vectors = halves.astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _write(path: Path, halves: np.ndarray, known_as: str) -> None:
+    """Half precision changes a cosine by less than 0.001 and halves the file."""
+    from safetensors.numpy import save
+
+    with plain_disk_errors(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with files.locked(path.parent):
+            files.write(path, save({"vectors": halves}, {TEXTS: known_as}))

@@ -1,0 +1,37 @@
+"""Settings are checked when they are made, long before they are used. Loads no torch."""
+
+from typing import Any
+
+from recsys.errors import RecsysError
+
+
+class ConfigError(RecsysError):
+    """A setting that cannot work; the message names it and says what to change it to."""
+
+
+def at_least(low: float, **settings: float) -> None:
+    """Raises ConfigError for a setting below `low` (or not a number): at_least(1, epochs=config.epochs)."""
+    for name, value in settings.items():
+        if not value >= low:
+            raise ConfigError(f"{name} is {value}, but must be at least {low:g}")
+
+
+def above(low: float, **settings: float) -> None:
+    """Raises ConfigError for a setting that is `low`, below it, or not a number."""
+    for name, value in settings.items():
+        if not value > low:
+            raise ConfigError(f"{name} is {value}, but must be greater than {low:g}")
+
+
+def between(low: float, high: float, **settings: float) -> None:
+    """Raises ConfigError for a setting outside [low, high]."""
+    for name, value in settings.items():
+        if not low <= value <= high:
+            raise ConfigError(f"{name} is {value}, but must be from {low:g} to {high:g}")
+
+
+def one_of(options: tuple[Any, ...], **settings: Any) -> None:
+    """Raises ConfigError for a setting that is none of the options."""
+    for name, value in settings.items():
+        if value not in options:
+            raise ConfigError(f"{name} is {value}, but must be one of: {', '.join(map(str, options))}")

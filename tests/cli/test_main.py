@@ -1,0 +1,220 @@
+import errno
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import pytest
+
+from recsys import paths, store
+from recsys.cli.main import COMMANDS, main
+from recsys.data import movielens
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.errors import MissingLibraryError
+from recsys.evaluation import results
+from recsys.evaluation.protocols import ProtocolError
+from recsys.ranking.ranking import ScoreError
+from recsys.training import resume
+from recsys.training.loop import read_log
+
+SMALL = shlex.split("--dim 16 --length 12 --epochs 4 --batch-size 32 --validate-every 1 --warmup-steps 5 --device cpu")
+
+
+def checkpoint(variant, seed):
+    return paths.checkpoint("ml-100k", LEAVE_ONE_OUT.name, variant, seed)
+
+
+def test_train_evaluate_and_recommend_work_on_one_another(home, capsys):
+    assert main(["train", "bert4rec", "--dataset", "ml-100k", "--seed", "3", *SMALL]) == 0
+    assert "epoch   4/4" in capsys.readouterr().out
+    assert main(["evaluate", "bert4rec", "--dataset", "ml-100k"]) == 0
+    document = results.load("ml-100k", "full", "bert4rec")
+    assert [run["seed"] for run in document["seeds"]] == [3]
+    assert document["config"]["dim"] == 16
+    capsys.readouterr()
+    assert main(["recommend", "Film 4", "Film 5", "-k", "3", "--json"]) == 0
+    films = json.loads(capsys.readouterr().out)
+    assert [film["rank"] for film in films] == [1, 2, 3]
+    assert set(films[0]) == {"rank", "movie_id", "title", "year", "genres", "score", "probability"}
+
+
+def test_a_model_that_only_counts_can_be_trained_too(home, capsys):
+    assert main(["train", "popular"]) == 0
+    assert store.find("popular", "ml-100k", seed=0)
+
+
+def test_progress_can_be_read_by_programs(home, capsys):
+    assert main(["train", "bert4rec", "--json", *SMALL]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [event["epoch"] for event in events] == [1, 2, 3, 4]
+    assert {"loss", "ndcg@10", "sequences_per_second", "seconds_left"} <= set(events[0])
+
+
+def test_a_killed_training_goes_on_and_ends_where_an_unbroken_one_does(home):
+    command = [sys.executable, "-m", "recsys", "train", "bert4rec", *SMALL, "--epochs", "60", "--patience", "99"]
+    alike = {"cwd": paths.REPOSITORY, "stdout": subprocess.DEVNULL}  # processes alike: threads change the last bits
+    # a state after each step, so that the kill falls far from the end
+    killed = subprocess.Popen([*command, "--seed", "1", "--save-every", "0"], **alike)
+    folder = checkpoint("bert4rec", 1)
+    while not (folder / resume.FILE).exists() and killed.poll() is None:
+        time.sleep(0.01)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait()
+    assert not (folder / store.META).exists()  # it had not finished
+    subprocess.run([*command, "--seed", "1", "--resume"], **alike, check=True)
+    assert [event["epoch"] for event in read_log(folder)] == list(range(1, 61))
+    resumed = (folder / store.WEIGHTS).read_bytes()
+    subprocess.run([*command, "--seed", "1"], **alike, check=True)
+    assert (folder / store.WEIGHTS).read_bytes() == resumed
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (["train", "bert4rec", "--dataset", "ml-1m"], "-m recsys data get ml-1m"),
+        (["train", "bert5rec"], "no model is called bert5rec; there are: bert4rec"),
+        (["train", "bert4rec", "--device", "cuda:9"], "use --device cpu"),
+        (["train", "bert4rec", "--length", "1"], "length is 1, but must be at least 2"),
+        (["evaluate", "bert4rec", "--dataset", "ml-100k"], "-m recsys train bert4rec --dataset ml-100k"),
+        (["evaluate", "popular", "--protocol", "popularity-100"], "use --protocol full"),
+        (["report", "--dataset", "ml-1m"], "-m recsys evaluate"),
+        (["recommend", "--model", "nobody", "Film 1"], "no model is called nobody"),
+        (["recommend", "--model", "popular", "Flm 3"], "did you mean"),
+        (["data", "get", "ml-2m"], "no data set is called ml-2m"),
+    ],
+)
+def test_what_a_person_can_mend_is_one_line_and_no_traceback(home, capsys, command, sentence):
+    assert main(command) == 1
+    printed = capsys.readouterr()
+    assert sentence in printed.err
+    assert len(printed.err.strip().splitlines()) == 1
+    assert not printed.out
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Lets `data list` end in an error."""
+
+    def fail(error):
+        def table():
+            raise error
+
+        monkeypatch.setattr(movielens, "table", table)
+        return main(["data", "list"])
+
+    return fail
+
+
+@pytest.mark.parametrize("kind", [results.ResultError, ProtocolError, ScoreError, store.StoreError])
+def test_no_error_that_a_person_can_mend_escapes(failing, capsys, kind):
+    assert failing(kind("it is broken", "mend it")) == 1
+    assert capsys.readouterr().err == "it is broken; run: mend it\n"
+
+
+@pytest.mark.parametrize("bug", [KeyError("Heat"), RuntimeError("no"), ValueError("no"), OSError(errno.EINVAL, "no")])
+def test_a_bug_keeps_its_traceback(failing, bug):
+    with pytest.raises(type(bug)):
+        failing(bug)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS])
+def test_a_disk_that_is_full_or_forbidden_is_one_line(failing, capsys, number):
+    assert failing(OSError(number, os.strerror(number), "/home/films")) == 1
+    assert capsys.readouterr().err == f"/home/films: {os.strerror(number)}; make room, or set RECSYS_HOME\n"
+
+
+def test_a_warning_is_a_sentence_without_lines_of_source(monkeypatch, capsys):
+    monkeypatch.setattr(movielens, "table", lambda: warnings.warn("the disk is slow", stacklevel=1) or [])
+    assert main(["data", "list"]) == 0
+    assert capsys.readouterr().err == "the disk is slow\n"
+
+
+def test_ctrl_c_is_one_word_and_exit_code_130(failing, capsys):
+    assert failing(KeyboardInterrupt()) == 130
+    assert capsys.readouterr().err == "stopped\n"
+
+
+def test_a_reader_who_has_seen_enough_gets_no_traceback():
+    command = f"{shlex.quote(sys.executable)} -m recsys report | head -n 1"
+    ended = subprocess.run(command, shell=True, cwd=paths.REPOSITORY, capture_output=True, text=True, check=False)
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_missing_package_is_named_in_one_line(home, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "implicit.cpu.als", None)
+    assert main(["evaluate", "ials"]) == 1
+    assert capsys.readouterr().err.strip().splitlines()[-1].endswith("-m pip install implicit")
+
+
+def test_without_tyro_the_command_line_says_what_to_install(capsys, monkeypatch):
+    for module in [name for name in sys.modules if name.startswith("recsys.cli.") and name != "recsys.cli.main"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "tyro", None)
+    assert main(["data", "list"]) == 1
+    assert capsys.readouterr().err == f"{MissingLibraryError('the command line', 'tyro')}\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [],
+        ["sell"],
+        ["data"],
+        ["data", "sell"],
+        ["data", "get"],
+        ["train"],
+        ["train", "bert4rec", "--no-such-flag", "1"],
+        ["train", "bert4rec", "--dim", "wide"],
+        ["train", "bert4rec", "--protocol", "guess"],
+        ["train", "item-knn", "--weighting", "lead"],
+        ["evaluate"],
+        ["evaluate", "popular", "--protocol", "guess"],
+        ["report", "--protocol", "guess"],
+        ["recommend", "--no-such-flag"],
+        ["recommend", "-k", "many"],
+        ["experiment", "nobel"],
+        ["bench"],
+        ["bench", "sell"],
+        ["app", "--loud"],
+    ],
+)
+def test_a_command_line_that_makes_no_sense_is_refused_with_the_usage(capsys, command):
+    with pytest.raises(SystemExit) as end:
+        main(command)
+    assert end.value.code == 2
+    assert "usage: " in capsys.readouterr().err
+
+
+def test_every_command_is_listed_and_explained(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--help"])
+    assert end.value.code == 0
+    listed = capsys.readouterr().out
+    assert all(f"    {name}" in listed for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "command", [["--help"], ["data", "list"], ["evaluate", "--help"], ["bench", "serve", "--help"]]
+)
+def test_listing_loads_no_torch(home, command):
+    code = f"""import sys; from recsys.cli.main import main
+try: main({command!r})
+except SystemExit: pass
+sys.exit('torch' in sys.modules)"""
+    ended = subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_a_command_that_is_shown_works_when_pasted_though_the_environment_is_not_active(home):
+    bare = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"} | {"PATH": "/usr/bin:/bin"}
+    at_home = {"cwd": paths.REPOSITORY, "env": bare, "capture_output": True, "text": True}
+    said = subprocess.run([sys.executable, "-m", "recsys", "train", "popular"], **at_home, check=True).stdout
+    shown = said.splitlines()[-1].removeprefix("measure it: ")
+    assert "-m recsys evaluate popular" in shown
+    ended = subprocess.run(["sh", "-c", shown], **at_home, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "ndcg@10" in ended.stdout

@@ -1,0 +1,69 @@
+import json
+
+import pytest
+
+from recsys.cli.main import main
+from recsys.data import prepared
+from tests import toys
+
+
+@pytest.fixture(autouse=True)
+def world(tmp_path, monkeypatch):
+    """A data folder with one set of five films, of which film 2 is watched most, then 1, then 3."""
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    prepared.save(toys.dataset([[2, 2, 2, 1, 1, 3, 0, 4]] * 3, 5), {})
+
+
+def recommend(*arguments, dataset="toy", model="popular"):
+    return main(["recommend", "--dataset", dataset, "--model", model, *arguments])
+
+
+def test_a_table_shows_rank_film_genres_and_score(capsys):
+    assert recommend("Film 2 (1992)", "film 0", "-k", "2") == 0
+    heading, first, second = capsys.readouterr().out.splitlines()
+    assert heading.split() == ["film", "genres", "score"]
+    assert first.split()[:5] == ["1", "Film", "1", "(1991)", "Horror"]
+    assert second.split()[:5] == ["2", "Film", "3", "(1993)", "Horror"]
+    assert len(heading) == len(first) == len(second)
+
+
+def test_json_holds_the_fields_of_every_film_and_nothing_else(capsys):
+    assert recommend("Film 2", "-k", "1", "--json") == 0
+    (film,) = json.loads(capsys.readouterr().out)
+    assert list(film) == ["rank", "movie_id", "title", "year", "genres", "score", "probability"]
+    assert (film["rank"], film["movie_id"], film["title"], film["year"]) == (1, 101, "Film 1", 1991)
+    assert film["probability"] is None
+
+
+def test_seen_films_come_back_when_they_need_not_be_hidden(capsys):
+    assert recommend("Film 2", "-k", "1", "--json", "--keep-seen") == 0
+    assert json.loads(capsys.readouterr().out)[0]["title"] == "Film 2"
+
+
+def test_without_titles_the_answer_is_what_a_newcomer_gets_and_that_is_said(capsys):
+    assert recommend("-k", "1", "--json") == 0
+    output = capsys.readouterr()
+    assert json.loads(output.out)[0]["title"] == "Film 2"
+    assert "no films given" in output.err
+
+
+def test_all_films_seen_is_said_in_words(capsys):
+    assert recommend(*(f"Film {n}" for n in range(5))) == 0
+    assert capsys.readouterr().out == "no film is left to recommend\n"
+
+
+@pytest.mark.parametrize(
+    ("dataset", "model", "arguments", "sentence"),
+    [
+        ("toy", "popular", ["Film 99"], 'no film is called "Film 99"; did you mean '),
+        ("toy", "no-such-model", [], "no model is called no-such-model; there are: "),
+        ("ml-1m", "popular", [], "-m recsys data get ml-1m"),
+        ("no-such-set", "popular", [], "no-such-set"),
+        ("toy", "popular", ["-k", "-1"], "ask for 0 or more"),
+    ],
+)
+def test_what_cannot_be_answered_is_one_line_on_stderr(capsys, dataset, model, arguments, sentence):
+    assert recommend(*arguments, dataset=dataset, model=model) == 1
+    output = capsys.readouterr()
+    assert sentence in output.err.splitlines()[-1]
+    assert output.out == ""

@@ -1,0 +1,89 @@
+import re
+import shlex
+
+import pytest
+
+from recsys import paths, store
+from recsys.cli import train
+from recsys.cli.main import main
+from recsys.data.split import BY_TIME, LEAVE_ONE_OUT
+from recsys.files import read_sealed
+from recsys.models import registry
+
+SMALL = shlex.split("--dim 8 --length 12 --epochs 3 --batch-size 32 --validate-every 1 --warmup-steps 5 --device cpu")
+
+
+def settings(*arguments):
+    return train.read(arguments).settings
+
+
+def notes(variant, splitting=LEAVE_ONE_OUT, seed=0):
+    return read_sealed(paths.checkpoint("ml-100k", splitting.name, variant, seed) / store.META)["notes"]
+
+
+def test_every_setting_is_a_flag_and_those_of_the_schedule_come_out_flat():
+    found = settings("bert4rec", "--epochs", "4", "--no-relative-bias", "--dropout", "0.5", "--bert-80-10-10")
+    assert (found.schedule.epochs, found.relative_bias, found.dropout, found.bert_80_10_10) == (4, False, 0.5, True)
+
+
+def test_a_setting_with_a_few_values_can_be_chosen():
+    assert settings("item-knn", "--weighting", "bm25").weighting == "bm25"
+
+
+def test_what_is_not_said_is_as_tuned_for_the_data_set():
+    for name in ("ml-1m", "ml-100k", "unheard-of"):
+        assert settings("bert4rec", "--dataset", name) == registry.get("bert4rec").preset(name)
+    other = settings("bert4rec", "--epochs", "4", "--dataset", "ml-100k")
+    assert other.schedule.batch_size == registry.get("bert4rec").preset("ml-100k").schedule.batch_size
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_flag_of_every_recommender_is_explained(name, capsys):
+    with pytest.raises(SystemExit) as end:
+        train.read([name, "--help"])
+    assert end.value.code == 0
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").replace("|", " ").split())
+    assert "--save-every FLOAT seconds of work" in shown
+    assert re.findall(r"(--[a-z0-9-]+)(?: --no-\S+)?(?: [A-Z]+| \{\S+\}| \[\S+ \[.+?\]\])? \(default", shown) == []
+
+
+def test_a_checkpoint_remembers_the_epoch_whose_weights_it_holds(home, capsys):
+    assert main(["train", "bert4rec", *SMALL]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "bert4rec", "--part", "valid"]) == 0
+    measured = {row.split()[0]: float(row.split()[1]) for row in capsys.readouterr().out.splitlines()[2:]}
+    kept = notes("bert4rec")
+    assert kept["epochs"] == 3
+    assert 1 <= kept["best_epoch"] <= 3
+    assert kept["validation"]["ndcg@10"] == pytest.approx(measured["ndcg@10"], abs=1e-4)
+
+
+def test_the_notes_are_those_of_the_trainer_and_not_of_the_rounded_log(home, monkeypatch):
+    from recsys.models.bert4rec import Bert4Rec
+    from recsys.training.run import TrainingSummary
+
+    fit = Bert4Rec.fit
+
+    def fitted(self, *given):
+        model = fit(self, *given)
+        model.training_summary = TrainingSummary(2, 3, 1.5, {"ndcg@10": 0.123456789})
+        return model
+
+    monkeypatch.setattr(Bert4Rec, "fit", fitted)
+    assert main(["train", "bert4rec", *SMALL]) == 0
+    assert (notes("bert4rec")["best_epoch"], notes("bert4rec")["validation"]["ndcg@10"]) == (2, 0.123456789)
+
+
+def test_protocols_that_split_alike_share_what_is_trained_and_others_do_not(home):
+    assert main(["train", "popular", "--protocol", "popularity-100"]) == 0
+    assert main(["train", "popular", "--protocol", "time", "--seed", "4"]) == 0
+    assert store.find("popular", "ml-100k", 0, LEAVE_ONE_OUT)
+    assert store.find("popular", "ml-100k", 0, BY_TIME) is None
+    assert store.find("popular", "ml-100k", 4, BY_TIME)
+
+
+def test_a_finished_run_leaves_nothing_to_resume(home):
+    from recsys.training import resume
+
+    assert main(["train", "bert4rec", *SMALL, "--save-every", "0"]) == 0
+    assert not (paths.checkpoint("ml-100k", LEAVE_ONE_OUT.name, "bert4rec", 0) / resume.FILE).exists()

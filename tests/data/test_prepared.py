@@ -1,0 +1,207 @@
+import os
+import re
+import shutil
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from recsys import files, paths
+from recsys.data import prepared
+from recsys.data.prepared import MissingData
+from recsys.data.schema import Dataset
+from recsys.data.tags import Tags
+from recsys.errors import recsys_command
+from tests import toys
+from tests.dying import do_and_die
+
+TAGS = Tags.of([(101, "Cyber, Punk", 7), (100, "naïve", 5), (101, "cyber, punk", 3)])
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    return tmp_path
+
+
+def world(name="toy", last=0):
+    made = toys.dataset([[0, 1, 2, 3], [3, 2, 1, last]], 4, name)
+    return replace(made, catalog=toys.tagged(made.catalog, TAGS))
+
+
+def files_of(name="toy"):
+    """The folder with the arrays of a set."""
+    return next(paths.prepared(name).glob("*/item.npy")).parent
+
+
+def contents(name="toy"):
+    return sorted(path.name for path in paths.prepared(name).iterdir())
+
+
+def refusal(state, name="toy"):
+    return f"^{name} {state}; run: {re.escape(recsys_command('data', 'get', name))}$"
+
+
+def test_what_is_kept_is_what_was_saved():
+    prepared.save(world(), {"file": "some.zip"})
+    toys.same(prepared.load("toy"), world())
+    assert prepared.names() == ["toy"]
+    assert len(contents()) == 2
+
+
+def test_a_set_without_tags_is_kept_too():
+    prepared.save(toys.cycle(), {})
+    toys.same(prepared.load("cycle"), toys.cycle())
+
+
+def test_arrays_stay_on_disk_until_they_are_touched():
+    prepared.save(world(), {})
+    events = prepared.load("toy").interactions
+    assert all(isinstance(column, np.memmap) for column in (events.user, events.item, events.rating, events.timestamp))
+    with pytest.raises(ValueError, match="read-only"):
+        events.item[0] = 1
+
+
+def test_films_are_the_same_where_pyarrow_is_missing():
+    prepared.save(world(), {})
+    (files_of() / "films.parquet").unlink()
+    toys.same(prepared.load("toy"), world())
+
+
+def test_the_fingerprint_is_known_without_reading_the_set():
+    assert prepared.fingerprint("toy") is None
+    prepared.save(world(), {})
+    shutil.rmtree(files_of())
+    assert prepared.fingerprint("toy") == world().fingerprint
+
+
+def test_loading_computes_no_fingerprint(monkeypatch):
+    prepared.save(world(), {})
+    for name in ("fingerprint", "details_fingerprint"):
+        monkeypatch.setattr(Dataset, name, property(lambda dataset: pytest.fail("computed")))
+    assert prepared.load("toy").n_users == 2
+
+
+# What cannot be used
+
+
+def test_a_set_that_is_not_there_is_reported_with_the_command():
+    with pytest.raises(MissingData, match=refusal("is not on this machine")):
+        prepared.load("toy")
+
+
+@pytest.mark.parametrize(
+    "file", ["item.npy", "user.npy", "user_ids.npy", "tag_word.npy", "tag_words.json", "films.parquet"]
+)
+@pytest.mark.parametrize("rest", [0.5, None])
+def test_a_damaged_or_missing_file_is_reported_with_the_command(file, rest):
+    prepared.save(world(), {})
+    victim = files_of() / file
+    if rest is None and file == "films.parquet":
+        (files_of() / "films.csv").unlink()
+    if rest is None:
+        victim.unlink()
+    else:
+        victim.write_bytes(victim.read_bytes()[: int(victim.stat().st_size * rest)])
+    with pytest.raises(MissingData, match=refusal("is damaged")):
+        prepared.load("toy")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 2}'])
+def test_a_damaged_document_is_reported_with_the_command(text):
+    prepared.save(world(), {})
+    (paths.prepared("toy") / "about.json").write_text(text)
+    with pytest.raises(MissingData, match=refusal("is damaged")):
+        prepared.load("toy")
+    assert prepared.fingerprint("toy") is None
+
+
+def test_arrays_of_different_lengths_are_noticed():
+    prepared.save(world(), {})
+    np.save(files_of() / "rating.npy", np.ones(3, np.float32))
+    with pytest.raises(MissingData, match="damaged"):
+        prepared.load("toy")
+
+
+def as_in_format_1(name="toy"):
+    """Turn a set into what an earlier version kept: all files in one folder, without times of tags."""
+    target = paths.prepared(name)
+    for path in files_of(name).iterdir():
+        path.rename(target / path.name)
+    for path in target.glob("tag_*"):
+        path.unlink()
+    next(path for path in target.iterdir() if path.is_dir()).rmdir()
+    (target / "about.json").write_text('{"format": 1, "name": "toy", "ratings": 8, "archive": {}}')
+
+
+def test_a_form_of_another_version_has_to_be_prepared_again_and_then_works():
+    prepared.save(world(), {})
+    as_in_format_1()
+    with pytest.raises(MissingData, match=refusal("was prepared by another version")):
+        prepared.load("toy")
+    assert prepared.fingerprint("toy") is None
+    prepared.save(world(), {})
+    toys.same(prepared.load("toy"), world())
+    assert len(contents()) == 2
+
+
+# Replacing a set
+
+
+def test_a_newer_form_replaces_the_older_one_which_stays_usable_where_it_is_open():
+    prepared.save(world(last=0), {})
+    before = prepared.load("toy")
+    for last in (1, 2, 3):
+        prepared.save(world(last=last), {})
+        toys.same(prepared.load("toy"), world(last=last))
+    toys.same(before, world(last=0))
+    assert len(contents()) == 2
+
+
+def test_a_save_killed_at_any_step_leaves_the_old_or_the_new_and_the_next_one_cleans_up(home):
+    outcomes = []
+    for step in range(30):
+        prepared.save(world(last=0), {})
+        code = do_and_die(lambda: prepared.save(world(last=1), {}), step)
+        kept = prepared.load("toy")
+        outcomes.append(int(kept.history(1)[-1]))
+        toys.same(kept, world(last=outcomes[-1]))
+        if code == 0:
+            break
+        assert code == 9
+    assert code == 0
+    assert outcomes == sorted(outcomes)
+    assert outcomes.count(1) > 1  # it died after the moment from which the new files count, too
+    prepared.save(world(last=3), {})
+    assert len(contents()) == 2
+    assert sorted(path.name for path in home.joinpath("data").iterdir()) == ["toy"]
+
+
+@pytest.mark.parametrize("call", ["rename", "replace"])
+def test_a_save_that_fails_at_a_rename_leaves_the_older_form(monkeypatch, call):
+    prepared.save(world(last=0), {})
+
+    def fail(*arguments):
+        raise OSError("no")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, call, fail)
+        with pytest.raises(OSError, match="no"):
+            prepared.save(world(last=1), {})
+    toys.same(prepared.load("toy"), world(last=0))
+    prepared.save(world(last=1), {})
+    toys.same(prepared.load("toy"), world(last=1))
+    assert len(contents()) == 2
+
+
+def test_a_set_is_not_replaced_while_it_is_being_opened():
+    prepared.save(world(last=0), {})
+    writer = threading.Thread(target=prepared.save, args=(world(last=1), {}))
+    with files.locked(paths.prepared("toy"), shared=True):  # as `load` holds it
+        writer.start()
+        time.sleep(0.1)
+        assert prepared.load("toy").history(1)[-1] == 0
+    writer.join()
+    assert prepared.load("toy").history(1)[-1] == 1

@@ -1,0 +1,360 @@
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from recsys import paths, store
+from recsys.cli.main import main
+from recsys.data import prepared
+from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, Splitting, by_time, cuts, leave_one_out
+from recsys.errors import RecsysError
+from recsys.evaluation import protocols, results
+from recsys.evaluation.evaluate import EvaluationError, evaluate, ranks
+from recsys.evaluation.protocols import FULL, POPULARITY_100, PROTOCOLS, Protocol
+from recsys.models.registry import UnknownModelError
+from recsys.ranking.metrics import ndcg
+from recsys.ranking.ranking import ScoreError, log_sum_exp
+from tests import fakes, toys
+
+CYCLE = toys.cycle()
+SPLIT = leave_one_out(CYCLE)
+SPANNING = toys.over_days([[((user + place) % 30, 4 * place + user % 4) for place in range(10)] for user in range(40)])
+
+
+def wide(n_users=40, n_items=300, seed=0):
+    """Enough films to draw 100 from; low numbers are watched more often."""
+    rng = np.random.default_rng(seed)
+    shares = 1 / np.arange(1, n_items + 1)
+    shares /= shares.sum()
+    return toys.dataset([rng.choice(n_items, 25, replace=False, p=shares) for _ in range(n_users)], n_items, "wide")
+
+
+class Oracle(fakes.Counts):
+    """Knows that the next film is the last one plus one."""
+
+    def score(self, queries):
+        return np.eye(20, dtype=np.float32)[[(history[-1] + 1) % 20 for history in queries.histories]]
+
+
+class Broken(fakes.Counts):
+    def __init__(self, scores):
+        super().__init__()
+        self.scores = scores
+
+    def score(self, queries):
+        return self.scores
+
+
+def train(seed, power=1.0, dataset=CYCLE, splitting=LEAVE_ONE_OUT):
+    model = fakes.Trained(fakes.CountsConfig(power)).fit(splitting(dataset).train)
+    model.counts = model.counts + seed * np.arange(dataset.n_items, dtype=np.float32)
+    return store.save("trained", model, dataset, seed, splitting=splitting)
+
+
+def test_whoever_knows_the_cycle_ranks_every_target_first():
+    for held_out in (SPLIT.valid, SPLIT.test):
+        assert (ranks(Oracle(), held_out, FULL, CYCLE) == 1).all()
+
+
+def test_ranks_do_not_depend_on_the_batch_size():
+    dataset = wide()
+    split = leave_one_out(dataset)
+    model = fakes.Counts().fit(split.train)
+    for protocol in (FULL, POPULARITY_100):
+        expected = ranks(model, split.test, protocol, dataset)
+        assert np.array_equal(ranks(model, split.test, protocol, dataset, batch=7), expected)
+        assert len(set(expected)) > 5
+
+
+def test_popularity_100_ranks_the_target_among_its_users_100_items():
+    dataset = wide()
+    split = leave_one_out(dataset)
+    model = fakes.Counts().fit(split.train)
+    found = ranks(model, split.test, POPULARITY_100, dataset)
+    lists = POPULARITY_100.candidates(split.train.counts, dataset.histories, split.test.queries.users)
+    for rank, target, items in zip(found, split.test.targets, lists, strict=True):
+        assert rank == 1 + sum(model.counts[item] >= model.counts[target] for item in items)
+
+
+def test_progress_is_reported_batch_by_batch():
+    events = []
+    ranks(Oracle(), SPLIT.test, FULL, CYCLE, events.append, batch=150)
+    assert events == [{"stage": "rank", "done": done, "total": 200} for done in (150, 200)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (np.full((200, 20), np.nan), "NaN"),
+        (np.where(np.arange(20) == 3, -np.inf, np.zeros((200, 1))), "infinite"),
+        (np.zeros((200, 22)), r"\(200, 22\), not \(200, 20\)"),
+        (None, "not"),
+    ],
+)
+@pytest.mark.parametrize("protocol", [FULL, POPULARITY_100])
+def test_scores_that_cannot_be_ranked_are_refused_in_words(scores, message, protocol):
+    with pytest.raises(ScoreError, match=message):
+        ranks(Broken(scores), SPLIT.test, protocol, CYCLE)
+
+
+def test_every_trained_seed_is_measured_and_averaged():
+    for seed in (0, 1, 4):
+        train(seed)
+    document = evaluate("trained", CYCLE)
+    assert [run["seed"] for run in document["seeds"]] == [0, 1, 4]
+    each = [run["metrics"]["ndcg@10"] for run in document["seeds"]]
+    assert document["mean"]["ndcg@10"] == pytest.approx(np.mean(each), abs=1e-6)
+    assert document["std"]["ndcg@10"] == pytest.approx(np.std(each, ddof=1), abs=1e-6)
+    assert len(set(each)) > 1
+
+
+def test_the_document_says_what_was_measured_and_is_what_was_written():
+    document = evaluate("counts", CYCLE)
+    assert document["model"] == "Counts"
+    assert document["protocol"] == {"name": "full", **FULL.rules}
+    assert document["fingerprint"] == CYCLE.fingerprint
+    assert document["users"] == 200
+    assert document["run"]["device"] == "cpu"
+    assert document["config"] == {"power": 1.0, "sizes": (3, 4)}
+    assert document["std"] == {}  # the spread of a single run was not measured
+    written = results.load("cycle", "full", "counts")
+    for name in ("seeds", "mean", "protocol", "fingerprint", "variant"):
+        assert written[name] == document[name]
+    kept = results.ranks("cycle", "full", "counts")
+    assert kept.shape == (1, 200)
+    assert ndcg(kept[0], 10) == pytest.approx(document["mean"]["ndcg@10"], abs=1e-6)
+
+
+def test_the_document_says_how_precise_its_figures_are_and_what_the_lists_were_like():
+    for seed in (0, 1):
+        train(seed)
+    document = evaluate("trained", CYCLE)
+    assert set(document["interval"]) == set(results.METRICS)
+    assert all(low <= document["mean"][name] <= high for name, (low, high) in document["interval"].items())
+    each = [run["beyond"]["novelty@10"] for run in document["seeds"]]
+    assert document["beyond"]["novelty@10"] == pytest.approx(np.mean(each), abs=1e-6)
+    assert "calibration" not in document  # counts are no probabilities
+    assert json.loads(json.dumps(document))["interval"] == document["interval"]
+    sampled = evaluate("counts", wide(), "uniform-100")
+    assert "beyond" not in sampled  # among drawn films nothing is recommended
+    assert sampled["interval"]["hr@10"][1] > 0
+
+
+def test_where_scores_give_probabilities_they_are_compared_with_what_happened(monkeypatch):
+    def softmax(self, scores, items):
+        return scores[items] - log_sum_exp(scores)
+
+    monkeypatch.setattr(fakes.Counts, "log_probabilities", softmax)
+    found = evaluate("counts", CYCLE)["calibration"]
+    assert found["over"] == results.UNSEEN
+    assert 0 <= found["ece"] <= 1
+    assert len(found["by_rank"]["predicted"]) == len(found["by_rank"]["hit_rate"]) == 9  # of 20 films 11 were seen
+    assert sum(row["share"] for row in found["bins"]) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_second_run_repeats_everything_but_the_circumstances(home):
+    folder = paths.results(home, "cycle", "full")
+    first = evaluate("counts", CYCLE) and {path.name: path.read_bytes() for path in folder.iterdir()}
+    again = evaluate("counts", CYCLE) and {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert first["counts.npz"] == again["counts.npz"]
+    first, again = json.loads(first["counts.json"]), json.loads(again["counts.json"])
+    assert first.pop("run")["date"]
+    assert again.pop("run")["seconds"] >= 0
+    assert json.dumps(first) == json.dumps(again)
+
+
+def test_validation_figures_are_returned_but_never_become_a_result():
+    document = evaluate("counts", CYCLE, part="valid")
+    assert results.available() == []
+    expected = ranks(store.ready("counts", CYCLE), SPLIT.valid, FULL, CYCLE)
+    assert document["mean"]["mrr"] == pytest.approx(np.mean(1 / expected), abs=1e-6)
+    assert document["mean"] != evaluate("counts", CYCLE)["mean"]
+
+
+def test_shipping_puts_the_same_files_into_assets(home):
+    evaluate("counts", CYCLE, ship=True)
+    for name in ("counts.json", "counts.npz"):
+        kept, shipped = (paths.results(root, "cycle", "full") / name for root in (home, paths.ASSETS))
+        assert kept.read_bytes() == shipped.read_bytes()
+
+
+def test_seeds_with_different_settings_are_not_averaged():
+    train(0)
+    train(1, power=2.0)
+    with pytest.raises(EvaluationError, match="different settings; choose some with --seeds"):
+        evaluate("trained", CYCLE)
+    assert len(evaluate("trained", CYCLE, seeds=[1])["seeds"]) == 1
+
+
+def test_under_time_a_model_is_measured_that_knows_nothing_of_what_came_after_the_cut():
+    document = evaluate("counts", SPANNING, "time")
+    assert document["protocol"]["dates"] == cuts(SPANNING).dates
+    split = by_time(SPANNING)
+    found = results.ranks("days", "time", "counts")
+    assert np.array_equal(found[0], ranks(fakes.Counts().fit(split.train), split.test, FULL, SPANNING))
+    evaluate("counts", SPANNING)
+    kept = [store.ready("counts", SPANNING, splitting=splitting).counts for splitting in (LEAVE_ONE_OUT, BY_TIME)]
+    assert np.array_equal(kept[0], leave_one_out(SPANNING).train.counts)
+    assert np.array_equal(kept[1], split.train.counts)
+
+
+def test_under_time_a_model_that_needs_training_needs_one_of_its_own():
+    train(0, dataset=SPANNING)
+    with pytest.raises(store.StoreError) as refused:
+        evaluate("trained", SPANNING, "time")
+    assert "-m recsys train trained --dataset days" in refused.value.command
+    assert refused.value.command.endswith(" time")
+    train(3, dataset=SPANNING, splitting=BY_TIME)
+    assert [run["seed"] for run in evaluate("trained", SPANNING, "time")["seeds"]] == [3]
+    assert [run["seed"] for run in evaluate("trained", SPANNING, "full")["seeds"]] == [0]
+
+
+def test_a_model_in_the_wrong_folder_is_not_measured_on_what_it_has_learnt():
+    folder = train(0, dataset=SPANNING)
+    shutil.copytree(folder, paths.checkpoint("days", BY_TIME.name, "trained", 0))
+    with pytest.raises(store.StoreError):
+        evaluate("trained", SPANNING, "time")
+    assert results.available() == []
+
+
+def backwards(dataset):
+    """The same name, users and films, everybody's history the other way round."""
+    events = dataset.interactions
+    item = np.concatenate([history[::-1] for history in dataset.histories])
+    return replace(dataset, interactions=replace(events, item=item))
+
+
+def test_a_trained_model_of_other_data_is_not_measured():
+    train(0)
+    with pytest.raises(store.StoreError, match=r"run: .*-m recsys train trained --dataset cycle"):
+        evaluate("trained", backwards(CYCLE))
+    assert results.available() == []
+
+
+def test_what_is_fitted_on_first_use_is_fitted_again_on_other_data():
+    """The last item of the one is the first of the other: an old fit would have seen what is asked for."""
+    evaluate("counts", CYCLE)
+    other = backwards(CYCLE)
+    with pytest.warns(UserWarning, match="fitting again"):
+        evaluate("counts", other)
+    fresh = fakes.Counts().fit(leave_one_out(other).train)
+    expected = ranks(fresh, leave_one_out(other).test, FULL, other)
+    assert np.array_equal(results.ranks("cycle", "full", "counts")[0], expected)
+
+
+def first_item_is_test(dataset):
+    """A splitting that nobody else has: the first item of a history is asked for, after the last one."""
+    split = leave_one_out(dataset)
+    targets = np.array([history[0] for history in dataset.histories])
+    return replace(split, test=replace(split.test, targets=targets), about={"name": "circle", "turns": 1})
+
+
+def test_a_further_protocol_is_one_object(monkeypatch):
+    circle = Protocol(
+        "circle",
+        title="Round",
+        meaning="The first film is asked for after the last one.",
+        rules={"ranked": "the whole catalogue"},
+        splitting=Splitting("circle", first_item_is_test),
+    )
+    monkeypatch.setitem(PROTOCOLS, "circle", circle)
+    document = evaluate("counts", CYCLE, "circle")
+    assert document["protocol"] == {"name": "circle", "ranked": "the whole catalogue", "turns": 1}
+    assert results.leaderboard("cycle", "circle")["variant"].tolist() == ["counts"]
+    assert protocols.in_order(["circle", "full"]) == ["full", "circle"]
+    assert protocols.title("circle") == "Round"
+    assert protocols.sharing_models("circle") == ["circle"]
+    assert paths.checkpoint("cycle", "circle", "counts", 0).exists()
+    assert evaluate("counts", CYCLE, circle, part="valid")["users"] == 200
+
+
+@pytest.mark.parametrize("sampled", [0, 5])
+def test_one_evaluation_computes_its_split_once(sampled):
+    times = []
+
+    def divide(dataset):
+        times.append(dataset)
+        return leave_one_out(dataset)
+
+    draw = protocols.draw_uniformly
+    counted = Protocol("counted", "Counted", "", {}, Splitting("counted", divide), sampled=sampled, draw=draw)
+    evaluate("counts", toys.cycle(), counted)
+    assert len(times) == 1
+
+
+def test_names_that_nobody_has_are_answered_with_those_there_are():
+    with pytest.raises(UnknownModelError, match="no model is called nobody; there are: counts, trained"):
+        evaluate("nobody", CYCLE)
+    with pytest.raises(protocols.ProtocolError, match="no protocol is called sampled; there are: full"):
+        evaluate("counts", CYCLE, "sampled")
+
+
+@pytest.mark.parametrize("protocol", list(PROTOCOLS))
+def test_users_of_one_item_each_end_in_a_sentence_under_every_protocol(protocol):
+    with pytest.raises(RecsysError, match=r"toy: nobody .*; choose a"):
+        evaluate("counts", toys.dataset([[0], [1], [2]], 3), protocol)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("protocol", list(PROTOCOLS))
+def test_a_model_without_numbers_ends_in_a_sentence_and_leaves_no_result(monkeypatch, protocol, bad):
+    monkeypatch.setattr(fakes.Counts, "score", lambda self, queries: np.full((len(queries), 30), bad, np.float32))
+    with pytest.raises(RecsysError, match="train it again with a lower learning rate"):
+        evaluate("counts", SPANNING, protocol)
+    assert results.available() == []
+
+
+def test_a_model_trained_for_time_on_the_command_line_is_the_one_that_is_measured():
+    prepared.save(SPANNING, {})
+    assert main(["train", "trained", "--dataset", "days", "--protocol", "time", "--seed", "2"]) == 0
+    kept = store.load(store.find("trained", "days", splitting=BY_TIME), SPANNING, BY_TIME)
+    assert np.array_equal(kept.counts, by_time(SPANNING).train.counts)
+    assert main(["evaluate", "trained", "--dataset", "days", "--protocol", "time"]) == 0
+    assert main(["evaluate", "trained", "--dataset", "days"]) == 1  # nothing was trained for leave-one-out
+
+
+def test_the_command_prints_a_table_or_one_line(capsys):
+    prepared.save(CYCLE, {})
+    assert main(["evaluate", "counts", "--dataset", "cycle"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "Counts · cycle · full · test"
+    assert [line.split()[0] for line in printed[2:]] == list(results.METRICS)
+    for variant, protocol in (("nobody", "full"), ("trained", "full"), ("counts", "popularity-100")):
+        assert main(["evaluate", variant, "--dataset", "cycle", "--protocol", protocol]) == 1
+        (message,) = capsys.readouterr().err.strip().splitlines()
+        assert message
+
+
+def test_all_models_and_protocols_are_measured_in_one_call_and_what_cannot_be_is_named(capsys):
+    prepared.save(SPANNING, {})
+    train(0, dataset=SPANNING)
+    assert main(["evaluate", "all", "--dataset", "days", "--protocol", "all"]) == 0
+    printed = capsys.readouterr()
+    measured = [["counts", "full"], ["trained", "full"], ["counts", "time"]]
+    assert [line.split()[:2] for line in printed.out.splitlines()] == measured
+    skipped = [line for line in printed.err.splitlines() if line.startswith("skipped")]
+    assert [line.split(":")[0] for line in skipped] == [
+        "skipped counts, popularity-100",
+        "skipped trained, popularity-100",
+        "skipped counts, uniform-100",
+        "skipped trained, uniform-100",
+        "skipped trained, time",
+    ]
+    assert "train trained --dataset days" in skipped[-1]
+    assert results.available() == [("days", "full"), ("days", "time")]
+
+
+def test_all_of_nothing_is_a_failure(capsys):
+    prepared.save(toys.dataset([[0], [1], [2]], 3), {})
+    assert main(["evaluate", "all", "--dataset", "toy", "--protocol", "all"]) == 1
+    assert "nobody has three films" in capsys.readouterr().err
+
+
+def test_results_without_intervals_and_lists_are_still_read():
+    document = evaluate("counts", CYCLE)
+    old = {name: value for name, value in document.items() if name not in ("interval", "beyond", "calibration")}
+    results.write(old, results.ranks("cycle", "full", "counts"))
+    assert results.leaderboard("cycle", "full")["ndcg@10"].tolist() == [document["mean"]["ndcg@10"]]
+    assert "interval" not in results.load("cycle", "full", "counts")

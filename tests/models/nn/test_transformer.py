@@ -1,0 +1,57 @@
+import pytest
+import torch
+
+from recsys.models.nn.transformer import Block, attention_by_layer
+
+DIM, HEADS, T = 8, 2, 6
+ATTENTION_MASK = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])[:, None, None, :]  # the second sequence is padded
+
+
+def block(**settings):
+    torch.manual_seed(0)
+    made = Block(DIM, HEADS, dropout=0.0, **{"pre_norm": True} | settings).eval()
+    for weights in made.parameters():
+        torch.nn.init.normal_(weights, std=0.5)
+    return made
+
+
+def mixed_by_weights(made, x, attention_mask):
+    """What `attend` gives, from the weights and the values: softmax(QKᵀ/√d) V."""
+    inner = made.norm_attention(x) if made.pre_norm else x
+    values = made.split_heads(made.qkv(inner).chunk(3, -1)[2])  # (B, H, T, D/H)
+    return made.out((made.attention_weights(x, attention_mask) @ values).transpose(1, 2).flatten(2))
+
+
+@pytest.mark.parametrize(
+    ("settings", "attention_mask"),
+    [
+        ({}, ATTENTION_MASK),
+        ({"pre_norm": False}, ATTENTION_MASK),
+        ({"causal": True}, None),
+        ({"causal": True, "relative_bias": True}, None),
+    ],
+)
+@torch.inference_mode()
+def test_the_weights_times_the_values_are_what_attention_gives(settings, attention_mask):
+    made, x = block(**settings), torch.randn(2, T, DIM)
+    inner = made.norm_attention(x) if made.pre_norm else x
+    torch.testing.assert_close(mixed_by_weights(made, x, attention_mask), made.attend(inner, attention_mask, None))
+
+
+@torch.inference_mode()
+def test_attention_weights_are_shares_and_fall_on_unmasked_positions_only():
+    x = torch.randn(2, T, DIM)
+    weights = block().attention_weights(x, ATTENTION_MASK)
+    assert weights.shape == (2, HEADS, T, T)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, HEADS, T))
+    assert (weights[1, :, :, 4:] == 0).all()
+    assert (weights[0] > 0).all()
+    assert (block(causal=True).attention_weights(x, None).triu(1) == 0).all()
+
+
+@torch.inference_mode()
+def test_each_layer_attends_to_the_output_of_the_layer_below():
+    blocks, x = torch.nn.ModuleList([block(), block(pre_norm=False)]), torch.randn(2, T, DIM)
+    first, second = attention_by_layer(blocks, x, ATTENTION_MASK)
+    torch.testing.assert_close(first, blocks[0].attention_weights(x, ATTENTION_MASK))
+    torch.testing.assert_close(second, blocks[1].attention_weights(blocks[0](x, ATTENTION_MASK), ATTENTION_MASK))

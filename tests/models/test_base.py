@@ -1,0 +1,76 @@
+import json
+from dataclasses import asdict, dataclass, field
+
+import pytest
+
+from recsys.models import registry
+from recsys.models.base import ConfigError, Variant, config_from_dict
+from recsys.training.config import at_least
+from tests import fakes
+
+
+@dataclass(frozen=True)
+class Inner:
+    epochs: int = 3
+
+    def __post_init__(self):
+        at_least(1, epochs=self.epochs)
+
+
+@dataclass(frozen=True)
+class Outer:
+    inner: Inner = field(default_factory=Inner)
+    sizes: tuple[int, ...] = (3, 4)
+
+
+def test_a_config_comes_back_from_json_as_it_was():
+    config = Outer(Inner(epochs=7), sizes=(1, 2))
+    assert config_from_dict(Outer, json.loads(json.dumps(asdict(config)))) == config
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_variants_settings_come_back_from_json_as_they_were(name):
+    variant = registry.get(name)
+    for config in (variant.preset(""), *variant.presets.values()):
+        assert config_from_dict(type(config), json.loads(json.dumps(asdict(config)))) == config
+
+
+@pytest.mark.parametrize(
+    ("document", "what"),
+    [
+        ({"inner": {"epochs": 3}, "sizes": [], "colour": "red"}, "Outer has no colour"),
+        ({"inner": {"epochs": 3, "speed": 1}, "sizes": []}, "Inner has no speed"),
+        ({"inner": {"epochs": 3}}, "sizes is missing for Outer"),
+        ({"inner": {}, "sizes": []}, "epochs is missing for Inner"),
+        ({"inner": {"epochs": 0}, "sizes": []}, "epochs is 0, but must be at least 1"),
+        ({"inner": {"epochs": "3"}, "sizes": []}, "Inner refuses its settings"),
+    ],
+)
+def test_a_document_that_is_no_config_is_refused_in_words(document, what):
+    with pytest.raises(ValueError, match=what):
+        config_from_dict(Outer, document)
+
+
+def test_a_variant_has_settings_for_a_data_set_its_own_defaults_or_those_of_the_architecture():
+    own, tuned = fakes.CountsConfig(power=0.5), fakes.CountsConfig(power=2.0)
+    variant = Variant(fakes.Counts, "Counts", "Baselines", config=own, presets={"small": tuned})
+    assert variant.preset("small") is tuned
+    assert variant.preset("large") is own
+    assert Variant(fakes.Counts, "Counts", "Baselines").preset("large") == fakes.CountsConfig()
+    assert variant.model().config is own
+    assert variant.model(tuned).config is tuned
+
+
+def test_a_model_carries_the_title_of_its_variant():
+    assert Variant(fakes.Counts, "By views", "Baselines").model().title == "By views"
+    assert fakes.Counts().title == "Counts"
+
+
+def test_an_unknown_name_is_answered_by_the_names_there_are():
+    with pytest.raises(registry.UnknownModelError, match=r"no model is called bert; there are: .*bert4rec"):
+        registry.get("bert")
+
+
+def test_a_refused_setting_is_an_error_that_people_can_mend():
+    with pytest.raises(ConfigError, match="epochs is 0"):
+        Inner(epochs=0)

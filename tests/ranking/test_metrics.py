@@ -1,0 +1,84 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import label_ranking_average_precision_score, ndcg_score, top_k_accuracy_score
+
+from recsys.ranking.metrics import CUTOFFS, ScoreError, hit_rate, mrr, ndcg, summary, target_ranks
+
+NOTHING = [np.empty(0, int)]
+
+
+def test_ranks_count_the_items_that_score_higher():
+    scores = np.array([[0.1, 0.9, 0.5, 0.3], [4, 3, 2, 1]])
+    assert target_ranks(scores, np.array([2, 0]), NOTHING * 2).tolist() == [2, 1]
+
+
+def test_items_already_seen_are_hidden_but_the_target_never_is():
+    scores = np.array([[0.9, 0.8, 0.7, 0.6]])
+    assert target_ranks(scores, np.array([3]), [np.array([0, 1])]).tolist() == [2]
+    assert target_ranks(scores, np.array([3]), [np.array([0, 3, 3])]).tolist() == [3]
+
+
+def test_a_tie_counts_against_the_target():
+    assert target_ranks(np.zeros((1, 5)), np.array([2]), NOTHING).tolist() == [5]
+    assert target_ranks(np.zeros((1, 5)), np.array([2]), [np.array([0, 1])]).tolist() == [3]
+
+
+def test_metrics_of_a_case_worked_by_hand():
+    ranks = np.array([1, 2, 3, 11])
+    assert hit_rate(ranks, 1) == 0.25
+    assert hit_rate(ranks, 10) == 0.75
+    assert ndcg(ranks, 10) == pytest.approx((1 + 0.63093 + 0.5) / 4, abs=1e-5)  # 1 / log2(3) = 0.63093
+    assert ndcg(ranks, 20) == pytest.approx((1 + 0.63093 + 0.5 + 0.27894) / 4, abs=1e-5)  # 1 / log2(12) = 0.27894
+    assert mrr(ranks) == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 11) / 4)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 40), st.integers(21, 60))
+def test_all_metrics_agree_with_scikit_learn(seed, n_queries, n_items):
+    rng = np.random.default_rng(seed)
+    scores = rng.permuted(np.tile(np.arange(n_items, dtype=float), (n_queries, 1)), axis=1)  # no ties: those differ
+    targets = rng.integers(n_items, size=n_queries)
+    right = np.eye(n_items)[targets]
+    found = summary(target_ranks(scores, targets, NOTHING * n_queries))
+    assert found["mrr"] == pytest.approx(label_ranking_average_precision_score(right, scores))
+    for k in CUTOFFS:
+        assert found[f"hr@{k}"] == pytest.approx(top_k_accuracy_score(targets, scores, k=k, labels=range(n_items)))
+        assert found[f"ndcg@{k}"] == pytest.approx(ndcg_score(right, scores, k=k))
+
+
+@given(st.lists(st.integers(1, 5000), min_size=1))
+def test_metrics_stay_between_0_and_1_and_grow_with_the_cutoff(ranks):
+    found = summary(np.array(ranks))
+    assert all(0 <= value <= 1 for value in found.values())
+    for name in ("hr", "ndcg"):
+        assert all(found[f"{name}@{a}"] <= found[f"{name}@{b}"] for a, b in pairwise(CUTOFFS))
+
+
+def test_many_ranks_are_those_of_each_row_alone():
+    rng = np.random.default_rng(0)
+    scores, targets = rng.integers(0, 9, size=(50, 30)).astype(np.float32), rng.integers(30, size=50)
+    seen = [rng.integers(30, size=12) for _ in targets]  # items repeat, and the target may be among them
+    for row, rank in enumerate(target_ranks(scores, targets, seen)):
+        others = set(range(30)) - set(seen[row]) - {targets[row]}
+        assert rank == 1 + sum(scores[row, other] >= scores[row, targets[row]] for other in others)
+
+
+def test_scores_are_left_as_they_were():
+    scores = np.array([[0.9, 0.8, 0.7]])
+    target_ranks(scores, np.array([2]), [np.array([0, 2])])
+    assert scores.tolist() == [[0.9, 0.8, 0.7]]
+
+
+def test_a_target_without_a_finite_score_is_refused():
+    with pytest.raises(ScoreError, match="minus infinity"):
+        target_ranks(np.array([[0.0, -np.inf]]), np.array([1]), NOTHING)
+
+
+@pytest.mark.parametrize("scores", [np.full((1, 3), np.nan), np.full((1, 3), np.inf), np.zeros((2, 3)), np.zeros(3)])
+def test_scores_without_a_rank_are_refused(scores):
+    with pytest.raises(ScoreError):
+        target_ranks(scores, np.array([1]), NOTHING)

@@ -1,0 +1,107 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.models.popular import Popular
+from recsys.models.sasrec import SasRec, SasRecConfig
+from recsys.serving.insight import attention as attending
+from recsys.serving.insight.attention import Attention, attention, by_distance, looked_at, sample, table
+from recsys.serving.recommend import ServingError
+from tests import toys
+from tests.serving.given import predictor
+
+WORLD = toys.cycle(n_items=20)
+
+
+def bert(**settings):
+    return untrained(Bert4Rec(Bert4RecConfig(**{"dim": 8, "length": 10, "init": 0.5} | settings)))
+
+
+def sasrec(**settings):
+    return untrained(SasRec(SasRecConfig(**{"dim": 8, "length": 10, "init": 0.5} | settings)))
+
+
+def untrained(model):
+    torch.manual_seed(0)
+    model.module = model.build(WORLD.n_items).eval()
+    return model
+
+
+def known(*last_row):
+    """An attention of films 3, 1, 2 whose mask looks at the tokens as given; one layer, one head."""
+    weights = np.full((1, 1, 4, 4), 0.25)
+    weights[0, 0, -1] = last_row
+    tokens = np.array([3, 1, 2, 21])
+    return Attention(tokens, tokens < 20, ["Film 3", "Film 1", "Film 2", "[mask]"], weights, True)
+
+
+def test_the_last_token_is_the_mask_in_a_model_that_fills_blanks_and_else_the_newest_film():
+    both, left = attention(predictor(WORLD, bert()), [4, 5]), attention(predictor(WORLD, sasrec()), [4, 5])
+    assert both.labels == ["Film 4 (1994)", "Film 5 (1995)", "[mask]"]
+    assert left.labels == ["start", "Film 4 (1994)", "Film 5 (1995)"]
+    assert (both.by_mask, left.by_mask) == (True, False)
+    assert both.films.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    "model", [bert(), sasrec(), sasrec(relative_bias=False)], ids=["bert4rec", "relative_bias", "sasrec"]
+)
+def test_every_row_adds_up_to_one_and_only_a_mask_sees_both_sides(model):
+    seen = attention(predictor(WORLD, model), [4, 5, 6])
+    assert seen.weights.shape == (2, 2, 4, 4)
+    np.testing.assert_allclose(seen.weights.sum(-1), 1, rtol=1e-5)
+    assert (np.triu(seen.weights, 1) > 0).any() == isinstance(model, Bert4Rec)
+
+
+def test_a_view_is_one_head_or_the_mean_of_those_left_open():
+    seen = attention(predictor(WORLD, bert()), [4, 5, 6])
+    np.testing.assert_array_equal(seen.view(1, 0), seen.weights[1, 0])
+    np.testing.assert_allclose(seen.view(layer=1), (seen.weights[1, 0] + seen.weights[1, 1]) / 2)
+    np.testing.assert_allclose(seen.view(), seen.weights.mean((0, 1)))
+    assert list(table(seen).columns) == seen.labels
+
+
+def test_a_history_longer_than_the_model_reads_keeps_its_newest_films():
+    assert attention(predictor(WORLD, bert()), range(20)).tokens.tolist() == [*range(11, 20), 21]
+
+
+def test_what_is_looked_at_most_comes_first_and_the_mask_is_no_film():
+    assert looked_at(known(0.1, 0.3, 0.2, 0.4)) == [(1, 0.3), (2, 0.2), (0, 0.1)]
+    assert looked_at(known(0.1, 0.3, 0.2, 0.4), k=1) == [(1, 0.3)]
+
+
+def test_by_distance_is_the_mean_over_those_whose_history_reaches_so_far(monkeypatch):
+    shares = {1: known(0, 0, 0.8, 0.2), 2: known(0.6, 0.1, 0.2, 0.1)}
+    short = replace(shares[1], weights=shares[1].weights[:, :, 1:, 1:], films=np.array([True, True, False]))
+    monkeypatch.setattr(attending, "attention", lambda _, history: short if history[0] == 1 else shares[2])
+    found = by_distance(None, [np.array([1]), np.array([2])], farthest=5).table()
+    assert found["distance"].tolist() == [1, 2, 3]
+    assert found["people"].tolist() == [2, 2, 1]
+    assert found["attention"].tolist() == pytest.approx([0.5, 0.05, 0.6])
+
+
+def test_parts_by_distance_add_up_to_the_whole():
+    model, people = bert(), sample(WORLD, 9)
+    whole = by_distance(predictor(WORLD, model), people, 5)
+    parts = by_distance(predictor(WORLD, model), people[:4], 5) + by_distance(predictor(WORLD, model), people[4:], 5)
+    np.testing.assert_allclose(whole.total, parts.total, rtol=1e-5)
+    assert whole.people.tolist() == parts.people.tolist() == [9] * 5
+    assert whole.total.shape == (2, 2, 5)
+
+
+def test_the_same_people_are_drawn_each_time_and_never_more_than_there_are():
+    first, again = sample(WORLD, 10), sample(WORLD, 10)
+    assert all(np.array_equal(one, other) for one, other in zip(first, again, strict=True))
+    assert len(sample(toys.dataset([[1], [2, 3]], 20), 200)) == 2
+    with pytest.raises(ServingError, match="nobody has watched"):
+        by_distance(predictor(WORLD, bert()), [])
+
+
+def test_models_without_attention_and_unknown_films_are_refused_with_a_sentence():
+    with pytest.raises(ServingError, match="no attention to look at; choose BERT4Rec"):
+        attention(predictor(WORLD, Popular().fit(WORLD)), [1])
+    with pytest.raises(ServingError, match="there is no item 20"):
+        attention(predictor(WORLD, bert()), [20])

@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recsys.ranking.ranking import ScoreError
+from recsys.serving.insight.cloze import fill_blanks, with_blanks
+from recsys.serving.recommend import Request, ServingError, Standing, recommend
+from tests.serving.given import Given, predictor
+from tests.serving.insight.test_attention import WORLD, bert, sasrec
+
+
+class Cycle(Given):
+    """The next film is the last plus one; a blank is predicted from the nearest film on either side of it."""
+
+    fills_blanks = True
+    max_length = 12
+
+    def __init__(self):
+        super().__init__([0] * 20, softmax=True)
+
+    def fill(self, history, blanks):
+        known = np.setdiff1d(np.arange(len(history)), blanks)
+        nearest = [known[np.abs(known - blank).argmin()] for blank in blanks]
+        wanted = [(history[near] + blank - near) % 20 for near, blank in zip(nearest, blanks, strict=True)]
+        return -np.abs(np.arange(20) - np.array(wanted)[:, None]).astype(np.float32)
+
+
+def filled(model, sequence, k=10, **settings):
+    return fill_blanks(predictor(WORLD, model), sequence, k, **settings)
+
+
+def test_a_blank_is_predicted_from_both_of_its_sides():
+    (middle,) = filled(Cycle(), [3, 4, None, 6, 7])
+    (first,) = filled(Cycle(), [None, 10, 11, 12])
+    assert (middle.position, middle.picks[0].item) == (2, 5)
+    assert (first.position, first.picks[0].item) == (0, 9)  # there is nothing before it
+
+
+def test_probabilities_are_over_the_films_that_may_fill_the_blank():
+    for hide_seen, films in ((False, 20), (True, 19)):
+        (blank,) = filled(Cycle(), [3, None], 20, hide_seen=hide_seen)
+        assert len(blank.picks) == films
+        assert sum(film.probability for film in blank.picks) == pytest.approx(1, abs=1e-5)
+
+
+def test_several_blanks_are_predicted_at_once():
+    blanks = filled(Cycle(), [3, None, 5, 6, None, 8, None], k=1)
+    assert [(blank.position, blank.picks[0].item) for blank in blanks] == [(1, 4), (4, 7), (6, 9)]
+
+
+def test_the_film_that_was_really_there_has_its_rank_and_probability():
+    sequence, answers = with_blanks([3, 4, 5, 6], [2], [])
+    (blank,) = filled(Cycle(), sequence, k=1, answers=answers)
+    assert blank.answer == Standing(1, 17, blank.picks[0].probability)
+    (blank,) = filled(Cycle(), sequence, k=20, answers={2: 15})
+    (pick,) = (pick for pick in blank.picks if pick.item == 15)
+    assert blank.answer == Standing(pick.rank, 17, pytest.approx(pick.probability))
+    assert pick.rank > 1
+
+
+def test_a_blank_at_the_end_is_filled_with_the_recommendations():
+    (blank,) = filled(bert(), [3, 4, None], k=5)
+    wanted = recommend(predictor(WORLD, bert()), Request((3, 4), 5))
+    assert [film.item for film in blank.picks] == [film.item for film in wanted]
+    assert blank.picks[0].probability == pytest.approx(wanted[0].probability, rel=1e-4)
+
+
+def test_films_of_the_sequence_are_recommended_on_request_only_and_have_no_rank_otherwise():
+    (blank,) = filled(bert(), [3, 4, None], k=20, answers={2: 3})
+    assert {3, 4} & {film.item for film in blank.picks} == set()
+    assert blank.answer is None
+    (blank,) = filled(bert(), [3, 4, None], k=20, answers={2: 3}, hide_seen=False)
+    (pick,) = (pick for pick in blank.picks if pick.item == 3)
+    assert (len(blank.picks), blank.answer.rank) == (20, pick.rank)
+
+
+def test_a_sequence_of_nothing_but_blanks_has_answers():
+    assert [len(blank.picks) for blank in filled(bert(), [None, None], k=3)] == [3, 3]
+    assert filled(bert(), [1, 2]) == []
+    assert filled(bert(), []) == []
+
+
+def test_of_a_long_sequence_the_newest_part_is_read_and_a_blank_before_it_is_left_out():
+    films = [None, *range(11), None]
+    (blank,) = filled(bert(length=10), films, k=3)
+    assert blank.position == 12
+    logits = bert(length=10).fill(np.array([*range(2, 11), 0]), np.array([9]))[0]
+    assert blank.picks[0].score == pytest.approx(np.delete(logits, np.arange(11)).max(), rel=1e-5)
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    class Broken(Cycle):
+        def fill(self, history, blanks):
+            return np.full((len(blanks), 20), np.nan, np.float32)
+
+    with pytest.raises(ScoreError, match="no numbers"):
+        filled(Broken(), [3, None])
+
+
+def test_models_that_read_one_way_and_unknown_films_are_refused():
+    with pytest.raises(ServingError, match="reads from the first film to the last"):
+        filled(sasrec(), [1, None])
+    with pytest.raises(ServingError, match="there is no item 21"):
+        filled(bert(), [21, None])
+    with pytest.raises(ServingError, match="there is no item 99"):
+        filled(bert(), [1, None], answers={1: 99})
+
+
+def test_films_are_hidden_and_gaps_are_inserted():
+    assert with_blanks([7, 8, 9], [1], []) == ([7, None, 9], {1: 8})
+    assert with_blanks([7, 8, 9], [], [0, 3]) == ([None, 7, 8, 9, None], {})
+    assert with_blanks([7, 8], [0, 1], [1]) == ([None, None, None], {0: 7, 2: 8})
+    assert with_blanks([7], [5, -1], [9]) == ([7], {})
+    assert with_blanks([], [], [0]) == ([None], {})
+
+
+POSITIONS = st.lists(st.integers(0, 8), max_size=4)
+
+
+@given(st.lists(st.integers(0, 19), max_size=8), POSITIONS, POSITIONS)
+def test_nothing_is_lost_when_films_are_hidden(films, hidden, gaps):
+    sequence, answers = with_blanks(films, hidden, gaps)
+    restored = [answers.get(position, item) for position, item in enumerate(sequence)]
+    assert [item for item in restored if item is not None] == films
+    assert len(sequence) == len(films) + len({gap for gap in gaps if gap <= len(films)})
+    assert all(sequence[position] is None for position in answers)

@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+
+from recsys.data.schema import Queries
+from recsys.serving.insight.steps import steps
+from recsys.serving.recommend import ServingError
+from tests.serving.given import predictor
+from tests.serving.insight.test_attention import WORLD, bert, sasrec
+
+FILMS = [4, 5, 6, 7, 8]
+
+
+def test_the_steps_lead_from_the_films_to_the_answers_of_the_model():
+    model = bert()
+    found = steps(predictor(WORLD, model), FILMS, k=3)
+    scores = model.score(Queries([np.array(FILMS)]))[0]
+    assert found.answers["item"].tolist() == np.argsort(-scores)[:3].tolist()
+    assert found.answers["score"].tolist() == pytest.approx(np.sort(scores)[::-1][:3].tolist(), rel=1e-5)
+
+
+def test_the_softmax_is_shown_step_by_step():
+    found = steps(predictor(WORLD, bert()), FILMS, k=20).answers
+    assert found["probability"].sum() == pytest.approx(1)
+    assert found["weight"].iloc[0] == 1
+    np.testing.assert_allclose(found["weight"], np.exp(found["score"] - found["score"].iloc[0]))
+    np.testing.assert_allclose(found["probability"], found["weight"] / found["weight"].sum(), rtol=1e-5)
+
+
+def test_prediction_reads_the_films_and_a_mask_and_training_hides_some_of_them():
+    found = steps(predictor(WORLD, bert()), FILMS)
+    labels = [f"Film {film} ({1990 + film})" for film in FILMS]
+    assert found.prediction == [*labels, "[mask]"]
+    assert len(found.training) == len(FILMS)
+    assert [label for label, shown in zip(labels, found.training, strict=True) if shown == "[mask]"] == found.hidden
+    assert found.hidden
+
+
+def test_film_and_position_embeddings_add_up_to_the_input():
+    model = bert(relative_bias=False)
+    found = steps(predictor(WORLD, model), FILMS)
+    weights = model.state()
+    np.testing.assert_allclose(found.embeddings, weights["items.weight"][[*FILMS, 21]])
+    np.testing.assert_allclose(found.positions, weights["positions.weight"][: len(FILMS) + 1])
+
+
+def test_with_a_relative_bias_the_film_embeddings_alone_are_the_input():
+    found = steps(predictor(WORLD, bert()), FILMS)
+    assert found.positions is None
+    np.testing.assert_array_equal(found.input, found.embeddings)
+
+
+def test_one_film_and_many_films_have_steps():
+    assert steps(predictor(WORLD, bert()), [3]).training == ["[mask]"]
+    assert len(steps(predictor(WORLD, bert(length=10)), list(range(20))).prediction) == 10
+
+
+def test_other_models_have_other_steps():
+    with pytest.raises(ServingError, match="the steps of BERT4Rec"):
+        steps(predictor(WORLD, sasrec()), FILMS)

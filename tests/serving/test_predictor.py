@@ -1,0 +1,108 @@
+import pytest
+
+from recsys import store
+from recsys.models import registry
+from recsys.models.popular import Popular
+from recsys.serving.predictor import FALLBACK, Predictor, load, trained, variants, variants_with
+from tests import toys
+from tests.serving.given import Given, predictor
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+
+
+def test_every_recommender_can_be_chosen_and_the_fallback_comes_last():
+    names = [variant.name for variant in variants()]
+    assert sorted(names) == sorted(registry.names())
+    assert names[-1] == FALLBACK
+    needs_training = [variant.needs_training for variant in variants()]
+    assert needs_training == sorted(needs_training, reverse=True)
+
+
+def test_the_fallback_answers_without_having_been_trained():
+    dataset = toys.cycle()
+    ready = load(FALLBACK, dataset)
+    assert (ready.title, ready.variant.name) == ("Most popular", FALLBACK)
+    assert ready.dataset is dataset
+
+
+def test_a_recommender_that_must_be_trained_first_says_how():
+    with pytest.raises(store.StoreError) as error:
+        load("bert4rec", toys.cycle())
+    assert error.value.command.endswith("-m recsys train bert4rec --dataset cycle")
+
+
+def test_an_unknown_recommender_is_refused_with_those_that_there_are():
+    with pytest.raises(registry.UnknownModelError, match="bert4rec"):
+        load("bert5rec", toys.cycle())
+
+
+def test_the_trained_ones_are_those_whose_weights_are_there():
+    dataset = toys.cycle()
+    assert trained(dataset.name) == []
+    load(FALLBACK, dataset)
+    assert [variant.name for variant in trained(dataset.name)] == [FALLBACK]
+
+
+def test_another_checkpoint_and_other_histories_have_another_key():
+    dataset, other = toys.cycle(), toys.cycle(seed=1)
+    load(FALLBACK, dataset)  # fits and keeps it
+    first, again = load(FALLBACK, dataset), load(FALLBACK, dataset)
+    assert first.key == again.key
+    assert first.is_current
+    store.save(FALLBACK, Popular().fit(other), dataset, seed=0)
+    assert not first.is_current
+    retrained = load(FALLBACK, dataset)
+    assert first.key != retrained.key
+    assert retrained.is_current
+    with pytest.warns(UserWarning, match="fitting again"):
+        assert load(FALLBACK, other).key not in (first.key, retrained.key)
+
+
+def test_a_checkpoint_that_is_written_while_another_is_loaded_is_seen():
+    dataset, ready = toys.cycle(), store.ready
+    load(FALLBACK, dataset)
+
+    def overtaken(*arguments, **settings):
+        model = ready(*arguments, **settings)
+        store.save(FALLBACK, Popular().fit(toys.cycle(seed=1)), dataset, seed=0)
+        return model
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "ready", overtaken)
+        stale = load(FALLBACK, dataset)
+    assert not stale.is_current
+    assert load(FALLBACK, dataset).is_current
+
+
+def test_what_each_recommender_can_do_is_known_before_it_is_loaded():
+    def names(capability):
+        return {variant.name for variant in variants_with(capability)}
+
+    attention = names(lambda model: model.has_attention)
+    embeddings = names(lambda model: model.has_item_embeddings)
+    assert attention == {"bert4rec", "sasrec-softmax", "sasrec-bce", "gsasrec"}
+    assert names(lambda model: model.fills_blanks) == {"bert4rec"}
+    assert attention | {"ials", "bpr-mf", "content-sentence"} <= embeddings
+    assert not embeddings & {"popular", "ease", "item-knn"}
+
+
+def test_only_probabilities_that_people_may_rely_on_are_offered():
+    world = toys.cycle(6)
+    assert predictor(world, Given([0] * 6)).log_probabilities is None
+    assert predictor(world, Given([0] * 6, softmax=True)).log_probabilities is not None
+
+
+def test_facts_are_worked_out_once():
+    ready = predictor(toys.cycle(6), Given([0] * 6))
+    assert ready.facts is ready.facts
+
+
+def test_two_predictors_are_never_equal_so_that_none_is_compared_film_by_film():
+    world, model = toys.cycle(6), Given([0] * 6)
+    one, other = predictor(world, model), predictor(world, model)
+    assert one != other
+    assert isinstance(hash(one), int)
+    assert isinstance(one, Predictor)

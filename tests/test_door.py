@@ -1,0 +1,74 @@
+"""The six lines of the README that use the project as a library."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+import recsys
+from recsys import paths
+from recsys.errors import RecsysError
+from recsys.serving.filters import Filters
+from tests.pages import world
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory):
+    """A home with a small ml-100k and a BERT4Rec that has learnt something of it."""
+    home = tmp_path_factory.mktemp("home")
+    world.furnish(home)
+    return home
+
+
+@pytest.fixture
+def data(furnished, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(furnished))
+    return recsys.load("ml-100k")
+
+
+def test_importing_costs_nothing():
+    code = "import sys, recsys; sys.exit(bool({'numpy', 'pandas', 'torch', 'tqdm', 'tyro'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("page", ["README.md", "recsys/__init__.py"])
+def test_the_lines_that_are_shown_work_as_they_stand(furnished, page):
+    text = (paths.REPOSITORY / page).read_text("utf-8")
+    (shown,) = re.findall(r"^ *import recsys\n(?:^(?! *```).+\n)+", text, re.MULTILINE)
+    code = "\n".join(line.removeprefix("    ") if page.endswith(".py") else line for line in shown.splitlines())
+    code = code.replace("Toy Story (1995)", world.TITLES[0]).replace("Apollo 13 (1995)", world.TITLES[1])
+    environment = os.environ | {"RECSYS_HOME": str(furnished)}
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=paths.REPOSITORY,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    *films, figure = ended.stdout.splitlines()
+    assert len(films) == 5
+    assert films[0].startswith(f"1 {world.TITLES[2]} 0.")  # in this world everybody watches the films in order
+    assert 0 < float(figure) <= 1
+
+
+def test_recommendations_can_be_filtered_and_know_their_film(data):
+    bert4rec = recsys.recommender("bert4rec", data)
+    (one,) = bert4rec.recommend([world.TITLES[4]], k=1, filters=Filters(genres=("Horror",)))
+    assert (one.rank, one.film.genres) == (1, "Horror")
+    assert repr(bert4rec) == "<BERT4Rec for ml-100k>"
+
+
+def test_an_unknown_title_a_recommender_and_a_data_set_are_errors_with_a_sentence(data):
+    with pytest.raises(RecsysError, match="did you mean"):
+        recsys.recommender("popular", data).recommend(["Tom Story"])
+    with pytest.raises(RecsysError, match="no model is called bert5rec"):
+        recsys.recommender("bert5rec", data)
+    with pytest.raises(RecsysError, match="-m recsys data get ml-1m"):
+        recsys.load("ml-1m")
+
+
+def test_every_recommender_is_listed():
+    assert {"bert4rec", "markov", "popular"} < set(recsys.recommenders())

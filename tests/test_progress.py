@@ -1,0 +1,73 @@
+import json
+
+import pytest
+
+from recsys import progress
+from recsys.progress import Terminal
+
+
+def fetched(done, total=1000, stage="download"):
+    return {"stage": stage, "done": done, "total": total, "from": "example.org"}
+
+
+def shown(capsys, events, **how):
+    with Terminal(**how) as report:
+        for event in events:
+            report(event)
+    return capsys.readouterr()
+
+
+def test_bytes_are_shown_as_a_bar(capsys):
+    said = shown(capsys, [fetched(500), fetched(1000)], bars=True).err
+    assert "example.org" in said
+    assert "100%" in said
+    assert "1.00k/1.00k" in said
+
+
+def test_where_nobody_watches_a_stage_is_one_line(capsys):
+    said = shown(capsys, [fetched(1), fetched(2), {"stage": "parse"}, *[fetched(n, 9, "fit") for n in range(9)]])
+    assert said.err.splitlines() == [
+        "fetching from example.org …",
+        "reading …",
+        "fitting the model, which is kept for the next time …",
+    ]
+    assert said.out == ""
+
+
+def test_a_download_of_unknown_size_is_one_line(capsys):
+    assert shown(capsys, [fetched(1, None), fetched(2, None)], bars=True).err == "fetching from example.org …\n"
+
+
+def test_a_ranking_is_a_bar_with_a_title_or_nothing(capsys):
+    ranked = [fetched(done, 60, "rank") for done in (30, 60)]
+    assert "popular on toy: " in shown(capsys, ranked, title="popular on toy", bars=True).err
+    assert shown(capsys, ranked, title="popular on toy").err == ""
+
+
+def test_the_next_seed_begins_a_new_bar(capsys):
+    twice = [fetched(done, 60, "rank") for done in (30, 60, 30, 60)]
+    assert shown(capsys, twice, title="toy", bars=True).err.count("| 0/60") == 2
+
+
+def test_a_note_is_said_and_clears_the_bar_away(capsys):
+    said = shown(capsys, [fetched(500), {"stage": "note", "text": "the site is slow"}], bars=True).err
+    assert said.endswith("\nthe site is slow\n")
+
+
+def test_an_epoch_is_a_line_on_stdout(capsys):
+    event = {"epoch": 12, "epochs": 100, "loss": 5.9124, "sequences_per_second": 640.2, "memory_mb": 413.0}
+    event |= {"ndcg@10": 0.0981, "best": 0.1, "seconds_left": 750.0}
+    said = shown(capsys, [event])
+    expected = "epoch  12/100  loss 5.912  640 sequences/s  413 MB  NDCG@10 0.0981 (best 0.1000)  12:30 left\n"
+    assert (said.out, said.err) == (expected, "")
+
+
+@pytest.mark.parametrize("event", [{"stage": "unheard of"}, {"other": 1}])
+def test_an_event_of_another_kind_is_passed_over(capsys, event):
+    assert shown(capsys, [event]) == ("", "")
+
+
+def test_programs_read_each_event_as_a_line_of_json(capsys):
+    progress.as_json({"epoch": 1})
+    progress.as_json({"epoch": 2})
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [{"epoch": 1}, {"epoch": 2}]

