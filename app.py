@@ -1,9 +1,8 @@
 """NextReel in the browser: the frame, the page that was asked for, and the watch sequence that all pages share."""
 
-from pages import _sequence as sequence
-from pages import _shared as shared
+from pages.shared import sequence
+from pages.shared.frame import frame
 
-shared.through_app()
 sequence.seed()
-shared.frame().run()
+frame().run()
 sequence.write_address()

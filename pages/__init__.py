@@ -1,1 +1,1 @@
-"""What a person sees: one task per file; files with a leading underscore are shared by the pages."""
+"""What a person sees: a package for each page, and `shared` for what they have in common."""

@@ -1,53 +1,63 @@
 """Hide one of the visitor's own films and see who would have found it: a tab of Compare.
 
-Session state: hidden_asked (the question, who was asked, what they answered, and whether the asking goes on).
+Session state: hidden_tried (a Trial: the question, who else was tried, what they answered, whether it goes on).
 """
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages import _compare_ask as ask
-from pages import _compare_html as html
-from pages import _download as download
-from pages import _sequence as sequence
-from pages import _words as words
+from pages.compare import chosen, tables, words
+from pages.shared import download, head, loaders
+from pages.shared import words as common
 from recsys.data.schema import Dataset
-from recsys.serving import hidden, models
-from recsys.serving.models import Recommender, Variant
+from recsys.serving.insight import hidden
+from recsys.serving.predictor import Predictor, trained
 from recsys.serving.recommend import Standing
 
+Question = tuple[str, tuple[int, ...], int]  # data set, films, position of the hidden one
 
-def hide_a_film(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant]) -> None:
-    """Choose a film, see who would have found it, ask more recommenders, hide all films in turn."""
+
+@dataclass
+class Trial:
+    """What the recommenders that were not chosen say to one question."""
+
+    question: Question
+    rows: dict[str, Standing] = field(default_factory=dict)  # by title
+    tried: list[str] = field(default_factory=list)  # names
+    going: bool = False
+
+    def go(self, going: bool) -> None:
+        """Start or stop."""
+        self.going = going
+
+
+def hide_a_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
+    """Choose a film, see who would have found it, try more recommenders, hide all films in turn."""
     if len(films) < 2:
         st.info(words.HIDE_NEEDS_TWO, icon=":material/playlist_add:")
         return
-    place = choose(dataset, films)
-    sequence.in_one_line(dataset, films[:place], words.TOLD)
+    position = choose(dataset, films)
+    head.in_one_line(dataset, films[:position], words.GIVEN)
     st.caption(words.HIDE_HELP)
-    answers = ask.each(dataset, chosen, looking(dataset, films, (place,)))
-    others = [variant for variant in models.trained(dataset.name) if variant not in chosen]
-    asked = asked_so_far((dataset.name, films, place))
-    rows = {title: row for title, (row,) in answers.items()} | asked["rows"]
-    film = dataset.catalog.films[films[place]].label
-    one(film, rows)
-    ask_more(dataset, films, place, others, asked)
-    if rows:
-        download.csv(hidden.table({title: [row] for title, row in rows.items()}, [film]), "hidden-film")
+    answers = chosen.each(dataset, names, looking(films, (position,)))
+    trial = trial_of((dataset.name, films, position))
+    found = {title: row for title, (row,) in answers.items()} | trial.rows
+    one(dataset.catalog.films[films[position]].label, found)
+    try_others(dataset, trial, [other.name for other in trained(dataset.name) if other.name not in names])
     panel = st.expander(words.HIDE_ALL, icon=":material/grid_on:", on_change="rerun", key="hide_all")
     with panel:
         if panel.open:
-            everything(dataset, films, chosen)
+            everything(dataset, films, names)
 
 
 def choose(dataset: Dataset, films: tuple[int, ...]) -> int:
-    """The place of the film to hide: the latest unless another is chosen, never the first."""
+    """The position of the film to hide: the latest unless another is chosen, never the first."""
     return st.selectbox(
         words.HIDE,
         range(len(films) - 1, 0, -1),
-        format_func=lambda place: dataset.catalog.films[films[place]].label,
+        format_func=lambda position: dataset.catalog.films[films[position]].label,
         key=f"hide-among-{len(films)}-{films[-1]}",
         width=420,
     )
@@ -59,64 +69,66 @@ def one(film: str, rows: dict[str, Standing]) -> None:
         return
     finders = [title for title, row in rows.items() if hidden.was_found(row)]
     st.markdown(words.who_found(finders, len(rows), film, hidden.FOUND))
-    st.html(html.standings(rows, words.RANKS_OF.format(film=film), tell_found=True))
+    st.html(tables.standings(rows, words.RANKS_OF.format(film=film), mark_found=True))
+    download.csv(hidden.table({title: [row] for title, row in rows.items()}, [film]), "hidden-film")
 
 
-def looking(
-    dataset: Dataset, films: tuple[int, ...], places: tuple[int, ...]
-) -> Callable[[Variant, Recommender], list[Standing]]:
-    """The question where the films at some places stand."""
-    return lambda variant, model: look_for(dataset, model, dataset.name, variant.name, films, places)
+def looking(films: tuple[int, ...], positions: tuple[int, ...]) -> Callable[[Predictor], list[Standing]]:
+    """The question where the films at some positions stand."""
+    return lambda predictor: look_for(predictor, films, positions)
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
-def look_for(
-    _dataset: Dataset, _model: Recommender, data: str, variant: str, films: tuple[int, ...], places: tuple[int, ...]
-) -> list[Standing]:
-    """`data`, `variant`: what the answers are kept by."""
-    return hidden.look_for(_dataset, _model, films, places)
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=loaders.BY_KEY)
+def look_for(predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]) -> list[Standing]:
+    """`hidden.look_for`, kept."""
+    return hidden.look_for(predictor, films, positions)
 
 
-def asked_so_far(question: tuple) -> dict[str, Any]:
+def trial_of(question: Question) -> Trial:
     """What is known of this question; another one starts anew."""
-    if st.session_state.get("hidden_asked", {}).get("question") != question:
-        st.session_state.hidden_asked = {"question": question, "rows": {}, "tried": [], "going": False}
-    return st.session_state.hidden_asked
+    known = st.session_state.get("hidden_tried")
+    if known is None or known.question != question:
+        known = st.session_state.hidden_tried = Trial(question)
+    return known
 
 
-def ask_more(
-    dataset: Dataset, films: tuple[int, ...], place: int, others: list[Variant], asked: dict[str, Any]
-) -> None:
-    """A button that asks every other trained recommender, and another one that stops it and keeps what is known."""
-    waiting = [variant for variant in others if variant not in asked["tried"]]
+def try_others(dataset: Dataset, trial: Trial, others: list[str]) -> None:
+    """A button that tries every other trained recommender, and one that stops it and keeps what is known."""
+    waiting = [name for name in others if name not in trial.tried]
     if not waiting:
         return
-    if not asked["going"]:
-        label = words.ASK_ALL.format(n=len(waiting))
-        st.button(label, key="ask_all", icon=":material/groups:", on_click=asked.update, kwargs={"going": True})
+    if not trial.going:
+        label = words.TRY_ALL.format(n=len(waiting))
+        st.button(label, key="try_all", icon=":material/groups:", on_click=trial.go, args=(True,))
         return
-    st.button(words.STOP, key="stop_asking", icon=":material/stop:", on_click=asked.update, kwargs={"going": False})
-    bar = st.progress(0.0)
-    for n, variant in enumerate(waiting):
-        bar.progress(n / len(waiting), words.plain(words.ASKING.format(model=variant.title, n=n + 1, all=len(waiting))))
-        answer = ask.each(dataset, [variant], looking(dataset, films, (place,)))
-        asked["rows"] |= {title: row for title, (row,) in answer.items()}
-        asked["tried"].append(variant)
-    asked["going"] = False
+    st.button(words.STOP, key="stop_trying", icon=":material/stop:", on_click=trial.go, args=(False,))
+    run(dataset, trial, waiting)
+    trial.go(False)
     st.rerun()  # so that the table above has them all
 
 
-def everything(dataset: Dataset, films: tuple[int, ...], chosen: list[Variant]) -> None:
+def run(dataset: Dataset, trial: Trial, waiting: list[str]) -> None:
+    """Try one recommender after the other while a bar shows how far it is."""
+    bar = st.progress(0.0)
+    _, films, position = trial.question
+    for n, name in enumerate(waiting):
+        title = loaders.recommenders()[name].title
+        bar.progress(n / len(waiting), common.plain(words.TRYING.format(model=title, n=n + 1, all=len(waiting))))
+        answer = chosen.each(dataset, [name], looking(films, (position,)))
+        trial.rows |= {title: row for title, (row,) in answer.items()}
+        trial.tried.append(name)
+
+
+def everything(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """Every film hidden in turn: a heat map, and how little it proves."""
-    places = tuple(hidden.places(films))
-    titles = [dataset.catalog.films[films[place]].label for place in places]
-    rows = ask.each(dataset, chosen, looking(dataset, films, places))
+    positions = tuple(hidden.positions(films))
+    titles = [dataset.catalog.films[films[position]].label for position in positions]
+    rows = chosen.each(dataset, names, looking(films, positions))
     if not rows:
         return
     st.caption(words.HIDE_ALL_HELP)
-    if len(places) < len(films) - 1:
-        st.caption(words.HIDE_NEWEST.format(n=len(places)))
-    st.html(html.hits(rows, titles))
-    proves = words.PROVES.format(n=len(places), points=100 / len(places)) if len(places) > 1 else words.PROVES_ONE
-    st.caption(proves)
+    if len(positions) < len(films) - 1:
+        st.caption(words.HIDE_NEWEST.format(n=len(positions)))
+    st.html(tables.hits(rows, titles))
+    st.caption(words.proves(len(positions)))
     download.csv(hidden.table(rows, titles), "hidden-films")

@@ -5,10 +5,10 @@ from html import escape
 
 import pandas as pd
 
-from pages import _cards as cards
-from pages import _words as words
-from recsys.serving import hidden
-from recsys.serving.order import Moved
+from pages.compare import words
+from pages.shared import words as common
+from recsys.serving.insight import hidden
+from recsys.serving.insight.order import OrderEffect
 from recsys.serving.recommend import Recommendation, Standing
 
 
@@ -26,24 +26,24 @@ def alone(films: Mapping[str, Sequence[str]]) -> str:
     return f'<p class="nr-head">{words.ONLY_ONE_SHOWS}</p><dl class="nr-alone">{"".join(parts)}</dl>'
 
 
-def standings(rows: Mapping[str, Standing], about: str, tell_found: bool = False) -> str:
+def standings(rows: Mapping[str, Standing], about: str, mark_found: bool = False) -> str:
     """One film in several lists, the nearest to the top first: a bar, its rank, its probability."""
     ordered = sorted(rows.items(), key=lambda row: -row[1].nearness)
-    body = "".join(_row(name, _standing(standing, tell_found)) for name, standing in ordered)
-    return _table(about, [words.RECOMMENDER, "", words.ITS_PLACE, words.CHANCE], body, "nr-ranks")
+    body = "".join(_row(name, _standing(standing, mark_found)) for name, standing in ordered)
+    return _table(about, [words.RECOMMENDER, "", words.RANK, words.PROBABILITY], body, "nr-ranks")
 
 
-def moves(moved: Mapping[str, Moved]) -> str:
+def order_effects(effects: Mapping[str, OrderEffect]) -> str:
     """How far each recommender's list moves when the order of the films changes, the most moved first."""
-    ordered = sorted(moved.items(), key=lambda row: row[1].overlap)
-    body = "".join(_row(name, _move(answer)) for name, answer in ordered)
+    ordered = sorted(effects.items(), key=lambda row: row[1].overlap)
+    body = "".join(_row(name, _order_effect(effect)) for name, effect in ordered)
     shuffled, backwards, mean = words.ORDER_LEGEND
     legend = f'<p class="nr-quiet nr-legend"><i></i>{shuffled}<u></u>{backwards}<b></b>{mean}</p>'
     return _table(words.ORDER_TABLE, [words.RECOMMENDER, words.ALIKE, "", words.KEPT], body, "nr-ranks") + legend
 
 
 def moods(answers: Mapping[str, list[list[Recommendation]]], names: Sequence[str]) -> str:
-    """Two short lists a recommender, for two orders of the same films; films in one of the two only stand out."""
+    """Two short lists a recommender, for two orders of the same films; films of one list only are in full ink."""
     body = "".join(_row(name, _mood(*lists)) for name, lists in answers.items())
     heads = [words.RECOMMENDER, *(words.ENDS_IN.format(mood=name) for name in names), ""]
     return _table(words.MOODS_TABLE, heads, body, "nr-moods")
@@ -51,7 +51,7 @@ def moods(answers: Mapping[str, list[list[Recommendation]]], names: Sequence[str
 
 def hits(rows: Mapping[str, Sequence[Standing]], titles: Sequence[str]) -> str:
     """Film by recommender: the rank of each film that was hidden; what it comes to, below."""
-    body = "".join(_row(title, [_hit(row[place]) for row in rows.values()]) for place, title in enumerate(titles))
+    body = "".join(_row(title, [_hit(row[number]) for row in rows.values()]) for number, title in enumerate(titles))
     scores = [hidden.score(row) for row in rows.values()]
     found = [f"<td>{score.found}</td>" for score in scores]
     mrr = [f"<td>{score.mrr:.3f}</td>" for score in scores]
@@ -75,41 +75,41 @@ def _shared(n: int, k: int, itself: bool) -> str:
     return '<td class="nr-self"></td>' if itself else f'<td style="--nr-share:{n / k:.2f}">{n}</td>'
 
 
-def _standing(standing: Standing, tell_found: bool) -> list[str]:
+def _standing(standing: Standing, mark_found: bool) -> list[str]:
     """Bar, rank and probability of one film in one list."""
-    tag = f'<span class="nr-tag">{words.FOUND_TAG}</span>' if tell_found and hidden.was_found(standing) else ""
-    place = f"<b>{standing.rank:,}</b> {_quiet(words.OF.format(n=f'{standing.of:,}'))}" if standing.rank else ""
-    chance = "–" if standing.probability is None else escape(words.percent(standing.probability))
+    tag = f'<span class="nr-tag">{words.FOUND_TAG}</span>' if mark_found and hidden.was_found(standing) else ""
+    rank = f"<b>{standing.rank:,}</b> {_quiet(words.OF.format(n=f'{standing.of:,}'))}" if standing.rank else ""
+    probability = "–" if standing.probability is None else escape(common.percent(standing.probability))
     bar = f'<span class="nr-bar"><i style="width:{standing.nearness:.1%}"></i></span>'
     return [
         f'<td aria-hidden="true">{bar}</td>',
-        f"<td>{place or _quiet(words.RULED_OUT)}{tag}</td>",
-        f"<td>{chance}</td>",
+        f"<td>{rank or _quiet(words.RULED_OUT)}{tag}</td>",
+        f"<td>{probability}</td>",
     ]
 
 
-def _move(answer: Moved) -> list[str]:
-    """Strip, mean overlap and films kept of one recommender; the first of the other orders is the one backwards."""
-    backwards, *shuffled = answer.overlaps
+def _order_effect(effect: OrderEffect) -> list[str]:
+    """Strip, mean overlap and films kept of one recommender; the first of the other orders is latest first."""
+    backwards, *shuffled = effect.overlaps
     dots = "".join(f'<i style="left:{overlap:.1%}"></i>' for overlap in shuffled)
-    marks = f'{dots}<u style="left:{backwards:.1%}"></u><b style="left:{answer.overlap:.1%}"></b>'
-    kept = words.MEAN_KEPT.format(kept=words.mean(answer.mean_kept), k=len(answer.first))
+    marks = f'{dots}<u style="left:{backwards:.1%}"></u><b style="left:{effect.overlap:.1%}"></b>'
+    kept = words.MEAN_KEPT.format(kept=words.mean(effect.mean_kept), k=len(effect.first))
     return [
         f'<td aria-hidden="true"><span class="nr-dotted">{marks}</span></td>',
-        f"<td><b>{answer.overlap:.2f}</b></td>",
+        f"<td><b>{effect.overlap:.2f}</b></td>",
         f"<td>{kept}</td>",
     ]
 
 
 def _mood(one: list[Recommendation], other: list[Recommendation]) -> list[str]:
-    both = {pick.movie_id for pick in one} & {pick.movie_id for pick in other}
+    both = {pick.item for pick in one} & {pick.item for pick in other}
     shared = words.SHARED_OF.format(n=len(both), k=len(one))
     return [f"<td>{_titles(one, both)}</td>", f"<td>{_titles(other, both)}</td>", f"<td>{_quiet(shared)}</td>"]
 
 
 def _titles(picks: list[Recommendation], both: set[int]) -> str:
     """Titles in a numbered list, quiet where the other list has them too."""
-    rows = (_quiet(cards.label(pick)) if pick.movie_id in both else escape(cards.label(pick)) for pick in picks)
+    rows = (_quiet(pick.film.label) if pick.item in both else escape(pick.film.label) for pick in picks)
     return f"<ol>{''.join(f'<li>{row}</li>' for row in rows)}</ol>"
 
 

@@ -9,11 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from pages import _evaluation_charts as charts
-from pages import _words as words
+from pages.evaluation import charts, words
 
 BESIDE = ("ndcg@10", "hr@10", "mrr")  # shown beside the metric that was chosen
-SURE = 0.05  # corrected p from which a difference may be chance
 
 
 def html(ours: pd.DataFrame, theirs: pd.DataFrame, metric: str, tests: pd.DataFrame | None) -> str:
@@ -37,7 +35,7 @@ def _head(metric: str, beside: list[str]) -> str:
     """The row of headings."""
     wide = "".join(f'<th scope="col" class="nr-wide">{escape(words.metric_name(name))}</th>' for name in beside)
     return (
-        f'<thead><tr><th scope="col" aria-label="{words.PLACE}">#</th>'
+        f'<thead><tr><th scope="col" aria-label="{words.RANK}">#</th>'
         f'<th scope="col" class="nr-left">{words.COLUMNS["title"]}</th>'
         f'<th scope="col">{escape(words.metric_name(metric))}</th><th scope="col" class="nr-left">{words.INTERVAL}</th>'
         f'{wide}<th scope="col" class="nr-wide">{words.COLUMNS["seeds"]}</th>'
@@ -46,22 +44,22 @@ def _head(metric: str, beside: list[str]) -> str:
 
 
 def _ours(board: pd.DataFrame, metric: str, tested: Mapping[str, Any], best: str | None) -> list[dict[str, Any]]:
-    """Rows of what was measured here, with their place and what the test said."""
+    """Rows of what was measured here, with their rank and the result of the test."""
     rows = board.sort_values(metric, ascending=False, kind="stable").to_dict("records")
-    for place, row in enumerate(rows, start=1):
-        row |= {"#": place, "metric": metric, "look": charts.look(row["family"]), "small": escape(row["family"])}
+    for rank, row in enumerate(rows, start=1):
+        row |= {"#": rank, "metric": metric, "look": charts.look(row["family"]), "small": escape(row["family"])}
         row |= {"low": row[f"low {metric}"], "high": row[f"high {metric}"], "like": False, "against": ""}
         if row["variant"] == best:
             row["against"] = words.THE_BEST
         elif test := tested.get(row["variant"]):
-            row["like"] = test["p_holm"] >= SURE
+            row["like"] = not test["differs"]
             said = words.LIKE_THE_BEST.format(p=test["p_holm"]) if row["like"] else words.BEHIND
             row["against"] = said.format(by=-test["difference"])
     return rows
 
 
 def _theirs(table: pd.DataFrame, metric: str) -> list[dict[str, Any]]:
-    """Rows of what others published, without a place among ours."""
+    """Rows of what others published, without a rank among ours."""
     rows = table.dropna(subset=[metric]).to_dict("records") if metric in table else []
     for row in rows:
         about = escape(f"{row['rules']}. {row['source']}", quote=True)
@@ -81,7 +79,7 @@ def _row(row: dict[str, Any], beside: list[str]) -> str:
     like = f'<abbr title="{words.LIKE_IN_WORDS}">≈</abbr>' if row["like"] else ""
     wide = "".join(f'<td class="nr-wide">{_figure(row.get(metric))}</td>' for metric in beside)
     return (
-        f'<tr class="{"nr-ours" if look else "nr-theirs"}"><td class="nr-place">{row["#"]}</td>'
+        f'<tr class="{"nr-ours" if look else "nr-theirs"}"><td class="nr-ordinal">{row["#"]}</td>'
         f'<th scope="row"><span class="nr-line">{name}</span></th><td><b>{_figure(row[row["metric"]])}</b>{like}</td>'
         f'<td class="nr-range">{_range(row)}</td>{wide}<td class="nr-wide">{row["seeds"]}</td>'
         f'<td class="nr-wide nr-left nr-quiet">{row["against"]}</td></tr>'
@@ -89,7 +87,7 @@ def _row(row: dict[str, Any], beside: list[str]) -> str:
 
 
 def _range(row: dict[str, Any]) -> str:
-    """A mark at the figure and a bar over its interval; places are shares of the table's longest value."""
+    """A mark at the figure and a bar over its interval, as shares of the table's longest value."""
     figure, low, high = row[row["metric"]], row["low"], row["high"]
     colour = row["look"].colour if row["look"] else charts.QUIET
     known = low is not None and not pd.isna(low)

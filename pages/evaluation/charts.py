@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from pages import _words as words
-from recsys.evaluation import people
-from recsys.evaluation.labels import free_sides, scaled
+from pages.evaluation import words
+from pages.evaluation.labels import free_sides, scaled
+from recsys.evaluation import people, protocols
 from recsys.evaluation.overview import RUN
 from recsys.evaluation.studies import Chart, Study
 
@@ -58,32 +58,32 @@ def framed(figure: go.Figure, height: int, left: int = 0, right: int = 12) -> go
     return figure
 
 
-def bump(table: pd.DataFrame, protocols: Sequence[str]) -> go.Figure:
-    """Places under each protocol (`overview.orders`), a line per model, named at its right end."""
+def bump(table: pd.DataFrame, shown: Sequence[str]) -> go.Figure:
+    """Ranks under each protocol `shown` (`overview.orders`), a line per model, named at its right end."""
     figure = go.Figure()
-    names = [words.protocol_name(name) for name in protocols]
+    names = [protocols.title(name) for name in shown]
     for row in table.to_dict("records"):
         colour, symbol, _ = look(row["family"])
         figure.add_scatter(
-            x=list(range(len(protocols))),
-            y=[row[f"place {name}"] for name in protocols],
-            customdata=[[name, row[protocol]] for name, protocol in zip(names, protocols, strict=True)],
+            x=list(range(len(shown))),
+            y=[row[f"rank {name}"] for name in shown],
+            customdata=[[name, row[protocol]] for name, protocol in zip(names, shown, strict=True)],
             mode="lines+markers",
             line={"color": colour, "width": 1.8},
             marker={"symbol": symbol, "size": 8},
             name=row["title"],
-            hovertemplate="%{customdata[0]}: place %{y}, %{customdata[1]:.4f}",
+            hovertemplate=words.RANK_HOVER,
         )
-    ends = table.sort_values(f"place {protocols[-1]}", kind="stable")
-    for place, title in enumerate(ends["title"], start=1):  # models of the same place are named one below the other
+    ends = table.sort_values(f"rank {shown[-1]}", kind="stable")
+    for line, title in enumerate(ends["title"], start=1):  # models of the same rank are named one below the other
         figure.add_annotation(
-            x=len(protocols) - 1, y=place, text=title, xanchor="left", xshift=10, showarrow=False, font={"size": 11}
+            x=len(shown) - 1, y=line, text=title, xanchor="left", xshift=10, showarrow=False, font={"size": 11}
         )
     framed(figure, 90 + 19 * len(table), left=26, right=128).update_layout(showlegend=False, margin_t=60)
     ticks = [name.replace(" ", "<br>") for name in names]
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, side="top", automargin=False, tickangle=0)
     figure.update_xaxes(showgrid=False, zeroline=False, range=[-0.25, len(ticks) - 0.9])
-    figure.update_yaxes(range=[len(table) + 0.7, 0.3], showgrid=False, tickvals=_round_places(len(table)))
+    figure.update_yaxes(range=[len(table) + 0.7, 0.3], showgrid=False, tickvals=_round_ranks(len(table)))
     return figure
 
 
@@ -166,22 +166,22 @@ def lines(logs: Mapping[str, pd.DataFrame], board: pd.DataFrame, x: str, y: str,
 
 
 def reliability(bins: Mapping[str, pd.DataFrame], board: pd.DataFrame) -> go.Figure:
-    """Observed share against predicted probability; the line of honest ones is drawn through."""
+    """Observed share against predicted probability; with the line of those that are calibrated."""
     figure = lines(bins, board, "predicted", "hit_rate", words.PREDICTED)
     known = pd.concat(bins.values())[["predicted", "hit_rate"]]
     ends = [known[known > 0].min().min(), known.max().max()]
     line = {"color": QUIET, "width": 1}
-    figure.add_scatter(x=ends, y=ends, mode="lines", name=words.HONEST, line=line, hoverinfo="skip")
+    figure.add_scatter(x=ends, y=ends, mode="lines", name=words.CALIBRATED, line=line, hoverinfo="skip")
     figure.update_xaxes(**_logarithmic(lambda step: f"{100 * step:g}%"))
     return figure.update_yaxes(title=words.OBSERVED, **_logarithmic(lambda step: f"{100 * step:g}%"))
 
 
-def too_sure(ranks: Mapping[str, pd.DataFrame], board: pd.DataFrame) -> go.Figure:
-    """How many times surer than right, by rank."""
+def overconfidence(ranks: Mapping[str, pd.DataFrame], board: pd.DataFrame) -> go.Figure:
+    """Predicted probability over the share that came true, by rank."""
     figure = lines(ranks, board, "rank", "times", words.RANK)
     ends = [min(table["rank"].min() for table in ranks.values()), max(table["rank"].max() for table in ranks.values())]
     line = {"color": QUIET, "width": 1}
-    figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=words.HONEST, line=line, hoverinfo="skip")
+    figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=words.CALIBRATED, line=line, hoverinfo="skip")
     figure.update_xaxes(dtick=1)
     return figure.update_yaxes(title=words.TIMES, **_logarithmic(lambda step: f"{step:g}×"))
 
@@ -213,8 +213,8 @@ def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
     return figure.update_xaxes(title=metric, rangemode="tozero")
 
 
-def duel(table: pd.DataFrame, one: tuple[str, str], other: tuple[str, str]) -> go.Figure:
-    """Users by margin (`overview.duel`), in the colour of whoever wins; one, other: title and family."""
+def margins(table: pd.DataFrame, one: tuple[str, str], other: tuple[str, str]) -> go.Figure:
+    """Users by margin (`overview.head_to_head`), in the colour of whoever wins; one, other: title and family."""
     ahead = [one if margin > 0 else other if margin < 0 else None for margin in table["margin"]]
     labels = [words.MARGINS[margin] for margin in table["margin"]]
     figure = go.Figure()
@@ -238,8 +238,8 @@ def duel(table: pd.DataFrame, one: tuple[str, str], other: tuple[str, str]) -> g
     return figure.update_yaxes(title=words.N_PEOPLE, range=[0, 1.12 * max(table["users"].max(), 1)])
 
 
-def places(table: pd.DataFrame) -> go.Figure:
-    """Where each model put one film (`people.places`), the best on top, on a logarithmic axis."""
+def ranks_of_film(table: pd.DataFrame) -> go.Figure:
+    """The rank of one film with each model (`people.ranks_of`), the best on top, on a logarithmic axis."""
     figure = go.Figure()
     for family, own in table.groupby("family", sort=False):
         colour, symbol, _ = look(str(family))
@@ -302,6 +302,6 @@ def _logarithmic(label: Callable[[float], str], from_exponent: int = -5) -> dict
     return {"type": "log", "tickvals": steps, "ticktext": [label(step) for step in steps]}
 
 
-def _round_places(n: int) -> list[int]:
+def _round_ranks(n: int) -> list[int]:
     """1, 5, 10 … n."""
     return [1, *range(5, n + 1, 5)]

@@ -1,24 +1,26 @@
 """What the Evaluation page reads, kept until a file changes. No model is loaded."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages import _shared as shared
-from pages import _words as words
+from pages.evaluation import words
+from pages.shared import loaders
 from recsys.data.schema import Dataset, Split
-from recsys.data.split import split
-from recsys.evaluation import compare, overview, people, results, slices
+from recsys.evaluation import compare, overview, people, protocols, results, slices
+
+Damaged = list[str]  # a sentence for each result that cannot be read or compared
 
 
-class Shown(NamedTuple):
+@dataclass(frozen=True)
+class Shown:
     """What the sections show: a data set under a protocol, and what was measured there."""
 
     dataset: str
     protocol: str
-    board: pd.DataFrame  # overview.measures, the best NDCG@10 first
+    board: pd.DataFrame  # overview.measures, the best NDCG@10 first; not empty
 
     @property
     def name(self) -> str:
@@ -26,94 +28,88 @@ class Shown(NamedTuple):
         return f"{self.dataset}-{self.protocol}"
 
     @property
-    def titles(self) -> dict[str, str]:
-        """Variant → title."""
-        return dict(zip(self.board["variant"], self.board["title"], strict=True))
+    def stamp(self) -> str:
+        """Another one when a result or the data has changed."""
+        return results.stamp(self.dataset, self.protocol)
 
     @property
-    def families(self) -> dict[str, str]:
-        """Variant → family."""
-        return dict(zip(self.board["variant"], self.board["family"], strict=True))
+    def users(self) -> int:
+        """How many people the protocol has."""
+        return int(self.board["users"].iloc[0])
+
+    def title(self, variant: str) -> str:
+        """A variant's title; its name where it is not on the board."""
+        return dict(zip(self.board["variant"], self.board["title"], strict=True)).get(variant, variant)
+
+    def family(self, variant: str) -> str:
+        """The family of a variant of the board."""
+        return dict(zip(self.board["variant"], self.board["family"], strict=True))[variant]
+
+    def names(self, variants: list[str]) -> str:
+        """Titles in a row."""
+        return ", ".join(map(self.title, variants))
 
 
-def board(dataset: str, protocol: str) -> tuple[pd.DataFrame, list[str]]:
-    """What was measured (`overview.measures`), and a sentence for each damaged file."""
+def board(dataset: str, protocol: str) -> tuple[pd.DataFrame, Damaged]:
+    """What was measured (`overview.measures`)."""
     return _board(dataset, protocol, results.stamp(dataset, protocol))
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _board(dataset: str, protocol: str, stamp: str) -> tuple[pd.DataFrame, list[str]]:
-    damaged: list[str] = []
+def _board(dataset: str, protocol: str, stamp: str) -> tuple[pd.DataFrame, Damaged]:
+    damaged: Damaged = []
     return overview.measures(dataset, protocol, damaged.append), damaged
 
 
-def against_best(shown: Shown, metric: str) -> pd.DataFrame:
-    """Every model against the best (`compare.against_best`). Raises results.ResultError."""
-    same = shown.board[shown.board["fingerprint"] == shown.board["fingerprint"].iloc[0]]
-    stamp = results.stamp(shown.dataset, shown.protocol)
-    return _against_best(shown.dataset, shown.protocol, tuple(same["variant"]), metric, stamp)
+def verdicts(shown: Shown, metric: str) -> tuple[pd.DataFrame, Damaged]:
+    """Every two recommenders compared (`compare.verdicts`); takes a moment the first time."""
+    with st.spinner(words.TESTING):
+        return _verdicts(shown.dataset, shown.protocol, metric, shown.stamp)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _against_best(dataset: str, protocol: str, variants: tuple[str, ...], metric: str, stamp: str) -> pd.DataFrame:
-    return compare.against_best(dataset, protocol, variants, metric)
+def _verdicts(dataset: str, protocol: str, metric: str, stamp: str) -> tuple[pd.DataFrame, Damaged]:
+    damaged: Damaged = []
+    return compare.verdicts(dataset, protocol, metric, damaged.append), damaged
 
 
-def pair(shown: Shown, one: str, other: str, metric: str) -> tuple[pd.Series, pd.DataFrame]:
-    """How `one` does against `other`: a row of `compare.all_pairs` seen from `one`, and `overview.duel`.
-
-    Raises results.ResultError.
-    """
-    return _pair(shown.dataset, shown.protocol, one, other, metric, results.stamp(shown.dataset, shown.protocol))
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _pair(dataset: str, protocol: str, one: str, other: str, metric: str, stamp: str) -> tuple[pd.Series, pd.DataFrame]:
-    row = compare.pair(dataset, protocol, one, other, metric)
-    first, second = (results.ranks(dataset, protocol, variant) for variant in (one, other))
-    return row, overview.duel(first, second)
-
-
-def ranks(shown: Shown) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Variant → ranks (S, B) of every model, and a sentence for each damaged file. To be read only."""
-    stamp = results.stamp(shown.dataset, shown.protocol)
-    return _ranks(shown.dataset, shown.protocol, tuple(shown.board["variant"]), stamp)
+def ranks(shown: Shown) -> tuple[dict[str, np.ndarray], Damaged]:
+    """Variant → ranks (S, B) of every recommender. To be read only."""
+    return _ranks(shown.dataset, shown.protocol, tuple(shown.board["variant"]), shown.stamp)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _ranks(dataset: str, protocol: str, variants: tuple[str, ...], stamp: str) -> tuple[dict, list[str]]:
-    damaged: list[str] = []
+def _ranks(dataset: str, protocol: str, variants: tuple[str, ...], stamp: str) -> tuple[dict[str, np.ndarray], Damaged]:
+    damaged: Damaged = []
     return overview.all_ranks(dataset, protocol, variants, damaged.append), damaged
 
 
 def comparable(shown: Shown, dataset: Dataset) -> list[str]:
     """The variants whose ranks are certain to be those of the data set's test users. Raises DataError."""
     known, _ = ranks(shown)
-    return people.comparable(shown.board, known, dataset, parts(dataset, shown.protocol).test)
+    return people.comparable(shown.board, known, dataset, split(shown, dataset).test)
 
 
-def parts(dataset: Dataset, protocol: str) -> Split:
-    """The split that was measured by. Raises DataError."""
-    return _parts(dataset.name, protocol, dataset.fingerprint)
-
-
-@st.cache_resource(max_entries=3, show_spinner=False)
-def _parts(dataset: str, protocol: str, fingerprint: str) -> Split:
-    return split(shared.dataset(dataset), protocol)
+def split(shown: Shown, dataset: Dataset) -> Split:
+    """The split that was measured by, computed once for each data set. Raises ProtocolError and DataError."""
+    return protocols.get(shown.protocol).split(dataset)
 
 
 def sliced(shown: Shown, dataset: Dataset, variants: list[str], slicing: str, metric: str) -> pd.DataFrame:
-    """Metrics of groups of people for several models (`slices.side_by_side`)."""
+    """Metrics of groups of people for several recommenders (`slices.side_by_side`)."""
     known, _ = ranks(shown)
-    stamp = results.stamp(shown.dataset, shown.protocol) + dataset.fingerprint
+    of_variants = {variant: known[variant] for variant in variants}
     with st.spinner(words.SLICING_NOW):
-        return _sliced(
-            shown.name, slicing, metric, stamp, parts(dataset, shown.protocol), {v: known[v] for v in variants}
-        )
+        return _sliced(shown.name, slicing, metric, shown.stamp, split(shown, dataset), of_variants)
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def _sliced(
-    name: str, slicing: str, metric: str, stamp: str, _parts: Split, _ranks: dict[str, np.ndarray]
+    name: str, slicing: str, metric: str, stamp: str, _split: Split, _ranks: dict[str, np.ndarray]
 ) -> pd.DataFrame:
-    return slices.side_by_side(_parts, _ranks, slicing, metric)
+    return slices.side_by_side(_split, _ranks, slicing, metric)
+
+
+def data_of(shown: Shown) -> Dataset:
+    """The data set that was measured on. Raises DataError, with the command, where it is not on this machine."""
+    return loaders.dataset(shown.dataset)

@@ -1,53 +1,40 @@
 """Attention by layer and head: over the visitor's films, and by distance over real people's histories."""
 
+from functools import reduce
 from itertools import cycle
+from operator import add
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages import _cards as cards
-from pages import _download as download
-from pages import _explain as explain
-from pages import _inside_charts as charts
-from pages import _shared as shared
-from pages import _words as words
-from pages._inside_steps import attention_bars
+from pages.inside import charts, offered, words
+from pages.inside.steps import attention_bars
+from pages.shared import download, errors, loaders, why
+from pages.shared import words as common
 from recsys.data.schema import Dataset
-from recsys.serving import attention, inside
-from recsys.serving.attention import Attention, ByDistance
-from recsys.serving.models import Recommender, Variant
-from recsys.serving.recommend import recommend
+from recsys.serving.insight import attention
+from recsys.serving.insight.attention import Attention, ByDistance
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import Request, recommend
 
 NAMED = 16  # columns that have room for titles
-NEWEST = 30  # tokens that can still be told apart in a heat map, beside the one that asks
+NEWEST = 30  # tokens that can still be told apart in a heat map, beside the last one
 PEOPLE, AT_ONCE = 200, 20  # people whose attention is averaged, and how many between two looks at the progress bar
 
 
 @st.fragment
+@errors.explained()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """The controls and what they choose."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="attention-controls"):
-        offered = inside.offering("attention")
-        variant = st.selectbox(
-            words.MODEL,
-            offered,
-            index=next((place for place, known in enumerate(offered) if known.name == shared.FIRST_MODEL), 0),
-            format_func=lambda known: known.title,
-            key="attending",
-            width=190,
-            persist_state="session",
-        )
-        try:
-            model = shared.model(variant, dataset.name)
-            seen = attention.attention(dataset, model, films)
-        except shared.TROUBLE as error:
-            shared.explain(error)
-            return
+        name = offered.choose(offered.attending(), "attending", width=190)
+        predictor = loaders.predictor(name, dataset.name)
+        seen = attention.attention(predictor, films)
         layer, head = choose(seen)
-    look(dataset, seen, layer, head, variant.title, f"attention-{variant.name}-{dataset.name}")
-    influence(dataset, variant, model, films)
-    by_place(dataset, variant, layer, head)
+    look(predictor, seen, layer, head)
+    influence(predictor, films)
+    by_distance(predictor, layer, head)
 
 
 def choose(seen: Attention) -> tuple[int | None, int | None]:
@@ -73,37 +60,41 @@ def one_of(label: str, n: int) -> int | None:
     return None if isinstance(chosen, str) else chosen
 
 
-def look(dataset: Dataset, seen: Attention, layer: int | None, head: int | None, model: str, name: str) -> None:
-    """The heat map, and beside it what the asking token looks at."""
+def look(predictor: Predictor, seen: Attention, layer: int | None, head: int | None) -> None:
+    """The heat map, and beside it what the last token attends to."""
     chart, bars = st.columns([5, 3], gap="large")
     looked_at = attention.looked_at(seen, layer, head, 12)
     with chart:
-        st.caption(f"{words.ROWS_LOOK} {words.MASK_ROW if seen.asks_by_mask else words.LAST_ROW}")
-        top = seen.labels[looked_at[0][0]]
-        about = words.HEAT_CHART.format(model=model, film=top)
+        st.caption(f"{words.ROWS_LOOK} {words.MASK_ROW if seen.by_mask else words.LAST_ROW}")
+        about = words.HEAT_CHART.format(model=predictor.title, film=seen.labels[looked_at[0][0]])
         st.plotly_chart(heat_map(seen, layer, head), alt=about, config=charts.STILL, key="heat")
         if len(seen.tokens) > NEWEST + 1:
             st.caption(words.NEWEST_SHOWN.format(n=NEWEST, all=len(seen.tokens) - 1))
-        download.csv(attention.table(seen, layer, head), name, index=True)
+        download.csv(attention.table(seen, layer, head), f"attention-{name_of(predictor)}", index=True)
     with bars:
-        st.subheader(words.MASK_LOOKS_AT if seen.asks_by_mask else words.NEWEST_LOOKS_AT)
-        attention_bars(dataset, seen, looked_at)
+        st.subheader(words.MASK_LOOKS_AT if seen.by_mask else words.NEWEST_LOOKS_AT)
+        attention_bars(predictor.dataset, seen, looked_at)
         st.caption(words.NOT_INFLUENCE)
 
 
-def influence(dataset: Dataset, variant: Variant, model: Recommender, films: tuple[int, ...]) -> None:
-    """What attention does not tell: how the first prediction changes as each film is left out; computed when opened."""
+def name_of(predictor: Predictor) -> str:
+    """Recommender and data set, for names of files and keys of widgets."""
+    return f"{predictor.variant.name}-{predictor.dataset.name}"
+
+
+def influence(predictor: Predictor, films: tuple[int, ...]) -> None:
+    """What attention does not say: how the first prediction changes as each film is left out; computed when opened."""
     panel = st.expander(words.INFLUENCE, icon=":material/balance:", key="influence", on_change="rerun")
     if not panel.open:
         return
     with panel:
-        for first in recommend(dataset, model, films, k=1):
-            st.markdown(f"**{words.plain(cards.label(first))}**")
-            explain.body(dataset, variant, model, films, dataset.catalog.item_of[first.movie_id])
+        for first in recommend(predictor, Request(films, k=1)):
+            st.markdown(f"**{common.plain(first.film.label)}**")
+            why.body(predictor, films, first.item)
 
 
 def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
-    """Rows look at columns, the newest last; the row that asks is framed."""
+    """Rows attend to columns, the newest last; the last row, from which the next film is predicted, is framed."""
     square = seen.view(layer, head)[-NEWEST - 1 :, -NEWEST - 1 :]
     labels, n = seen.labels[-NEWEST - 1 :], len(square)
     rows, columns = np.meshgrid(np.array(labels, object), np.array(labels, object), indexing="ij")
@@ -137,52 +128,48 @@ def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
     }
     figure.update_yaxes(**look, autorange="reversed")
     figure.update_xaxes(**look, tickangle=-90)
-    if n > NAMED:  # too narrow for names on a phone: places, which stand before the names of the rows too
+    if n > NAMED:  # too narrow for names on a phone: positions, as behind the names of the rows
         figure.update_yaxes(ticktext=[f"{tick}  {first + row}" for row, tick in enumerate(ticks)])
         figure.update_xaxes(tickvals=list(range(0, n, 5)), ticktext=list(range(first, first + n, 5)), tickangle=0)
     figure.update_layout(height=150 + max(160, 20 * n), margin={"l": 0, "r": 0, "t": 8, "b": 0})
     return figure
 
 
-def by_place(dataset: Dataset, variant: Variant, layer: int | None, head: int | None) -> None:
+def by_distance(predictor: Predictor, layer: int | None, head: int | None) -> None:
     """The mean over many people, once somebody has asked for it."""
-    st.subheader(words.BY_PLACE)
-    people = min(PEOPLE, dataset.n_users)
-    st.caption(words.BY_PLACE_HELP.format(n=people, data=shared.data_title(dataset.name)))
-    wanted = f"{variant.name}-{dataset.name}"
+    st.subheader(words.BY_DISTANCE)
+    dataset = predictor.dataset
+    people, wanted = min(PEOPLE, dataset.n_users), name_of(predictor)
+    st.caption(words.BY_DISTANCE_HELP.format(n=people, data=loaders.data_title(dataset.name)))
     asked = st.session_state.setdefault("averaged", set())
     if wanted not in asked:
-        label = words.BY_PLACE_START.format(n=people)
+        label = words.BY_DISTANCE_START.format(n=people)
         st.button(label, key=f"average-{wanted}", icon=":material/groups:", on_click=asked.add, args=(wanted,))
         return
-    found = averaged(dataset, variant, people)
+    found = averaged(predictor, people)
     table = found.table(layer, head)
-    share = words.percent(float(table["attention"].iloc[0]))
+    share = common.percent(float(table["attention"].iloc[0]))
     chart = distance_chart(found, layer, head)
-    st.plotly_chart(chart, alt=words.BY_PLACE_CHART.format(share=share), config=charts.STILL, key="distance")
+    st.plotly_chart(chart, alt=words.BY_DISTANCE_CHART.format(share=share), config=charts.STILL, key="distance")
     download.csv(table, f"distance-{wanted}")
 
 
-def averaged(dataset: Dataset, variant: Variant, people: int) -> ByDistance:
+def averaged(predictor: Predictor, people: int) -> ByDistance:
     """The sum over all people, some at a time, while a bar shows how far it is."""
-    bar = st.progress(0.0, words.BY_PLACE_PROGRESS.format(done=0, all=people))
-    model, parts = shared.model(variant, dataset.name), []
+    bar, parts = st.progress(0.0, words.BY_DISTANCE_PROGRESS.format(done=0, all=people)), []
     for first in range(0, people, AT_ONCE):
-        parts.append(_some(variant, dataset.name, first, model))
+        parts.append(_some(predictor, first))
         done = min(first + AT_ONCE, people)
-        bar.progress(done / people, words.BY_PLACE_PROGRESS.format(done=done, all=people))
+        bar.progress(done / people, words.BY_DISTANCE_PROGRESS.format(done=done, all=people))
     bar.empty()
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+    return reduce(add, parts)
 
 
-@st.cache_resource(max_entries=100, show_spinner=False)
-def _some(variant: Variant, name: str, first: int, _model: Recommender) -> ByDistance:
+@st.cache_resource(max_entries=100, show_spinner=False, hash_funcs=loaders.BY_KEY)
+def _some(predictor: Predictor, first: int) -> ByDistance:
     """The sum over `AT_ONCE` of the people drawn."""
-    dataset = shared.dataset(name)
-    return attention.by_distance(dataset, _model, attention.sample(dataset, PEOPLE)[first : first + AT_ONCE])
+    people = attention.sample(predictor.dataset, PEOPLE)[first : first + AT_ONCE]
+    return attention.by_distance(predictor, people)
 
 
 def distance_chart(found: ByDistance, layer: int | None, head: int | None) -> go.Figure:

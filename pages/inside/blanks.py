@@ -3,13 +3,13 @@
 import pandas as pd
 import streamlit as st
 
-from pages import _cards as cards
-from pages import _download as download
-from pages import _shared as shared
-from pages import _words as words
+from pages.inside import offered, words
+from pages.shared import cards, download, errors, loaders
+from pages.shared import words as common
 from recsys.data.schema import Dataset
-from recsys.serving import attention, cloze, inside
-from recsys.serving.cloze import Blank
+from recsys.serving.export import as_record
+from recsys.serving.insight import attention, cloze
+from recsys.serving.insight.cloze import Blank
 
 MOST = 3  # films covered, and gaps filled, at a time
 PICKS = 8
@@ -17,45 +17,42 @@ SHORT, AROUND = 14, 3  # a sequence that is shown whole; films around a blank of
 
 
 @st.fragment
+@errors.explained()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Choose the blanks, see what belongs there."""
     st.markdown(words.BLANKS_HELP)
-    try:
-        variant = inside.offering("fill")[0]
-        model = shared.model(variant, dataset.name)
-    except shared.TROUBLE as error:
-        shared.explain(error)
-        return
-    first = max(0, len(films) + MOST - model.config.length)
+    predictor = loaders.predictor(offered.filling_blanks(), dataset.name)
+    longest = predictor.model.max_length or len(films) + MOST
+    first = max(0, len(films) + MOST - longest)
     hidden, gaps, hide_listed = choose(dataset, films, first)
     if first:
-        st.caption(words.ONLY_NEWEST.format(n=model.config.length))
+        st.caption(words.ONLY_NEWEST.format(n=longest))
     if not (hidden or gaps):
         st.info(words.CHOOSE_BLANK)
         return
     sequence, answers = cloze.with_blanks(films, hidden, gaps)
     strip(dataset, sequence)
-    blanks = cloze.fill_blanks(dataset, model, sequence, PICKS, answers, hide_listed)
+    blanks = cloze.fill_blanks(predictor, sequence, PICKS, answers, hide_listed)
     with st.grid("auto", min_column_width=360, gap="large"):
         for blank in blanks:
             with st.container(gap="small"):
-                one(dataset, blank, answers.get(blank.place))
+                one(dataset, blank, answers.get(blank.position))
     download.csv(table(blanks), f"blanks-{dataset.name}")
 
 
 def choose(dataset: Dataset, films: tuple[int, ...], first: int) -> tuple[list[int], list[int], bool]:
-    """Places of films to cover, gaps (the place of the film behind each), and whether to hide films of the list.
+    """Positions of films to cover, gaps (the position of the film behind each), and whether to hide listed films.
 
-    Only places from `first` on are offered.
+    Only positions from `first` on are offered.
     """
     labels = [dataset.catalog.films[item].label for item in films]
-    whose = hash((dataset.name, films))  # other films, other places
+    whose = hash((dataset.name, films))  # other films, other positions
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         hidden = st.multiselect(
             words.HIDE_FILMS,
             list(range(first, len(films))),
             default=[(first + len(films)) // 2],
-            format_func=lambda place: f"{place + 1}. {labels[place]}",
+            format_func=lambda position: f"{position + 1}. {labels[position]}",
             max_selections=MOST,
             placeholder=words.HIDE_FILMS_HINT,
             key=f"hidden-{whose}",
@@ -65,7 +62,7 @@ def choose(dataset: Dataset, films: tuple[int, ...], first: int) -> tuple[list[i
         gaps = st.multiselect(
             words.PUT_BLANKS,
             list(range(first, len(films) + 1)),
-            format_func=lambda place: gap(labels, place),
+            format_func=lambda position: gap(labels, position),
             max_selections=MOST,
             placeholder=words.PUT_BLANKS_HINT,
             key=f"gaps-{whose}",
@@ -76,47 +73,50 @@ def choose(dataset: Dataset, films: tuple[int, ...], first: int) -> tuple[list[i
     return hidden, gaps, hide_listed
 
 
-def gap(labels: list[str], place: int) -> str:
-    """The gap before a place in words."""
-    if place == 0:
+def gap(labels: list[str], position: int) -> str:
+    """The gap before a position in words."""
+    if position == 0:
         return words.GAP_START.format(film=labels[0])
-    if place == len(labels):
+    if position == len(labels):
         return words.GAP_END.format(film=labels[-1])
-    return words.GAP.format(before=labels[place - 1], after=labels[place])
+    return words.GAP.format(before=labels[position - 1], after=labels[position])
 
 
 def strip(dataset: Dataset, sequence: list[int | None]) -> None:
-    """The sequence with its blanks; of a long one, what stands around them."""
-    blanks = [place for place, item in enumerate(sequence) if item is None]
+    """The sequence with its blanks; of a long one, what is around them."""
+    blanks = [position for position, item in enumerate(sequence) if item is None]
     chips = []
-    for place, item in enumerate(sequence):
-        if len(sequence) <= SHORT or min(abs(place - blank) for blank in blanks) <= AROUND:
+    for position, item in enumerate(sequence):
+        if len(sequence) <= SHORT or min(abs(position - blank) for blank in blanks) <= AROUND:
             label = attention.MASK if item is None else dataset.catalog.films[item].label
-            chips.append((place + 1, label, item is None))
+            chips.append((position + 1, label, item is None))
     st.html(cards.tokens(chips))
 
 
 def one(dataset: Dataset, blank: Blank, answer: int | None) -> None:
     """One blank: what is known of it, and the films for it."""
-    st.subheader(words.BLANK_N.format(n=blank.place + 1))
+    st.subheader(words.BLANK_N.format(n=blank.position + 1))
     st.markdown(verdict(dataset, blank, answer))
     best = blank.picks[0].probability if blank.picks else None
-    st.html(f'<div class="nr-rows">{"".join(cards.line(pick, best) for pick in blank.picks)}</div>')
+    rows = (cards.line(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
+    st.html(f'<div class="nr-rows">{"".join(rows)}</div>')
 
 
 def verdict(dataset: Dataset, blank: Blank, answer: int | None) -> str:
-    """Where the film that was covered stands among all; nobody knows what belongs into a gap."""
+    """The rank of the film that was covered; nobody knows what belongs into a gap."""
     if answer is None:
         return words.BLANK_FREE
-    film = f"**{words.plain(dataset.catalog.films[answer].label)}**"
+    film = f"**{common.plain(dataset.catalog.films[answer].label)}**"
     found = blank.answer
     if found is None:
         return words.BLANK_TWICE.format(film=film)
     if found.probability is None:
         return words.BLANK_FOUND_PLAIN.format(film=film, rank=found.rank)
-    return words.BLANK_FOUND.format(film=film, rank=found.rank, probability=words.percent(found.probability))
+    return words.BLANK_FOUND.format(film=film, rank=found.rank, probability=common.percent(found.probability))
 
 
 def table(blanks: list[Blank]) -> pd.DataFrame:
     """Every film for every blank, a row each."""
-    return pd.DataFrame([{"place": blank.place + 1, **vars(pick)} for blank in blanks for pick in blank.picks])
+    return pd.DataFrame(
+        [{"position": blank.position + 1, **as_record(pick)} for blank in blanks for pick in blank.picks]
+    )

@@ -4,32 +4,28 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
+from streamlit.delta_generator import DeltaGenerator as Spot
 
-from pages import _cards as cards
-from pages import _download as download
-from pages import _inside_charts as charts
-from pages import _shared as shared
-from pages import _words as words
+from pages.inside import charts, offered, words
+from pages.shared import cards, download, loaders
+from pages.shared import words as common
 from recsys.data.schema import Dataset
-from recsys.serving import attention, inside
-from recsys.serving.steps import Steps, steps
+from recsys.serving.insight import attention
+from recsys.serving.insight.steps import Steps, steps
 
-Place = DeltaGenerator
 NEWEST = 12  # tokens in a picture
 MOST_LOOKED_AT = 6
 
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Masking, embedding, attention, softmax. Raises what `shared.TROUBLE` names."""
-    variant = inside.offering("fill")[0]
-    found = steps(dataset, shared.model(variant, dataset.name), films)
-    name = f"{variant.name}-{dataset.name}"
+    """Masking, embedding, attention, softmax."""
+    name = offered.filling_blanks()
+    found = steps(loaders.predictor(name, dataset.name), films)
     pictures = (masking, embedding, attending, choosing)
     for number, picture in enumerate(pictures, start=1):
         with st.container(border=True, key=f"step-{number}"):
             text, chart = st.columns([2, 3], gap="large")
-            picture(number, dataset, found, text, chart, name)
+            picture(number, dataset, found, text, chart, f"{name}-{dataset.name}")
 
 
 def say(number: int, title: str, *sentences: str) -> None:
@@ -39,16 +35,16 @@ def say(number: int, title: str, *sentences: str) -> None:
         st.markdown(sentence)
 
 
-def masking(number: int, dataset: Dataset, found: Steps, text: Place, chart: Place, name: str) -> None:
-    """The sequence with blanks: one as in training, one as the question."""
+def masking(number: int, dataset: Dataset, found: Steps, text: Spot, chart: Spot, name: str) -> None:
+    """The sequence with blanks: once as in training, once as in prediction."""
     with text:
         say(number, words.STEP_MASK, words.STEP_MASK_TEXT)
     with chart:
         st.caption(words.TO_LEARN)
         strip(found.training)
-        st.caption(words.plain(words.COVERED.format(films=", ".join(found.hidden[:NEWEST]))))
-        st.caption(words.TO_ASK)
-        strip(found.asked)
+        st.caption(common.plain(words.COVERED.format(films=", ".join(found.hidden[:NEWEST]))))
+        st.caption(words.TO_PREDICT)
+        strip(found.prediction)
 
 
 def strip(labels: list[str]) -> None:
@@ -57,34 +53,34 @@ def strip(labels: list[str]) -> None:
     st.html(cards.tokens(chips[-NEWEST:]))
 
 
-def embedding(number: int, dataset: Dataset, found: Steps, text: Place, chart: Place, name: str) -> None:
+def embedding(number: int, dataset: Dataset, found: Steps, text: Spot, chart: Spot, name: str) -> None:
     """The vectors of the newest tokens."""
     with text:
         say(number, words.STEP_EMBED, *numbers(found))
-        download.csv(pd.DataFrame(found.entered, found.asked), f"embedding-{name}", index=True)
+        download.csv(pd.DataFrame(found.input, found.prediction), f"embedding-{name}", index=True)
     with chart:
         st.plotly_chart(embedding_chart(found), alt=words.EMBEDDING_CHART, config=charts.STILL, key="embedding")
 
 
 def numbers(found: Steps) -> list[str]:
-    """The words of the second step, with an example where places are added."""
+    """The words of the second step, with an example where position embeddings are added."""
     n = found.embeddings.shape[1]
     if found.positions is None:
         return [words.STEP_EMBED_ALONE.format(n=n)]
-    film, place = float(found.embeddings[-1, 0]), float(found.positions[-1, 0])
-    example = words.STEP_EMBED_EXAMPLE.format(film=film, place=place, sum=film + place)
+    film, position, total = (float(of[-1, 0]) for of in (found.embeddings, found.positions, found.input))
+    example = words.STEP_EMBED_EXAMPLE.format(film=film, position=position, sum=total)
     return [words.STEP_EMBED_TEXT.format(n=n), example]
 
 
 def embedding_chart(found: Steps) -> go.Figure:
     """A row for each of the newest tokens, the last at the bottom; a column for each number."""
-    entered = found.entered[-NEWEST:]
-    rows = len(entered)
-    labels = np.broadcast_to(np.array(found.asked[-NEWEST:], object)[:, None], entered.shape)
-    furthest = float(np.quantile(np.abs(entered), 0.98)) or 1.0  # a few outliers would leave the rest pale
+    shown = found.input[-NEWEST:]
+    rows = len(shown)
+    labels = np.broadcast_to(np.array(found.prediction[-NEWEST:], object)[:, None], shown.shape)
+    furthest = float(np.quantile(np.abs(shown), 0.98)) or 1.0  # a few outliers would leave the rest pale
     figure = go.Figure(
         go.Heatmap(
-            z=entered,
+            z=shown,
             y=list(range(rows)),
             customdata=labels,
             hovertemplate="<b>%{customdata}</b><br>%{z:+.3f}<extra></extra>",
@@ -96,38 +92,38 @@ def embedding_chart(found: Steps) -> go.Figure:
         )
     )
     figure.update_layout(height=70 + 22 * rows, margin={"l": 0, "r": 0, "t": 8, "b": 0})
-    ticks = [charts.short(label) for label in found.asked[-NEWEST:]]
+    ticks = [charts.short(label) for label in found.prediction[-NEWEST:]]
     figure.update_yaxes(tickvals=list(range(rows)), ticktext=ticks, autorange="reversed", showgrid=False, ticks="")
     figure.update_xaxes(title=words.NUMBER, showgrid=False, zeroline=False)
     return figure
 
 
-def attending(number: int, dataset: Dataset, found: Steps, text: Place, chart: Place, name: str) -> None:
-    """Where the mask looks, all layers and heads together."""
+def attending(number: int, dataset: Dataset, found: Steps, text: Spot, chart: Spot, name: str) -> None:
+    """What the mask attends to, all layers and heads together."""
     layers, heads = found.attention.weights.shape[:2]
     looked_at = attention.looked_at(found.attention, k=MOST_LOOKED_AT)
     with text:
         told = [words.STEP_ATTEND_TEXT.format(layers=layers, heads=heads)]
-        say(number, words.STEP_ATTEND, *told, *([] if found.positions is not None else [words.STEP_ATTEND_FADES]))
+        say(number, words.STEP_ATTEND, *told, *([] if found.positions is not None else [words.STEP_ATTEND_BIAS]))
     with chart:
         attention_bars(dataset, found.attention, looked_at)
         rest = 1 - sum(weight for _, weight in looked_at)
         all_shown = len(looked_at) == int(found.attention.films.sum())
         sentence = words.STEP_ATTEND_ITSELF if all_shown else words.STEP_ATTEND_REST
-        st.caption(sentence.format(share=words.percent(max(rest, 0))))
+        st.caption(sentence.format(share=common.percent(max(rest, 0))))
 
 
 def attention_bars(dataset: Dataset, seen: attention.Attention, looked_at: list[tuple[int, float]]) -> None:
-    """Films with the share of the attention that each is given; numbers are places in the sequence."""
+    """Films with the share of the attention that each is given; numbers are positions in the sequence."""
     strongest = max((weight for _, weight in looked_at), default=0) or 1
     rows = [
-        cards.measured(place + 1, dataset.catalog.films[seen.tokens[place]], weight / strongest, words.percent(weight))
-        for place, weight in looked_at
+        cards.measured(at + 1, dataset.catalog.films[seen.tokens[at]], weight / strongest, common.percent(weight))
+        for at, weight in looked_at
     ]
     st.html(f'<div class="nr-rows">{"".join(rows)}</div>')
 
 
-def choosing(number: int, dataset: Dataset, found: Steps, text: Place, chart: Place, name: str) -> None:
+def choosing(number: int, dataset: Dataset, found: Steps, text: Spot, chart: Spot, name: str) -> None:
     """Scores, and what the softmax makes of them."""
     with text:
         say(number, words.STEP_SOFTMAX, words.STEP_SOFTMAX_TEXT.format(n=found.n_items))
@@ -141,7 +137,7 @@ def choosing(number: int, dataset: Dataset, found: Steps, text: Place, chart: Pl
                 rank,
                 dataset.catalog.films[answer.item],
                 answer.weight,
-                words.percent(answer.probability),
+                common.percent(answer.probability),
                 note.format(score=answer.score, weight=answer.weight),
             )
         )

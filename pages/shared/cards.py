@@ -3,28 +3,29 @@
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from pages import _words as words
+from pages.shared import words
 from recsys.data.schema import Film
+from recsys.serving.films.poster_art import art_url
 from recsys.serving.history import Example
-from recsys.serving.posters import art_url
 from recsys.serving.recommend import Recommendation
 
 NOWHERE: Mapping[str, str] = {}
 
 
-def card(
-    pick: Recommendation, best: float | None, places: Mapping[str, str] = NOWHERE, photo: str | None = None
-) -> str:
+def card(pick: Recommendation, best: float | None, sites: Mapping[str, str] = NOWHERE, photo: str | None = None) -> str:
     """A recommended film: poster, probability, genres, links. `best`: the first one's probability."""
-    genres = escape(words.genres(pick.genres)) or "&nbsp;"
-    about = f'<div class="nr-quiet nr-one">{genres}</div>{_links(pick, places)}'
-    return f'<div class="nr-card">{_poster(_film(pick), pick.rank, photo)}{_chance(pick, best)}{about}</div>'
+    genres = escape(words.genres(pick.film.genres)) or "&nbsp;"
+    about = f'<div class="nr-quiet nr-one">{genres}</div>{_links(pick.film, sites)}'
+    probability = _probability(pick.probability, best)
+    return f'<div class="nr-card">{_poster(pick.film, pick.rank, photo)}{probability}{about}</div>'
 
 
-def line(pick: Recommendation, best: float | None, places: Mapping[str, str] = NOWHERE) -> str:
-    """A recommended film as one row of a list."""
-    about = escape(_about(_film(pick))) + _links(pick, places)
-    return f'<div class="nr-line">{_row(pick.rank, _film(pick), about)}{_chance(pick, best)}</div>'
+def line(
+    number: int, film: Film, probability: float | None, best: float | None, sites: Mapping[str, str] = NOWHERE
+) -> str:
+    """A film as one row of a list, with its rank or position; `best`: the probability that fills the bar."""
+    about = escape(_about(film)) + _links(film, sites)
+    return f'<div class="nr-line">{_row(number, film, about)}{_probability(probability, best)}</div>'
 
 
 def watched(number: int, film: Film, latest: bool) -> str:
@@ -41,19 +42,19 @@ def example(example: Example, films: Iterable[Film]) -> str:
 
 
 def column(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: int) -> str:
-    """One recommender's list, for Compare. `counts`: film id → in how many of the n lists it stands."""
-    rows = (_compared(pick, counts[pick.movie_id], n_lists) for pick in picks)
+    """One recommender's list, for Compare. `counts`: item → in how many of the n lists it is."""
+    rows = (_compared(pick, counts[pick.item], n_lists) for pick in picks)
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 
 def past(numbered: Iterable[tuple[int, Film]]) -> str:
-    """Films that somebody watched, each with its place in their history, in as many columns as there is room for."""
+    """Films that somebody watched, each with its position in their history, in as many columns as there is room for."""
     rows = (f'<li class="nr-line">{_row(number, film, escape(_about(film)))}</li>' for number, film in numbered)
     return f'<ol class="nr-list nr-past">{"".join(rows)}</ol>'
 
 
 def reordered(picks: Iterable[Recommendation], before: list[int]) -> str:
-    """One recommender's list for another order of the same films. `before`: the film ids of its list until then."""
+    """One recommender's list for another order of the same films. `before`: the items of its list until then."""
     rows = (_reordered(pick, before) for pick in picks)
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
@@ -76,22 +77,17 @@ def tokens(chips: Iterable[tuple[int, str, bool]]) -> str:
     return f'<ol class="nr-tokens">{"".join(items)}</ol>'
 
 
-def label(pick: Recommendation) -> str:
-    """Title and year: "Toy Story (1995)"."""
-    return _film(pick).label
-
-
-def link(place: str, address: str, film: str) -> str:
+def link(site: str, address: str, film: Film) -> str:
     """The film's page on "IMDb" or "TMDB", in a new tab."""
-    about = escape(words.LINKS[place].format(film=film))
-    return f'<a href="{escape(address)}" target="_blank" rel="noopener" aria-label="{about}">{place}</a>'
+    about = escape(words.LINKS[site].format(film=film.label))
+    return f'<a href="{escape(address)}" target="_blank" rel="noopener" aria-label="{about}">{site}</a>'
 
 
 def _compared(pick: Recommendation, n: int, n_lists: int) -> str:
-    """A film that stands in n lists: said in words and dots, and shown as a shade."""
+    """A film that is in n lists: said in words and dots, and shown as a shade."""
     dots = f'<span class="nr-dots" aria-hidden="true">{"●" * n}{"○" * (n_lists - n)}</span>'
     note = words.IN_LISTS.format(n=n, all=n_lists) if n > 1 else words.ONLY_HERE
-    row = _row(pick.rank, _film(pick), f"{pick.year or ''} {dots} {note}")
+    row = _row(pick.rank, pick.film, f"{pick.film.year or ''} {dots} {note}")
     shared = " nr-shared" if n > 1 else ""
     return f'<li class="nr-line{shared}" style="--nr-share:{n / n_lists:.2f}">{row}</li>'
 
@@ -102,15 +98,11 @@ def _about(film: Film) -> str:
 
 
 def _reordered(pick: Recommendation, before: list[int]) -> str:
-    """A film with the place that it had before; shaded where it was not in the list."""
-    was = before.index(pick.movie_id) + 1 if pick.movie_id in before else None
-    row = _row(pick.rank, _film(pick), f"{pick.year or ''} {words.was(was, pick.rank)}")
+    """A film with the rank that it had before; shaded where it was not in the list."""
+    was = before.index(pick.item) + 1 if pick.item in before else None
+    row = _row(pick.rank, pick.film, f"{pick.film.year or ''} {words.was(was, pick.rank)}")
     new = "" if was else ' nr-shared" style="--nr-share:0.6'
     return f'<li class="nr-line{new}">{row}</li>'
-
-
-def _film(pick: Recommendation) -> Film:
-    return Film(pick.movie_id, pick.title, pick.year, pick.genres)
 
 
 def _poster(film: Film, rank: int, photo: str | None) -> str:
@@ -139,20 +131,20 @@ def _thumbnail(film: Film, about: str = "") -> str:
     return f'<img class="nr-thumb" src="{art_url(film.title, film.year, film.genres)}" alt="{escape(about)}">'
 
 
-def _links(pick: Recommendation, places: Mapping[str, str]) -> str:
-    """Where to read about a film, {"IMDb": address}; nothing where no place is known."""
-    links = "".join(link(place, address, label(pick)) for place, address in places.items())
+def _links(film: Film, sites: Mapping[str, str]) -> str:
+    """Where to read about a film, {"IMDb": address}; nothing where no site is known."""
+    links = "".join(link(site, address, film) for site, address in sites.items())
     return f'<span class="nr-links">{links}</span>' if links else ""
 
 
-def _chance(pick: Recommendation, best: float | None) -> str:
-    """The probability as a bar and a figure; nothing where the model has none."""
-    if pick.probability is None or not best:
+def _probability(probability: float | None, best: float | None) -> str:
+    """A probability as a bar and a figure; nothing where the model has none."""
+    if probability is None or not best:
         return ""
-    return _bar(pick.probability / best, words.percent(pick.probability))
+    return _bar(probability / best, words.percent(probability))
 
 
 def _bar(share: float, figure: str) -> str:
     """A bar, `share` of it full (0…1), and a figure."""
     bar = f'<span class="nr-bar"><i style="width:{share:.1%}"></i></span>'
-    return f'<div class="nr-chance">{bar}<span>{escape(figure)}</span></div>'
+    return f'<div class="nr-probability">{bar}<span>{escape(figure)}</span></div>'

@@ -3,8 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from pages import _words as words
-from recsys.serving.export import harmless
+from pages.shared import words
+from recsys.serving.export import harmless_table
 
 
 def csv(table: pd.DataFrame, name: str, label: str = words.DOWNLOAD, index: bool = False, quiet: bool = False) -> None:
@@ -22,5 +22,5 @@ def csv(table: pd.DataFrame, name: str, label: str = words.DOWNLOAD, index: bool
 
 
 def as_csv(table: pd.DataFrame, index: bool = False) -> str:
-    """The table as text that no spreadsheet runs."""
-    return (table.reset_index() if index else table).map(harmless).to_csv(index=False)
+    """The table as text, no cell, heading or index of which a spreadsheet runs."""
+    return harmless_table(table.reset_index() if index else table).to_csv(index=False)

@@ -5,57 +5,53 @@ from html import escape
 
 import streamlit as st
 
-from pages import _cards as cards
-from pages import _shared as shared
-from pages import _words as words
-from recsys.data.schema import Dataset
-from recsys.serving.explain import NOTICEABLE, Explanation, Influence, Standing, explain
-from recsys.serving.links import film_links
-from recsys.serving.models import Recommender, Variant
+from pages.shared import cards, errors, loaders, words
+from recsys.data.schema import Catalog
+from recsys.serving.films.links import film_links
+from recsys.serving.insight.explain import NOTICEABLE, Explanation, Influence, explain
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import Standing
 
 SHOWN = 8  # films in the list, the strongest
 
 
-def why(dataset: Dataset, variant: Variant, model: Recommender, films: tuple[int, ...], item: int) -> None:
+def dialog(predictor: Predictor, films: tuple[int, ...], item: int) -> None:
     """Open the dialog about one recommended item; call it in the run that the click started, not in a callback."""
-    title = words.plain(words.WHY_TITLE.format(film=dataset.catalog.films[item].label))
-    st.dialog(title, width="medium")(body)(dataset, variant, model, films, item)
+    title = words.plain(words.WHY_TITLE.format(film=predictor.dataset.catalog.films[item].label))
+    st.dialog(title, width="medium")(body)(predictor, films, item)
 
 
-def body(dataset: Dataset, variant: Variant, model: Recommender, films: tuple[int, ...], item: int) -> None:
+@errors.explained()
+def body(predictor: Predictor, films: tuple[int, ...], item: int) -> None:
     """What the dialog holds."""
-    try:
-        found = explained(dataset, dataset.name, model, variant.name, films, item)
-    except shared.TROUBLE as error:
-        shared.explain(error)
-        return
-    titles = [film.label for film in dataset.catalog.films]
-    st.markdown(words.plain(stands(found.standing, variant.title)))
-    st.markdown(f"**{words.plain(because(found, titles, variant.title))}**")
+    catalog, model = predictor.dataset.catalog, predictor.title
+    found = explained(predictor, films, item)
+    titles = [film.label for film in catalog.films]
+    st.markdown(words.plain(stands(found.standing, model)))
+    st.markdown(f"**{words.plain(because(found, titles, model))}**")
     if found.lifted_by or found.lowered_by:
         st.html(bars(found, titles))
-    for note in notes(found, variant.title):
+    for note in notes(found, model):
         st.caption(words.plain(note))
-    if places := links(dataset, item):
-        st.html(f'<p class="nr-links">{escape(words.READ_ON)} {" · ".join(places)}</p>')
+    if sites := links(catalog, item):
+        st.html(f'<p class="nr-links">{escape(words.READ_ON)} {" · ".join(sites)}</p>')
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
-def explained(
-    _dataset: Dataset, data: str, _model: Recommender, variant: str, films: tuple[int, ...], item: int
-) -> Explanation:
-    """The influence of each film; kept by the names of data and recommender, which never change in a process."""
-    return explain(_dataset, _model, films, [item])[0]
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=loaders.BY_KEY)
+def explained(predictor: Predictor, films: tuple[int, ...], item: int) -> Explanation:
+    """The influence of each film, kept."""
+    return explain(predictor, films, [item])[0]
 
 
 def stands(standing: Standing, model: str) -> str:
-    """Where the film stands now."""
+    """The rank of the film, and its probability where there is one."""
     if standing.rank is None:
         return words.WHY_RULED_OUT.format(model=model)
+    first, rank = standing.rank == 1, words.ordinal(standing.rank)
     if standing.probability is None:
-        return words.WHY_RANKED.format(rank=standing.rank, model=model)
-    chance = words.percent(standing.probability)
-    return words.WHY_STANDS.format(rank=standing.rank, model=model, chance=chance)
+        return (words.WHY_FIRST_RANKED if first else words.WHY_RANKED).format(model=model, rank=rank)
+    sentence = words.WHY_FIRST if first else words.WHY_STANDS
+    return sentence.format(model=model, rank=rank, probability=words.percent(standing.probability))
 
 
 def because(found: Explanation, titles: Sequence[str], model: str) -> str:
@@ -70,10 +66,10 @@ def because(found: Explanation, titles: Sequence[str], model: str) -> str:
 
 
 def notes(found: Explanation, model: str) -> list[str]:
-    """How it was found out, and which films were not looked at or not shown."""
+    """How it was found out, among which films, and which of the visitor's were left aside."""
     if not found.influences:
         return []
-    said = [(words.WHY_ALONE if found.watched == 1 else words.WHY_HOW).format(model=model)]
+    said = [(words.WHY_ALONE if found.watched == 1 else words.WHY_HOW).format(model=model), words.WHY_AMONG]
     if found.watched > len(found.influences):
         said.append(words.WHY_NEWEST.format(n=len(found.influences)))
     if len(found.influences) > SHOWN and (found.lifted_by or found.lowered_by):
@@ -104,11 +100,10 @@ def _without(standing: Standing) -> str:
     if standing.rank is None:
         return words.OUT_WITHOUT
     if standing.probability is None:
-        return words.PLACE_WITHOUT.format(rank=standing.rank)
-    return words.CHANCE_WITHOUT.format(chance=words.percent(standing.probability))
+        return words.RANK_WITHOUT.format(rank=f"{standing.rank:,}")
+    return words.PROBABILITY_WITHOUT.format(probability=words.percent(standing.probability))
 
 
-def links(dataset: Dataset, item: int) -> list[str]:
+def links(catalog: Catalog, item: int) -> list[str]:
     """Links (HTML) to the film's pages on IMDb and TMDB, as far as its ids are known."""
-    film = dataset.catalog.films[item].label
-    return [cards.link(place, address, film) for place, address in film_links(dataset.catalog, item).items()]
+    return [cards.link(site, address, catalog.films[item]) for site, address in film_links(catalog, item).items()]

@@ -9,34 +9,38 @@ import numpy as np
 import streamlit as st
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
-from pages import _sequence as sequence
-from pages import _shared as shared
-from pages import _words as words
+from pages.shared import loaders, sequence
+from pages.shared import words as common
+from pages.watch import words
 from recsys.data.schema import Dataset
-from recsys.serving import filters
-from recsys.serving.filters import KNOWN, Facts, Filters
+from recsys.serving.filters import KNOWN, Facts, Filters, too_strict
+from recsys.serving.recommend import Request
 
 
-def asked() -> Filters:
-    """What the visitor asks for."""
+def chosen() -> Filters:
+    """What the visitor has chosen."""
     return st.session_state.setdefault("filters", Filters())
 
 
-def mask(dataset: Dataset, films: tuple[int, ...]) -> np.ndarray | None:
-    """(I,) which films may be recommended; None: all, which costs nothing."""
-    unwanted = st.session_state.unwanted
-    if not (asked().active or unwanted):
-        return None
-    return filters.allowed(shared.facts(dataset.name), asked(), films, unwanted)
+def request(films: tuple[int, ...], k: int) -> Request:
+    """What is wanted: k films after the visitor's, among those that may be recommended."""
+    return Request(films, k, chosen(), st.session_state.unwanted)
+
+
+def among() -> str:
+    """The films that compete, in words: the probabilities of all of them add up to 100 %."""
+    if chosen().narrow or st.session_state.unwanted:
+        return words.AMONG_ALLOWED
+    return words.AMONG_UNWATCHED if chosen().hide_seen else words.AMONG_ALL
 
 
 def choose(dataset: Dataset) -> None:
     """The popover; what it holds is made when it is opened."""
-    count = len(asked().active)
+    count = len(chosen().active)
     panel = _popover(words.FILTERS_ON.format(n=count) if count else words.FILTERS, "filters_open", "tune")
     if panel.open:
         with panel:
-            _controls(shared.facts(dataset.name))
+            _controls(loaders.facts(dataset.name))
     if count:
         reset_button("reset", label=f"*{words.RESET}*", type="tertiary")
 
@@ -56,9 +60,18 @@ def _controls(known: Facts) -> None:
     st.toggle(words.NO_NEWER, key="no_newer", help=words.NO_NEWER_HELP, on_change=_read, args=(known,))
     if known.span[0] < known.span[1]:
         st.slider(words.YEARS, *known.span, key="years", on_change=_read, args=(known,))
-    for label, key, hint in ((words.GENRES, "genres", words.ANY_GENRE), (words.WITHOUT, "without", words.NO_GENRE)):
-        options = sorted({*known.genres, *getattr(asked(), key)})
-        st.multiselect(label, options, key=key, placeholder=hint, on_change=_read, args=(known,))
+    _genres(known, words.GENRES, "genres", chosen().genres, words.ANY_GENRE)
+    _genres(known, words.WITHOUT, "without", chosen().without, words.NO_GENRE)
+    _how_known(known)
+    _diversity(known)
+
+
+def _genres(known: Facts, label: str, key: str, now: tuple[str, ...], hint: str) -> None:
+    options = sorted({*known.genres, *now})  # another data set may have had others
+    st.multiselect(label, options, key=key, placeholder=hint, on_change=_read, args=(known,))
+
+
+def _how_known(known: Facts) -> None:
     st.select_slider(
         words.KNOWN,
         list(KNOWN),
@@ -68,6 +81,9 @@ def _controls(known: Facts) -> None:
         on_change=_read,
         args=(known,),
     )
+
+
+def _diversity(known: Facts) -> None:
     st.slider(
         words.DIVERSITY,
         0.0,
@@ -93,15 +109,11 @@ def reset() -> None:
 
 def _fill(known: Facts) -> None:
     """Show in the widgets what is asked for; years as far as this data set has them."""
-    state, wish = st.session_state, asked()
+    state, wish = st.session_state, chosen()
     first, last = wish.years or known.span
     state.years = tuple(int(np.clip(year, *known.span)) for year in (first, last))
-    state.hide_seen, state.no_newer, state.known, state.diversity = (
-        wish.hide_seen,
-        wish.no_newer,
-        wish.known,
-        wish.diversity,
-    )
+    state.hide_seen, state.no_newer = wish.hide_seen, wish.no_newer
+    state.known, state.diversity = wish.known, wish.diversity
     state.genres, state.without = list(wish.genres), list(wish.without)
 
 
@@ -121,10 +133,10 @@ def _read(known: Facts) -> None:
 
 def nothing_left(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Why no film is recommended, and what to do."""
-    if not {*asked().active} - {"diversity", "hide_seen"}:
+    if not chosen().narrow:
         st.info(words.NONE_LEFT)
         return
-    strict = filters.too_strict(shared.facts(dataset.name), asked(), films, st.session_state.unwanted)
+    strict = too_strict(loaders.facts(dataset.name), chosen(), films, st.session_state.unwanted)
     st.info(words.too_strict(strict), icon=":material/filter_alt:")
     reset_button("reset-here")
 
@@ -139,12 +151,16 @@ def unwanted(dataset: Dataset) -> None:
         with panel:
             st.caption(words.UNWANTED_HELP)
             for item in items:
-                film = words.plain(dataset.catalog.films[item].label)
-                st.button(
-                    words.TAKE_BACK.format(film=film),
-                    key=f"back-{item}",
-                    type="tertiary",
-                    icon=":material/undo:",
-                    on_click=sequence.take_back,
-                    args=(item,),
-                )
+                _take_back(dataset, item)
+
+
+def _take_back(dataset: Dataset, item: int) -> None:
+    film = common.plain(dataset.catalog.films[item].label)
+    st.button(
+        words.TAKE_BACK.format(film=film),
+        key=f"back-{item}",
+        type="tertiary",
+        icon=":material/undo:",
+        on_click=sequence.take_back,
+        args=(item,),
+    )

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages import _words as words
-from recsys.data.schema import Dataset
-from recsys.serving import tmdb
-from recsys.serving.tmdb import Health
+from pages.watch import words
+from recsys.data.schema import Catalog
+from recsys.serving.films import tmdb
+from recsys.serving.films.tmdb import Health
 
 
 @st.cache_resource(show_spinner=False)
@@ -24,13 +24,13 @@ def key() -> tmdb.Key | None:
     return st.session_state.get("poster_key") or tmdb.key_of_host()
 
 
-def addresses(dataset: Dataset, items: Sequence[int]) -> dict[int, str]:
+def addresses(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
     """Item → address of its poster, for a card's <img>; {} at once without a key, and after two seconds at the latest.
 
     What comes later is there in the next run. Whoever shows a poster also calls `attribution`.
     """
     chosen = key()
-    return service().addresses(chosen, tmdb.wanted(dataset.catalog, items)) if chosen else {}
+    return service().addresses(chosen, tmdb.wanted(catalog, items)) if chosen else {}
 
 
 def attribution() -> None:

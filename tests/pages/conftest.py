@@ -1,14 +1,17 @@
 import shutil
+from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages import _shared as shared
-from recsys.models import _encoder
+from pages.shared import frame
 from recsys.paths import REPOSITORY
+from recsys.text import encoder
 from tests.models.conftest import words_as_vectors
 from tests.pages import world
+
+SCRIPTS = {Path(script).stem.partition("_")[2]: script for script, *_ in frame.PAGES}  # "compare": its file
 
 
 @pytest.fixture(scope="session")
@@ -25,9 +28,9 @@ def home(trained_home, tmp_path, monkeypatch):
     copy = shutil.copytree(trained_home, tmp_path / "home")
     monkeypatch.setenv("RECSYS_HOME", str(copy))
     monkeypatch.setattr("recsys.paths.ASSETS", tmp_path / "assets")
-    monkeypatch.setattr(_encoder, "encode", words_as_vectors)
-    for cached in (shared.dataset, shared.title_index, shared.facts, shared._model):
-        cached.clear()
+    assert frame.STYLE.is_dir()  # imported above, so the style is still that of the project
+    monkeypatch.setattr(encoder, "encode", words_as_vectors)
+    st.cache_resource.clear()
     st.cache_data.clear()
     return copy
 
@@ -40,6 +43,6 @@ def visit(home):
         app = AppTest.from_file(REPOSITORY / "app.py", default_timeout=60)
         app.query_params.update(query)
         app.run()
-        return app.switch_page(f"pages/{page}.py").run() if page else app
+        return app.switch_page(SCRIPTS[page]).run() if page else app
 
     return open_app

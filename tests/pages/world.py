@@ -15,16 +15,24 @@ import torch
 from recsys import paths, store
 from recsys.data import prepared
 from recsys.data.schema import Catalog, Dataset
-from recsys.data.split import leave_one_out
-from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.models import registry
+from recsys.models.bert4rec import Bert4RecConfig
 from recsys.serving.history import EXAMPLES
+from recsys.training.loop import Schedule
 from tests import toys
 
 TITLES = [title for _, titles in EXAMPLES.values() for title in titles]
 TITLES += [f"Film {number} (2000)" for number in range(len(TITLES), 30)]
 RARE = "Rare Bird (1999)"
 SIZES = Bert4RecConfig(
-    dim=32, heads=2, layers=1, length=24, dropout=0.0, epochs=30, batch_size=32, lr=1e-2, warmup=20, last_share=0.7
+    schedule=Schedule(epochs=30, batch_size=32, lr=1e-2, warmup_steps=20),
+    dim=32,
+    heads=2,
+    layers=1,
+    length=24,
+    dropout=0.0,
+    last_item_mask_prob=0.7,
 )
 
 
@@ -56,10 +64,15 @@ def save(dataset: Dataset) -> None:
     prepared.save(dataset, {})
 
 
-def train(dataset: Dataset) -> None:
+def train(dataset: Dataset, config: Bert4RecConfig = SIZES) -> None:
     """Keep a small BERT4Rec that has learnt something of the order of the films."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # so small a model only waits for more of them
-    model = Bert4Rec(SIZES).fit(leave_one_out(dataset).train)
+    model = registry.get("bert4rec").model(config).fit(LEAVE_ONE_OUT(dataset).train)
     torch.set_num_threads(threads)
-    store.save(paths.checkpoint(dataset.name, "bert4rec", 0), "bert4rec", model, dataset, seed=0)
+    store.save("bert4rec", model, dataset, seed=0)
+
+
+def untrain() -> None:
+    """Take the BERT4Rec away again."""
+    (paths.checkpoint("ml-100k", LEAVE_ONE_OUT.name, "bert4rec", 0) / store.META).unlink()

@@ -1,0 +1,24 @@
+"""Watch next: build a watch sequence and see what comes next."""
+
+import streamlit as st
+
+from pages.shared import errors, head, sequence
+from pages.shared import words as common
+from pages.shared.frame import enter
+from pages.watch import plan, posters, predictions, what_if, your_films
+
+enter()
+with errors.explained():
+    dataset = head.open_page(common.WATCH, common.WATCH_HELP)
+    if dataset:
+        films = sequence.films(dataset)
+        left, right = st.columns([5, 8], gap="large")
+        with right:  # first, although it is on the right: predictions are what people wait for
+            answer = predictions.what_comes_next(dataset, films)
+        with left:
+            your_films.show(dataset, films, answer)
+        with right:
+            if answer:  # what is below stays closed until somebody opens it
+                what_if.panel(answer.predictor, answer.request)
+                plan.panel(answer.predictor, answer.request)
+                posters.settings()

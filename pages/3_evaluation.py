@@ -1,0 +1,20 @@
+"""Evaluation: how well each recommender finds the film that people really watched next, one section at a time."""
+
+import streamlit as st
+
+from pages.evaluation import choice, sections, words
+from pages.shared import errors
+from pages.shared import words as common
+from pages.shared.frame import enter
+from recsys.errors import recsys_command
+from recsys.evaluation import results
+
+enter()
+with errors.explained():
+    st.title(common.EVALUATION)
+    st.caption(common.EVALUATION_HELP)
+    if available := results.available():
+        sections.report(*choice.dataset_and_protocol(available))
+    else:
+        st.info(words.NO_RESULTS, icon=":material/leaderboard:")
+        errors.command(recsys_command("evaluate", "popular", "--dataset", "ml-100k", "--protocol", "full"))

@@ -1,0 +1,1 @@
+"""Compare: one sequence through several recommenders."""

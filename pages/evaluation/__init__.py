@@ -1,0 +1,1 @@
+"""Evaluation: how good each recommender is."""

@@ -1,0 +1,51 @@
+"""Confidence: how sure recommenders are, and how often right."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.evaluation import charts, choice, words
+from pages.evaluation.measured import Shown
+from pages.evaluation.parts import by_variant, chart
+from recsys.evaluation import overview
+
+
+def show(shown: Shown) -> None:
+    """Predicted against observed, by probability and by rank."""
+    bins, by_rank = overview.reliability(shown.dataset, shown.protocol, shown.board["variant"].tolist())
+    if bins.empty:
+        st.info(words.NO_CALIBRATION, icon=":material/info:")
+        return
+    known = list(dict.fromkeys(bins["variant"]))
+    chosen = choice.recommenders(shown, known, known[:6], "calibration")
+    if not chosen:
+        return
+    if over_all := over_all_films(bins, chosen):
+        names = words.ALL_CHOSEN if len(over_all) == len(chosen) > 1 else shown.names(over_all)
+        st.caption(words.OVER_ALL.format(names=names))
+    with st.grid(2, min_column_width=320):
+        with st.container():
+            by_probability(shown, bins, chosen)
+        with st.container():
+            overconfidence(shown, by_rank, chosen)
+
+
+def over_all_films(bins: pd.DataFrame, chosen: list[str]) -> list[str]:
+    """Those of the chosen whose probabilities were measured over all films, already watched ones included."""
+    found = set(bins.loc[bins["over"] == overview.EVERYTHING, "variant"])
+    return [variant for variant in chosen if variant in found]
+
+
+def by_probability(shown: Shown, bins: pd.DataFrame, chosen: list[str]) -> None:
+    """Share that came true against predicted probability."""
+    st.subheader(words.SURE)
+    st.caption(words.SURE_HELP)
+    figure = charts.reliability(by_variant(bins, chosen), shown.board)
+    chart(figure, words.SURE_ALT.format(names=shown.names(chosen)), bins, f"reliability-{shown.name}")
+
+
+def overconfidence(shown: Shown, by_rank: pd.DataFrame, chosen: list[str]) -> None:
+    """Predicted over observed, by rank."""
+    st.subheader(words.BY_RANK)
+    st.caption(words.BY_RANK_HELP)
+    figure = charts.overconfidence(by_variant(by_rank, chosen), shown.board)
+    chart(figure, words.BY_RANK_ALT.format(names=shown.names(chosen)), by_rank, f"sure-by-rank-{shown.name}")

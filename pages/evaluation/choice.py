@@ -1,0 +1,71 @@
+"""What the sections of the Evaluation page let people choose: data set, protocol, metric, recommenders."""
+
+import streamlit as st
+
+from pages.evaluation import words
+from pages.evaluation.measured import Shown
+from pages.shared import loaders
+from pages.shared import words as common
+from recsys.evaluation import protocols, results
+
+
+def dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
+    """A data set and a protocol, among those with results."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        dataset = _dataset(list(dict.fromkeys(name for name, _ in available)))
+        offered = protocols.in_order(protocol for name, protocol in available if name == dataset)
+        protocol = st.segmented_control(
+            words.PROTOCOL,
+            offered,
+            default=offered[0],
+            required=True,
+            format_func=protocols.title,
+            key=f"protocol-{dataset}",
+            wrap=True,
+            persist_state="session",
+        )
+    return dataset, protocol
+
+
+def _dataset(names: list[str]) -> str:
+    """A data set; at first the visitor's own, where it has results."""
+    current = st.session_state.data
+    return st.selectbox(
+        common.DATA,
+        names,
+        index=names.index(current) if current in names else 0,
+        format_func=loaders.data_title,
+        key="results_of",
+        width=230,
+        persist_state="session",
+    )
+
+
+def metric() -> str:
+    """The metric, the same in all sections."""
+    return st.selectbox(
+        words.METRIC,
+        results.METRICS,
+        index=results.METRICS.index("ndcg@10"),
+        format_func=words.metric_name,
+        key="metric",
+        width=130,
+        persist_state="session",
+    )
+
+
+def recommenders(shown: Shown, variants: list[str], first: list[str], key: str, most: int = 6) -> list[str]:
+    """Some of the variants, in the order of the leaderboard."""
+    chosen = st.multiselect(
+        words.RECOMMENDERS,
+        variants,
+        default=first,
+        format_func=shown.title,
+        max_selections=most,
+        placeholder=words.CHOOSE_SOME,
+        key=f"{key}-{shown.name}",
+        width=620,
+        wrap=True,
+        persist_state="session",
+    )
+    return [variant for variant in variants if variant in chosen]

@@ -1,0 +1,44 @@
+"""By user group: a metric for groups of people."""
+
+import streamlit as st
+
+from pages.evaluation import charts, choice, measured, words
+from pages.evaluation.measured import Shown
+from pages.evaluation.parts import chart
+from pages.shared import errors
+from recsys.evaluation import overview, slices
+
+
+def show(shown: Shown) -> None:
+    """A way to divide people, a metric and recommenders to choose; a row for each group."""
+    dataset = measured.data_of(shown)
+    _, damaged = measured.ranks(shown)
+    errors.explain_all(damaged)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        slicing = choose()
+        metric = choice.metric()
+    variants = measured.comparable(shown, dataset)
+    first = overview.best_of_families(shown.board, variants, 3)
+    chosen = choice.recommenders(shown, variants, first, "slices", most=5)
+    if not chosen:
+        return
+    table = measured.sliced(shown, dataset, variants, slicing, metric)
+    st.caption(words.SLICES_HELP)
+    own = table[table["variant"].isin(chosen)]
+    own = own.sort_values("variant", key=lambda column: column.map(chosen.index), kind="stable")
+    by = words.SLICINGS.get(slicing, slicing)
+    about = words.SLICES_ALT.format(metric=words.metric_name(metric), names=shown.names(chosen), slicing=by)
+    figure = charts.slices(own, shown.board, words.metric_name(metric))
+    chart(figure, about, table, f"slices-{shown.name}-{slicing.replace(' ', '-')}")
+
+
+def choose() -> str:
+    """The selector of what people are divided by."""
+    return st.selectbox(
+        words.SLICING,
+        list(slices.SLICES),
+        format_func=lambda name: words.SLICINGS.get(name, name),
+        key="slicing",
+        width=250,
+        persist_state="session",
+    )

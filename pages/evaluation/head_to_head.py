@@ -1,0 +1,71 @@
+"""Head-to-head: two recommenders on the same people."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.evaluation import charts, choice, measured, words
+from pages.evaluation.measured import Shown
+from pages.evaluation.parts import chart
+from pages.shared import errors
+from pages.shared import words as common
+from recsys.evaluation import compare, overview
+
+
+def show(shown: Shown) -> None:
+    """Two recommenders and a metric to choose; which is better, and for how many people."""
+    if len(shown.board) < 2:
+        st.info(words.ONE_MODEL, icon=":material/info:")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        one, other = choose(words.ONE, shown, 0), choose(words.OTHER, shown, 1)
+        metric = choice.metric()
+    if one == other:
+        st.info(words.TWO_DIFFERENT, icon=":material/info:")
+        return
+    verdicts, damaged = measured.verdicts(shown, metric)
+    errors.explain_all(damaged)
+    ranks, _ = measured.ranks(shown)
+    verdict(shown, compare.head_to_head(verdicts, one, other), metric)
+    margins(shown, overview.head_to_head(ranks[one], ranks[other]), one, other)
+
+
+def choose(label: str, shown: Shown, number: int) -> str:
+    """The selector of the first (0) or the second (1) recommender."""
+    return st.selectbox(
+        label,
+        shown.board["variant"].tolist(),
+        index=number,
+        format_func=shown.title,
+        key=f"pair-{number}-{shown.name}",
+        width=220,
+        persist_state="session",
+    )
+
+
+def verdict(shown: Shown, row: pd.Series, metric: str) -> None:
+    """The result of the test, in a sentence and in figures; the same as on the leaderboard."""
+    side = words.BETTER if row["difference"] > 0 else words.WORSE
+    said = words.VERDICT.format(
+        n=row["users"],
+        one=shown.title(row["variant"]),
+        other=shown.title(row["other"]),
+        verdict=side if row["differs"] else words.EVEN,
+    )
+    st.markdown(f"**{common.plain(said)}**")
+    with st.grid(3, min_column_width=220):
+        with st.container(gap=None):
+            st.metric(words.DIFFERENCE.format(metric=words.metric_name(metric)), f"{row['difference']:+.4f}")
+            st.caption(words.DIFFERENCE_RANGE.format(low=row["low"], high=row["high"]))
+        st.metric(words.P_VALUE, f"{row['p']:.4f}", help=words.P_HELP)
+        st.metric(words.P_CORRECTED, f"{row['p_holm']:.3f}", help=words.P_CORRECTED_HELP.format(sure=compare.SURE))
+
+
+def margins(shown: Shown, table: pd.DataFrame, one: str, other: str) -> None:
+    """For how many people each of the two ranks the film higher, and by how much."""
+    st.subheader(words.MARGINS_TITLE)
+    a, b, even = overview.wins(table)
+    first, second = shown.title(one), shown.title(other)
+    st.markdown(common.plain(words.WINS.format(one=first, a=a, other=second, b=b, even=even)))
+    figure = charts.margins(table, (first, shown.family(one)), (second, shown.family(other)))
+    chart(figure, words.MARGINS_ALT.format(one=first, other=second), table, f"pair-{shown.name}")
+    st.caption(words.MARGINS_HELP)

@@ -1,0 +1,79 @@
+"""Learning: how recommenders learnt, and what quality costs."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.evaluation import charts, choice, words
+from pages.evaluation.measured import Shown
+from pages.evaluation.parts import PLAIN, chart, numbers
+from pages.shared import errors, loaders
+from recsys.errors import recsys_command
+from recsys.evaluation import overview, protocols
+
+CURVES = {"loss": words.LOSS, "ndcg@10": words.VALIDATION}
+AXES = {"epoch": words.BY_EPOCH, "seconds": words.BY_TIME}
+
+
+def show(shown: Shown) -> None:
+    """The training logs, then seconds against a metric."""
+    logs = overview.curves(shown.dataset, [loaders.FIRST_MODEL, *shown.board["variant"]])
+    if logs:
+        curves(shown, logs)
+    else:
+        st.caption(words.NO_CURVE.format(data=loaders.data_title(shown.dataset)))
+        errors.command(recsys_command("train", loaders.FIRST_MODEL, "--dataset", shown.dataset))
+    costs(shown)
+
+
+def curves(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:
+    """Loss and validation of the chosen recommenders."""
+    board = with_logged(shown.board, logs)
+    known = [variant for variant in board["variant"] if variant in logs]
+    first = list(dict.fromkeys([loaders.FIRST_MODEL, *known]))[:3]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        chosen = choice.recommenders(shown, known, [variant for variant in known if variant in first], "curves")
+        axis = choose_axis()
+    st.caption(words.CURVE_HELP)
+    if not chosen:
+        return
+    with st.container(key="chart-curves"), st.grid(2, min_column_width=320):
+        for column, title in CURVES.items():
+            drawn = {variant: logs[variant] for variant in chosen if {column, axis} <= set(logs[variant])}
+            if drawn:
+                figure = charts.lines(drawn, board, axis, column, words.EPOCH if axis == "epoch" else words.SECONDS)
+                figure.update_yaxes(title=title)
+                about = words.CURVES_ALT.format(title=title, names=shown.names(chosen))
+                st.plotly_chart(figure, alt=about, config=PLAIN)
+    numbers(pd.concat([logs[variant].assign(variant=variant) for variant in chosen]), f"curves-{shown.dataset}")
+
+
+def choose_axis() -> str:
+    """Epochs or seconds."""
+    return st.segmented_control(
+        words.BY,
+        list(AXES),
+        default="epoch",
+        required=True,
+        format_func=AXES.__getitem__,
+        key="curves_by",
+        persist_state="session",
+    )
+
+
+def with_logged(board: pd.DataFrame, logs: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The board, with a row for what has a log but no result yet."""
+    missing = [variant for variant in logs if variant not in set(board["variant"])]
+    rows = pd.DataFrame({"variant": missing, "title": missing, "family": ""})
+    return pd.concat([board[["variant", "title", "family"]], rows], ignore_index=True)
+
+
+def costs(shown: Shown) -> None:
+    """Seconds against a metric."""
+    st.subheader(words.COST)
+    st.caption(words.COST_HELP)
+    metric = choice.metric()
+    table = overview.costs(shown.dataset, shown.board, protocols.sharing_models(shown.protocol))
+    name = words.metric_name(metric)
+    about = words.COST_ALT.format(metric=name, n=len(table))
+    figure = charts.scatter(table, "seconds", metric, words.COST_SECONDS, name, log="log10")
+    chart(figure, about, table, f"cost-{shown.name}")

@@ -1,0 +1,73 @@
+"""The sections of the Evaluation page: one is shown at a time, below what its protocol means."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.evaluation import (
+    calibration,
+    groups,
+    head_to_head,
+    leaderboard,
+    learning,
+    measured,
+    person,
+    ranks,
+    studies,
+    trade_offs,
+    words,
+)
+from pages.evaluation.measured import Shown
+from pages.shared import errors
+from recsys.errors import recsys_command
+from recsys.evaluation import protocols
+from recsys.evaluation.studies import studies as read_studies
+
+SECTIONS: dict[str, Callable[[Shown], None]] = {
+    "leaderboard": leaderboard.show,
+    "protocols": ranks.show,
+    "measures": trade_offs.show,
+    "curves": learning.show,
+    "slices": groups.show,
+    "calibration": calibration.show,
+    "pair": head_to_head.show,
+    "person": person.show,
+}
+
+
+@st.fragment
+@errors.explained()
+def report(dataset: str, protocol: str) -> None:
+    """One section on a data set under a protocol; a choice within it runs nothing but this."""
+    board, damaged = measured.board(dataset, protocol)
+    meaning = protocols.meaning(protocol)
+    st.caption(meaning if board.empty else f"{meaning} {words.people(Shown(dataset, protocol, board).users)}")
+    found = read_studies(damaged.append)
+    errors.explain_all(damaged)
+    section = choose([*SECTIONS, *(["studies"] if found else [])])
+    if section == "studies":
+        studies.show(found)
+    elif board.empty:
+        nothing(dataset, protocol)
+    else:
+        SECTIONS[section](Shown(dataset, protocol, board))
+
+
+def choose(sections: list[str]) -> str:
+    """The selector of the section."""
+    return st.segmented_control(
+        words.SECTION,
+        sections,
+        default=sections[0],
+        required=True,
+        format_func=words.SECTIONS.__getitem__,
+        key="section",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+
+
+def nothing(dataset: str, protocol: str) -> None:
+    """How to measure, where nothing was."""
+    st.info(words.NOTHING_OF_OURS, icon=":material/leaderboard:")
+    errors.command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))

@@ -1,0 +1,42 @@
+"""Studies: one question at a time, with its answer, chart and table."""
+
+import streamlit as st
+
+from pages.evaluation import charts, words
+from pages.evaluation.parts import PLAIN, numbers
+from pages.shared import words as common
+from recsys.evaluation.studies import Study
+
+
+def show(found: list[Study]) -> None:
+    """One of the studies: the question, the answer, chart and table, and how it was done."""
+    study = choose(found)
+    st.markdown(common.plain(study.question))
+    if study.answer:
+        st.markdown(f"**{common.plain(study.answer)}**")
+    if study.chart:
+        about = words.STUDY_ALT.format(title=study.title, y=study.titles[study.chart.y], x=study.titles[study.chart.x])
+        with st.container(key="chart-study"):
+            st.plotly_chart(charts.study(study, study.chart), alt=about, config=PLAIN)
+    table(study)
+    if study.how:
+        st.caption(common.plain(study.how))
+
+
+def choose(found: list[Study]) -> Study:
+    """The selector of the study, by title."""
+    by_name = {study.name: study for study in found}
+    name = st.selectbox(
+        words.STUDY, list(by_name), format_func=lambda name: by_name[name].title, key="study", persist_state="session"
+    )
+    return by_name[name]
+
+
+def table(study: Study) -> None:
+    """All figures, with as many digits as the study asks for."""
+    columns = {
+        name: st.column_config.NumberColumn(title, format=f"%.{study.digits[name]}f") if name in study.digits else title
+        for name, title in study.titles.items()
+    }
+    st.dataframe(study.table, hide_index=True, column_config=columns, placeholder="–", alt=words.STUDY_TABLE)
+    numbers(study.table, f"study-{study.name}")

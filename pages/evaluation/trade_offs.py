@@ -1,0 +1,36 @@
+"""Trade-offs: one measure against another."""
+
+import streamlit as st
+
+from pages.evaluation import charts, words
+from pages.evaluation.measured import Shown
+from pages.evaluation.parts import chart
+from recsys.evaluation import overview
+
+
+def show(shown: Shown) -> None:
+    """Two measures to choose, and a mark for each recommender."""
+    known = [name for name in overview.MEASURES if shown.board[name].notna().any()]
+    first = "novelty@10" if "novelty@10" in known else "hr@10"
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        x = choose(words.ACROSS, known, first, f"across-{shown.name}")
+        y = choose(words.UPWARDS, known, "ndcg@10", f"upwards-{shown.name}")
+    meanings = [words.MEASURE_MEANING[name] for name in dict.fromkeys((x, y)) if name in words.MEASURE_MEANING]
+    st.caption(" ".join([words.MEASURES_HELP, *meanings]))
+    x_title, y_title = words.metric_name(x), words.metric_name(y)
+    table = shown.board[list(dict.fromkeys(["variant", "title", "family", x, y]))].dropna()
+    about = words.MEASURES_ALT.format(x=x_title, y=y_title, n=len(table))
+    chart(charts.scatter(table, x, y, x_title, y_title), about, table, f"measures-{shown.name}")
+
+
+def choose(label: str, known: list[str], first: str, key: str) -> str:
+    """The selector of a measure."""
+    return st.selectbox(
+        label,
+        known,
+        index=known.index(first),
+        format_func=words.metric_name,
+        key=key,
+        width=260,
+        persist_state="session",
+    )

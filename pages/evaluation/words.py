@@ -1,0 +1,216 @@
+"""What Evaluation says."""
+
+from recsys.evaluation.significance import FEW_USERS
+
+# Evaluation
+PROTOCOL = "Protocol"
+PEOPLE_ASKED = "{n:,} people take part in this test."
+FEW_PEOPLE = "With fewer than {few} people, differences between recommenders are noise unless they are very large."
+NO_RESULTS = "No recommender has been measured yet. Measure one first."
+SECTION = "What to show"
+SECTIONS = {
+    "leaderboard": "Leaderboard",
+    "protocols": "Protocols",
+    "measures": "Trade-offs",
+    "curves": "Learning",
+    "slices": "By user group",
+    "calibration": "Confidence",
+    "pair": "Head-to-head",
+    "person": "One person",
+    "studies": "Studies",
+}
+METRIC = "Metric"
+METRIC_MEANING = {
+    "hr": "HR@k is the share of people whose next film is among the first k.",
+    "ndcg": "NDCG@k is the share of people whose next film is among the first k, where a lower rank counts less: "
+    "1 for the first, 0.5 for the third, 0.29 for the tenth.",
+    "mrr": "MRR is one over the rank of the next film, averaged over people.",
+}
+
+# Evaluation: the leaderboard
+LEADERBOARD = "Leaderboard"
+LEADERBOARD_ALT = "{metric} of every recommender, the best first, measured here and published"
+LEADERBOARD_HELP = (
+    "The bar is the 95 % interval over people: where the figure would fall for other people like these. Figures are "
+    "means over the trained seeds."
+)
+PUBLISHED_NOTE = "Letters tell the rules of published figures: All figures has them in words, with the sources."
+NO_DIFFERENCE = (
+    "≈ marks those with no significant difference from the best: paired randomisation test on the same people, p "
+    "corrected for all pairs of this leaderboard (Holm), {sure} and more."
+)
+TESTING = "Testing which differences are significant"
+FAMILIES, ALL_FAMILIES = "Families", "All families"
+VIEW_BOARD, VIEW_FIGURES = "Intervals", "All figures"
+RANK, INTERVAL, AGAINST_BEST = "Rank", "95 % interval", "Against the best"
+THE_BEST, LIKE_THE_BEST, BEHIND = "the best", "not significant, p = {p:.2f}", "{by:.4f} behind"
+LIKE_IN_WORDS = "no significant difference from the best"
+FROM_TO = "95 % interval from {low:.4f} to {high:.4f}"
+NO_INTERVAL = "no interval"
+NONE_OF_FAMILY = "No recommender of these families has been measured here. Choose others, or none to see all."
+COLUMNS = {
+    "title": "Recommender",
+    "family": "Family",
+    "seeds": "Seeds",
+    "date": "Measured",
+    "rules": "Protocol",
+    "source": "Source",
+}
+PUBLISHED = "Published"
+PUBLISHED_TITLE = "Published figures"
+PUBLISHED_HELP = "From papers and public repositories, not measured by us. The table says how the rules of each differ."
+NOTHING_OF_OURS = "Nothing that can be read has been measured under this protocol yet."
+
+# Evaluation: protocols
+PROTOCOLS = "Under which protocols"
+PROTOCOLS_HELP = (
+    "A recommender's rank under each protocol, among those measured under all that are chosen. Where lines cross, two "
+    "recommenders change ranks."
+)
+SAMPLED_MISLEADS = (
+    "Where only 100 other films compete, a rank of 1,000 among all films can still be a top ten, so the figures are "
+    "far higher and say little about the first ranks, which people see. Krichene and Rendle (KDD 2020) prove that such "
+    "sampled metrics can order recommenders differently from the metrics over all films, even on average, which is why "
+    "the leaderboard ranks every film."
+)
+PROTOCOL_PEOPLE = "“{protocol}”: {n:,} people."
+OPPOSITE_ORDER = "Puts {share} of all pairs of recommenders in the opposite order, compared with “{first}”."
+NO_ORDER = "The order is not compared: with fewer than {few} people it is noise."
+CHOOSE_TWO_PROTOCOLS = "Choose at least two protocols."
+ONE_PROTOCOL = "Results on {data} exist under one protocol only, so there is nothing to set beside it."
+NONE_IN_COMMON = "No recommender has been measured under all of these protocols. Choose fewer."
+RANKS_ALT = "Ranks of {n} recommenders by {metric} under {protocols}"
+RANK_HOVER = "%{customdata[0]}: rank %{y}, %{customdata[1]:.4f}"
+
+# Evaluation: trade-offs
+ACROSS, UPWARDS = "Across", "Upwards"
+MEASURES = {
+    "coverage@10": "Coverage of the catalogue",
+    "novelty@10": "Novelty, bits",
+    "diversity@10": "Diversity of genres in a list",
+    "popularity@10": "Mean popularity of what is shown",
+    "gini@10": "Concentration (Gini)",
+    "calibration error": "Calibration error",
+}
+MEASURES_HELP = (
+    "Being right is one thing, showing more than the same few films another. Names stand where there is room; point at "
+    "a mark for the others."
+)
+MEASURES_ALT = "{y} against {x} for {n} recommenders, a colour and a shape for each family"
+MEASURE_MEANING = {
+    "coverage@10": "Coverage: the share of all films that are in anybody's top ten.",
+    "novelty@10": "Novelty: how rarely the films of a top ten were watched, in bits; one more is half as often.",
+    "diversity@10": "Diversity: how little the films of a top ten share genres, from 0 to 1.",
+    "popularity@10": "Mean popularity: how often the films of a top ten were watched in training.",
+    "gini@10": "Concentration: 0 if all films are shown equally often, 1 if a single film takes all recommendations.",
+    "calibration error": "Calibration error: how far probabilities lie from how often they come true; lower is better.",
+}
+
+# Evaluation: learning
+RECOMMENDERS, CHOOSE_SOME = "Recommenders", "Choose at least one recommender."
+BY, BY_EPOCH, BY_TIME = "Against", "Epochs", "Seconds"
+CURVE_HELP = (
+    "The loss in training, and NDCG@10 on the last film but one, which decides when to stop. Losses of different "
+    "recommenders are different quantities: compare their shapes, not their heights."
+)
+LOSS, VALIDATION, EPOCH, SECONDS = "Training loss", "Validation NDCG@10", "Epoch", "Seconds of training"
+CURVES_ALT = "{title} of {names}"
+NO_CURVE = "No recommender has kept a training log on {data} yet. Train one first."
+COST = "What quality costs"
+COST_HELP = (
+    "Filled marks: seconds of one logged training. Open marks, for recommenders without a log: seconds of the longest "
+    "evaluation, which is loading, fitting where it was due, and ranking everybody. The axis is logarithmic; the "
+    "machines may differ."
+)
+COST_ALT = "{metric} of {n} recommenders against seconds on a logarithmic axis"
+COST_SECONDS = "Seconds, one seed"
+
+# Evaluation: slices
+SLICING = "Split people by"
+SLICINGS = {
+    "history length": "Films watched before",
+    "popularity of the film": "Popularity of the hidden film",
+    "genre": "Genre of the hidden film",
+    "decade": "Decade of the hidden film",
+}
+SLICES_HELP = "The same figure for groups of people; n is how many are in a group, the bar the 95 % interval over them."
+SLICES_ALT = "{metric} of {names}, by: {slicing}"
+SLICING_NOW = "Drawing people anew, group by group, for the intervals"
+PEOPLE = "n = {n:,}"
+
+# Evaluation: calibration
+SURE = "How sure, and how often right"
+SURE_HELP = (
+    "Each mark is a tenth of all recommended films, by the probability given to them. On the line, 20 % means right in "
+    "one case of five; below it the recommender is overconfident. Both axes are logarithmic."
+)
+BY_RANK = "Overconfidence by rank"
+BY_RANK_HELP = (
+    "Predicted probability over the share that came true, at each rank of the list; 1 is calibrated. Training with few "
+    "negatives makes recommenders overconfident, as Petrov and Macdonald show (gSASRec, arXiv:2308.07192)."
+)
+OVER_ALL = (
+    "{names}: measured over all films, those already watched included, which never come next in this test. A softmax "
+    "gives them about a quarter of the probability, so it promises too little: BERT4Rec on MovieLens 1M gives its top "
+    "ten 24 %, and 32 % come true. Watch next shows the probability among films not watched yet."
+)
+ALL_CHOSEN = "All of these"
+PREDICTED, OBSERVED, TIMES = "Predicted probability", "Share that came true", "Predicted over observed"
+CALIBRATED = "calibrated"
+SURE_ALT = "Share of recommended films that came true against their predicted probability, for {names}"
+BY_RANK_ALT = "Predicted probability over the share that came true, by rank, for {names}"
+NO_CALIBRATION = (
+    "No result here holds probabilities. They are measured where all films are ranked, for recommenders whose scores "
+    "are a probability."
+)
+
+# Evaluation: two recommenders
+ONE, OTHER = "One", "The other"
+DIFFERENCE, P_VALUE, P_CORRECTED = "Difference in {metric}", "p", "p, corrected"
+DIFFERENCE_RANGE = "95 % interval from {low:+.4f} to {high:+.4f}"
+P_HELP = "How often a difference as large would come about if the two recommenders were equally good."
+P_CORRECTED_HELP = (
+    "p corrected for all pairs of the leaderboard (Holm), as there: a pair has the same verdict on both. Below {sure} "
+    "the difference is significant."
+)
+VERDICT = "On the same {n:,} people, {one} {verdict} {other}."
+BETTER, WORSE, EVEN = "is better than", "is worse than", "shows no significant difference from"
+MARGINS_TITLE = "Who ranks the hidden film higher"
+WINS = "{one} for {a:,} people, {other} for {b:,}, even for {even:,}."
+MARGINS = {-4: "≥ 8×", -3: "4–8×", -2: "2–4×", -1: "< 2×", 0: "even", 1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}
+MARGINS_HELP = "A rank of 5 against 10 is 2× higher, as is 50 against 100. Of several seeds it is the (geometric) mean."
+MARGINS_ALT = "For how many people {one} or {other} ranks the hidden film higher, and by how much"
+N_PEOPLE = "People"
+TWO_DIFFERENT = "Choose two different recommenders."
+ONE_MODEL = "Only one recommender has been measured here. Two are needed."
+
+# Evaluation: one person
+PERSON, SOMEBODY = "Test person", "Somebody else"
+PERSON_OF = "User {id} of the ratings, who had watched {films} films before the hidden one."
+HIDDEN_FILM = "The film that was hidden"
+PAST = "Watched before"
+PAST_LATEST = "Watched before, the latest {n}"
+WHO_FOUND = "{n} of {all} recommenders found it in their first ten: {names}."
+NOBODY_FOUND = "None of {all} recommenders found it in their first ten."
+PERSON_RANKS = "Its rank with each recommender"
+PERSON_HELP = (
+    "Rank among the films that competed: the median over seeds, the bar from the best seed to the worst. Left of the "
+    "dotted line are the first ten. The axis is logarithmic."
+)
+PERSON_ALT = "Rank of {film} with each of {n} recommenders"
+
+# Evaluation: studies
+STUDY = "Study"
+STUDY_ALT = "{title}: {y} by {x}"
+STUDY_TABLE = "All figures of the study"
+
+
+def people(n: int) -> str:
+    """How many people a protocol has, and what so few are worth."""
+    few = f" {FEW_PEOPLE.format(few=FEW_USERS)}" if n < FEW_USERS else ""
+    return PEOPLE_ASKED.format(n=n) + few
+
+
+def metric_name(metric: str) -> str:
+    """ "ndcg@10" for reading: "NDCG@10"."""
+    return MEASURES.get(metric, metric.upper())

@@ -1,0 +1,1 @@
+"""Inside the model: what the network does with the visitor's films."""

@@ -1,0 +1,39 @@
+"""Which recommenders a section can show, by what they are able to do."""
+
+import streamlit as st
+
+from pages.shared import loaders
+from pages.shared import words as common
+from recsys.serving.predictor import Variant, variants_with
+
+
+def filling_blanks() -> str:
+    """The name of a recommender that fills blanks."""
+    return first_model(variants_with(lambda model: model.fills_blanks))[0]
+
+
+def attending() -> list[str]:
+    """Names of the recommenders that have attention."""
+    return first_model(variants_with(lambda model: model.has_attention))
+
+
+def with_embeddings() -> list[str]:
+    """Names of the recommenders that have an embedding for every film."""
+    return first_model(variants_with(lambda model: model.has_item_embeddings))
+
+
+def first_model(variants: tuple[Variant, ...]) -> list[str]:
+    """Their names, with the one that the app offers first in front."""
+    return sorted((variant.name for variant in variants), key=lambda name: name != loaders.FIRST_MODEL)
+
+
+def choose(names: list[str], key: str, width: int) -> str:
+    """The selector of one of them."""
+    return st.selectbox(
+        common.MODEL,
+        names,
+        format_func=lambda name: loaders.recommenders()[name].title,
+        key=key,
+        width=width,
+        persist_state="session",
+    )

@@ -1,0 +1,39 @@
+"""The frame around every page: settings, logo, style, navigation."""
+
+import streamlit as st
+
+from pages.shared import words
+from recsys.paths import ASSETS
+
+STYLE = ASSETS / "style"
+WATCH_NEXT = "pages/1_watch_next.py"
+PAGES = (  # Streamlit leaves the number out of a page's address, and Python modules cannot begin with one
+    (WATCH_NEXT, words.WATCH, "movie", words.WATCH_HELP),
+    ("pages/2_compare.py", words.COMPARE, "view_column", words.COMPARE_HELP),
+    ("pages/3_evaluation.py", words.EVALUATION, "leaderboard", words.EVALUATION_HELP),
+    ("pages/4_inside.py", words.INSIDE, "neurology", words.INSIDE_HELP),
+)
+
+
+def frame() -> st.Page:
+    """Set the frame up; returns the page to run."""
+    st.set_page_config(words.APP, str(STYLE / "mark.svg"), layout="wide", initial_sidebar_state="collapsed")
+    st.logo(str(STYLE / "logo.svg"))
+    st.html(STYLE / "nextreel.css")
+    pages = [
+        st.Page(script, title=title, icon=f":material/{icon}:", help=what_for, default=script == WATCH_NEXT)
+        for script, title, icon, what_for in PAGES
+    ]
+    st.session_state.framed = True
+    return st.navigation(pages, position="top")
+
+
+def enter() -> None:
+    """Go through app.py if a page was started without it; every page begins with this.
+
+    Until st.navigation has been called once, Streamlit takes pages/ for its own kind of pages, and a link to /compare
+    that is the first request after a start runs that file alone.
+    """
+    if not st.session_state.pop("framed", False):
+        frame()
+        st.rerun()

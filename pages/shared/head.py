@@ -1,0 +1,82 @@
+"""The head of a page about a watch sequence: title, choice of the data set, and the films as they are."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.shared import cards, fetch, loaders, sequence, words
+from pages.shared.frame import WATCH_NEXT
+from recsys.data import movielens
+from recsys.data.schema import Dataset
+from recsys.serving import history
+
+IN_A_LINE = 8  # films of a sequence that are named in one line
+
+
+def open_page(title: str, what_for: str) -> Dataset | None:
+    """Title, what the page is for, and the choice of data; None when the data cannot be had yet."""
+    head, choice = st.columns([3, 1], vertical_alignment="bottom")
+    with head:
+        st.title(title)
+        st.caption(what_for)
+    with choice:
+        choose_data()
+    return fetch.open_dataset(st.session_state.data)
+
+
+def choose_data() -> None:
+    """The selector of the data set; the films go along by title."""
+    options = list(dict.fromkeys([*movielens.prepared_names(), fetch.FIRST_SET, "ml-1m", st.session_state.data]))
+    st.session_state.chosen_data = st.session_state.data
+    st.selectbox(
+        words.DATA,
+        options,
+        key="chosen_data",
+        format_func=loaders.data_title,
+        help=words.DATA_HELP,
+        on_change=sequence.switch_data,
+    )
+
+
+def show_notices() -> None:
+    """What could not be read from the address or found in this data set."""
+    for notice in st.session_state.notices:
+        st.warning(words.plain(notice), icon=":material/link_off:")
+
+
+def ask_for_films(dataset: Dataset, first_add: str) -> tuple[int, ...]:
+    """The visitor's films, shown with the way back to change them; where there are none, examples instead.
+
+    first_add: what to do first, as a sentence.
+    """
+    now = sequence.films(dataset)
+    show_notices()
+    if now:
+        in_one_line(dataset, now)
+        st.page_link(WATCH_NEXT, label=words.EDIT, icon=":material/edit:")
+    else:
+        st.info(first_add, icon=":material/playlist_add:")
+        choose_example(dataset)
+    return now
+
+
+def in_one_line(dataset: Dataset, films: Sequence[int], about: str = words.SAME_FILMS) -> None:
+    """Some films with an arrow from each to the next; of many, the newest."""
+    titles = [words.plain(dataset.catalog.films[item].label) for item in films]
+    shown = titles if len(titles) <= IN_A_LINE else ["…", *titles[-IN_A_LINE:]]
+    st.markdown(f":gray[{words.plain(about)}:] {' → '.join(shown)}")
+
+
+def choose_example(dataset: Dataset) -> None:
+    """Buttons that fill the sequence with a ready-made one."""
+    for example in history.examples(loaders.title_index(dataset.name)):
+        films = [dataset.catalog.films[item] for item in example.items]
+        with st.container(border=True, gap="xsmall"):
+            st.html(cards.example(example, films))
+            st.button(
+                words.TAKE.format(example=example.name),
+                key=f"take-{example.name}",
+                icon=":material/playlist_add:",
+                on_click=sequence.change,
+                args=(example.items,),
+            )

@@ -1,0 +1,1 @@
+"""Watch next: build a watch sequence and see what comes next."""

@@ -1,0 +1,42 @@
+"""The controls above the predictions: which recommender, how many films, how they are shown, which may be shown."""
+
+import streamlit as st
+
+from pages.shared import loaders
+from pages.shared import words as common
+from pages.watch import filters
+from recsys.data.schema import Dataset
+
+
+def controls(dataset: Dataset) -> tuple[str, int, str]:
+    """Name of the recommender, number of films, cards or list; the filters beside them keep what they are told."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
+        variant = recommender()
+        k = st.segmented_control(
+            common.HOW_MANY, [5, 10, 20], default=10, required=True, key="how_many", persist_state="session"
+        )
+        view = st.segmented_control(
+            common.VIEW,
+            [common.CARDS, common.LIST],
+            default=common.CARDS,
+            required=True,
+            key="view",
+            persist_state="session",
+        )
+        filters.choose(dataset)
+        filters.unwanted(dataset)
+    return variant, k, view
+
+
+def recommender() -> str:
+    """The selector of the recommender, by name."""
+    known = loaders.recommenders()
+    return st.selectbox(
+        common.MODEL,
+        list(known),
+        index=list(known).index(loaders.FIRST_MODEL),
+        format_func=lambda name: known[name].title,
+        key="model",
+        width=190,
+        persist_state="session",
+    )

@@ -1,0 +1,234 @@
+import re
+from html import escape
+
+import pytest
+
+from pages.compare import words
+from pages.shared import words as common
+from recsys.models import registry
+from recsys.serving import history
+from recsys.serving.predictor import variants
+from tests.pages import world
+from tests.pages.reading import said
+
+FIRST = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular")
+
+
+def lists(app):
+    """Recommender → the titles of its list, in order."""
+    html = [element.value for element in app.html if element.value.startswith("<ol")]
+    return [re.findall(r"<b>(.*?)</b>", column) for column in html]
+
+
+def table(app, about):
+    """The cells of the body of one of the page's own tables, row by row, without their tags."""
+    (html,) = [element.value for element in app.html if f'<caption class="nr-aside">{escape(about)}<' in element.value]
+    rows = re.findall(r"<tr.*?</tr>", html.partition("<tbody>")[2])
+    return [[re.sub("<.*?>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in rows]
+
+
+def sentences(app):
+    return " ".join(element.value for element in app.markdown)
+
+
+def open_tab(app, place):
+    app.session_state["closer"] = words.TABS[place]
+    return app.run()
+
+
+def test_without_films_the_page_offers_ready_made_lists(visit):
+    app = visit("compare")
+    assert words.FIRST_ADD in said(app)
+    app.button(key="take-Crime of the nineties").click().run()
+    assert lists(app)
+
+
+def choose(app, *names):
+    return app.get_by_key("compared").set_value(list(names)).run()
+
+
+def test_one_recommender_of_each_kind_is_chosen_at_first(visit):
+    app = visit("compare", s="1-2-3")
+    assert not app.exception
+    assert tuple(app.get_by_key("compared").value) == FIRST
+
+
+@pytest.mark.parametrize(
+    "variant", [variant for variant in registry.names() if not registry.get(variant).needs_training]
+)
+def test_every_recommender_can_be_compared(visit, variant):
+    app = choose(visit("compare", s="1-2-3"), "bert4rec", variant if variant != "bert4rec" else "popular")
+    assert not app.exception
+    assert [len(titles) for titles in lists(app)] == [10, 10]
+
+
+def test_all_recommenders_are_offered(visit):
+    offered = visit("compare", s="1-2-3").get_by_key("compared").options
+    assert offered == [variant.title for variant in variants()]
+    assert len(set(offered)) == len(registry.names())
+
+
+def test_shared_films_are_marked_in_words(visit):
+    app = visit("compare", s="1-2-3")
+    choose(app, "bert4rec", "popular", "ials", "bpr-mf")
+    columns = [element.value for element in app.html if element.value.startswith("<ol")]
+    everything = [title for titles in lists(app) for title in titles]
+    for titles, column in zip(lists(app), columns, strict=True):
+        notes = [common.ONLY_HERE in row for row in column.split("<li")[1:]]
+        assert notes == [everything.count(title) == 1 for title in titles]
+
+
+def test_the_summary_counts_what_the_lists_share(visit):
+    app = visit("compare", s="1-2-3")
+    choose(app, "bert4rec", "popular", "ials", "bpr-mf")
+    shown = table(app, words.SHARED_TABLE)
+    sets = [set(titles) for titles in lists(app)]
+    assert len(shown) == 4
+    for one, (_, *row) in zip(sets, shown, strict=True):
+        assert row == ["" if other is one else str(len(one & other)) for other in sets]
+
+
+def test_films_that_one_list_alone_shows_are_named(visit):
+    app = choose(visit("compare", s="1-2-3"), "bert4rec", "popular")
+    first, second = lists(app)
+    (shown,) = [element.value for element in app.html if words.ONLY_ONE_SHOWS in element.value]
+    alone = re.findall(r"<dd>(.*?)</dd>", shown)
+    assert [[label[:-7] for label in films.split(" · ")] for films in alone] == [
+        [title for title in first if title not in second],
+        [title for title in second if title not in first],
+    ]
+
+
+def test_a_recommender_that_cannot_answer_says_so_in_its_place_and_the_others_answer(visit, home):
+    world.untrain()
+    app = visit("compare", s="1-2-3")
+    assert "-m recsys train bert4rec" in said(app)
+    choose(app, "bert4rec", "popular", "ials")
+    assert len(lists(app)) == 2
+
+
+def test_one_recommender_is_not_enough_to_compare(visit):
+    app = visit("compare", s="1-2-3")
+    choose(app, "popular")
+    assert words.FIRST_CHOOSE in said(app)
+
+
+def test_only_the_tab_that_is_open_is_computed(visit):
+    app = visit("compare", s="1-2-3")
+    assert lists(app)
+    open_tab(app, 2)
+    assert not lists(app)
+    assert words.MOODS_STORY[0] not in said(app)
+
+
+def test_the_rank_of_any_film_is_that_of_each_list(visit):
+    app = choose(visit("compare", s="1-2-3"), "bert4rec", "popular")
+    first, second = lists(app)
+    label = next(label for label in world.TITLES if label[:-7] == first[2])
+    open_tab(app, 1)
+    app.text_input(key="seek").set_value(label).run()
+    app.button(key=f"seek-{world.TITLES.index(label) + 1}").click().run()
+    ranks = {name: rank for name, _, rank, _ in table(app, words.RANKS_OF.format(film=label))}
+    assert ranks["BERT4Rec"] == "3 of 27"
+    rank = int(ranks["Most popular"].split()[0])
+    assert (second.index(first[2]) + 1 == rank) if first[2] in second else (rank > 10)
+
+
+def test_a_watched_film_is_ranked_as_if_watched_films_counted(visit):
+    app = open_tab(choose(visit("compare", s="1-2-3"), "bert4rec", "popular"), 1)
+    app.text_input(key="seek").set_value(world.TITLES[0][:-7]).run()
+    app.button(key="seek-1").click().run()
+    assert words.SEEK_WATCHED.format(film=world.TITLES[0]) in said(app)
+    assert all(place.endswith("of 30") for _, _, place, _ in table(app, words.RANKS_OF.format(film=world.TITLES[0])))
+
+
+def test_a_film_that_no_model_knows_cannot_be_looked_up_and_says_why(visit):
+    app = open_tab(visit("compare", s="1-2-3"), 1)
+    app.text_input(key="seek").set_value("rare bird").run()
+    button = app.button(key=f"seek-{len(world.TITLES) + 1}")
+    assert button.disabled
+    assert "too few ratings" in button.label
+
+
+def test_the_order_moves_the_network_and_not_the_count(visit):
+    app = open_tab(choose(visit("compare", s="1-2-3-4-5"), "bert4rec", "popular"), 2)
+    (moved, _, overlap, _), ignoring = table(app, words.ORDER_TABLE)
+    assert moved == "BERT4Rec"
+    assert float(overlap) < 1
+    assert ignoring[0] == "Most popular"
+    assert ignoring[2:] == ["1.00", "10 of 10"]
+    assert words.IGNORES_ONE.format(models="**Most popular**") in sentences(app)
+
+
+def test_the_slider_shows_the_lists_for_another_order(visit):
+    app = open_tab(choose(visit("compare", s="1-2-3-4-5"), "bert4rec", "popular"), 2)
+    app.session_state["which_order"] = True
+    backwards = lists(app.run())
+    (slider,) = app.select_slider
+    slider.set_value(0).run()
+    as_watched = lists(app)
+    assert backwards[0] != as_watched[0]
+    assert backwards[1] == as_watched[1]
+    open_tab(app, 0)
+    assert lists(app) == as_watched
+
+
+def test_one_film_has_no_order_and_cannot_be_hidden(visit):
+    app = open_tab(visit("compare", s="1"), 2)
+    assert words.ONE_HAS_NO_ORDER in said(app)
+    assert words.HIDE_NEEDS_TWO in said(open_tab(app, 3))
+    assert not app.exception
+
+
+def test_two_moods_get_one_answer_from_a_count_and_can_be_taken(visit):
+    app = choose(visit("compare", s="1"), "bert4rec", "popular")
+    app.session_state["moods"] = True
+    open_tab(app, 2)
+    network, count = table(app, words.MOODS_TABLE)
+    assert network[1] != network[2]
+    assert count[1] == count[2]
+    app.button(key="mood-Animated family films").click().run()
+    films = [world.TITLES[item] for item in app.session_state.films]
+    assert films[-1] in history.EXAMPLES["Animated family films"][1]
+    assert films[0] in history.EXAMPLES["Science-fiction evening"][1]
+
+
+def test_a_hidden_film_is_found_by_whoever_ranks_it_among_the_first(visit):
+    app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)
+    shown = {row[0]: row[2] for row in table(app, words.RANKS_OF.format(film=world.TITLES[3]))}
+    before = choose(visit("compare", s="1-2-3"), "bert4rec", "popular")
+    title = world.TITLES[3][:-7]
+    rank = lists(before)[0].index(title) + 1  # everybody watches the films in this order, and BERT4Rec knows it
+    assert shown["BERT4Rec"] == f"{rank} of 27{words.FOUND_TAG}"
+    assert "**BERT4Rec**" in sentences(app)
+
+
+def test_all_that_are_trained_are_tried_on_a_button(visit):
+    app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 0)
+    choose(app, "ials", "bpr-mf")
+    open_tab(app, 3)
+    app.button(key="try_all").click().run()
+    assert not app.exception
+    names = {row[0] for row in table(app, words.RANKS_OF.format(film=world.TITLES[3]))}
+    assert names == {"ALS", "BPR-MF", "BERT4Rec", "Content, sentences", "Most popular"}  # those fitted so far
+    with pytest.raises(KeyError):
+        app.button(key="try_all")
+
+
+def test_every_film_hidden_in_turn_makes_a_small_evaluation(visit):
+    app = choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular")
+    app.session_state["hide_all"] = True
+    *films, found, mrr = table(open_tab(app, 3), words.HIDE_ALL_TABLE)
+    assert [row[0] for row in films] == [world.TITLES[place] for place in (3, 2, 1)]
+    ranks = [int(row[1]) for row in films]
+    assert found[1] == str(sum(rank <= 10 for rank in ranks))
+    assert mrr[1] == f"{sum(1 / rank for rank in ranks) / 3:.3f}"
+    assert "3 films prove little" in said(app)
+
+
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_who_is_not_trained_is_named_in_every_tab_and_the_others_answer(visit, home, place):
+    world.untrain()
+    app = open_tab(choose(visit("compare", s="1-2-3"), "bert4rec", "popular", "ials"), place)
+    assert words.SILENT.format(models="**BERT4Rec**") in said(app)
+    assert any("Most popular" in element.value for element in app.html if "nr-table" in element.value)

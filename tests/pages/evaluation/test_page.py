@@ -1,0 +1,381 @@
+import base64
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pages.evaluation import charts, words
+from recsys import paths
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.evaluation import overview, protocols, results
+from recsys.ranking import metrics
+from tests.pages import world
+from tests.pages.reading import said
+
+
+@pytest.fixture
+def measured(home):
+    """Two recommenders with results over two data sets and two protocols."""
+    for dataset in ("ml-100k", "ml-1m"):
+        for protocol in ("full", "popularity-100"):
+            for variant, ranks in {"popular": [[4, 30, 9]], "bert4rec": [[1, 2, 3], [1, 2, 12]]}.items():
+                results.write(result(variant, dataset, protocol, np.array(ranks)), np.array(ranks))
+    return home
+
+
+def result(variant, dataset, protocol, ranks):
+    """A result file's content, figures computed from the ranks (seeds × users)."""
+    by_seed = [metrics.summary(row) for row in ranks]
+    figures = {name: [seed[name] for seed in by_seed] for name in by_seed[0]}
+    return {
+        "variant": variant,
+        "model": variant,
+        "title": variant.title(),
+        "family": "Family",
+        "paper": "",
+        "dataset": dataset,
+        "protocol": {"name": protocol},
+        "fingerprint": world.build().fingerprint if dataset == "ml-100k" else "of data that is not here",
+        "config": {},
+        "users": ranks.shape[1],
+        "seeds": [{"seed": seed, "metrics": values} for seed, values in enumerate(by_seed)],
+        "mean": {name: float(np.mean(values)) for name, values in figures.items()},
+        "std": {name: float(np.std(values)) for name, values in figures.items()},
+        "run": {"date": "2026-01-01"},
+    }
+
+
+@pytest.fixture
+def measured_here(home):
+    """Two recommenders measured on the very data of this machine: one always finds the film, one never does."""
+    data = world.build()
+    n = len(LEAVE_ONE_OUT(data).test)
+    for variant, rank in {"bert4rec": 1, "popular": 25}.items():
+        ranks = np.full((1, n), rank)
+        document = result(variant, "ml-100k", "full", ranks) | {"fingerprint": data.fingerprint}
+        document |= {"interval": {"ndcg@10": [0.25, 0.75]}, "beyond": {"novelty@10": 9.0 + rank}}
+        results.write(document, ranks)
+    return data
+
+
+def open_section(app, section):
+    return app.get_by_key("section").set_value(section).run()
+
+
+def board(app):
+    """The leaderboard's rows as text."""
+    page = next(html.proto.body for html in app.get("html") if "nr-board" in html.proto.body)
+    rows = re.findall(r"<tr class.*?</tr>", page)
+    return [re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", row)).strip() for row in rows]
+
+
+def figures(app, place=0):
+    """A table of all figures."""
+    app.get_by_key("board_view").set_value(words.VIEW_FIGURES).run()
+    return app.dataframe[place].value
+
+
+def chart(app, place=0):
+    """The traces of a chart, their numbers as lists."""
+    return [
+        {key: decoded(value) for key, value in trace.items()}
+        for trace in json.loads(app.get("plotly_chart")[place].proto.spec)["data"]
+    ]
+
+
+def decoded(value):
+    """Numbers that Plotly sends as base64."""
+    if isinstance(value, dict) and "bdata" in value:
+        return np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"]).tolist()
+    return value
+
+
+def test_without_results_the_page_says_what_to_type(visit):
+    app = visit("evaluation")
+    assert words.NO_RESULTS in said(app)
+    assert "-m recsys evaluate" in app.code[0].value
+
+
+def test_the_leaderboard_has_the_best_first_and_every_metric(visit, measured):
+    app = visit("evaluation")
+    assert [row.split()[:3] for row in board(app)] == [["1", "✚", "Bert4Rec"], ["2", "✚", "Popular"]]
+    table = figures(app)
+    assert list(table["title"]) == ["Bert4Rec", "Popular"]
+    first, second = (1 + 1 / np.log2(3) + 0.5) / 3, (1 + 1 / np.log2(3) + 0) / 3  # ranks 1, 2, 3 and 1, 2, 12
+    assert table["ndcg@10"].iloc[0] == pytest.approx((first + second) / 2)
+    assert set(results.METRICS) <= set(table)
+    assert list(table["seeds"]) == [2, 1]
+
+
+def test_the_leaderboard_says_which_differences_are_significant(visit, measured, measured_here):
+    behind = board(visit("evaluation"))[1]
+    assert "1.0000 behind" in behind
+    assert "≈" not in behind
+    ours = [row for row in board(visit("evaluation", data="ml-1m")) if "Published" not in row]
+    assert ["≈" in row for row in ours] == [False, True]  # three people tell nothing
+
+
+def test_the_metric_orders_the_leaderboard_and_is_the_same_in_every_section(visit, measured):
+    app = visit("evaluation", data="ml-1m")
+    app.get_by_key("metric").set_value("hr@1").run()
+    ours = [row for row in board(app) if "Published" not in row]
+    assert " .3333 " in ours[0]
+    assert open_section(app, "protocols").get_by_key("metric").value == "hr@1"
+
+
+def test_families_leave_out_the_others_and_what_was_published_of_them(visit, measured):
+    popular = result("popular", "ml-1m", "full", np.array([[4, 30, 9]])) | {"family": "No learning"}
+    results.write(popular, np.array([[4, 30, 9]]))
+    app = visit("evaluation", data="ml-1m")
+    assert any("Published" in row and "BERT4Rec" in row for row in board(app))
+    app.get_by_key("families-ml-1m-full").set_value(["No learning"]).run()
+    assert all("opular" in row for row in board(app))
+    assert app.get_by_key("families-ml-1m-full").value == ["No learning"]
+
+
+def test_the_data_set_of_the_visitor_is_shown_first_and_can_be_changed(visit, measured):
+    app = visit("evaluation", data="ml-1m")
+    assert app.selectbox(key="results_of").value == "ml-1m"
+    app.selectbox(key="results_of").set_value("ml-100k").run()
+    figures(app)
+    assert len(app.dataframe) == 1  # nobody published figures for it
+
+
+def test_published_figures_stand_apart_with_their_source(visit, measured):
+    app = visit("evaluation", data="ml-1m")
+    published = figures(app, 1)
+    assert words.PUBLISHED_TITLE in [heading.value for heading in app.subheader]
+    assert published["source"].notna().all()
+    assert not {"Bert4Rec", "Popular"} & {*published["title"]}
+
+
+def test_every_protocol_says_what_it_means(visit, measured):
+    app = visit("evaluation", data="ml-1m")
+    assert protocols.meaning("full") in said(app)
+    app.get_by_key("protocol-ml-1m").set_value("popularity-100").run()
+    assert protocols.meaning("popularity-100") in said(app)
+
+
+def test_protocols_show_the_places_of_the_same_models_under_each(visit, measured):
+    results.write(result("bert4rec", "ml-1m", "popularity-100", np.array([[50, 60, 70]])), np.array([[50, 60, 70]]))
+    app = open_section(visit("evaluation", data="ml-1m"), "protocols")
+    assert {line["name"]: line["y"] for line in chart(app)} == {"Bert4Rec": [1, 2], "Popular": [2, 1]}
+    assert words.NO_ORDER.format(few=200) in said(app)
+    assert "100%" not in said(app)
+    app.get_by_key("protocols-ml-1m").set_value(["full"]).run()
+    assert words.CHOOSE_TWO_PROTOCOLS in said(app)
+
+
+def test_trade_offs_set_any_two_measures_against_each_other(visit, measured_here):
+    app = open_section(visit("evaluation"), "measures")
+    assert (chart(app)[0]["x"], chart(app)[0]["y"]) == ([10.0, 34.0], [1.0, 0.0])
+    app.get_by_key("across-ml-100k-full").set_value("mrr").run()
+    assert chart(app)[0]["x"] == pytest.approx([1, 1 / 25])
+
+
+def test_learning_shows_what_was_logged_by_epoch_or_by_time(visit, measured):
+    folder = paths.checkpoint("ml-100k", LEAVE_ONE_OUT.name, "bert4rec", 0)
+    events = [{"epoch": 1, "loss": 6.5, "seconds": 3}, {"epoch": 2, "loss": 5.5, "ndcg@10": 0.1, "seconds": 7}]
+    (folder / "log.jsonl").write_text("\n".join(map(json.dumps, events)), "utf-8")
+    app = open_section(visit("evaluation"), "curves")
+    (loss,), (validation,) = chart(app, 0), chart(app, 1)
+    assert (loss["x"], loss["y"], validation["x"], validation["y"]) == ([1, 2], [6.5, 5.5], [2], [0.1])
+    app.get_by_key("curves_by").set_value("seconds").run()
+    assert chart(app, 0)[0]["x"] == [3, 7]
+    app.multiselect[0].set_value([]).run()
+    assert not app.exception
+
+
+def test_without_a_training_log_the_page_says_how_to_train(visit, measured):
+    app = open_section(visit("evaluation", data="ml-1m"), "curves")
+    assert "-m recsys train bert4rec --dataset ml-1m" in said(app)
+
+
+def test_groups_of_people_are_shown_with_their_number(visit, measured_here):
+    app = open_section(visit("evaluation"), "slices")
+    app.get_by_key("slicing").set_value("decade").run()
+    assert [people["x"] for people in chart(app)] == [[1.0] * len(chart(app)[0]["x"])]  # of the only family, the best
+    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
+    groups = [int(re.search(r"n = (\d+)", tick)[1]) for tick in spec["layout"]["yaxis"]["ticktext"]]
+    assert sum(groups) == len(LEAVE_ONE_OUT(measured_here).test)
+
+
+def test_results_of_other_data_are_not_shown_as_those_of_this_set(visit, home):
+    ranks = np.array([[1, 2, 3]])
+    results.write(result("popular", "ml-100k", "full", ranks) | {"fingerprint": "of other data"}, ranks)
+    app = visit("evaluation")
+    assert "another form of" in app.warning[0].value.replace("\\", "")
+    assert words.NOTHING_OF_OURS in said(app)
+    assert "-m recsys evaluate all --dataset ml-100k --protocol full" in said(app)
+
+
+def test_every_section_says_how_many_people_there_are_and_that_few_are_noise(visit, measured):
+    app = visit("evaluation")
+    assert words.people(3) in said(app)
+    assert "noise" in words.people(3)
+    assert "noise" not in words.people(200)
+
+
+def test_with_enough_people_the_page_says_how_much_of_the_order_changes(visit, home):
+    for protocol, better in (("full", "bert4rec"), ("popularity-100", "popular")):
+        for variant in ("bert4rec", "popular"):
+            ranks = np.full((1, 200), 1 if variant == better else 5)
+            results.write(result(variant, "ml-100k", protocol, ranks), ranks)
+    app = open_section(visit("evaluation"), "protocols")
+    assert words.OPPOSITE_ORDER.format(first="All films", share="100%") in said(app)
+
+
+def test_the_leaderboard_and_the_head_to_head_give_one_verdict(visit, home):
+    rng = np.random.default_rng(0)
+    for variant, slower in (("bert4rec", 0), ("popular", 0), ("ials", 1), ("fpmc", 4)):
+        ranks = rng.integers(1, 12, (1, 300)) + slower
+        results.write(result(variant, "ml-100k", "full", ranks), ranks)
+    app = visit("evaluation")
+    first, *others = board(app)
+    like = {row.split()[2]: "≈" in row for row in others}
+    assert {*like.values()} == {True, False}
+    open_section(app, "pair")
+    assert app.get_by_key("pair-0-ml-100k-full").value.title() == first.split()[2]
+    for title, even in like.items():
+        app.get_by_key("pair-1-ml-100k-full").set_value(title.lower()).run()
+        assert (words.EVEN in app.markdown[0].value) == even
+
+
+@pytest.mark.parametrize("section", ["slices", "person"])
+def test_without_the_data_a_section_that_needs_it_says_so(visit, measured, section):
+    app = open_section(visit("evaluation", data="ml-1m"), section)
+    assert "-m recsys data" in said(app)
+    assert not app.exception
+
+
+def test_confidence_shows_predicted_against_observed(visit, measured):
+    assert words.NO_CALIBRATION in said(open_section(visit("evaluation"), "calibration"))
+    document = results.load("ml-100k", "full", "bert4rec")
+    bins = [{"predicted": 0.5, "hit_rate": 0.25, "share": 1.0}]
+    document["calibration"] = {"ece": 0.25, "bins": bins, "by_rank": {"predicted": [0.5], "hit_rate": [0.25]}}
+    results.write(document, results.ranks("ml-100k", "full", "bert4rec"))
+    app = open_section(visit("evaluation"), "calibration")
+    assert (chart(app, 0)[0]["x"], chart(app, 0)[0]["y"]) == ([0.5], [0.25])
+    assert chart(app, 1)[0]["y"] == [2]
+    assert words.OVER_ALL.format(names="Bert4Rec") in said(app)
+    document["calibration"]["over"] = results.UNSEEN
+    results.write(document, results.ranks("ml-100k", "full", "bert4rec"))
+    assert words.OVER_ALL.format(names="Bert4Rec") not in said(app.run())
+
+
+def test_two_recommenders_are_tested_on_the_same_people(visit, measured_here):
+    app = open_section(visit("evaluation"), "pair")
+    assert app.metric[0].value == "+1.0000"
+    assert words.BETTER in app.markdown[0].value
+    n = len(LEAVE_ONE_OUT(measured_here).test)
+    assert f"Bert4Rec for {n:,} people" in app.markdown[1].value.replace("\\", "")
+    app.get_by_key("pair-1-ml-100k-full").set_value("bert4rec").run()
+    assert words.TWO_DIFFERENT in said(app)
+
+
+def test_one_person_is_shown_with_the_hidden_film_and_who_found_it(visit, measured_here):
+    app = open_section(visit("evaluation"), "person")
+    test = LEAVE_ONE_OUT(measured_here).test
+    app.get_by_key("person-ml-100k-full").set_value(3).run()
+    films = [html.proto.body for html in app.get("html") if "nr-past" in html.proto.body]
+    assert measured_here.catalog.films[test.targets[2]].title in films[0]
+    latest = test.queries.histories[2][-1]
+    assert measured_here.catalog.films[latest].title in films[1].split("</li>")[0]
+    assert "1 of 2 recommenders" in app.markdown[0].value.replace("\\", "")
+    app.get_by_key("draw-person-ml-100k-full").click().run()
+    assert 1 <= app.get_by_key("person-ml-100k-full").value <= len(test)
+
+
+def test_studies_are_shown_where_there_are_any(visit, measured, home):
+    app = visit("evaluation")
+    assert "studies" not in app.get_by_key("section").options
+    study = {
+        "title": "Does *order* matter?",
+        "question": "What is lost?",
+        "columns": [{"name": "n", "title": "Films"}, {"name": "ndcg", "title": "NDCG@10"}],
+        "rows": [[1, 0.25], [2, 0.5]],
+        "chart": {"kind": "line", "x": "n", "y": "ndcg"},
+    }
+    folder = paths.studies(home)
+    folder.mkdir(parents=True)
+    (folder / "order.json").write_text(json.dumps(study), "utf-8")
+    (folder / "half.json").write_text("{", "utf-8")
+    app = open_section(visit("evaluation"), "studies")
+    assert chart(app)[0]["y"] == [0.25, 0.5]
+    assert app.dataframe[0].value["n"].tolist() == [1, 2]
+    assert "half" in said(app)
+
+
+def test_a_damaged_result_is_named_and_the_others_are_shown(visit, measured):
+    path = paths.results(paths.home(), "ml-100k", "full") / "popular.json"
+    path.write_text(path.read_text("utf-8").replace("Family", "Famiky"), "utf-8")
+    app = visit("evaluation")
+    assert "popular" in app.warning[0].value
+    assert len(board(app)) == 1
+
+
+@pytest.mark.parametrize("section", words.SECTIONS)
+def test_no_section_needs_more_than_one_result_nor_fails_where_all_are_damaged(visit, measured, section):
+    folder = paths.results(paths.home(), "ml-100k", "full")
+    (folder / "popular.json").unlink()
+    app = visit("evaluation")
+    if section in app.get_by_key("section").options:
+        assert not open_section(app, section).exception
+    (folder / "bert4rec.json").write_text("{}", "utf-8")
+    (folder / "popular.json").write_text("{}", "utf-8")
+    app.run()
+    assert not app.exception
+    assert words.NOTHING_OF_OURS in said(app)
+
+
+def test_damaged_ranks_cost_the_tests_and_not_the_leaderboard(visit, measured):
+    (paths.results(paths.home(), "ml-100k", "full") / "popular.npz").write_bytes(b"nothing")
+    app = visit("evaluation")
+    assert len(board(app)) == 2
+    assert "popular" in app.warning[0].value
+    assert not open_section(app, "pair").exception
+
+
+def test_a_new_result_is_shown_without_a_restart(visit, measured):
+    app = visit("evaluation")
+    results.write(result("als", "ml-100k", "full", np.array([[1, 1, 1]])), np.array([[1, 1, 1]]))
+    assert "Als" in board(app.run())[0]
+
+
+def test_the_page_needs_no_data_set(visit, measured, home):
+    paths.prepared("ml-100k").rename(home / "elsewhere")
+    assert not visit("evaluation").exception
+
+
+def test_the_page_loads_no_torch():
+    code = "import sys; from pages.evaluation import sections; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, capture_output=True, text=True)
+    assert done.stdout == "False\n"
+
+
+def test_every_family_has_a_colour_of_its_own_that_stands_out_from_both_pages():
+    looks = [*charts.LOOKS.values(), charts.OTHERS]
+    assert len({look.colour for look in looks}) == len({look.symbol for look in looks}) == len(looks)
+    for look in looks:
+        assert min(contrast(look.colour, "#fbfaf8"), contrast(look.colour, "#141518")) >= 3
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+def test_every_measure_has_a_name_and_every_extra_one_a_meaning():
+    extra = set(overview.MEASURES) - set(results.METRICS)
+    assert extra == set(words.MEASURES) == set(words.MEASURE_MEANING)
+
+
+def contrast(one, other):
+    """Of two colours, by WCAG 2."""
+    dark, light = sorted(luminance(colour) for colour in (one, other))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour):
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))

@@ -1,0 +1,38 @@
+"""Parts of a page that open on demand, each on a small page of its own."""
+
+from streamlit.testing.v1 import AppTest
+
+
+def script(part, variant, item):
+    import importlib
+
+    import streamlit as st
+
+    from pages.shared import loaders, sequence
+    from recsys.serving.recommend import Request
+
+    sequence.seed()
+    dataset = loaders.dataset("ml-100k")
+    films = sequence.films(dataset)
+    predictor = loaders.predictor(variant, dataset.name)
+    module = importlib.import_module(f"pages.{part}")
+    st.text(" ".join(map(str, films)))
+    if part == "shared.why":
+        module.body(predictor, films, item)
+    elif part == "watch.themes":
+        module.search(dataset.name)
+    else:
+        module.panel(predictor, Request(films))
+
+
+def opened(part, key=None, s="", variant="bert4rec", item=3):
+    """The module `pages.<part>` for the films of a link; key: of what is to be open."""
+    app = AppTest.from_function(script, kwargs={"part": part, "variant": variant, "item": item}, default_timeout=60)
+    app.query_params["s"] = s
+    if key:
+        app.session_state[key] = True
+    return app.run()
+
+
+def films(app):
+    return app.text[0].value

@@ -1,0 +1,38 @@
+"""What a person reads on a page of the app under test."""
+
+import re
+from html import unescape
+
+from tests.pages import world
+
+
+def film(html):
+    """The title in a card or a row."""
+    return unescape(re.search(r"<b>(.*?)</b>", html)[1])
+
+
+def watched(app):
+    return [film(html.value) for html in app.container(key="sequence").html] if app.session_state.films else []
+
+
+def picks(app):
+    return [film(html.value) for html in app.container(key="picks").html]
+
+
+def said(app):
+    """Sentences and commands, without what is escaped for Markdown."""
+    kinds = ("markdown", "caption", "info", "warning", "code")
+    return " ".join(element.value for kind in kinds for element in app.get(kind)).replace("\\", "")
+
+
+def keys(app):
+    return [button.key for button in app.button]
+
+
+def titles(*items):
+    return [world.TITLES[item][:-7] for item in items]
+
+
+def tagged(html):
+    """Everything in bold."""
+    return [unescape(title) for title in re.findall(r"<b>(.*?)</b>", html)]

@@ -1,0 +1,18 @@
+import pandas as pd
+
+from pages.shared import download
+
+
+def test_text_that_a_spreadsheet_would_run_is_made_harmless():
+    assert download.as_csv(pd.DataFrame({"film": ["=1+1", "Heat"], "rank": [1, -2]})) == "film,rank\n'=1+1,1\nHeat,-2\n"
+
+
+def test_headings_and_the_index_are_made_harmless_too():
+    table = pd.DataFrame([[1]], index=["@sum"], columns=["=1+1"])
+    assert download.as_csv(table, index=True) == "index,'=1+1\n'@sum,1\n"
+
+
+def test_what_begins_with_a_carriage_return_is_made_harmless():
+    heading, cell = download.as_csv(pd.DataFrame({"\r=1": ["\r=1+1"]})).split('"\n')[:2]
+    assert heading.startswith("\"'")
+    assert cell.startswith("\"'")

@@ -1,0 +1,41 @@
+from streamlit.testing.v1 import AppTest
+
+from recsys.errors import RecsysError
+from tests.pages.reading import said
+
+
+def page(error):
+    import streamlit as st
+
+    from pages.shared import errors
+
+    @errors.explained()
+    def part():
+        raise error
+
+    st.text(str(part()))
+    with errors.explained():
+        raise error
+    st.text("the page goes on")
+
+
+def shown(error):
+    return AppTest.from_function(page, kwargs={"error": error}).run()
+
+
+def test_what_a_person_can_mend_is_a_sentence_and_a_command_to_copy():
+    app = shown(RecsysError("there is no such film", "python -m recsys data get ml-100k"))
+    assert not app.exception
+    assert app.warning[0].value.replace("\\", "") == "There is no such film."
+    assert [code.value for code in app.code] == ["python -m recsys data get ml-100k"] * 2
+    assert [text.value for text in app.text] == ["None", "the page goes on"]
+
+
+def test_without_a_command_nothing_is_to_be_typed():
+    app = shown(RecsysError("the disk is full"))
+    assert "The disk is full." in said(app)
+    assert not app.code
+
+
+def test_a_bug_stays_a_bug():
+    assert shown(KeyError("item")).exception[0].value

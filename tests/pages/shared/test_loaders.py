@@ -1,0 +1,51 @@
+from dataclasses import replace
+
+import pytest
+
+from pages.shared import loaders
+from recsys import store
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.models import registry
+from recsys.serving.predictor import variants
+from recsys.serving.recommend import Request, recommend
+from tests import toys
+from tests.pages import world
+from tests.pages.reading import picks
+
+
+def train_otherwise():
+    """Another checkpoint under the same name: everybody watches the films backwards."""
+    forwards = world.build()
+    backwards = replace(
+        toys.dataset([history[::-1] for history in forwards.histories], forwards.n_items, forwards.name),
+        catalog=forwards.catalog,
+    )
+    model = registry.get("bert4rec").model(world.SIZES).fit(LEAVE_ONE_OUT(backwards).train)
+    store.save("bert4rec", model, forwards, seed=0)
+
+
+def test_a_recommender_that_was_trained_again_predicts_otherwise_in_the_next_run(visit):
+    app = visit(s="1-2-3")
+    before = picks(app)
+    app.run()
+    assert picks(app) == before
+    train_otherwise()
+    app.run()
+    assert not app.exception
+    assert picks(app) != before
+
+
+def test_a_predictor_is_kept_until_its_checkpoint_changes(home):
+    first = loaders.predictor("bert4rec", "ml-100k")
+    assert loaders.predictor("bert4rec", "ml-100k") is first
+    train_otherwise()
+    second = loaders.predictor("bert4rec", "ml-100k")
+    assert second is not first
+    assert second.key != first.key
+    request = Request((0, 1, 2))
+    assert [pick.item for pick in recommend(second, request)] != [pick.item for pick in recommend(first, request)]
+
+
+@pytest.mark.parametrize("sets", [3])
+def test_the_cache_holds_all_recommenders_of_three_data_sets(sets):
+    assert sets * len(variants()) <= loaders.KEPT

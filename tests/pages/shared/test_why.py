@@ -1,0 +1,90 @@
+import pytest
+
+from pages.shared import why, words
+from recsys.serving.insight.explain import Explanation, Influence
+from recsys.serving.recommend import Standing
+from tests.pages import world
+from tests.pages.panel import opened
+from tests.pages.reading import said, tagged
+
+SCRIPT = "<script>alert('1')</script> & \"Co\""
+
+
+@pytest.fixture
+def show(home):
+    """Opens the dialog for the films of a link."""
+    return lambda **asked: opened("shared.why", **asked)
+
+
+def test_the_film_watched_just_before_is_named_as_the_reason(show):
+    app = show(s="1-2-3", item=3, variant="markov")  # everybody watches the fourth film after the third
+    assert not app.exception
+    assert f"Mostly because you watched {world.TITLES[2]}" in said(app)
+    assert tagged(app.html[0].value)[0] == world.TITLES[2]
+
+
+def test_an_only_film_is_compared_with_a_newcomer_and_an_empty_list_says_so(show):
+    assert words.WHY_ALONE.format(model="BERT4Rec") in said(show(s="3", item=3))
+    app = show(item=3)
+    assert words.WHY_NEWCOMER.format(model="BERT4Rec") in said(app)
+    assert not app.html
+
+
+def test_a_recommender_that_does_not_look_at_the_films_says_so(show):
+    app = show(s="1-2-3", variant="popular")
+    assert words.WHY_UNMOVED.format(model="Most popular") in said(app)
+    assert not app.html
+
+
+def test_the_rank_is_said_in_a_sentence():
+    assert why.stands(Standing(1, 30, 0.123), "M") == "M's top prediction, at 12.3%."
+    assert why.stands(Standing(4, 30, 0.012), "M") == "M ranks it 4th, at 1.2%."
+    assert why.stands(Standing(1, 30, None), "M") == "M's top prediction."
+    assert why.stands(Standing(22, 30, None), "M") == "M ranks it 22nd."
+    assert why.stands(Standing(None, 30, 0.0), "M") == words.WHY_RULED_OUT.format(model="M")
+
+
+def influence(item, effect, rank=2, probability=0.012):
+    return Influence(item, item, effect, Standing(rank, 30, probability))
+
+
+def explanation(*influences, watched=None):
+    return Explanation(9, Standing(1, 30, 0.1), influences, watched or len(influences))
+
+
+def test_the_reason_names_at_most_two_films_and_the_one_in_the_way():
+    found = explanation(influence(0, 2.0), influence(1, 1.0), influence(2, -0.5), influence(3, 0.2))
+    assert why.because(found, list("ABCD"), "M") == (
+        "Mostly because you watched A, then B. Without C it would rank higher."
+    )
+    assert why.because(explanation(influence(0, 1.0)), ["A"], "M") == "Mostly because you watched A."
+    assert why.because(explanation(influence(0, -1.0)), ["A"], "M") == words.WHY_DESPITE.format(one="A")
+
+
+def test_bars_share_one_scale_and_words_say_what_they_mean():
+    html = why.bars(explanation(influence(0, 2.0), influence(1, -1.0, None)), [SCRIPT, "B"])
+    assert 'class="nr-up" style="width:66.7%"' in html
+    assert 'class="nr-down" style="width:33.3%"' in html
+    assert "--nr-zero:33.3%" in html
+    assert "lifts it: 1.2% without it" in html
+    assert "holds it back: ruled out without it" in html
+    assert "<script" not in html
+
+
+def test_a_long_list_shows_eight_bars_and_says_how_many_films_were_weighed():
+    found = explanation(*[influence(item, 1.0) for item in range(50)], watched=120)
+    assert why.bars(found, [str(item) for item in range(50)]).count("<li") == 8
+    assert words.WHY_NEWEST.format(n=50) in why.notes(found, "M")
+    assert words.WHY_REST.format(n=42) in why.notes(found, "M")
+
+
+def test_links_are_made_of_ids_only(home):
+    dataset = world.build()
+    assert why.links(dataset.catalog, 0) == []
+    dataset.catalog.movies.loc[0, ["imdb_id", "tmdb_id"]] = ["tt0114709", 862]
+    dataset.catalog.movies.loc[1, "imdb_id"] = 'tt1" onclick="alert(1)'
+    imdb, tmdb = why.links(dataset.catalog, 0)
+    assert 'href="https://www.imdb.com/title/tt0114709/"' in imdb
+    assert 'href="https://www.themoviedb.org/movie/862"' in tmdb
+    assert 'rel="noopener' in imdb
+    assert why.links(dataset.catalog, 1) == []

@@ -1,0 +1,196 @@
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from pages.shared import words as common
+from pages.watch import words
+from recsys.data.schema import Catalog
+from recsys.serving.filters import Filters
+from tests.pages import world
+from tests.pages.reading import keys, picks, said, titles, watched
+
+
+def opened(app):
+    """The app with the filters in sight."""
+    app.session_state.filters_open = True
+    return app.run()
+
+
+def filters_label(app):
+    return next(block.proto.popover.label for block in app.get("popover") if "filters_open" in block.proto.popover.id)
+
+
+def test_filters_are_made_only_when_they_are_opened(visit):
+    app = visit(s="1-2-3")
+    assert not app.slider
+    assert len(opened(app).slider) == 2
+    assert not app.exception
+
+
+def test_genres_are_chosen_and_left_out_and_reset_with_a_click(visit):
+    app = opened(visit(s="1-2-3"))
+    everything = picks(app)
+    app.multiselect(key="genres").set_value(["Horror"]).run()
+    assert picks(app)
+    assert all(world.TITLES.index(f"{film} ({year})") % 2 for film, year in with_years(app))
+    app.multiselect(key="without").set_value(["Horror"]).run()
+    assert words.too_strict(["genres", "without"]) in said(app)
+    app.session_state.filters_open = False
+    assert filters_label(app.run()) == words.FILTERS_ON.format(n=2)  # not while it is open
+    app.button(key="reset-here").click().run()
+    assert picks(app) == everything
+    assert opened(app).multiselect(key="genres").value == []
+
+
+def with_years(app):
+    years = {title[:-7]: title[-5:-1] for title in world.TITLES}
+    return [(film, years[film]) for film in picks(app)]
+
+
+def test_nothing_newer_than_the_last_film(visit):
+    last = next(place for place, title in enumerate(world.TITLES) if "1984" in title)
+    app = opened(visit(s=f"1-{last + 1}"))
+    app.toggle(key="no_newer").set_value(True).run()
+    assert picks(app)
+    assert all(int(year) <= 1984 for _, year in with_years(app))
+
+
+def test_years_from_and_to(visit):
+    app = opened(visit(s="1-2-3"))
+    app.slider(key="years").set_value((1990, 1995)).run()
+    assert {year for _, year in with_years(app)} <= {"1990", "1991", "1992", "1993", "1994", "1995"}
+    app.slider(key="years").set_value((1940, 2000)).run()
+    assert filters_label(app) == words.FILTERS
+
+
+def test_variety_reorders_the_films(visit):
+    def comedies(app):
+        return [world.TITLES.index(f"{film} ({year})") % 2 == 0 for film, year in with_years(app)]
+
+    app = visit(s="1-2-3")
+    first = comedies(app)[0]
+    app.session_state.unwanted = tuple(item for item in range(30) if (item % 2 == 0) != first)[:12]
+    assert comedies(opened(app))[:2] == [first, first]
+    app.slider(key="diversity").set_value(1.0).run()
+    assert comedies(app)[:2] == [first, not first]
+
+
+def test_how_well_known_a_film_is_can_be_chosen(visit):
+    app = opened(visit(s="1-2-3"))
+    app.select_slider(key="known").set_value("hidden gems").run()
+    assert not app.exception
+    assert app.session_state.filters == Filters(known="hidden gems")
+
+
+def test_filters_last_over_a_change_of_page_and_of_data(visit):
+    smaller = world.build("ml-latest-small", world.TITLES[:10], first_id=500)
+    catalog = Catalog(
+        smaller.catalog.movies.assign(year=pd.array([1950] * 10, dtype="Int64")), smaller.catalog.left_out
+    )
+    world.save(replace(smaller, catalog=catalog))
+    app = opened(visit(s="1-2-3"))
+    app.multiselect(key="genres").set_value(["Horror"]).run()
+    opened(app).slider(key="years").set_value((1990, 1999)).run()
+    asked = app.session_state.filters
+    app.switch_page("pages/2_compare.py").run().switch_page("pages/1_watch_next.py").run()
+    assert app.session_state.filters == asked
+    app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
+    assert words.too_strict(["years"]) in said(app)
+    assert not opened(app).exception  # although this set has no film of the years that are asked for
+
+
+def test_when_no_single_filter_is_to_blame_the_page_says_so(visit):
+    app = visit(s="1-2-3")
+    app.session_state.filters = Filters(years=(1800, 1801), genres=("Western",))
+    app.run()
+    assert words.ALL_TOO_STRICT in said(app)
+
+
+def refuse(app, movie):
+    next(menu for menu in app.get("menu_button") if menu.key == f"more-{movie}").click(words.NOT_FOR_ME).run()
+
+
+def test_a_film_that_is_not_for_me_leaves_and_can_be_taken_back(visit):
+    app = visit(s="1-2-3")
+    before = picks(app)
+    item = world.TITLES.index(f"{before[0]} ({with_years(app)[0][1]})")
+    refuse(app, item + 1)
+    assert picks(app)[:9] == before[1:]
+    assert watched(app) == titles(0, 1, 2)
+    app.session_state.unwanted_open = True
+    app.run().button(key=f"back-{item}").click().run()
+    assert picks(app) == before
+    assert not [key for key in keys(app) if key.startswith("back-")]
+
+
+def test_undo_covers_both_kinds_of_steps_in_order(visit):
+    app = visit(s="1-2-3")
+    before = picks(app)
+    refuse(app, 5)
+    app.button(key="remove-0").click().run()
+    app.button(key="undo").click().run()
+    assert (watched(app), app.session_state.unwanted) == (titles(0, 1, 2), (4,))
+    app.button(key="undo").click().run()
+    assert picks(app) == before
+    assert app.button(key="undo").disabled
+
+
+def test_unwanted_films_go_along_to_another_data_set(visit):
+    world.save(world.build("ml-latest-small", first_id=500))
+    app = visit(s="1-2-3")
+    refuse(app, 5)
+    app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
+    assert app.session_state.unwanted == (4,)
+    assert world.TITLES[4][:-7] not in picks(app)
+
+
+def test_a_real_viewer_replaces_the_list_and_undo_brings_it_back(visit):
+    app = visit(s="1-2-3")
+    app.session_state.seed, app.session_state.draws = 7, 0
+    app.button(key="surprise").click().run()
+    first = watched(app)
+    assert len(first) == 12
+    assert common.viewer(12, 12, "MovieLens 100K") in said(app)
+    app.button(key="surprise").click().run()
+    assert watched(app) != first
+    app.session_state.draws = 0
+    app.button(key="surprise").click().run()
+    assert watched(app) == first  # the same seed and turn: the same person
+    for _ in range(3):
+        app.button(key="undo").click().run()
+    assert watched(app) == titles(0, 1, 2)
+    assert "A real viewer" not in said(app)
+
+
+def test_a_newcomer_may_take_a_real_viewer(visit):
+    app = visit()
+    app.button(key="surprise").click().run()
+    assert watched(app)
+
+
+def test_files_are_made_when_the_share_panel_is_opened(visit):
+    app = visit(s="1-2-3")
+    assert not app.get("download_button")
+    app.session_state.share = True
+    app.run()
+    assert not app.exception
+    assert [file.label for file in app.get("download_button")] == [
+        words.FILMS_FILE,
+        words.PICKS_FILE,
+        words.JSON_FILE,
+        words.LETTERBOXD_FILE,
+    ]
+    assert "?data=ml-100k&s=1-2-3" in app.code[0].value
+
+
+@pytest.mark.parametrize("view", [common.CARDS, common.LIST])
+def test_films_are_linked_where_their_ids_are_known(visit, home, view):
+    known = world.build("ml-latest-small")
+    movies = known.catalog.movies.assign(imdb_id="tt0114709", tmdb_id=pd.array([862] * 30, dtype="Int64"))
+    world.save(replace(known, catalog=Catalog(movies, known.catalog.left_out)))
+    app = visit(data="ml-latest-small", s="1-2-3")
+    next(group for group in app.get("button_group") if group.key == "view").set_value(view).run()
+    html = app.container(key="picks").html[0].value
+    assert 'href="https://www.imdb.com/title/tt0114709/" target="_blank" rel="noopener" aria-label="' in html
+    assert "on TMDB, in a new tab" in html

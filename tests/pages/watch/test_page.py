@@ -1,0 +1,209 @@
+import pytest
+
+from pages.shared import words as common
+from pages.watch import words
+from recsys import paths
+from recsys.data import movielens
+from recsys.data.schema import DataError
+from tests.pages import world
+from tests.pages.reading import keys, picks, said, titles, watched
+
+
+def test_a_newcomer_is_shown_films_and_three_ready_made_lists(visit):
+    app = visit()
+    assert not app.exception
+    assert len(picks(app)) == 10
+    assert sum(key.startswith("take-") for key in keys(app)) == 3
+    assert "Nothing watched yet" in said(app)
+
+
+def test_a_ready_made_list_fills_the_sequence(visit):
+    app = visit()
+    app.button(key="take-Animated family films").click().run()
+    assert watched(app) == ["Aladdin", "The Lion King", "Beauty and the Beast", "Pinocchio", "Toy Story"]
+    assert app.query_params["s"].count("-") == 4
+
+
+def test_a_link_reproduces_a_sequence_and_its_predictions(visit):
+    app = visit(data="ml-100k", s="1-2-3")
+    assert watched(app) == titles(0, 1, 2)
+    assert world.TITLES[3][:-7] in picks(app)[:3]  # everybody watched that one next
+    assert app.query_params == {"data": "ml-100k", "s": "1-2-3"}
+
+
+def test_films_are_found_by_typing_and_added_by_a_click(visit):
+    app = visit(s="1")
+    before = picks(app)
+    app.text_input(key="search").set_value("toy stroy").run()
+    toy_story = world.TITLES.index("Toy Story (1995)")
+    app.button(key=f"found-{toy_story + 1}").click().run()
+    assert watched(app) == titles(0, toy_story)
+    assert app.text_input(key="search").value == ""
+    assert app.query_params["s"] == f"1-{toy_story + 1}"
+    assert picks(app) != before
+
+
+def test_a_film_that_is_listed_already_cannot_be_added_again(visit):
+    app = visit(s=str(world.TITLES.index("Toy Story (1995)") + 1))
+    app.text_input(key="search").set_value("toy story").run()
+    found = next(button for button in app.button if button.key.startswith("found-"))
+    assert found.disabled
+    assert words.ALREADY in found.label
+
+
+def test_a_film_that_was_left_out_of_training_is_found_but_cannot_be_added(visit):
+    app = visit()
+    app.text_input(key="search").set_value("rare bird").run()
+    found = app.button(key=f"found-{len(world.TITLES) + 1}")
+    assert found.disabled
+    assert "too few ratings" in found.label
+
+
+def test_a_search_without_a_hit_says_what_to_try(visit):
+    app = visit()
+    app.text_input(key="search").set_value("zzzzqqqq").run()
+    assert common.NOTHING_FOUND in said(app)
+
+
+def test_predictions_follow_when_a_film_is_moved(visit):
+    app = visit(s="6-10")
+    before = picks(app)
+    app.button(key="down-0").click().run()
+    assert watched(app) == titles(9, 5)
+    assert app.query_params["s"] == "10-6"
+    assert picks(app) != before
+    app.button(key="up-1").click().run()
+    assert picks(app) == before
+
+
+def test_the_first_film_cannot_go_up_nor_the_last_one_down(visit):
+    app = visit(s="1-2")
+    assert app.button(key="up-0").disabled
+    assert app.button(key="down-1").disabled
+
+
+def test_every_step_can_be_undone(visit):
+    app = visit(s="1-2-3")
+    app.button(key="remove-1").click().run()
+    assert watched(app) == titles(0, 2)
+    app.button(key="clear").click().run()
+    assert watched(app) == []
+    assert "s" not in app.query_params
+    app.button(key="undo").click().run()
+    app.button(key="undo").click().run()
+    assert watched(app) == titles(0, 1, 2)
+    assert app.button(key="undo").disabled
+
+
+def test_a_recommended_film_can_be_added(visit):
+    app = visit(s="1-2-3")
+    app.button(key="pick-4").click().run()
+    assert watched(app) == titles(0, 1, 2, 3)
+    assert world.TITLES[3][:-7] not in picks(app)
+
+
+def test_films_already_watched_come_back_when_asked_for(visit):
+    app = visit(s="1-2-3")
+    assert not {*picks(app)} & {*titles(0, 1, 2)}
+    for button in app.get("button_group"):
+        if button.key == "how_many":
+            button.set_value(20)
+    app.session_state.filters_open = True
+    app.run().toggle(key="hide_seen").set_value(False).run()
+    assert {*picks(app)} & {*titles(0, 1, 2)}
+
+
+def test_when_every_film_was_watched_the_page_says_what_to_do(visit):
+    app = visit(s="-".join(str(film + 1) for film in range(len(world.TITLES))))
+    assert words.NONE_LEFT in said(app)
+    assert watched(app) == titles(*range(24, 30))  # long lists come by pages, the latest first in sight
+
+
+def test_another_recommender_answers_when_chosen(visit):
+    app = visit(s="1-2-3")
+    assert words.PROBABILITIES.format(model="BERT4Rec", among=words.AMONG_UNWATCHED) in said(app)
+    app.selectbox(key="model").set_value("popular").run()
+    assert words.NO_PROBABILITIES.format(model="Most popular") in said(app)
+
+
+def test_an_untrained_recommender_says_how_to_train_it_and_another_one_stands_in(visit, home):
+    world.untrain()
+    app = visit(s="1-2-3")
+    assert "-m recsys train bert4rec --dataset ml-100k" in said(app)
+    assert words.INSTEAD.format(model="Most popular") in said(app)
+    assert len(picks(app)) == 10
+
+
+def test_an_unknown_film_in_a_link_is_skipped_and_the_page_says_so(visit):
+    app = visit(s="1-99999-3")
+    assert watched(app) == titles(0, 2)
+    assert "not in this data set" in said(app)
+    app.button(key="remove-0").click().run()
+    assert not app.warning
+
+
+HOSTILE = ["<script>alert(1)</script>", "../../etc/passwd", "-1--2-nan", "9" * 10_000, "1" + "-1" * 5_000]
+
+
+@pytest.mark.parametrize("link", HOSTILE)
+def test_no_link_breaks_the_page(visit, link):
+    app = visit(s=link)
+    assert not app.exception
+    assert len(watched(app)) <= 1
+    assert app.warning
+
+
+def test_a_link_to_an_unknown_data_set_shows_the_first_one(visit):
+    app = visit(data="../etc", s="1-2")
+    assert common.STRANGE_DATA in said(app)
+    assert app.query_params == {"data": "ml-100k"}
+
+
+def test_a_data_set_that_is_not_here_says_what_to_type_and_the_link_is_kept(visit, home):
+    app = visit(data="ml-1m", s="1-2")
+    assert "-m recsys data get ml-1m" in said(app)
+    assert app.query_params == {"data": "ml-1m", "s": "1-2"}
+    world.save(world.build("ml-1m"))
+    app.run()
+    assert watched(app) == titles(0, 1)
+
+
+def test_films_go_along_to_another_data_set_by_title(visit):
+    world.save(world.build("ml-latest-small", [*world.TITLES[:10], *world.TITLES[11:]], first_id=500))
+    app = visit(s="2-11-3")
+    app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
+    assert watched(app) == titles(1, 2)
+    assert app.query_params == {"data": "ml-latest-small", "s": "501-502"}
+    assert common.LOST.format(n=1, all=3, data="MovieLens latest-small") in said(app)
+
+
+def test_the_sequence_survives_a_change_of_page(visit):
+    app = visit(s="1-2-3").switch_page("pages/2_compare.py").run()
+    assert app.query_params["s"] == "1-2-3"
+    app.switch_page("pages/3_evaluation.py").run()
+    assert app.query_params["s"] == "1-2-3"
+    assert watched(app.switch_page("pages/1_watch_next.py").run()) == titles(0, 1, 2)
+
+
+def test_the_first_start_fetches_the_data_and_a_failure_can_be_tried_again(visit, home, monkeypatch):
+    fetched = paths.prepared("ml-100k").rename(home / "elsewhere")
+
+    def fail(name, report):
+        report({"stage": "download", "done": 1, "total": 2})
+        raise DataError("no network; connect and try again")
+
+    monkeypatch.setattr(movielens, "ensure", fail)
+    app = visit(s="1-2")
+    assert "No network" in said(app)
+    assert app.button[0].label == common.RETRY
+
+    monkeypatch.setattr(movielens, "ensure", lambda name, report: fetched.rename(paths.prepared(name)))
+    app.button[0].click().run()
+    assert watched(app) == titles(0, 1)
+
+
+def test_every_button_says_what_it_does(visit):
+    app = visit(s="1-2-3")
+    labels = [button.label for button in app.button]
+    assert all(labels)
+    assert len(set(labels)) == len(labels)

@@ -1,0 +1,55 @@
+import pytest
+
+from pages.watch import words
+from tests.pages import world
+from tests.pages.panel import films, opened
+from tests.pages.reading import said, tagged
+
+
+@pytest.fixture
+def show(home):
+    """Opens the panel for the films of a link."""
+    return lambda **asked: opened("watch.plan", "plan", **asked)
+
+
+def evening(app):
+    return [tagged(html.value)[0] for html in app.container(key="evening").html]
+
+
+def test_an_evening_continues_the_list_and_all_of_it_can_be_added(show):
+    app = show(s="1-2-3", variant="markov")  # everybody watches the fourth film after the third
+    assert not app.exception
+    planned = evening(app)
+    assert len(set(planned)) == 5
+    assert not {*planned} & {title[:-7] for title in world.TITLES[:3]}
+    assert planned[0] == world.TITLES[3][:-7]
+    app.button(key="plan-add").click().run()
+    assert films(app).startswith("0 1 2 3")
+    assert len(films(app).split()) == 8
+
+
+def test_a_film_that_is_turned_down_is_replaced_and_what_stood_before_it_stays(show):
+    app = show(s="1-2-3")
+    before = evening(app)
+    third = next(button for button in app.button if before[2] in button.label.replace("\\", ""))
+    third.click().run()
+    after = evening(app)
+    assert after[:2] == before[:2]
+    assert before[2] not in after
+    assert len(after) == 5
+    app.button(key="plan-afresh").click().run()
+    assert evening(app) == before
+
+
+def test_when_films_run_out_the_evening_says_so(show):
+    app = show(s="-".join(str(film + 1) for film in range(28)))
+    assert words.PLAN_SHORT.format(n=2) in said(app)
+    app = show(s="-".join(str(film + 1) for film in range(30)))
+    assert words.PLAN_EMPTY in said(app)
+    assert app.button(key="plan-add").disabled
+
+
+def test_a_recommender_without_probabilities_plans_by_rank(show):
+    app = show(s="1-2", variant="popular")
+    assert words.PLAN_BY_RANK.format(model="Most popular") in said(app)
+    assert len(evening(app)) == 5

@@ -1,0 +1,87 @@
+import pytest
+
+from pages.shared import loaders
+from pages.watch import words
+from recsys.data.download import DownloadError
+from recsys.text import encoder
+from recsys.text.films import film_vectors
+from tests.models.conftest import words_as_vectors
+from tests.pages import world
+from tests.pages.panel import films, opened
+from tests.pages.reading import said
+
+
+@pytest.fixture
+def theme(home, monkeypatch):
+    """Opens the search by theme; the encoder is `words_as_vectors`, unless `has` says what is missing."""
+
+    def open_search(has=("vectors", "encoder"), s="1"):
+        if "vectors" in has:
+            film_vectors("ml-100k", loaders.dataset("ml-100k").catalog)
+        monkeypatch.setattr(encoder, "load", encoder_loader("encoder" in has))
+        return opened("watch.themes", "theme-open", s=s)
+
+    return open_search
+
+
+def encoder_loader(here):
+    def load(report, fetch=True):
+        if not (here or fetch):
+            raise DownloadError("the sentence encoder is not on this machine; fetch it first")
+        return words_as_vectors
+
+    return load
+
+
+def near(app):
+    return [button for button in app.button if button.key.startswith("near-")]
+
+
+def test_films_are_found_by_theme_and_added_by_a_click(theme):
+    app = theme()
+    app.text_input(key="theme").set_value("Horror").run()
+    assert not app.exception
+    assert len(near(app)) == 8
+    assert all("Horror" in button.label for button in near(app) if not button.disabled)
+    first = next(button for button in near(app) if not button.disabled)
+    first.click().run()
+    assert films(app) == f"0 {int(first.key.removeprefix('near-')) - 1}"
+    assert app.text_input(key="theme").value == "Horror"
+
+
+def test_a_film_of_the_list_is_not_offered_twice(theme):
+    app = theme(s="2")
+    app.text_input(key="theme").set_value(f"{world.TITLES[1]}. Horror").run()
+    assert near(app)[0].disabled
+    assert words.ALREADY in near(app)[0].label
+
+
+def test_a_set_without_sentence_vectors_is_searched_by_words_and_says_what_to_type(theme):
+    app = theme(has=["encoder"])
+    assert words.THEME_MISSING["vectors"] in said(app)
+    assert app.code[0].value.endswith("-m recsys train content-sentence --dataset ml-100k")
+    app.text_input(key="theme").set_value("some horror").run()
+    assert "Horror" in near(app)[0].label
+    app.text_input(key="theme").set_value("zzzz").run()
+    assert words.THEME_NONE in said(app)
+
+
+def test_a_missing_encoder_is_fetched_when_asked_for(theme, monkeypatch):
+    app = theme(has=["vectors"])
+    assert words.THEME_MISSING["encoder"] in said(app)
+    monkeypatch.setattr(encoder, "load", encoder_loader(here=True))
+    app.button(key="theme-fetch").click().run()
+    assert words.THEME_MISSING["encoder"] not in said(app)
+
+
+def test_a_failed_download_is_a_sentence(theme, monkeypatch):
+    app = theme(has=["vectors"])
+
+    def fail(report, fetch=True):
+        report({"stage": "download", "done": 1, "total": 2})
+        raise DownloadError("there is no network; connect and try again")
+
+    monkeypatch.setattr(encoder, "load", fail)
+    app.button(key="theme-fetch").click().run()
+    assert not app.exception
+    assert "There is no network; connect and try again." in said(app)

@@ -1,0 +1,78 @@
+import pytest
+
+from pages.watch import what_if, words
+from recsys.data.schema import Film
+from recsys.serving.insight.what_if import Shift, Turn
+from recsys.serving.recommend import Standing
+from tests.pages import world
+from tests.pages.panel import films, opened
+from tests.pages.reading import said, tagged
+
+SCRIPT = "<script>alert('1')</script> & \"Co\""
+
+
+@pytest.fixture
+def show(home):
+    """Opens the panel for the films of a link."""
+    return lambda **asked: opened("watch.what_if", "what-if", **asked)
+
+
+def test_a_closed_panel_computes_nothing(home, monkeypatch):
+    monkeypatch.setattr(what_if, "shifts", None)  # would fail if it were called
+    app = opened("watch.what_if")
+    assert not app.exception
+    assert not app.html
+
+
+def test_dropping_the_latest_film_shows_what_would_change_and_the_list_stays(show):
+    app = show(s="1-2-3")
+    assert not app.exception
+    assert films(app) == "0 1 2"
+    assert world.TITLES[2] in tagged(app.html[0].value)  # not watched then, so it comes back as the next
+    assert "came in" in said(app)
+
+
+def test_a_film_is_moved_and_the_change_made_real(show):
+    app = show(s="1-2-3")
+    app.get("button_group")[0].set_value(words.MOVED).run()
+    app.number_input[0].set_value(1).run()
+    assert films(app) == "0 1 2"
+    app.button(key="what-if-apply").click().run()
+    assert not app.exception
+    assert films(app) == "2 0 1"
+
+
+def test_the_same_position_is_no_change(show):
+    app = show(s="1-2-3")
+    app.get("button_group")[0].set_value(words.MOVED).run()
+    app.number_input[0].set_value(3).run()
+    assert words.THERE_ALREADY.format(position=3) in said(app)
+
+
+def test_an_only_film_can_be_dropped_and_an_empty_list_says_what_to_do(show):
+    app = show(s="1")
+    app.button(key="what-if-apply").click().run()
+    assert not app.exception
+    assert films(app) == ""
+    assert words.WHAT_IF_EMPTY in said(app)
+
+
+def test_a_recommender_that_does_not_mind_says_so(show):
+    app = show(s="1-2-3", variant="popular")
+    app.get("button_group")[0].set_value(words.MOVED).run()
+    assert words.UNCHANGED.format(k=10, model="Most popular") in said(app)
+
+
+def test_shifts_are_told_in_words_and_counted():
+    found = [
+        Shift(0, Standing(7, 50, 0.01), Standing(1, 50, 0.2), Turn.ROSE),
+        Shift(1, Standing(None, 50, 0.3), Standing(2, 50, 0.1), Turn.ENTERED),
+        Shift(2, Standing(2, 50, 0.1), Standing(40, 50, 0.001), Turn.LEFT),
+    ]
+    assert what_if.summary(found, 2, "M") == "1 came in, 1 rose, 1 dropped out."
+    html = what_if.table(found, [Film(item, SCRIPT, 1999, "") for item in range(3)])
+    assert "rose from 7 to 1" in html
+    assert "came in at 2, as it can now be recommended" in html
+    assert "dropped out, from 2 to 40" in html
+    assert "1.0% → 20.0%" in html
+    assert "<script" not in html
