@@ -88,9 +88,10 @@ def influence(predictor: Predictor, films: tuple[int, ...]) -> None:
     if not panel.open:
         return
     with panel:
-        for first in recommend(predictor, Request(films, k=1)):
+        request = Request(films, k=1)
+        for first in recommend(predictor, request):
             st.markdown(f"**{common.plain(first.film.label)}**")
-            why.body(predictor, films, first.item)
+            why.body(predictor, request, first.item)
 
 
 def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:

@@ -10,22 +10,22 @@ from recsys.data.schema import Catalog
 from recsys.serving.films.links import film_links
 from recsys.serving.insight.explain import NOTICEABLE, Explanation, Influence, explain
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Standing
+from recsys.serving.recommend import Request, Standing
 
 SHOWN = 8  # films in the list, the strongest
 
 
-def dialog(predictor: Predictor, films: tuple[int, ...], item: int) -> None:
+def dialog(predictor: Predictor, request: Request, item: int) -> None:
     """Open the dialog about one recommended item; call it in the run that the click started, not in a callback."""
     title = words.plain(words.WHY_TITLE.format(film=predictor.dataset.catalog.films[item].label))
-    st.dialog(title, width="medium")(body)(predictor, films, item)
+    st.dialog(title, width="medium")(body)(predictor, request, item)
 
 
 @errors.explained()
-def body(predictor: Predictor, films: tuple[int, ...], item: int) -> None:
+def body(predictor: Predictor, request: Request, item: int) -> None:
     """What the dialog holds."""
     catalog, model = predictor.dataset.catalog, predictor.title
-    found = explained(predictor, films, item)
+    found = explained(predictor, request, item)
     titles = [film.label for film in catalog.films]
     st.markdown(words.plain(stands(found.standing, model)))
     st.markdown(f"**{words.plain(because(found, titles, model))}**")
@@ -38,9 +38,9 @@ def body(predictor: Predictor, films: tuple[int, ...], item: int) -> None:
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=loaders.BY_KEY)
-def explained(predictor: Predictor, films: tuple[int, ...], item: int) -> Explanation:
+def explained(predictor: Predictor, request: Request, item: int) -> Explanation:
     """The influence of each film, kept."""
-    return explain(predictor, films, [item])[0]
+    return explain(predictor, request, [item])[0]
 
 
 def stands(standing: Standing, model: str) -> str:
@@ -66,10 +66,10 @@ def because(found: Explanation, titles: Sequence[str], model: str) -> str:
 
 
 def notes(found: Explanation, model: str) -> list[str]:
-    """How it was found out, among which films, and which of the visitor's were left aside."""
+    """How it was found out, and which of the visitor's films were left aside."""
     if not found.influences:
         return []
-    said = [(words.WHY_ALONE if found.watched == 1 else words.WHY_HOW).format(model=model), words.WHY_AMONG]
+    said = [(words.WHY_ALONE if found.watched == 1 else words.WHY_HOW).format(model=model)]
     if found.watched > len(found.influences):
         said.append(words.WHY_NEWEST.format(n=len(found.influences)))
     if len(found.influences) > SHOWN and (found.lifted_by or found.lowered_by):

@@ -60,7 +60,6 @@ WHY_HOW = (
     "Each of your films was left out in turn, and {model} predicted again. The longer the bar, the larger the change."
 )
 WHY_ALONE = "Your only film was left out, and {model} predicted as for somebody new."
-WHY_AMONG = "Rank and probability are those among all films that you have not watched, whatever your filters."
 WHY_NEWEST = "Only your newest {n} films were left out in turn."
 WHY_REST = "{n} more of your films made a smaller difference."
 LIFTS, LOWERS, NO_MATTER = "lifts it", "holds it back", "makes no difference"

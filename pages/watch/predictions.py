@@ -119,7 +119,7 @@ def actions(answer: Answer, pick: Recommendation) -> None:
         args=(menu, pick.item),
     )
     if chosen == words.WHY:
-        why.dialog(answer.predictor, answer.request.history, pick.item)
+        why.dialog(answer.predictor, answer.request, pick.item)
 
 
 def choose_from_menu(menu: str, item: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Request, not_listed, rankings_without, valid_items
+from recsys.serving.recommend import Request, hidden_mask, rankings_without, valid_items
 
 FILMS = 5  # of an evening
 BEAM = 5  # beginnings that are kept open
@@ -67,8 +67,7 @@ def plan(
 
 def _hidden(predictor: Predictor, request: Request, rejected: Sequence[int]) -> np.ndarray:
     """(I,) bool: the films that are not planned, whatever is planned before them."""
-    hidden = np.zeros(predictor.dataset.n_items, bool)
-    hidden[not_listed(predictor, request)] = True
+    hidden = hidden_mask(predictor, request)
     hidden[valid_items(predictor.dataset, [*request.history, *rejected])] = True
     return hidden
 

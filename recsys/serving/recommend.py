@@ -131,8 +131,9 @@ def standings_in(ranking: Ranking, items: Sequence[int]) -> list[Standing]:
 
 def listed(predictor: Predictor, requests: Sequence[Request]) -> Iterator[Ranking]:
     """The ranking of all films that each request allows, in order; k and diversity do not matter."""
-    hidden = (not_listed(predictor, request) for request in requests)
-    return rankings_without(predictor, [request.history for request in requests], hidden)
+    histories = [valid_items(predictor.dataset, request.history) for request in requests]
+    hidden = (not_listed(predictor, request, seen) for request, seen in zip(requests, histories, strict=True))
+    return rankings_without(predictor, histories, hidden)
 
 
 def rankings(predictor: Predictor, histories: Sequence[History], hide_seen: bool = True) -> Iterator[Ranking]:
@@ -155,14 +156,21 @@ def rankings_without(
             yield Ranking.of(scores, next(left_out), predictor.log_probabilities)
 
 
-def not_listed(predictor: Predictor, request: Request) -> np.ndarray:
-    """The films that a request hides: items (n,), or where it has filters a mask (I,) bool."""
-    seen = valid_items(predictor.dataset, request.history if request.filters.hide_seen else ())
+def not_listed(predictor: Predictor, request: Request, history: np.ndarray) -> np.ndarray:
+    """The films that a request hides: items (n,), or where it has filters a mask (I,) bool; history: its own, (n,)."""
+    seen = history if request.filters.hide_seen else history[:0]
     unwanted = valid_items(predictor.dataset, request.unwanted)
     if not request.filters.narrow:
         return np.append(seen, unwanted) if len(unwanted) else seen
     hidden = ~film_filters.allowed(predictor.facts, request.filters, request.history)
     hidden[seen] = hidden[unwanted] = True
+    return hidden
+
+
+def hidden_mask(predictor: Predictor, request: Request) -> np.ndarray:
+    """(I,) bool: the films that a request hides."""
+    hidden = np.zeros(predictor.dataset.n_items, bool)
+    hidden[not_listed(predictor, request, valid_items(predictor.dataset, request.history))] = True
     return hidden
 
 
@@ -185,10 +193,10 @@ def valid_items(dataset: Dataset, history: History) -> np.ndarray:
         return np.zeros(0, np.int64)
     if items.ndim != 1 or items.dtype.kind not in "iu":
         raise ServingError("a history is a flat list of item numbers; turn titles into items first")
-    unknown = items[(items < 0) | (items >= dataset.n_items)]
-    if len(unknown):
-        raise ServingError(f"there is no item {unknown[0]} among {dataset.n_items}; pass items, not MovieLens ids")
-    return items.astype(np.int64)
+    if items.min() < 0 or items.max() >= dataset.n_items:
+        unknown = items[(items < 0) | (items >= dataset.n_items)][0]
+        raise ServingError(f"there is no item {unknown} among {dataset.n_items}; pass items, not MovieLens ids")
+    return items.astype(np.int64, copy=False)
 
 
 def _scores(predictor: Predictor, histories: Sequence[History]) -> np.ndarray:

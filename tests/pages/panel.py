@@ -18,7 +18,7 @@ def script(part, variant, item):
     module = importlib.import_module(f"pages.{part}")
     st.text(" ".join(map(str, films)))
     if part == "shared.why":
-        module.body(predictor, films, item)
+        module.body(predictor, Request(films), item)
     elif part == "watch.themes":
         module.search(dataset.name)
     else:

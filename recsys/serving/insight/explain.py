@@ -14,7 +14,7 @@ import numpy as np
 from recsys.models.base import Recommender
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import History, Standing, rankings_without, standings_in, valid_items
+from recsys.serving.recommend import Request, Standing, hidden_mask, rankings_without, standings_in, valid_items
 
 MOST = 50  # films that are left out in turn, the newest: even a long history takes about a second
 LEAST = -50.0  # stands for minus infinity, so that the effect on a film that was ruled out is a number
@@ -59,17 +59,19 @@ class _Outcome:
     strength: float  # log-probability; where a model has none, standard deviations above the mean score
 
 
-def explain(predictor: Predictor, history: History, items: Sequence[int]) -> list[Explanation]:
-    """One explanation for each of `items` (0…I-1) after a history of items, oldest first.
+def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> list[Explanation]:
+    """One explanation for each of `items` (0…I-1) as answers to a request; its k and diversity do not matter.
 
-    The films of the whole history do not compete, not even the one left out, so that all N + 1 lists are of the same
+    The films compete that the request lists, and `items`; not the one left out, so that all N + 1 lists are of the same
     films. At most MOST films are left out, and none that the model does not read. A history of one film is compared
     with the empty one; an empty history has no influences. Raises ServingError and ScoreError as `recommend` does.
     """
-    watched, wanted = valid_items(predictor.dataset, history), valid_items(predictor.dataset, items).tolist()
+    watched = valid_items(predictor.dataset, request.history)
+    wanted = valid_items(predictor.dataset, items).tolist()
     positions = np.arange(len(watched))[-weighed(predictor.model) :]
     histories = [watched, *(np.delete(watched, position) for position in positions)]
-    hidden = np.setdiff1d(watched, wanted)
+    hidden = hidden_mask(predictor, request)
+    hidden[wanted] = False
     whole, *others = (_outcomes(ranking, wanted) for ranking in rankings_without(predictor, histories, repeat(hidden)))
     return [
         Explanation(item, whole[item].standing, _influences(watched, positions, whole, others, item), len(watched))

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from recsys.serving.filters import Filters
 from recsys.serving.insight import explain as explaining
 from recsys.serving.insight.explain import LEAST, explain
 from recsys.serving.recommend import Request, ServingError, Standing, recommend
@@ -11,7 +12,7 @@ WORLD = toys.cycle(n_items=6)
 
 
 def explained(model, history, items):
-    return explain(predictor(WORLD, model), history, items)
+    return explain(predictor(WORLD, model), Request(tuple(history)), items)
 
 
 def test_the_film_that_pulled_most_comes_first_and_the_one_that_did_harm_is_not_among_them():
@@ -33,8 +34,17 @@ def test_the_effect_is_the_change_of_the_log_probability_among_the_films_not_wat
 def test_the_standing_is_that_of_the_recommendation():
     ready = predictor(WORLD, Pulls(pulls(f0_5=2.0, f1_4=1.0)))
     first, second, *_ = recommend(ready, Request((0, 1)))
-    for pick, why in zip((first, second), explain(ready, [0, 1], [first.item, second.item]), strict=True):
+    for pick, why in zip((first, second), explain(ready, Request((0, 1)), [first.item, second.item]), strict=True):
         assert why.standing == Standing(pick.rank, 4, pytest.approx(pick.probability))
+
+
+def test_with_filters_it_stands_where_the_filtered_list_shows_it():
+    ready = predictor(WORLD, Pulls(pulls(f0_5=1.0, f1_4=2.0, f0_3=3.0)))
+    request = Request((0, 1), filters=Filters(genres=("Horror",)), unwanted=(3,))  # odd films, of which 5 alone is left
+    [shown] = recommend(ready, request)
+    [why] = explain(ready, request, [shown.item])
+    assert why.standing == Standing(1, 1, pytest.approx(shown.probability))
+    assert why.influences[0].without.of == 1
 
 
 def test_watched_films_do_not_compete_for_a_rank_not_even_the_one_left_out():
