@@ -33,11 +33,16 @@ def test_importing_costs_nothing():
     assert subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, check=False).returncode == 0
 
 
+def lines_of(page):
+    """The lines that a page shows, without its indent."""
+    text = (paths.REPOSITORY / page).read_text("utf-8")
+    indent, shown = re.search(r"^( *)(import recsys\n.+?ndcg@10\"\]\)\n)", text, re.MULTILINE | re.DOTALL).groups()
+    return re.sub(rf"^{indent}", "", shown, flags=re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", ["README.md", "recsys/__init__.py"])
 def test_the_lines_that_are_shown_work_as_they_stand(furnished, page):
-    text = (paths.REPOSITORY / page).read_text("utf-8")
-    (shown,) = re.findall(r"^ *import recsys\n(?:^(?! *```).+\n)+", text, re.MULTILINE)
-    code = "\n".join(line.removeprefix("    ") if page.endswith(".py") else line for line in shown.splitlines())
+    code = lines_of(page)
     code = code.replace("Toy Story (1995)", world.TITLES[0]).replace("Apollo 13 (1995)", world.TITLES[1])
     environment = os.environ | {"RECSYS_HOME": str(furnished)}
     ended = subprocess.run(

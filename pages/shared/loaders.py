@@ -1,12 +1,11 @@
 """What the pages share: data sets, title indexes and recommenders, each loaded once for all visitors."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
 from pages.shared import words
-from recsys import store
 from recsys.data import movielens
 from recsys.data.schema import Dataset
 from recsys.serving import filters
@@ -37,30 +36,13 @@ def facts(name: str) -> filters.Facts:
     return filters.facts(dataset(name))
 
 
-class Loaded(NamedTuple):
-    """A predictor and the stamp of the checkpoint that it was loaded from."""
-
-    predictor: Predictor
-    stamp: str
-
-    @property
-    def is_current(self) -> bool:
-        """Whether the checkpoint is still that one: a recommender that was trained again is loaded again."""
-        return self.stamp == store.stamp(self.predictor.variant.name, self.predictor.dataset.name)
-
-
-@st.cache_resource(max_entries=KEPT, show_spinner=words.GETTING_READY, validate=lambda loaded: loaded.is_current)
-def _loaded(variant_name: str, dataset_name: str) -> Loaded:
-    stamp = store.stamp(variant_name, dataset_name)  # before loading, so that nothing newer is missed
-    return Loaded(load(variant_name, dataset(dataset_name)), stamp)
-
-
+@st.cache_resource(max_entries=KEPT, show_spinner=words.GETTING_READY, validate=lambda predictor: predictor.is_current)
 def predictor(variant_name: str, dataset_name: str) -> Predictor:
     """A recommender ready to answer for a data set; the page says so while it is loaded or fitted.
 
-    Raises StoreError, with the command, for one that must be trained first.
+    One that was trained again is loaded again. Raises StoreError, with the command, for one that must be trained first.
     """
-    return _loaded(variant_name, dataset_name).predictor
+    return load(variant_name, dataset(dataset_name))
 
 
 def fallback(dataset_name: str) -> Predictor:

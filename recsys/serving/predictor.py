@@ -54,12 +54,15 @@ def load(variant_name: str, dataset: Dataset, report: Callable[[dict[str, Any]],
     """
     hold_to_one_thread()
     variant = registry.get(variant_name)
-    key = _key(variant_name, dataset)  # before loading, so that a checkpoint written meanwhile is seen as a newer one
-    return Predictor(dataset, variant, store.ready(variant_name, dataset, report=report), key)
+    stamp = store.stamp(variant_name, dataset.name)  # before loading, so that what is written meanwhile counts as newer
+    model = store.ready(variant_name, dataset, report=report)
+    return Predictor(dataset, variant, model, _key(variant_name, dataset, stamp))
 
 
-def _key(variant_name: str, dataset: Dataset) -> str:
-    return f"{dataset.name}/{variant_name}/{store.stamp(variant_name, dataset.name)}/{dataset.fingerprint}"
+def _key(variant_name: str, dataset: Dataset, stamp: str = "") -> str:
+    """What tells one predictor from another; the stamp is today's where there was no checkpoint before."""
+    stamp = stamp or store.stamp(variant_name, dataset.name)
+    return f"{dataset.name}/{variant_name}/{stamp}/{dataset.fingerprint}"
 
 
 def hold_to_one_thread() -> None:

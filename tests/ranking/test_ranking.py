@@ -56,7 +56,11 @@ def test_a_list_holds_as_many_items_as_are_asked_for_or_as_there_are():
 def test_the_list_is_that_of_a_stable_sort_however_long_the_row_and_many_the_ties(n_items, k):
     rng = np.random.default_rng(n_items + k)
     hidden = rng.integers(n_items, size=n_items // 3)
-    for scores in (rng.normal(size=n_items), rng.integers(20, size=n_items).astype(float), np.sort(rng.random(n_items))):
+    for scores in (
+        rng.normal(size=n_items),
+        rng.integers(20, size=n_items).astype(float),
+        np.sort(rng.random(n_items)),
+    ):
         ranking = Ranking.of(scores.astype(np.float32), hidden)
         expected = np.argsort(-ranking.scores, kind="stable")[:k]
         assert ranking.top(k).tolist() == expected.tolist()

@@ -48,7 +48,7 @@ def test_the_trained_ones_are_those_whose_weights_are_there():
 
 def test_another_checkpoint_and_other_histories_have_another_key():
     dataset, other = toys.cycle(), toys.cycle(seed=1)
-    load(FALLBACK, dataset)  # fits and keeps it
+    assert load(FALLBACK, dataset).is_current  # fits and keeps it
     first, again = load(FALLBACK, dataset), load(FALLBACK, dataset)
     assert first.key == again.key
     assert first.is_current
