@@ -11,11 +11,12 @@ Importing this costs nothing: NumPy, pandas and torch are loaded by the first ca
 person can mend is a `recsys.errors.RecsysError`, with a sentence and, where there is one, the command that mends it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recsys.data.schema import Dataset
+    from recsys.progress import Report
     from recsys.serving.filters import Filters
     from recsys.serving.predictor import Predictor
     from recsys.serving.recommend import Recommendation
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["TitleRecommender", "evaluate", "load", "recommender", "recommenders"]
 
 
-def load(name: str = "ml-100k", report: "Callable[[dict[str, Any]], None] | None" = None) -> "Dataset":
+def load(name: str = "ml-100k", report: "Report | None" = None) -> "Dataset":
     """A MovieLens data set (Harper and Konstan, 2015): U users, I films, and who watched what in which order.
 
     ml-100k is fetched when it is missing; the others are there after `python -m recsys data get NAME`. `report` is
@@ -43,9 +44,7 @@ def recommenders() -> list[str]:
     return registry.names()
 
 
-def recommender(
-    name: str, data: "Dataset", report: "Callable[[dict[str, Any]], None] | None" = None
-) -> "TitleRecommender":
+def recommender(name: str, data: "Dataset", report: "Report | None" = None) -> "TitleRecommender":
     """A recommender that is ready for `data`: loaded, or fitted on first use and kept.
 
     From here on NumPy and torch compute on one thread: one history is too little work to divide. `report` is called

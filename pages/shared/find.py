@@ -9,8 +9,6 @@ from pages.shared import loaders, words
 from recsys.data.schema import Film
 from recsys.serving.films.search import Found
 
-Width = int | str
-
 
 def box(
     dataset_name: str,

@@ -4,7 +4,7 @@ import contextlib
 import io
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from recsys.errors import MissingLibraryError, recsys_command
 
@@ -17,13 +17,6 @@ except ImportError as error:  # a bare training machine
 Options = TypeVar("Options")
 Flag = Annotated[bool, conf.FlagCreatePairsOff]  # --json, without --no-json
 FLAT = (conf.OmitArgPrefixes, conf.PositionalMetavarFromFieldName)  # --epochs, not --settings.schedule.epochs
-
-
-class Command(Protocol):
-    """The options of a command, which can be carried out."""
-
-    def run(self) -> int:
-        """Do it; returns the exit code. Raises RecsysError for what a person can mend."""
 
 
 def read(

@@ -87,7 +87,6 @@ def by_time(dataset: Dataset) -> Split:
 
 LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out)
 BY_TIME = Splitting("time", by_time, reads_times=True)
-SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, BY_TIME)}
 
 
 def cuts(dataset: Dataset) -> Cuts:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Variant
-from recsys.models.neural import FEW_USERS, NeuralModule, NeuralRecommender, check_encoder, check_heads, check_loss
+from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_encoder, check_heads, check_loss
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout
 from recsys.models.nn.transformer import Block, attention_by_layer
@@ -145,10 +145,6 @@ class Bert4Rec(NeuralRecommender):
         added = None if positions is None else positions.weight.detach()[: len(tokens)].cpu().numpy()
         return items.cpu().numpy()[tokens], added
 
-    def _batch_of_one(self, tokens: np.ndarray) -> Tensor:
-        """Tokens (T,) → (1, T) int64, where the module is."""
-        return torch.from_numpy(tokens.astype(np.int64))[None].to(self.device)
-
     def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
         """The Cloze task: mask items of the histories `rows` (B,), to be predicted from those left."""
         sequences = self.sequences([histories[row] for row in rows], rows, draws)
@@ -241,6 +237,6 @@ SMALL = replace(
 
 VARIANTS = {
     "bert4rec": Variant(
-        Bert4Rec, "BERT4Rec", "Transformers", "arXiv:1904.06690", presets=dict.fromkeys(FEW_USERS, SMALL)
+        Bert4Rec, "BERT4Rec", "Transformers", "arXiv:1904.06690", presets=dict.fromkeys(SMALL_SETS, SMALL)
     ),
 }

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Variant
-from recsys.models.neural import FEW_USERS, NeuralModule, NeuralRecommender, check_encoder, check_loss
+from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_encoder, check_loss
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.models.nn.pooling import running_mean
@@ -109,5 +109,5 @@ SMALL = replace(
 )
 
 VARIANTS = {
-    "caser": Variant(Caser, "Caser", "Convolutional", "arXiv:1809.07426", presets=dict.fromkeys(FEW_USERS, SMALL)),
+    "caser": Variant(Caser, "Caser", "Convolutional", "arXiv:1809.07426", presets=dict.fromkeys(SMALL_SETS, SMALL)),
 }

@@ -76,7 +76,7 @@ class Fpmc(NeuralRecommender):
     module: FpmcModule
 
 
-def few_users(config: FpmcConfig) -> FpmcConfig:
+def on_small(config: FpmcConfig) -> FpmcConfig:
     """The same, tuned for a set of some hundred users."""
     return replace(config, schedule=replace(config.schedule, batch_size=16, lr=2e-3, ema_decay=0.99, epochs=25))
 
@@ -86,6 +86,6 @@ FMC = FpmcConfig(personal=False)
 PAPER = "doi:10.1145/1772690.1772773"
 
 VARIANTS = {
-    "fmc": Variant(Fpmc, "FMC", "Markov with factors", PAPER, FMC, {"ml-100k": few_users(FMC)}),
-    "fpmc": Variant(Fpmc, "FPMC", "Markov with factors", PAPER, FPMC, {"ml-100k": few_users(FPMC)}),
+    "fmc": Variant(Fpmc, "FMC", "Markov with factors", PAPER, FMC, {"ml-100k": on_small(FMC)}),
+    "fpmc": Variant(Fpmc, "FPMC", "Markov with factors", PAPER, FPMC, {"ml-100k": on_small(FPMC)}),
 }

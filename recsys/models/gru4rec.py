@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Variant
-from recsys.models.neural import FEW_USERS, NeuralModule, NeuralRecommender, check_encoder, check_loss
+from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_encoder, check_loss
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.training.loop import Schedule
@@ -81,7 +81,7 @@ class Gru4Rec(NeuralRecommender):
             initialise_from_pmi(module.items, None, train, self.config.init, seed)
 
 
-def few_users(config: Gru4RecConfig) -> Gru4RecConfig:
+def on_small(config: Gru4RecConfig) -> Gru4RecConfig:
     """The same loss, tuned for sets of some hundred users."""
     schedule = replace(config.schedule, batch_size=16, epochs=30, ema_decay=0.995, warmup_steps=100, validate_every=3)
     return replace(config, dropout=0.3, schedule=schedule)
@@ -101,15 +101,20 @@ VARIANTS = {
         "Recurrent",
         "arXiv:1511.06939",
         SOFTMAX,
-        dict.fromkeys(FEW_USERS, few_users(SOFTMAX)),
+        dict.fromkeys(SMALL_SETS, on_small(SOFTMAX)),
     ),
     "gru4rec-bpr": Variant(
-        Gru4Rec, "GRU4Rec, BPR", "Recurrent", "arXiv:1511.06939", BPR, dict.fromkeys(FEW_USERS, few_users(BPR))
+        Gru4Rec, "GRU4Rec, BPR", "Recurrent", "arXiv:1511.06939", BPR, dict.fromkeys(SMALL_SETS, on_small(BPR))
     ),
     "gru4rec-top1": Variant(
-        Gru4Rec, "GRU4Rec, TOP1", "Recurrent", "arXiv:1511.06939", TOP1, dict.fromkeys(FEW_USERS, few_users(TOP1))
+        Gru4Rec, "GRU4Rec, TOP1", "Recurrent", "arXiv:1511.06939", TOP1, dict.fromkeys(SMALL_SETS, on_small(TOP1))
     ),
     "gru4rec-plus": Variant(
-        Gru4Rec, "GRU4Rec+", "Recurrent", "arXiv:1706.03847", BPR_MAX, dict.fromkeys(FEW_USERS, few_users(BPR_MAX))
+        Gru4Rec,
+        "GRU4Rec+",
+        "Recurrent",
+        "arXiv:1706.03847",
+        BPR_MAX,
+        dict.fromkeys(SMALL_SETS, on_small(BPR_MAX)),
     ),
 }

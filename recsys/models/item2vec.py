@@ -197,7 +197,7 @@ def neighbours(row: np.ndarray, window: np.ndarray) -> Iterator[tuple[np.ndarray
             yield centre[within], neighbour[within]
 
 
-def few_users(config: Item2VecConfig) -> Item2VecConfig:
+def on_small(config: Item2VecConfig) -> Item2VecConfig:
     """The same, tuned for a set of some hundred users."""
     return replace(config, schedule=replace(config.schedule, batch_size=16, ema_decay=0.99))
 
@@ -207,8 +207,8 @@ CBOW = Item2VecConfig(cbow=True)
 PAPER = "arXiv:1603.04259"
 
 VARIANTS = {
-    "item2vec-cbow": Variant(Item2Vec, "item2vec, CBOW", "Film embeddings", PAPER, CBOW, {"ml-100k": few_users(CBOW)}),
+    "item2vec-cbow": Variant(Item2Vec, "item2vec, CBOW", "Film embeddings", PAPER, CBOW, {"ml-100k": on_small(CBOW)}),
     "item2vec-skipgram": Variant(
-        Item2Vec, "item2vec, skip-gram", "Film embeddings", PAPER, SKIP_GRAM, {"ml-100k": few_users(SKIP_GRAM)}
+        Item2Vec, "item2vec, skip-gram", "Film embeddings", PAPER, SKIP_GRAM, {"ml-100k": on_small(SKIP_GRAM)}
     ),
 }

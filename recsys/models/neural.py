@@ -26,7 +26,7 @@ from recsys.training.run import Run
 
 SCORE_BATCH = 32  # histories scored at once on a CPU, whose caches hold no more; on a GPU eight times as many
 SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # lowest where scores are log p(item) + a constant
-FEW_USERS = ("ml-100k", "ml-latest-small")  # data sets of some hundred users
+SMALL_SETS = ("ml-100k", "ml-latest-small")  # data sets of some hundred users
 
 
 def check_encoder(config: Any, **sizes: int) -> None:
@@ -189,6 +189,10 @@ class NeuralRecommender(Recommender):
             tokens = torch.from_numpy(pad(np.concatenate(batch), lengths, module.padding)).to(device)  # (B, T)
             last = torch.from_numpy(lengths - 1)[:, None].to(device)  # (B, 1)
             yield rows, module.logits(module(tokens, last)[:, 0]).float().cpu().numpy()
+
+    def _batch_of_one(self, tokens: np.ndarray) -> Tensor:
+        """Tokens (T,) → (1, T) int64, where the module is."""
+        return torch.from_numpy(tokens.astype(np.int64))[None].to(self.device)
 
     def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
         """log p that the next item is each of `items` (n,), by one row of scores (I,) → (n,) float64, or None.

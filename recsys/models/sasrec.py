@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Variant
-from recsys.models.neural import FEW_USERS, NeuralModule, NeuralRecommender, check_encoder, check_heads, check_loss
+from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_encoder, check_heads, check_loss
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout
 from recsys.models.nn.transformer import Block, attention_by_layer
@@ -103,11 +103,11 @@ class SasRec(NeuralRecommender):
 
         Rows sum to 1; there is none on later positions.
         """
-        x = self.module.embed(torch.from_numpy(tokens.astype(np.int64))[None].to(self.device))
+        x = self.module.embed(self._batch_of_one(tokens))
         return attention_by_layer(self.module.blocks, x, None)[:, 0].float().cpu().numpy()
 
 
-def few_users(config: SasRecConfig) -> SasRecConfig:
+def on_small(config: SasRecConfig) -> SasRecConfig:
     """The same loss, tuned for sets of some hundred users."""
     schedule = replace(config.schedule, batch_size=16, ema_decay=0.995, validate_every=5)
     return replace(config, dropout=0.3, schedule=schedule)
@@ -125,12 +125,12 @@ VARIANTS = {
         "Transformers",
         "arXiv:2309.07602",
         SOFTMAX,
-        dict.fromkeys(FEW_USERS, few_users(SOFTMAX)),
+        dict.fromkeys(SMALL_SETS, on_small(SOFTMAX)),
     ),
     "sasrec-bce": Variant(
-        SasRec, "SASRec, BCE", "Transformers", "arXiv:1808.09781", BCE, dict.fromkeys(FEW_USERS, few_users(BCE))
+        SasRec, "SASRec, BCE", "Transformers", "arXiv:1808.09781", BCE, dict.fromkeys(SMALL_SETS, on_small(BCE))
     ),
     "gsasrec": Variant(
-        SasRec, "gSASRec", "Transformers", "arXiv:2308.07192", GBCE, dict.fromkeys(FEW_USERS, few_users(GBCE))
+        SasRec, "gSASRec", "Transformers", "arXiv:2308.07192", GBCE, dict.fromkeys(SMALL_SETS, on_small(GBCE))
     ),
 }

@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
 
 from recsys import store
 from recsys.data.schema import Dataset
 from recsys.models import registry
 from recsys.models.base import Recommender, Variant
+from recsys.progress import Report, ignore
 from recsys.ranking.ranking import LogProbabilities
 from recsys.serving.filters import Facts, facts
-from recsys.training.run import ignore
 
 FALLBACK = "popular"  # needs no training, so it can always answer
 
@@ -46,7 +45,7 @@ class Predictor:
         return self.model.log_probabilities if self.model.calibrated else None
 
 
-def load(variant_name: str, dataset: Dataset, report: Callable[[dict[str, Any]], None] = ignore) -> Predictor:
+def load(variant_name: str, dataset: Dataset, report: Report = ignore) -> Predictor:
     """A recommender for a data set: loaded, or fitted on first use where that takes seconds.
 
     From here on NumPy and torch compute on one thread, see `hold_to_one_thread`. Raises StoreError, with the command,

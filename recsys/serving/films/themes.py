@@ -16,9 +16,9 @@ from scipy import sparse
 from recsys.data.download import DownloadError
 from recsys.data.schema import Dataset
 from recsys.errors import MissingLibraryError
+from recsys.progress import Report, ignore
 from recsys.text import encoder
 from recsys.text.films import film_texts, kept_vectors, tfidf_words
-from recsys.training.run import ignore
 
 LONGEST = 300  # characters of a theme that are read
 
@@ -76,7 +76,7 @@ def open_index(dataset: Dataset) -> ThemeIndex:
     return ThemeIndex(vectors, lambda texts: encode(texts, ignore))
 
 
-def fetch_encoder(report: Callable[[dict[str, Any]], None]) -> None:
+def fetch_encoder(report: Report) -> None:
     """Download the sentence encoder, 90 MB, once; reports {"stage": "download", "done", "total"}.
 
     Raises DownloadError, and MissingLibraryError without sentence-transformers.
