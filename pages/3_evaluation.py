@@ -6,6 +6,7 @@ from pages.evaluation import choice, sections, words
 from pages.shared import errors
 from pages.shared import words as common
 from pages.shared.frame import enter
+from recsys.data import movielens
 from recsys.errors import recsys_command
 from recsys.evaluation import results
 
@@ -17,4 +18,4 @@ with errors.explained():
         sections.report(*choice.dataset_and_protocol(available))
     else:
         st.info(words.NO_RESULTS, icon=":material/leaderboard:")
-        errors.command(recsys_command("evaluate", "popular", "--dataset", "ml-100k", "--protocol", "full"))
+        errors.command(recsys_command("evaluate", "popular", "--dataset", movielens.FIRST, "--protocol", "full"))

@@ -1,7 +1,7 @@
 """NextReel as a library: load a data set, have films recommended, measure a recommender.
 
     import recsys
-    data = recsys.load("ml-100k")
+    data = recsys.load()
     bert4rec = recsys.recommender("bert4rec", data)
     for one in bert4rec.recommend(["Toy Story (1995)", "Apollo 13 (1995)"], k=5):
         print(one.rank, one.film.label, one.probability)
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 __all__ = ["TitleRecommender", "evaluate", "load", "recommender", "recommenders"]
 
 
-def load(name: str = "ml-100k", report: "Report | None" = None) -> "Dataset":
+def load(name: str = "ml-latest-sample", report: "Report | None" = None) -> "Dataset":
     """A MovieLens data set (Harper and Konstan, 2015): U users, I films, and who watched what in which order.
 
-    ml-100k is fetched when it is missing; the others are there after `python -m recsys data get NAME`. `report` is
+    ml-latest-sample comes with the project; the others are there after `python -m recsys data get NAME`. `report` is
     called with events (`recsys.progress`). Raises MissingData, with that command, DataError for a name that no set
-    has, DownloadError when ml-100k cannot be had.
+    has.
     """
     from recsys.data import movielens
     from recsys.progress import ignore

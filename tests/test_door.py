@@ -16,7 +16,7 @@ from tests.pages import world
 
 @pytest.fixture(scope="module")
 def furnished(tmp_path_factory):
-    """A home with a small ml-100k and a BERT4Rec that has learnt something of it."""
+    """A home with a small ml-latest-sample and a BERT4Rec that has learnt something of it."""
     home = tmp_path_factory.mktemp("home")
     world.furnish(home)
     return home
@@ -25,7 +25,7 @@ def furnished(tmp_path_factory):
 @pytest.fixture
 def data(furnished, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(furnished))
-    return recsys.load("ml-100k")
+    return recsys.load("ml-latest-sample")
 
 
 def test_importing_costs_nothing():
@@ -63,7 +63,7 @@ def test_recommendations_can_be_filtered_and_know_their_film(data):
     bert4rec = recsys.recommender("bert4rec", data)
     (one,) = bert4rec.recommend([world.TITLES[4]], k=1, filters=Filters(genres=("Horror",)))
     assert (one.rank, one.film.genres) == (1, "Horror")
-    assert repr(bert4rec) == "<BERT4Rec for ml-100k>"
+    assert repr(bert4rec) == "<BERT4Rec for ml-latest-sample>"
 
 
 def test_an_unknown_title_a_recommender_and_a_data_set_are_errors_with_a_sentence(data):

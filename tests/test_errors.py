@@ -24,7 +24,7 @@ def run(command, path, cwd=None):
 def test_a_command_that_is_shown_works_when_pasted(path, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", path)
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    assert "ml-100k" in run(recsys_command("data", "list"), path)
+    assert "ml-latest-sample" in run(recsys_command("data", "list"), path)
 
 
 @pytest.mark.parametrize("path", [ACTIVE, INACTIVE])

@@ -9,7 +9,7 @@ from recsys.data import movielens
 from recsys.data.schema import Dataset
 from recsys.errors import RecsysError
 
-FIRST_SET = "ml-100k"  # fetched by itself on the first start
+FIRST_SET = movielens.FIRST  # comes with the project; prepared on the first start
 
 
 def open_dataset(name: str) -> Dataset | None:

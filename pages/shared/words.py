@@ -15,13 +15,13 @@ EVALUATION_HELP = "How well each recommender finds the film that people really w
 # Data
 DATA = "Films from"
 DATA_HELP = "Each data set has its own films and its own trained recommenders."
-FETCHING = "Fetching MovieLens 100K. This happens once."
+FETCHING = "Getting the films ready. This happens once."
 PARSING = "Reading the ratings"
 RETRY = "Try again"
 TYPE = "In a terminal, type:"
 LOOK_AGAIN = "Look again"
 NOT_SHOWN = "{n} files cannot be shown"
-STRANGE_DATA = "The link names a data set that does not exist, so this shows MovieLens 100K."
+STRANGE_DATA = "The link names a data set that does not exist, so this shows the films that come with the app."
 LOST = "{n} of your {all} films are not in {data}."
 
 # The sequence

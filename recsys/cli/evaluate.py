@@ -16,7 +16,7 @@ class Evaluate:
     """Measure a recommender and write the result file."""
 
     model: conf.Positional[str]  # a name, or all; what cannot be measured is named and skipped then
-    dataset: str = "ml-100k"  # data set, on this machine
+    dataset: str = "ml-latest-sample"  # data set, on this machine
     protocol: ProtocolOrAll = "full"  # what is measured, or all
     seeds: tuple[int, ...] = ()  # without any, every seed that was trained
     part: Literal["test", "valid"] = "test"  # valid is for choosing between settings and writes no file

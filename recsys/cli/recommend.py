@@ -18,7 +18,7 @@ class Recommend:
     """Print the films to watch after a history. Only the answer goes to stdout."""
 
     titles: conf.Positional[tuple[str, ...]] = ()  # what was watched, oldest first, such as "Toy Story (1995)"
-    dataset: str = "ml-100k"  # data set; ml-100k is fetched when it is missing
+    dataset: str = "ml-latest-sample"  # data set; this one comes with the project
     model: str = "bert4rec"  # the recommender; it is loaded, or fitted on first use
     k: Annotated[int, conf.arg(aliases=("-k",))] = 10  # how many films
     json: flags.Flag = False  # print a JSON list

@@ -25,7 +25,7 @@ class Options:
     """What every training takes."""
 
     model: Annotated[str, conf.Suppress, conf.Fixed] = ""
-    dataset: str = "ml-100k"  # data set, on this machine
+    dataset: str = "ml-latest-sample"  # data set, on this machine
     protocol: ProtocolName = "full"  # what is to measure it: protocols that split the data alike share what is trained
     device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
     seed: int = 0  # of everything random

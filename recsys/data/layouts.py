@@ -44,6 +44,11 @@ class Raw:
     films: pd.DataFrame  # (F, 7) with MOVIE_COLUMNS, rated or not
     tags: Tags = field(default_factory=Tags)  # of those films
 
+    def reordered(self, order: np.ndarray) -> "Raw":
+        """The same ratings in another order, given as (E,) rows."""
+        parts = (self.user[order], self.movie[order], self.rating[order], self.timestamp[order])
+        return Raw(*parts, self.films, self.tags)
+
 
 class Archive:
     """The members of a zip file by their last name, whatever the folder in it is called."""

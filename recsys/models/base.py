@@ -108,7 +108,7 @@ class Variant:
     """A recommender as people choose it: an architecture with its settings. A row of a model file's VARIANTS."""
 
     architecture: type[Recommender]
-    title: str  # for people: "SASRec, BCE"
+    title: str  # for people: "SASRec (BCE)"
     family: str  # the group that it belongs to: "Transformers"
     paper: str = ""  # "arXiv:1808.09781"
     config: Any = None  # the defaults of this variant; None: those of the architecture

@@ -97,17 +97,17 @@ BPR_MAX = Gru4RecConfig(schedule=THIRTY_EPOCHS, loss="bpr-max", negatives=512, s
 VARIANTS = {
     "gru4rec-ce": Variant(
         Gru4Rec,
-        "GRU4Rec, softmax",
+        "GRU4Rec (softmax)",
         "Recurrent",
         "arXiv:1511.06939",
         SOFTMAX,
         dict.fromkeys(SMALL_SETS, on_small(SOFTMAX)),
     ),
     "gru4rec-bpr": Variant(
-        Gru4Rec, "GRU4Rec, BPR", "Recurrent", "arXiv:1511.06939", BPR, dict.fromkeys(SMALL_SETS, on_small(BPR))
+        Gru4Rec, "GRU4Rec (BPR)", "Recurrent", "arXiv:1511.06939", BPR, dict.fromkeys(SMALL_SETS, on_small(BPR))
     ),
     "gru4rec-top1": Variant(
-        Gru4Rec, "GRU4Rec, TOP1", "Recurrent", "arXiv:1511.06939", TOP1, dict.fromkeys(SMALL_SETS, on_small(TOP1))
+        Gru4Rec, "GRU4Rec (TOP1)", "Recurrent", "arXiv:1511.06939", TOP1, dict.fromkeys(SMALL_SETS, on_small(TOP1))
     ),
     "gru4rec-plus": Variant(
         Gru4Rec,

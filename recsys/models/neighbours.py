@@ -200,7 +200,7 @@ VARIANTS = {
     ),
     "user-knn-centred": Variant(
         UserKnn,
-        "User kNN, centred",
+        "User kNN (centred)",
         "Neighbours",
         config=UserKnnConfig(centred=True),
         presets={

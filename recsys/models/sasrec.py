@@ -121,14 +121,14 @@ GBCE = SasRecConfig(schedule=SIXTY_EPOCHS, loss="gbce", negatives=256, gbce_t=0.
 VARIANTS = {
     "sasrec-softmax": Variant(
         SasRec,
-        "SASRec, softmax",
+        "SASRec (softmax)",
         "Transformers",
         "arXiv:2309.07602",
         SOFTMAX,
         dict.fromkeys(SMALL_SETS, on_small(SOFTMAX)),
     ),
     "sasrec-bce": Variant(
-        SasRec, "SASRec, BCE", "Transformers", "arXiv:1808.09781", BCE, dict.fromkeys(SMALL_SETS, on_small(BCE))
+        SasRec, "SASRec (BCE)", "Transformers", "arXiv:1808.09781", BCE, dict.fromkeys(SMALL_SETS, on_small(BCE))
     ),
     "gsasrec": Variant(
         SasRec, "gSASRec", "Transformers", "arXiv:2308.07192", GBCE, dict.fromkeys(SMALL_SETS, on_small(GBCE))

@@ -3,8 +3,8 @@ from recsys.evaluation import evaluate as run
 
 
 def test_what_is_timed_is_the_evaluation_itself(toy_home):
-    result = evaluate.measure(evaluate.Options("ml-100k", "popular"))
+    result = evaluate.measure(evaluate.Options("ml-latest-sample", "popular"))
     assert result["ndcg@10"] == run.evaluate("popular", toy_home)["mean"]["ndcg@10"]
     assert (result["users"], result["films"], result["device"]) == (60, 20, "cpu")
     assert result["users_per_second"] > 0
-    assert "60 users of ml-100k, 20 films ranked for each" in evaluate.lines(result)[0]
+    assert "60 users of ml-latest-sample, 20 films ranked for each" in evaluate.lines(result)[0]

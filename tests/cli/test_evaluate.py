@@ -18,7 +18,7 @@ def test_all_measures_what_can_be_measured_and_names_the_rest(capsys):
     assert main(["evaluate", "all", "--protocol", "all"]) == 0
     said = capsys.readouterr()
     assert [line.split()[:2] for line in said.out.splitlines()] == [["counts", "full"], ["counts", "time"]]
-    assert "skipped trained, full: no checkpoint for trained on ml-100k; run: " in said.err
+    assert "skipped trained, full: no checkpoint for trained on ml-latest-sample; run: " in said.err
     assert "skipped counts, popularity-100: " in said.err  # the toy has too few films to draw from
     assert {protocol for _, protocol in results.available()} == {"full", "time"}
 
@@ -40,7 +40,7 @@ def test_a_bug_in_one_of_all_is_no_skipped_line(monkeypatch):
 def test_one_result_is_a_table_with_every_metric(capsys):
     assert main(["evaluate", "counts", "--part", "valid"]) == 0
     heading, columns, *rows = capsys.readouterr().out.splitlines()
-    assert heading == "Counts · ml-100k · full · valid"
+    assert heading == "Counts · ml-latest-sample · full · valid"
     assert columns.split() == ["mean", "95", "%", "from", "to", "±", "std", "seed", "0"]
     assert [row.split()[0] for row in rows] == list(results.METRICS)
     assert results.available() == []  # validation leaves no file

@@ -67,5 +67,5 @@ def test_a_step_that_fails_ends_it(fetched, capsys, monkeypatch):
 
 
 def test_a_set_that_the_thesis_does_not_know_is_refused(fetched, capsys):
-    assert thesis("--dataset", "ml-100k") == 1
-    assert "no row for ml-100k" in capsys.readouterr().err
+    assert thesis("--dataset", "ml-latest-sample") == 1
+    assert "no row for ml-latest-sample" in capsys.readouterr().err

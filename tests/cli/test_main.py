@@ -25,14 +25,14 @@ SMALL = shlex.split("--dim 16 --length 12 --epochs 4 --batch-size 32 --validate-
 
 
 def checkpoint(variant, seed):
-    return paths.checkpoint("ml-100k", LEAVE_ONE_OUT.name, variant, seed)
+    return paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, variant, seed)
 
 
 def test_train_evaluate_and_recommend_work_on_one_another(home, capsys):
-    assert main(["train", "bert4rec", "--dataset", "ml-100k", "--seed", "3", *SMALL]) == 0
+    assert main(["train", "bert4rec", "--dataset", "ml-latest-sample", "--seed", "3", *SMALL]) == 0
     assert "epoch   4/4" in capsys.readouterr().out
-    assert main(["evaluate", "bert4rec", "--dataset", "ml-100k"]) == 0
-    document = results.load("ml-100k", "full", "bert4rec")
+    assert main(["evaluate", "bert4rec", "--dataset", "ml-latest-sample"]) == 0
+    document = results.load("ml-latest-sample", "full", "bert4rec")
     assert [run["seed"] for run in document["seeds"]] == [3]
     assert document["config"]["dim"] == 16
     capsys.readouterr()
@@ -44,7 +44,7 @@ def test_train_evaluate_and_recommend_work_on_one_another(home, capsys):
 
 def test_a_model_that_only_counts_can_be_trained_too(home, capsys):
     assert main(["train", "popular"]) == 0
-    assert store.find("popular", "ml-100k", seed=0)
+    assert store.find("popular", "ml-latest-sample", seed=0)
 
 
 def test_progress_can_be_read_by_programs(home, capsys):
@@ -79,7 +79,7 @@ def test_a_killed_training_goes_on_and_ends_where_an_unbroken_one_does(home):
         (["train", "bert5rec"], "no model is called bert5rec; there are: bert4rec"),
         (["train", "bert4rec", "--device", "cuda:9"], "use --device cpu"),
         (["train", "bert4rec", "--length", "1"], "length is 1, but must be at least 2"),
-        (["evaluate", "bert4rec", "--dataset", "ml-100k"], "-m recsys train bert4rec --dataset ml-100k"),
+        (["evaluate", "bert4rec", "--dataset", "ml-latest-sample"], "-m recsys train bert4rec --dataset ml-latest-sample"),
         (["evaluate", "popular", "--protocol", "popularity-100"], "use --protocol full"),
         (["report", "--dataset", "ml-1m"], "-m recsys evaluate"),
         (["recommend", "--model", "nobody", "Film 1"], "no model is called nobody"),

@@ -18,7 +18,7 @@ def settings(*arguments):
 
 
 def notes(variant, splitting=LEAVE_ONE_OUT, seed=0):
-    return read_sealed(paths.checkpoint("ml-100k", splitting.name, variant, seed) / store.META)["notes"]
+    return read_sealed(paths.checkpoint("ml-latest-sample", splitting.name, variant, seed) / store.META)["notes"]
 
 
 def test_every_setting_is_a_flag_and_those_of_the_schedule_come_out_flat():
@@ -31,10 +31,10 @@ def test_a_setting_with_a_few_values_can_be_chosen():
 
 
 def test_what_is_not_said_is_as_tuned_for_the_data_set():
-    for name in ("ml-1m", "ml-100k", "unheard-of"):
+    for name in ("ml-1m", "ml-latest-sample", "unheard-of"):
         assert settings("bert4rec", "--dataset", name) == registry.get("bert4rec").preset(name)
-    other = settings("bert4rec", "--epochs", "4", "--dataset", "ml-100k")
-    assert other.schedule.batch_size == registry.get("bert4rec").preset("ml-100k").schedule.batch_size
+    other = settings("bert4rec", "--epochs", "4", "--dataset", "ml-latest-sample")
+    assert other.schedule.batch_size == registry.get("bert4rec").preset("ml-latest-sample").schedule.batch_size
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -77,13 +77,13 @@ def test_the_notes_are_those_of_the_trainer_and_not_of_the_rounded_log(home, mon
 def test_protocols_that_split_alike_share_what_is_trained_and_others_do_not(home):
     assert main(["train", "popular", "--protocol", "popularity-100"]) == 0
     assert main(["train", "popular", "--protocol", "time", "--seed", "4"]) == 0
-    assert store.find("popular", "ml-100k", 0, LEAVE_ONE_OUT)
-    assert store.find("popular", "ml-100k", 0, BY_TIME) is None
-    assert store.find("popular", "ml-100k", 4, BY_TIME)
+    assert store.find("popular", "ml-latest-sample", 0, LEAVE_ONE_OUT)
+    assert store.find("popular", "ml-latest-sample", 0, BY_TIME) is None
+    assert store.find("popular", "ml-latest-sample", 4, BY_TIME)
 
 
 def test_a_finished_run_leaves_nothing_to_resume(home):
     from recsys.training import resume
 
     assert main(["train", "bert4rec", *SMALL, "--save-every", "0"]) == 0
-    assert not (paths.checkpoint("ml-100k", LEAVE_ONE_OUT.name, "bert4rec", 0) / resume.FILE).exists()
+    assert not (paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, "bert4rec", 0) / resume.FILE).exists()

@@ -72,14 +72,14 @@ def test_what_lists_are_like_is_printed_where_it_was_measured():
 
 
 def test_only_what_is_asked_for_is_printed():
-    keep("popular", RIGHT, dataset="ml-100k")
+    keep("popular", RIGHT, dataset="ml-latest-sample")
     keep("popular", WRONG)
     keep("als", WRONG, protocol="time")
     brief = report.report(["ml-1m"], ["full"], brief=True)
     assert list(rows(brief)) == ["popular"]
     assert "## " not in brief
     sections = [line for line in report.report().splitlines() if line.startswith("## ")]
-    assert sections == ["## ml-100k, protocol full", "## ml-1m, protocol full", "## ml-1m, protocol time"]
+    assert sections == ["## ml-latest-sample, protocol full", "## ml-1m, protocol full", "## ml-1m, protocol time"]
 
 
 def test_without_results_there_is_a_command_that_makes_some():

@@ -12,7 +12,7 @@ def script(part, variant, item):
     from recsys.serving.recommend import Request
 
     sequence.seed()
-    dataset = loaders.dataset("ml-100k")
+    dataset = loaders.dataset("ml-latest-sample")
     films = sequence.films(dataset)
     predictor = loaders.predictor(variant, dataset.name)
     module = importlib.import_module(f"pages.{part}")

@@ -36,7 +36,7 @@ SIZES = Bert4RecConfig(
 )
 
 
-def build(name: str = "ml-100k", titles: list[str] = TITLES, first_id: int = 1) -> Dataset:
+def build(name: str = "ml-latest-sample", titles: list[str] = TITLES, first_id: int = 1) -> Dataset:
     """The data set, unsaved; film i has the id `first_id + i`, and the one that training left out comes last."""
     cycle = toys.cycle(len(titles))
     return replace(cycle, name=name, catalog=Catalog(films(titles, first_id), films([RARE], first_id + len(titles))))
@@ -75,4 +75,4 @@ def train(dataset: Dataset, config: Bert4RecConfig = SIZES) -> None:
 
 def untrain() -> None:
     """Take the BERT4Rec away again."""
-    (paths.checkpoint("ml-100k", LEAVE_ONE_OUT.name, "bert4rec", 0) / store.META).unlink()
+    (paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, "bert4rec", 0) / store.META).unlink()

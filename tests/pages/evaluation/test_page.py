@@ -19,7 +19,7 @@ from tests.pages.reading import said
 @pytest.fixture
 def measured(home):
     """Two recommenders with results over two data sets and two protocols."""
-    for dataset in ("ml-100k", "ml-1m"):
+    for dataset in ("ml-latest-sample", "ml-1m"):
         for protocol in ("full", "popularity-100"):
             for variant, ranks in {"popular": [[4, 30, 9]], "bert4rec": [[1, 2, 3], [1, 2, 12]]}.items():
                 results.write(result(variant, dataset, protocol, np.array(ranks)), np.array(ranks))
@@ -38,7 +38,7 @@ def result(variant, dataset, protocol, ranks):
         "paper": "",
         "dataset": dataset,
         "protocol": {"name": protocol},
-        "fingerprint": world.build().fingerprint if dataset == "ml-100k" else "of data that is not here",
+        "fingerprint": world.build().fingerprint if dataset == "ml-latest-sample" else "of data that is not here",
         "config": {},
         "users": ranks.shape[1],
         "seeds": [{"seed": seed, "metrics": values} for seed, values in enumerate(by_seed)],
@@ -55,7 +55,7 @@ def measured_here(home):
     n = len(LEAVE_ONE_OUT(data).test)
     for variant, rank in {"bert4rec": 1, "popular": 25}.items():
         ranks = np.full((1, n), rank)
-        document = result(variant, "ml-100k", "full", ranks) | {"fingerprint": data.fingerprint}
+        document = result(variant, "ml-latest-sample", "full", ranks) | {"fingerprint": data.fingerprint}
         document |= {"interval": {"ndcg@10": [0.25, 0.75]}, "beyond": {"novelty@10": 9.0 + rank}}
         results.write(document, ranks)
     return data
@@ -139,7 +139,7 @@ def test_families_leave_out_the_others_and_what_was_published_of_them(visit, mea
 def test_the_data_set_of_the_visitor_is_shown_first_and_can_be_changed(visit, measured):
     app = visit("evaluation", data="ml-1m")
     assert app.selectbox(key="results_of").value == "ml-1m"
-    app.selectbox(key="results_of").set_value("ml-100k").run()
+    app.selectbox(key="results_of").set_value("ml-latest-sample").run()
     figures(app)
     assert len(app.dataframe) == 1  # nobody published figures for it
 
@@ -172,12 +172,12 @@ def test_protocols_show_the_places_of_the_same_models_under_each(visit, measured
 def test_trade_offs_set_any_two_measures_against_each_other(visit, measured_here):
     app = open_section(visit("evaluation"), "measures")
     assert (chart(app)[0]["x"], chart(app)[0]["y"]) == ([10.0, 34.0], [1.0, 0.0])
-    app.get_by_key("across-ml-100k-full").set_value("mrr").run()
+    app.get_by_key("across-ml-latest-sample-full").set_value("mrr").run()
     assert chart(app)[0]["x"] == pytest.approx([1, 1 / 25])
 
 
 def test_learning_shows_what_was_logged_by_epoch_or_by_time(visit, measured):
-    folder = paths.checkpoint("ml-100k", LEAVE_ONE_OUT.name, "bert4rec", 0)
+    folder = paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, "bert4rec", 0)
     events = [{"epoch": 1, "loss": 6.5, "seconds": 3}, {"epoch": 2, "loss": 5.5, "ndcg@10": 0.1, "seconds": 7}]
     (folder / "log.jsonl").write_text("\n".join(map(json.dumps, events)), "utf-8")
     app = open_section(visit("evaluation"), "curves")
@@ -205,11 +205,11 @@ def test_groups_of_people_are_shown_with_their_number(visit, measured_here):
 
 def test_results_of_other_data_are_not_shown_as_those_of_this_set(visit, home):
     ranks = np.array([[1, 2, 3]])
-    results.write(result("popular", "ml-100k", "full", ranks) | {"fingerprint": "of other data"}, ranks)
+    results.write(result("popular", "ml-latest-sample", "full", ranks) | {"fingerprint": "of other data"}, ranks)
     app = visit("evaluation")
     assert "another form of" in app.warning[0].value.replace("\\", "")
     assert words.NOTHING_OF_OURS in said(app)
-    assert "-m recsys evaluate all --dataset ml-100k --protocol full" in said(app)
+    assert "-m recsys evaluate all --dataset ml-latest-sample --protocol full" in said(app)
 
 
 def test_every_section_says_how_many_people_there_are_and_that_few_are_noise(visit, measured):
@@ -223,7 +223,7 @@ def test_with_enough_people_the_page_says_how_much_of_the_order_changes(visit, h
     for protocol, better in (("full", "bert4rec"), ("popularity-100", "popular")):
         for variant in ("bert4rec", "popular"):
             ranks = np.full((1, 200), 1 if variant == better else 5)
-            results.write(result(variant, "ml-100k", protocol, ranks), ranks)
+            results.write(result(variant, "ml-latest-sample", protocol, ranks), ranks)
     app = open_section(visit("evaluation"), "protocols")
     assert words.OPPOSITE_ORDER.format(first="All films", share="100%") in said(app)
 
@@ -232,15 +232,15 @@ def test_the_leaderboard_and_the_head_to_head_give_one_verdict(visit, home):
     rng = np.random.default_rng(0)
     for variant, slower in (("bert4rec", 0), ("popular", 0), ("ials", 1), ("fpmc", 4)):
         ranks = rng.integers(1, 12, (1, 300)) + slower
-        results.write(result(variant, "ml-100k", "full", ranks), ranks)
+        results.write(result(variant, "ml-latest-sample", "full", ranks), ranks)
     app = visit("evaluation")
     first, *others = board(app)
     like = {row.split()[2]: "≈" in row for row in others}
     assert {*like.values()} == {True, False}
     open_section(app, "pair")
-    assert app.get_by_key("pair-0-ml-100k-full").value.title() == first.split()[2]
+    assert app.get_by_key("pair-0-ml-latest-sample-full").value.title() == first.split()[2]
     for title, even in like.items():
-        app.get_by_key("pair-1-ml-100k-full").set_value(title.lower()).run()
+        app.get_by_key("pair-1-ml-latest-sample-full").set_value(title.lower()).run()
         assert (words.EVEN in app.markdown[0].value) == even
 
 
@@ -253,16 +253,16 @@ def test_without_the_data_a_section_that_needs_it_says_so(visit, measured, secti
 
 def test_confidence_shows_predicted_against_observed(visit, measured):
     assert words.NO_CALIBRATION in said(open_section(visit("evaluation"), "calibration"))
-    document = results.load("ml-100k", "full", "bert4rec")
+    document = results.load("ml-latest-sample", "full", "bert4rec")
     bins = [{"predicted": 0.5, "hit_rate": 0.25, "share": 1.0}]
     document["calibration"] = {"ece": 0.25, "bins": bins, "by_rank": {"predicted": [0.5], "hit_rate": [0.25]}}
-    results.write(document, results.ranks("ml-100k", "full", "bert4rec"))
+    results.write(document, results.ranks("ml-latest-sample", "full", "bert4rec"))
     app = open_section(visit("evaluation"), "calibration")
     assert (chart(app, 0)[0]["x"], chart(app, 0)[0]["y"]) == ([0.5], [0.25])
     assert chart(app, 1)[0]["y"] == [2]
     assert words.OVER_ALL.format(names="Bert4Rec") in said(app)
     document["calibration"]["over"] = results.UNSEEN
-    results.write(document, results.ranks("ml-100k", "full", "bert4rec"))
+    results.write(document, results.ranks("ml-latest-sample", "full", "bert4rec"))
     assert words.OVER_ALL.format(names="Bert4Rec") not in said(app.run())
 
 
@@ -272,21 +272,21 @@ def test_two_recommenders_are_tested_on_the_same_people(visit, measured_here):
     assert words.BETTER in app.markdown[0].value
     n = len(LEAVE_ONE_OUT(measured_here).test)
     assert f"Bert4Rec for {n:,} people" in app.markdown[1].value.replace("\\", "")
-    app.get_by_key("pair-1-ml-100k-full").set_value("bert4rec").run()
+    app.get_by_key("pair-1-ml-latest-sample-full").set_value("bert4rec").run()
     assert words.TWO_DIFFERENT in said(app)
 
 
 def test_one_person_is_shown_with_the_hidden_film_and_who_found_it(visit, measured_here):
     app = open_section(visit("evaluation"), "person")
     test = LEAVE_ONE_OUT(measured_here).test
-    app.get_by_key("person-ml-100k-full").set_value(3).run()
+    app.get_by_key("person-ml-latest-sample-full").set_value(3).run()
     films = [html.proto.body for html in app.get("html") if "nr-past" in html.proto.body]
     assert measured_here.catalog.films[test.targets[2]].title in films[0]
     latest = test.queries.histories[2][-1]
     assert measured_here.catalog.films[latest].title in films[1].split("</li>")[0]
     assert "1 of 2 recommenders" in app.markdown[0].value.replace("\\", "")
-    app.get_by_key("draw-person-ml-100k-full").click().run()
-    assert 1 <= app.get_by_key("person-ml-100k-full").value <= len(test)
+    app.get_by_key("draw-person-ml-latest-sample-full").click().run()
+    assert 1 <= app.get_by_key("person-ml-latest-sample-full").value <= len(test)
 
 
 def test_studies_are_shown_where_there_are_any(visit, measured, home):
@@ -310,7 +310,7 @@ def test_studies_are_shown_where_there_are_any(visit, measured, home):
 
 
 def test_a_damaged_result_is_named_and_the_others_are_shown(visit, measured):
-    path = paths.results(paths.home(), "ml-100k", "full") / "popular.json"
+    path = paths.results(paths.home(), "ml-latest-sample", "full") / "popular.json"
     path.write_text(path.read_text("utf-8").replace("Family", "Famiky"), "utf-8")
     app = visit("evaluation")
     assert "popular" in app.warning[0].value
@@ -319,7 +319,7 @@ def test_a_damaged_result_is_named_and_the_others_are_shown(visit, measured):
 
 @pytest.mark.parametrize("section", words.SECTIONS)
 def test_no_section_needs_more_than_one_result_nor_fails_where_all_are_damaged(visit, measured, section):
-    folder = paths.results(paths.home(), "ml-100k", "full")
+    folder = paths.results(paths.home(), "ml-latest-sample", "full")
     (folder / "popular.json").unlink()
     app = visit("evaluation")
     if section in app.get_by_key("section").options:
@@ -332,7 +332,7 @@ def test_no_section_needs_more_than_one_result_nor_fails_where_all_are_damaged(v
 
 
 def test_damaged_ranks_cost_the_tests_and_not_the_leaderboard(visit, measured):
-    (paths.results(paths.home(), "ml-100k", "full") / "popular.npz").write_bytes(b"nothing")
+    (paths.results(paths.home(), "ml-latest-sample", "full") / "popular.npz").write_bytes(b"nothing")
     app = visit("evaluation")
     assert len(board(app)) == 2
     assert "popular" in app.warning[0].value
@@ -341,12 +341,12 @@ def test_damaged_ranks_cost_the_tests_and_not_the_leaderboard(visit, measured):
 
 def test_a_new_result_is_shown_without_a_restart(visit, measured):
     app = visit("evaluation")
-    results.write(result("als", "ml-100k", "full", np.array([[1, 1, 1]])), np.array([[1, 1, 1]]))
+    results.write(result("als", "ml-latest-sample", "full", np.array([[1, 1, 1]])), np.array([[1, 1, 1]]))
     assert "Als" in board(app.run())[0]
 
 
 def test_the_page_needs_no_data_set(visit, measured, home):
-    paths.prepared("ml-100k").rename(home / "elsewhere")
+    paths.prepared("ml-latest-sample").rename(home / "elsewhere")
     assert not visit("evaluation").exception
 
 

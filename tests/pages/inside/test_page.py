@@ -70,8 +70,8 @@ def test_the_page_opens_with_the_four_steps_on_the_visitors_films(visit):
 
 def test_the_last_step_shows_the_probabilities_of_the_model(visit, home):
     app = section(visit, words.HOW_IT_WORKS)
-    dataset = loaders.dataset("ml-100k")
-    scores = loaders.predictor("bert4rec", "ml-100k").model.score(Queries([np.array(FILMS)]))[0].astype(float)
+    dataset = loaders.dataset("ml-latest-sample")
+    scores = loaders.predictor("bert4rec", "ml-latest-sample").model.score(Queries([np.array(FILMS)]))[0].astype(float)
     probabilities = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
     title, figure = rows(app)[-1][0]
     assert title == dataset.catalog.films[scores.argmax()].title
@@ -110,7 +110,7 @@ def test_of_many_films_the_newest_are_drawn_and_the_page_says_so(visit):
 def test_attention_by_distance_is_averaged_when_asked_for(visit):
     app = section(visit, words.ATTENTION)
     assert len(app.get("plotly_chart")) == 1
-    app.button(key="average-bert4rec-ml-100k").click().run()
+    app.button(key="average-bert4rec-ml-latest-sample").click().run()
     assert not app.exception
     line = chart(app, 1)["data"][0]
     assert line["name"] == words.LAYER_N.format(n=1)
@@ -192,5 +192,5 @@ def test_a_click_marks_a_film_and_nothing_else_does(monkeypatch, sent, marked):
     session = film_map.st.session_state
     session[film_map.POINTS] = chart
     monkeypatch.setattr(film_map, "choose_film", lambda name, item: setattr(state, "map_film", (name, item)))
-    film_map.clicked("ml-100k", 30)
-    assert state.map_film == (None if marked is None else ("ml-100k", marked))
+    film_map.clicked("ml-latest-sample", 30)
+    assert state.map_film == (None if marked is None else ("ml-latest-sample", marked))

@@ -24,10 +24,10 @@ def shown(error):
 
 
 def test_what_a_person_can_mend_is_a_sentence_and_a_command_to_copy():
-    app = shown(RecsysError("there is no such film", "python -m recsys data get ml-100k"))
+    app = shown(RecsysError("there is no such film", "python -m recsys data get ml-latest-sample"))
     assert not app.exception
     assert app.warning[0].value.replace("\\", "") == "There is no such film."
-    assert [code.value for code in app.code] == ["python -m recsys data get ml-100k"] * 2
+    assert [code.value for code in app.code] == ["python -m recsys data get ml-latest-sample"] * 2
     assert [text.value for text in app.text] == ["None", "the page goes on"]
 
 

@@ -36,10 +36,10 @@ def test_a_recommender_that_was_trained_again_predicts_otherwise_in_the_next_run
 
 
 def test_a_predictor_is_kept_until_its_checkpoint_changes(home):
-    first = loaders.predictor("bert4rec", "ml-100k")
-    assert loaders.predictor("bert4rec", "ml-100k") is first
+    first = loaders.predictor("bert4rec", "ml-latest-sample")
+    assert loaders.predictor("bert4rec", "ml-latest-sample") is first
     train_otherwise()
-    second = loaders.predictor("bert4rec", "ml-100k")
+    second = loaders.predictor("bert4rec", "ml-latest-sample")
     assert second is not first
     assert second.key != first.key
     request = Request((0, 1, 2))

@@ -181,7 +181,7 @@ def test_files_are_made_when_the_share_panel_is_opened(visit):
         words.JSON_FILE,
         words.LETTERBOXD_FILE,
     ]
-    assert "?data=ml-100k&s=1-2-3" in app.code[0].value
+    assert "?data=ml-latest-sample&s=1-2-3" in app.code[0].value
 
 
 @pytest.mark.parametrize("view", [common.CARDS, common.LIST])

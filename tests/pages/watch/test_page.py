@@ -25,10 +25,10 @@ def test_a_ready_made_list_fills_the_sequence(visit):
 
 
 def test_a_link_reproduces_a_sequence_and_its_predictions(visit):
-    app = visit(data="ml-100k", s="1-2-3")
+    app = visit(data="ml-latest-sample", s="1-2-3")
     assert watched(app) == titles(0, 1, 2)
     assert world.TITLES[3][:-7] in picks(app)[:3]  # everybody watched that one next
-    assert app.query_params == {"data": "ml-100k", "s": "1-2-3"}
+    assert app.query_params == {"data": "ml-latest-sample", "s": "1-2-3"}
 
 
 def test_films_are_found_by_typing_and_added_by_a_click(visit):
@@ -129,7 +129,7 @@ def test_another_recommender_answers_when_chosen(visit):
 def test_an_untrained_recommender_says_how_to_train_it_and_another_one_stands_in(visit, home):
     world.untrain()
     app = visit(s="1-2-3")
-    assert "-m recsys train bert4rec --dataset ml-100k" in said(app)
+    assert "-m recsys train bert4rec --dataset ml-latest-sample" in said(app)
     assert words.INSTEAD.format(model="Most popular") in said(app)
     assert len(picks(app)) == 10
 
@@ -156,7 +156,7 @@ def test_no_link_breaks_the_page(visit, link):
 def test_a_link_to_an_unknown_data_set_shows_the_first_one(visit):
     app = visit(data="../etc", s="1-2")
     assert common.STRANGE_DATA in said(app)
-    assert app.query_params == {"data": "ml-100k"}
+    assert app.query_params == {"data": "ml-latest-sample"}
 
 
 def test_a_data_set_that_is_not_here_says_what_to_type_and_the_link_is_kept(visit, home):
@@ -186,7 +186,7 @@ def test_the_sequence_survives_a_change_of_page(visit):
 
 
 def test_the_first_start_fetches_the_data_and_a_failure_can_be_tried_again(visit, home, monkeypatch):
-    fetched = paths.prepared("ml-100k").rename(home / "elsewhere")
+    fetched = paths.prepared("ml-latest-sample").rename(home / "elsewhere")
 
     def fail(name, report):
         report({"stage": "download", "done": 1, "total": 2})

@@ -19,7 +19,7 @@ def poster_page():
     from pages.watch import posters
 
     posters.settings()
-    st.json(posters.addresses(loaders.dataset("ml-100k").catalog, [0, 1]))
+    st.json(posters.addresses(loaders.dataset("ml-latest-sample").catalog, [0, 1]))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def theme(home, monkeypatch):
 
     def open_search(has=("vectors", "encoder"), s="1"):
         if "vectors" in has:
-            film_vectors("ml-100k", loaders.dataset("ml-100k").catalog)
+            film_vectors("ml-latest-sample", loaders.dataset("ml-latest-sample").catalog)
         monkeypatch.setattr(encoder, "load", encoder_loader("encoder" in has))
         return opened("watch.themes", "theme-open", s=s)
 
@@ -59,7 +59,7 @@ def test_a_film_of_the_list_is_not_offered_twice(theme):
 def test_a_set_without_sentence_vectors_is_searched_by_words_and_says_what_to_type(theme):
     app = theme(has=["encoder"])
     assert words.THEME_MISSING["vectors"] in said(app)
-    assert app.code[0].value.endswith("-m recsys train content-sentence --dataset ml-100k")
+    assert app.code[0].value.endswith("-m recsys train content-sentence --dataset ml-latest-sample")
     app.text_input(key="theme").set_value("some horror").run()
     assert "Horror" in near(app)[0].label
     app.text_input(key="theme").set_value("zzzz").run()
