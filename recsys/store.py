@@ -154,6 +154,7 @@ def _describe(variant: str, model: Recommender, dataset: Dataset, splitting: Spl
         "dataset": dataset.name,
         "n_items": dataset.n_items,
         "films": dataset.catalog.fingerprint,
+        **({"also": model.also} if model.also else {}),
         **_learnt_from(model, dataset, splitting),
     }
 
@@ -214,6 +215,7 @@ def _model(folder: Path, meta: dict[str, Any], weights: bytes, command: str) -> 
         found = registry.get(variant)
         model = found.model(config_from_dict(found.architecture.Config, meta["config"]))
         model.load_state(weights_from_bytes(weights), meta["n_items"])
+        model.also = meta.get("also", "")
     except (LookupError, TypeError, ValueError, RecsysError) as error:
         raise StoreError(f"{folder} was written by another version of {variant} ({error})", command) from error
     return model

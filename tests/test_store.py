@@ -57,6 +57,14 @@ def train_command(variant, *more):
     return recsys_command("train", variant, "--dataset", "cycle", *more)
 
 
+def test_a_checkpoint_remembers_whose_histories_were_learnt_from_besides():
+    model = fitted()
+    model.also = "ml-1m"
+    loaded = store.load(store.save("counts", model, WORLD, 0), WORLD)
+    assert loaded.also == "ml-1m"
+    assert store.load(save(), WORLD).also == ""
+
+
 def test_a_loaded_model_scores_like_the_saved_one_and_has_its_settings():
     folder = save(power=0.5)
     model = store.load(folder, WORLD)

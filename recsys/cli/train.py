@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 from recsys.cli import flags
 from recsys.cli.choices import ProtocolName
 from recsys.cli.flags import conf
 from recsys.progress import Report, Terminal, as_json
+
+if TYPE_CHECKING:
+    from recsys.data.schema import Dataset
+    from recsys.data.split import Splitting
 
 Config = TypeVar("Config")
 
@@ -27,6 +31,7 @@ class Options:
     model: Annotated[str, conf.Suppress, conf.Fixed] = ""
     dataset: str = "ml-latest-sample"  # data set, on this machine
     protocol: ProtocolName = "full"  # what is to measure it: protocols that split the data alike share what is trained
+    also: str = ""  # another MovieLens set, on this machine, whose people are learnt from too
     device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
     seed: int = 0  # of everything random
     resume: flags.Flag = False  # go on where a stopped run of these settings was
@@ -66,9 +71,11 @@ class Train(Options, Generic[Config]):
         variant, dataset = registry.get(self.model), movielens.load(self.dataset)
         splitting = protocols.get(self.protocol).splitting
         parts = splitting(dataset)
+        people = self._people(parts.train, dataset, splitting)
         with distributed.group(devices.choose(self.device)) as device:
             run = self._run(str(device), splitting.name, report)
-            model = variant.model(self.settings).fit(parts.train, parts.valid, run)
+            model = variant.model(self.settings).fit(people, parts.valid, run)
+            model.also = self.also
             if distributed.rank():
                 return None
         notes = model.training_summary.notes() if model.training_summary else {}
@@ -77,6 +84,16 @@ class Train(Options, Generic[Config]):
         if self.ship:
             store.ship(self.model, self.dataset, self.seed, splitting)
         return folder
+
+    def _people(self, train: "Dataset", dataset: "Dataset", splitting: "Splitting") -> "Dataset":
+        """Whom to learn from: the training part, with the people of another set if there is one."""
+        from recsys.data import movielens
+        from recsys.data.joined import with_people_of
+
+        if not self.also:
+            return train
+        until = int(train.interactions.timestamp.max()) if splitting.reads_times else None
+        return with_people_of(movielens.load(self.also), train, dataset, until)
 
     def _run(self, device: str, splitting: str, report: Report) -> Any:
         """How the training is carried out."""

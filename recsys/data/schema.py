@@ -72,8 +72,19 @@ class Catalog:
 
     @cached_property
     def films(self) -> list[Film]:
-        """The film of item i at index i."""
-        return films(self.movies)
+        """The film of item i at index i; after the I items, those that training left out."""
+        return [*films(self.movies), *films(self.left_out)]
+
+    @cached_property
+    def number_of(self) -> dict[int, int]:
+        """Original film id → index in `films`."""
+        return {film.movie_id: number for number, film in enumerate(self.films)}
+
+    @cached_property
+    def complete(self) -> "Catalog":
+        """All films as items, in the order of `films`, and none left out: for models that read descriptions alone."""
+        whole = pd.concat([self.movies, self.left_out], ignore_index=True)
+        return replace(self, movies=whole, left_out=self.left_out.iloc[:0])
 
     def as_of(self, time: int) -> "Catalog":
         """The catalogue with the tags that were given before a time, in seconds since 1970.
@@ -168,12 +179,14 @@ class Queries:
 
     histories: Sequence[np.ndarray]
     users: np.ndarray | None = None  # (B,) rows of the training data; None: unseen users, such as visitors of the app
+    ratings: Sequence[np.ndarray] | None = None  # (T,) float32 for each history, NaN: not rated; None: nothing was
 
     def __len__(self) -> int:
         return len(self.histories)
 
     def __getitem__(self, rows: slice) -> "Queries":
-        return Queries(self.histories[rows], None if self.users is None else self.users[rows])
+        users, ratings = (None if each is None else each[rows] for each in (self.users, self.ratings))
+        return Queries(self.histories[rows], users, ratings)
 
 
 @dataclass(frozen=True)

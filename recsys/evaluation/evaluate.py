@@ -65,7 +65,8 @@ def evaluate(
     models = _models(variant_name, dataset, protocol, seeds, report)
     config = _common_config(variant_name, list(models.values()))
     found = {seed: _measure(model, held_out, protocol, dataset, report) for seed, model in models.items()}
-    document = _labels(variant, dataset, protocol, config) | _accuracy({seed: one.ranks for seed, one in found.items()})
+    document = _labels(variant, dataset, protocol, config) | _also(list(models.values()))
+    document |= _accuracy({seed: one.ranks for seed, one in found.items()})
     document |= _of_lists(document, split, held_out, [one.lists for one in found.values() if one.lists])
     document["run"] = _circumstances(models, time.perf_counter() - started)
     if part == "test" and distributed.rank() == 0:
@@ -119,6 +120,14 @@ def _common_config(variant_name: str, models: list[Recommender]) -> dict[str, An
             f"the seeds of {variant_name} were trained with different settings; choose some with --seeds"
         )
     return configs[0]
+
+
+def _also(models: list[Recommender]) -> dict[str, str]:
+    """Whose histories were learnt from besides those of the set; the seeds must agree. Nothing where there are none."""
+    others = {model.also for model in models}
+    if len(others) > 1:
+        raise EvaluationError("some of the seeds learnt from another set too; choose some with --seeds")
+    return {"also": name} if (name := others.pop()) else {}
 
 
 def _labels(variant: Variant, dataset: Dataset, protocol: Protocol, config: dict[str, Any]) -> dict[str, Any]:

@@ -31,11 +31,14 @@ class Recommender(ABC):
     holds_histories: ClassVar[bool] = False  # its state is what people watched: it never leaves this machine
     reads_details: ClassVar[bool] = False  # it learns from times or ratings too, not from the order of items alone
     reads_texts: ClassVar[bool] = False  # it learns from what films are called and tagged
+    reads_ratings: ClassVar[bool] = False  # ratings in a query change its scores
+    scores_unrated: bool = False  # it needs nothing but descriptions, so films that nobody rated can be recommended
     calibrated: bool = False  # its probabilities come from a softmax over all items and are shown to people
     fills_blanks: bool = False  # it has `fill`, `training_example` and `embed_tokens`
     has_attention: bool = False  # it has `attention`
     has_item_embeddings: bool = False  # it has `item_embeddings`
     training_summary: TrainingSummary | None = None  # how its training went; None: it was loaded, or is not trained
+    also: str = ""  # another data set whose people it learnt from too, "" for none
     note: str = ""  # a sentence for people about how this one was fitted, "" when there is nothing to say
 
     def __init__(self, config: Any = None, title: str = "") -> None:

@@ -51,6 +51,7 @@ class Content(Recommender):
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
         self.has_item_embeddings = self.config.vectors == "sentences"  # unless the encoder cannot be had
+        self.scores_unrated = not self.has_item_embeddings  # sentence vectors of all films take minutes to compute
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Get the items' vectors; interactions are only counted, for empty histories. `valid` changes nothing.

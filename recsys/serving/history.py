@@ -8,13 +8,70 @@ import numpy as np
 
 from recsys.data.schema import Catalog, Dataset
 from recsys.errors import RecsysError
-from recsys.serving.films.search import TOO_FEW, Found, TitleIndex
+from recsys.serving.films.search import Found, TitleIndex
 
 LONGEST = 1000  # films of a sequence that are kept, the newest: five times what the models read
 WITHIN = 15  # points of search score below the best suggestion: a title further below is not suggested
 _DASH = re.compile(r"(?<!-)(?<!^)-")  # between two ids; the second of two dashes is a minus sign
 
+# Name → what it is and its films, oldest first. The first SHOWN of which a data set has FEWEST films are offered: those
+# of today where it has them, else those further down.
 EXAMPLES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "Mind-benders": (
+        "Christopher Nolan, from Memento to Tenet",
+        (
+            "Memento (2000)",
+            "The Prestige (2006)",
+            "The Dark Knight (2008)",
+            "Inception (2010)",
+            "Interstellar (2014)",
+            "Dunkirk (2017)",
+            "Tenet (2020)",
+        ),
+    ),
+    "Family night": (
+        "Animated films for children, and for whoever watches with them",
+        (
+            "Finding Nemo (2003)",
+            "Up (2009)",
+            "Toy Story 3 (2010)",
+            "Inside Out (2015)",
+            "Zootopia (2016)",
+            "Coco (2017)",
+        ),
+    ),
+    "Marvel heroes": (
+        "Ten years of the Avengers and their friends",
+        (
+            "Iron Man (2008)",
+            "The Avengers (2012)",
+            "Guardians of the Galaxy (2014)",
+            "Captain America: Civil War (2016)",
+            "Black Panther (2017)",
+            "Avengers: Infinity War - Part I (2018)",
+        ),
+    ),
+    "Talked about lately": (
+        "Get Out, Parasite and what came after",
+        (
+            "Get Out (2017)",
+            "Knives Out (2019)",
+            "Parasite (2019)",
+            "Dune (2021)",
+            "Everything Everywhere All at Once (2022)",
+        ),
+    ),
+    "The great classics": (
+        "Hollywood from Casablanca to The Godfather",
+        (
+            "Citizen Kane (1941)",
+            "Casablanca (1942)",
+            "Rear Window (1954)",
+            "12 Angry Men (1957)",
+            "Psycho (1960)",
+            "The Godfather (1972)",
+        ),
+    ),
     "Science-fiction evening": (
         "Space, robots and time machines",
         (
@@ -49,6 +106,8 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
 }
+SHOWN = 5  # examples that are offered, at most
+FEWEST = 4  # films of an example that a data set must have
 
 
 class UnknownTitleError(RecsysError):
@@ -65,14 +124,14 @@ class Example:
 
 
 def examples(index: TitleIndex) -> list[Example]:
-    """The ready-made sequences, as far as the data set has their films."""
+    """The ready-made sequences of which the data set has enough films."""
     made = []
     for name, (description, titles) in EXAMPLES.items():
         films = [index.exact(title) for title in titles]
-        items = dict.fromkeys(film.item for film in films if film is not None and film.item is not None)
-        if items:
-            made.append(Example(name, description, tuple(items)))
-    return made
+        items = tuple(dict.fromkeys(film.item for film in films if film is not None and film.item is not None))
+        if len(items) >= FEWEST:
+            made.append(Example(name, description, items))
+    return made[:SHOWN]
 
 
 @dataclass(frozen=True)
@@ -129,7 +188,7 @@ def to_query(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> dict[
     """The link of a sequence: {"data": "ml-100k", "s": "1-260-1196"}, in MovieLens ids; no "s" when it is empty."""
     link = {"data": dataset_name}
     if len(items):
-        link["s"] = "-".join(str(movie) for movie in catalog.movie_ids[list(items)])
+        link["s"] = "-".join(str(catalog.films[item].movie_id) for item in items)
     return link
 
 
@@ -141,13 +200,11 @@ def from_query(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], 
     parts = [part for part in _DASH.split(params.get("s", "")) if part]
     movies = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 10]
     distinct = list(dict.fromkeys(movies))
-    items = [catalog.item_of[movie] for movie in distinct if movie in catalog.item_of]
-    unknown = [movie for movie in distinct if movie not in catalog.item_of]
-    left_out = int(np.isin(unknown, catalog.left_out["movie_id"].to_numpy()).sum()) if unknown else 0
+    items = [catalog.number_of[movie] for movie in distinct if movie in catalog.number_of]
+    unknown = len(distinct) - len(items)
     notices = {
         "A part of the link could not be read and was skipped.": len(parts) - len(movies),
-        f"Skipped {_films(len(unknown) - left_out)} of the link: not in this data set.": len(unknown) - left_out,
-        f"Skipped {_films(left_out)} of the link: {TOO_FEW}.": left_out,
+        f"Skipped {_films(unknown)} of the link: not in this data set.": unknown,
         "Films that are in the link twice are kept once.": len(movies) - len(distinct),
         f"The link is long; its newest {LONGEST:,} films are kept.": len(items) > LONGEST,
     }

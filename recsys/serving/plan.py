@@ -6,16 +6,20 @@ five films of BERT4Rec on ML-1M are then 2.3 times as likely together (geometric
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import repeat
 
 import numpy as np
 
 from recsys.ranking.ranking import Ranking
+from recsys.serving.films.series import same_series
+from recsys.serving.insight.explain import explain
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Request, hidden_mask, rankings_without, valid_items
+from recsys.serving.recommend import Request, hidden_mask, items_of, rankings_without
 
-FILMS = 5  # of an evening
+FILMS = 3  # of an evening, unless another number is asked for
 BEAM = 5  # beginnings that are kept open
+REASONS = 2  # films that are named as the reason for another, at most
 
 
 @dataclass(frozen=True)
@@ -42,40 +46,61 @@ class _Path:
 
 
 def plan(
-    predictor: Predictor, request: Request, length: int = FILMS, rejected: Sequence[int] = (), beam: int = BEAM
+    predictor: Predictor,
+    request: Request,
+    length: int = FILMS,
+    rejected: Sequence[int] = (),
+    beam: int = BEAM,
+    kept: Sequence[Step] = (),
 ) -> list[Step]:
     """Up to `length` films to watch one after another: the likeliest sequence that a beam search finds.
 
-    The filters of the request apply, k and diversity do not. Films that were watched, are unwanted or `rejected` are
-    not planned, and none is planned twice. Scores without probabilities cannot be added up: then each film is simply
-    the best after the one before it. Fewer films come back when they run out. Raises ServingError and ScoreError as
-    `recommend` does.
+    It begins with `kept`. The filters of the request apply, k and diversity do not. Films that were watched, are
+    unwanted or `rejected` are not planned, and of no series more than one film, see `series`. Scores without
+    probabilities cannot be added up: then each film is simply the best after the one before it. Fewer films come back
+    when they run out. Raises ServingError and ScoreError as `recommend` does.
     """
     width = 1 if predictor.log_probabilities is None else beam
     hidden = _hidden(predictor, request, rejected)
-    paths = [_Path()]
-    for _ in range(length):
+    paths = [_Path(tuple(kept))]
+    for _ in range(length - len(kept)):
         histories = [[*request.history, *path.items] for path in paths]
-        masks = [_with(hidden, path.items) for path in paths]
-        ranked = zip(paths, rankings_without(predictor, histories, masks), strict=True)
-        longer = [path.extended(step) for path, ranking in ranked for step in _next(ranking, width)]
+        masks = [_without_series(predictor, hidden, path.items) for path in paths]
+        rankings = rankings_without(predictor, histories, masks, repeat(request.ratings))
+        longer = [
+            path.extended(step) for path, one in zip(paths, rankings, strict=True) for step in _next(one, width)
+        ]
         if not longer:
             break
         paths = sorted(longer, key=lambda path: -path.log_probability)[:width]
     return list(paths[0].steps)
 
 
+def reasons(predictor: Predictor, request: Request, items: Sequence[int]) -> list[tuple[int, ...]]:
+    """For each film of a plan the films that spoke for it the most, the strongest first: watched ones or planned before.
+
+    None for a film that the model would show to anybody. Raises ServingError and ScoreError as `recommend` does.
+    """
+    found = []
+    for number, item in enumerate(items):
+        history = (*request.history, *items[:number])
+        [explanation] = explain(predictor, replace(request, history=history), [item])
+        found.append(tuple(one.item for one in explanation.lifted_by[:REASONS]))
+    return found
+
+
 def _hidden(predictor: Predictor, request: Request, rejected: Sequence[int]) -> np.ndarray:
     """(I,) bool: the films that are not planned, whatever is planned before them."""
     hidden = hidden_mask(predictor, request)
-    hidden[valid_items(predictor.dataset, [*request.history, *rejected])] = True
+    hidden[items_of(predictor.dataset, [*request.history, *rejected])] = True
     return hidden
 
 
-def _with(hidden: np.ndarray, items: Sequence[int]) -> np.ndarray:
-    """(I,) bool: a mask of hidden films to which some are added."""
+def _without_series(predictor: Predictor, hidden: np.ndarray, planned: Sequence[int]) -> np.ndarray:
+    """(I,) bool: a mask of hidden films to which those that are planned are added, and all of their series."""
     more = hidden.copy()
-    more[list(items)] = True
+    for item in planned:
+        more[same_series(predictor.dataset, item)] = True
     return more
 
 

@@ -1,16 +1,18 @@
 """One recommender, ready to answer for one data set; and which recommenders there are."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from recsys import store
 from recsys.data.schema import Dataset
+from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.base import Recommender, Variant
 from recsys.progress import Report, ignore
 from recsys.ranking.ranking import LogProbabilities
 from recsys.serving.filters import Facts, facts
+from recsys.training.run import Run
 
 FALLBACK = "popular"  # needs no training, so it can always answer
 
@@ -53,9 +55,24 @@ def load(variant_name: str, dataset: Dataset, report: Report = ignore) -> Predic
     """
     hold_to_one_thread()
     variant = registry.get(variant_name)
+    if variant.model().scores_unrated:
+        return Predictor(*_with_unrated(variant, dataset, report), _key(variant_name, dataset))
     stamp = store.stamp(variant_name, dataset.name)  # before loading, so that what is written meanwhile counts as newer
     model = store.ready(variant_name, dataset, report=report)
     return Predictor(dataset, variant, model, _key(variant_name, dataset, stamp))
+
+
+def _with_unrated(variant: Variant, dataset: Dataset, report: Report) -> tuple[Dataset, Variant, Recommender]:
+    """A model of descriptions, fitted to all films of the set: items of the others keep their numbers.
+
+    It is not kept on disk, where the one lies that is measured, over the same items as its rivals.
+    """
+    catalog = dataset.catalog.complete
+    parts = LEAVE_ONE_OUT(dataset)
+    model = variant.model(variant.preset(dataset.name)).fit(
+        replace(parts.train, catalog=catalog), run=Run(report=report)
+    )
+    return replace(dataset, catalog=catalog), variant, model
 
 
 def _key(variant_name: str, dataset: Dataset, stamp: str = "") -> str:

@@ -9,16 +9,17 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, repeat
 
 import numpy as np
 
-from recsys.data.schema import Dataset, Film, Queries
+from recsys.data.schema import Dataset, Film
 from recsys.errors import RecsysError
 from recsys.ranking.ranking import Ranking
 from recsys.serving import filters as film_filters
 from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
+from recsys.serving.ratings import Ratings, queries
 
 History = Sequence[int] | np.ndarray
 
@@ -35,10 +36,11 @@ class ServingError(RecsysError):
 class Request:
     """What a person wants: films to watch after a history. Hashable, so that answers can be cached by it."""
 
-    history: tuple[int, ...]  # items 0…I-1, oldest first; repeats are allowed
+    history: tuple[int, ...]  # films as numbered by `Catalog.films`, oldest first; repeats are allowed
     k: int = 10  # films to recommend
     filters: Filters = field(default_factory=Filters)
     unwanted: tuple[int, ...] = ()  # items that are not recommended
+    ratings: Ratings = ()  # of films, some of which are in the history
 
     def __post_init__(self) -> None:
         if self.k < 0:
@@ -131,35 +133,40 @@ def standings_in(ranking: Ranking, items: Sequence[int]) -> list[Standing]:
 
 def listed(predictor: Predictor, requests: Sequence[Request]) -> Iterator[Ranking]:
     """The ranking of all films that each request allows, in order; k and diversity do not matter."""
-    histories = [valid_items(predictor.dataset, request.history) for request in requests]
+    histories = [valid_films(predictor.dataset, request.history) for request in requests]
     hidden = (not_listed(predictor, request, seen) for request, seen in zip(requests, histories, strict=True))
-    return rankings_without(predictor, histories, hidden)
+    return rankings_without(predictor, histories, hidden, [request.ratings for request in requests])
 
 
 def rankings(predictor: Predictor, histories: Sequence[History], hide_seen: bool = True) -> Iterator[Ranking]:
     """The ranking of all films after each history, in order; with `hide_seen`, without those of the history."""
-    hidden = (valid_items(predictor.dataset, history if hide_seen else ()) for history in histories)
+    hidden = (items_of(predictor.dataset, history if hide_seen else ()) for history in histories)
     return rankings_without(predictor, histories, hidden)
 
 
 def rankings_without(
-    predictor: Predictor, histories: Sequence[History], hidden: Iterable[np.ndarray]
+    predictor: Predictor,
+    histories: Sequence[History],
+    hidden: Iterable[np.ndarray],
+    ratings: Iterable[Ratings] | None = None,
 ) -> Iterator[Ranking]:
     """The ranking after each of B histories, without the films hidden from it: items (n,) or a mask (I,) bool.
 
-    No more than 64 MB of scores exist at a time. Raises ServingError and ScoreError as `recommend` does.
+    ratings: those of the person behind each history; None: nothing was rated. No more than 64 MB of scores exist at a
+    time. Raises ServingError and ScoreError as `recommend` does.
     """
-    left_out = iter(hidden)
+    left_out, stars = iter(hidden), iter(repeat(()) if ratings is None else ratings)
     size = _block_size(predictor.dataset)
     for start in range(0, len(histories), size):
-        for scores in _scores(predictor, histories[start : start + size]):
+        block = histories[start : start + size]
+        for scores in _scores(predictor, block, [next(stars) for _ in block]):
             yield Ranking.of(scores, next(left_out), predictor.log_probabilities)
 
 
 def not_listed(predictor: Predictor, request: Request, history: np.ndarray) -> np.ndarray:
     """The films that a request hides: items (n,), or where it has filters a mask (I,) bool; history: its own, (n,)."""
-    seen = history if request.filters.hide_seen else history[:0]
-    unwanted = valid_items(predictor.dataset, request.unwanted)
+    seen = items_of(predictor.dataset, history if request.filters.hide_seen else ())
+    unwanted = items_of(predictor.dataset, request.unwanted)
     if not request.filters.narrow:
         return np.append(seen, unwanted) if len(unwanted) else seen
     hidden = ~film_filters.allowed(predictor.facts, request.filters, request.history)
@@ -170,7 +177,7 @@ def not_listed(predictor: Predictor, request: Request, history: np.ndarray) -> n
 def hidden_mask(predictor: Predictor, request: Request) -> np.ndarray:
     """(I,) bool: the films that a request hides."""
     hidden = np.zeros(predictor.dataset.n_items, bool)
-    hidden[not_listed(predictor, request, valid_items(predictor.dataset, request.history))] = True
+    hidden[not_listed(predictor, request, valid_films(predictor.dataset, request.history))] = True
     return hidden
 
 
@@ -178,7 +185,7 @@ def best(predictor: Predictor, ranking: Ranking, k: int, diversity: float = 0.0)
     """The k best films of a ranking, best first; diversity: 0…1, see `filters.mmr`."""
     items = ranking.top(max(k, film_filters.POOL) if diversity else k)
     if diversity:
-        items = film_filters.mmr(predictor.facts, items, ranking.scores[items], k, diversity)
+        items = film_filters.mmr(items, ranking.scores[items], likeness(predictor, items), k, diversity)
     probabilities = ranking.probabilities(items)
     shown = [None] * len(items) if probabilities is None else probabilities.tolist()
     rows = zip(items.tolist(), ranking.scores[items].tolist(), shown, strict=True)
@@ -186,25 +193,54 @@ def best(predictor: Predictor, ranking: Ranking, k: int, diversity: float = 0.0)
     return [Recommendation(rank, row[0], films[row[0]], *row[1:]) for rank, row in enumerate(rows, start=1)]
 
 
+def likeness(predictor: Predictor, items: np.ndarray) -> np.ndarray:
+    """(n, n) how alike some items (n,) are, 0…1: by the model's own vectors of them, else by their genres."""
+    if predictor.model.has_item_embeddings:
+        return film_filters.alike_by_vectors(predictor.model.item_embeddings()[items])
+    return film_filters.alike_by_genres(predictor.facts.has[items])
+
+
+def n_allowed(predictor: Predictor, request: Request) -> int:
+    """How many films the list of a request is chosen from: those that it does not hide."""
+    return int(np.count_nonzero(~hidden_mask(predictor, request)))
+
+
 def valid_items(dataset: Dataset, history: History) -> np.ndarray:
     """Items as an array (n,) int64; PAD, MASK and MovieLens ids that are no items raise ServingError."""
+    return _below(dataset.n_items, history)
+
+
+def valid_films(dataset: Dataset, history: History) -> np.ndarray:
+    """`valid_items` that allows the films that training left out, numbered from I on."""
+    return _below(len(dataset.catalog.films), history)
+
+
+def items_of(dataset: Dataset, history: History) -> np.ndarray:
+    """Those films of a history that are items, (n,): without the ones that training left out."""
+    found = valid_films(dataset, history)
+    return found[found < dataset.n_items]
+
+
+def _below(n: int, history: History) -> np.ndarray:
+    """Numbers 0…n-1 as an array (n,) int64; raises ServingError for others."""
     items = np.asarray(history)
     if not items.size:
         return np.zeros(0, np.int64)
     if items.ndim != 1 or items.dtype.kind not in "iu":
         raise ServingError("a history is a flat list of item numbers; turn titles into items first")
-    if items.min() < 0 or items.max() >= dataset.n_items:
-        unknown = items[(items < 0) | (items >= dataset.n_items)][0]
-        raise ServingError(f"there is no item {unknown} among {dataset.n_items}; pass items, not MovieLens ids")
+    if items.min() < 0 or items.max() >= n:
+        unknown = items[(items < 0) | (items >= n)][0]
+        raise ServingError(f"there is no item {unknown} among {n}; pass items, not MovieLens ids")
     return items.astype(np.int64, copy=False)
 
 
-def _scores(predictor: Predictor, histories: Sequence[History]) -> np.ndarray:
+def _scores(predictor: Predictor, histories: Sequence[History], ratings: Sequence[Ratings]) -> np.ndarray:
     """(B, I) float, as the model gives them."""
-    queries = Queries([valid_items(predictor.dataset, history) for history in histories])
-    scores = predictor.model.score(queries)
-    if scores.shape != (len(queries), predictor.dataset.n_items):
-        expected = (len(queries), predictor.dataset.n_items)
+    data = predictor.dataset
+    films = [valid_films(data, history) for history in histories]
+    scores = predictor.model.score(queries(data, films, ratings, predictor.model.reads_ratings))
+    if scores.shape != (len(films), data.n_items):
+        expected = (len(films), data.n_items)
         raise ServingError(f"{predictor.title} scored {scores.shape}, not {expected}; train it again")
     return scores
 

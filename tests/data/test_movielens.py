@@ -17,6 +17,7 @@ from recsys.data.download import DownloadError, Wheel
 from recsys.data.movielens import MissingData
 from recsys.data.schema import DataError
 from recsys.errors import recsys_command
+from recsys.progress import Cancelled
 from tests import toys
 from tests.data import archives
 from tests.data.server import serving, status
@@ -49,7 +50,7 @@ def index(monkeypatch):
     class Index:
         wheel = archives.zipped(archives.recbole())
 
-    def send(requirement, folder):
+    def send(requirement, folder, report):
         (folder / "toy-1.0.whl").write_bytes(Index.wheel)
 
     monkeypatch.setattr(download, "_pip_download", send)
@@ -112,13 +113,96 @@ def test_ratings_and_films_that_do_not_fit_together_are_refused(listed, rated, w
         movielens.assemble("toy", raw)
 
 
+# Films of one second
+
+
+def tied(n_users=200, n_items=6):
+    """Everybody rates all films in the same second; the file lists them in ascending order."""
+    user = np.repeat(np.arange(1, n_users + 1, dtype=np.int32), n_items)
+    movie = np.tile(np.arange(1, n_items + 1, dtype=np.int32), n_users)
+    films = pd.DataFrame({"movie_id": np.arange(1, n_items + 1)})
+    return layouts.Raw(user, movie, np.ones(len(user), np.float32), np.full(len(user), 7, np.int64), films)
+
+
+def test_they_are_put_in_an_order_drawn_for_each_person_whatever_the_order_of_the_file():
+    raw = tied()
+    drawn = movielens.assemble("toy", raw, ties="drawn")
+    assert drawn.ties == "drawn"
+    first = np.bincount([history[0] for history in drawn.histories], minlength=6)
+    assert first.min() > 200 / 6 / 2  # each film is the first of about a sixth of the people
+    assert len({tuple(history.tolist()) for history in drawn.histories}) > 100
+    shuffled = raw.reordered(np.random.default_rng(0).permutation(len(raw.user)))
+    toys_agree(movielens.assemble("toy", shuffled, ties="drawn"), drawn)
+
+
+def test_another_seed_draws_another_order_and_films_of_different_seconds_keep_theirs():
+    raw = tied()
+    one, other = (movielens.assemble("toy", raw, ties="drawn", seed=seed) for seed in (0, 1))
+    assert (one.interactions.item != other.interactions.item).mean() > 0.5
+    times = np.tile(np.arange(6, dtype=np.int64), 200)
+    ordered = layouts.Raw(raw.user, raw.movie, raw.rating, times, raw.films)
+    assert (movielens.assemble("toy", ordered, ties="drawn").interactions.item == np.tile(np.arange(6), 200)).all()
+
+
+def test_a_later_rating_does_not_change_the_order_of_the_earlier_ones():
+    raw = tied(n_users=30)
+    some = raw.reordered(np.flatnonzero(raw.movie != 4))
+    whole, part = (movielens.assemble("toy", these, ties="drawn") for these in (raw, some))
+    for all_films, films in zip(whole.histories, part.histories, strict=True):
+        ids = [film + 1 for film in all_films.tolist() if film + 1 != 4]
+        assert ids == part.catalog.movie_ids[films].tolist()
+
+
+def toys_agree(one, other):
+    np.testing.assert_array_equal(one.interactions.item, other.interactions.item)
+
+
+def test_the_sets_whose_file_order_would_leak_are_drawn_and_the_prepared_form_remembers(tmp_path):
+    drawn = [name for name, published in movielens.SETS.items() if published.ties == "drawn"]
+    assert drawn == ["ml-latest-sample", "ml-latest-small"]
+    assert movielens.get("ml-latest-small", archives.write(tmp_path, archives.comma())).ties == "drawn"
+    assert movielens.get("ml-1m", archives.write(tmp_path, archives.double_colon())).ties == "file"
+
+
+# The set that comes with the project
+
+
+def test_the_first_start_needs_no_network(monkeypatch):
+    monkeypatch.setattr(movielens, "fetch", None)
+    monkeypatch.setattr(movielens, "fetch_wheel", None)
+    events = []
+    dataset = movielens.ensure(movielens.FIRST, events.append)
+    assert events == [{"stage": "parse"}, {"stage": "keep"}]
+    assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (2745, 6135, 291716)
+    assert len(dataset.catalog.left_out) == 8902
+    assert dataset.catalog.movies["year"].max() == 2022
+    assert dataset.fingerprint == "cc458c7e0816cc2cbe3be62c23c6b34992371637648e7b47f29ee395591d4b10"
+    movielens.ensure(movielens.FIRST, events.append)
+    assert len(events) == 2
+
+
+def test_it_is_mended_when_its_prepared_form_is_damaged():
+    movielens.ensure(movielens.FIRST)
+    next(paths.prepared(movielens.FIRST).glob("*/item.npy")).write_bytes(b"")
+    assert movielens.ensure(movielens.FIRST).n_users == 2745
+
+
+@pytest.mark.parametrize(("content", "state"), [(None, "missing"), (b"PK", "damaged")])
+def test_an_archive_of_the_project_that_is_not_whole_is_said_so(tmp_path, monkeypatch, content, state):
+    monkeypatch.setattr(movielens, "BUNDLED", tmp_path)
+    if content:
+        (tmp_path / "ml-latest-sample.zip").write_bytes(content)
+    with pytest.raises(DataError, match=f"is {state}; run: git checkout -- "):
+        movielens.ensure(movielens.FIRST)
+
+
 # From an archive to the prepared form and back
 
 
 def test_what_is_kept_is_what_was_read(tmp_path):
     path = archives.write(tmp_path, archives.comma())
     with layouts.opened(path, "a test") as archive:
-        fresh = movielens.assemble("ml-latest-small", layouts.comma(archive))
+        fresh = movielens.assemble("ml-latest-small", layouts.comma(archive), ties="drawn")
     toys.same(movielens.get("ml-latest-small", path), fresh)
     toys.same(movielens.load("ml-latest-small"), fresh)
 
@@ -148,7 +232,7 @@ def test_a_missing_set_is_reported_with_the_command():
 
 @pytest.mark.parametrize("call", [movielens.load, movielens.get, movielens.ensure])
 def test_an_unknown_set_is_reported_with_those_there_are(call):
-    with pytest.raises(DataError, match="no data set is called ml-2m; there are: ml-100k, ml-1m"):
+    with pytest.raises(DataError, match="no data set is called ml-2m; there are: ml-latest-sample, ml-100k, ml-1m"):
         call("ml-2m")
 
 
@@ -157,6 +241,20 @@ def test_a_failure_leaves_the_older_form_and_nothing_half_written(tmp_path, home
     with pytest.raises(DataError, match=r"holds no ratings\.csv"):
         movielens.get("ml-latest-small", archives.write(tmp_path, archives.hundred_k()))
     toys.same(movielens.load("ml-latest-small"), kept)
+    assert halves(home) == []
+
+
+@pytest.mark.parametrize("stage", ["download", "parse", "keep"])
+def test_a_set_that_is_called_off_is_not_kept(site, home, stage):
+    def report(event):
+        if event["stage"] == stage:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        movielens.get("ml-100k", report=report)
+    assert movielens.prepared_names() == []
+    assert {path.name for path in halves(home)} <= {"ml-100k.zip.part", "ml-100k.zip.etag.part"}
+    assert movielens.get("ml-100k").n_users == 5
     assert halves(home) == []
 
 
@@ -207,6 +305,7 @@ def test_an_archive_that_is_not_the_official_one_is_taken_and_said_so(tmp_path):
     assert events == [
         {"stage": "note", "text": "some.zip is not the official archive of MovieLens 1M: its hash is another one"},
         {"stage": "parse"},
+        {"stage": "keep"},
     ]
 
 
@@ -219,12 +318,11 @@ def test_an_archive_that_is_not_there_is_one_line(tmp_path, name):
 # From the network
 
 
-def test_the_first_start_fetches_100k_from_its_site_and_the_second_nothing(site):
+def test_100k_is_fetched_from_its_site_once(site):
     events = []
-    first = movielens.ensure("ml-100k", events.append)
-    assert [event["stage"] for event in events] == ["download", "parse"]
-    toys.same(movielens.ensure("ml-100k", events.append), first)
-    assert len(events) == 2
+    first = movielens.get("ml-100k", report=events.append)
+    assert [event["stage"] for event in events] == ["download", "parse", "keep"]
+    toys.same(movielens.get("ml-100k", report=events.append), first)
     assert len(site.requests) == 1
 
 
@@ -232,8 +330,8 @@ def test_the_first_start_fetches_100k_from_its_site_and_the_second_nothing(site)
 def test_when_the_site_fails_the_package_index_has_the_same_data(site, index, tmp_path, home, code):
     site.tricks = [status(code)]
     events = []
-    dataset = movielens.ensure("ml-100k", events.append)
-    note, pip, parse = events
+    dataset = movielens.get("ml-100k", report=events.append)
+    note, pip, parse, _ = events
     assert f"answered {code}" in note["text"]
     assert note["text"].endswith("; taking the same ratings from the package index")
     assert (pip["from"], parse) == ("the package index", {"stage": "parse"})
@@ -244,8 +342,8 @@ def test_when_the_site_fails_the_package_index_has_the_same_data(site, index, tm
 def test_another_file_on_the_site_counts_as_a_failure(site, index):
     site.content = b"PK" + site.content
     events = []
-    assert movielens.ensure("ml-100k", events.append).n_users == 5
-    assert "another file than expected" in events[-3]["text"]
+    assert movielens.get("ml-100k", report=events.append).n_users == 5
+    assert "another file than expected" in events[-4]["text"]
 
 
 def test_when_nobody_has_100k_the_sentence_holds_both_reasons_and_a_remedy(site, index, home):
@@ -256,17 +354,11 @@ def test_when_nobody_has_100k_the_sentence_holds_both_reasons_and_a_remedy(site,
         r"check the network, or fetch http\S+/ml-100k\.zip elsewhere and add --from FILE\.zip$"
     )
     with pytest.raises(DownloadError) as error:
-        movielens.ensure("ml-100k")
+        movielens.get("ml-100k")
     assert re.match(words, error.value.message)
     assert error.value.command == recsys_command("data", "get", "ml-100k")
     assert halves(home) == []
     assert movielens.prepared_names() == []
-
-
-def test_ensure_mends_a_damaged_100k(site):
-    movielens.ensure("ml-100k")
-    next(paths.prepared("ml-100k").glob("*/item.npy")).write_bytes(b"")
-    assert movielens.ensure("ml-100k").n_users == 5
 
 
 def test_the_wheels_100k_is_that_of_the_official_archive(tmp_path):
@@ -291,9 +383,10 @@ def test_the_wheels_100k_is_that_of_the_official_archive(tmp_path):
 
 
 def test_every_published_set_can_be_had():
-    assert list(movielens.SETS) == ["ml-100k", "ml-1m", "ml-10m", "ml-20m", "ml-25m", "ml-32m", "ml-latest-small"]
-    frozen = [name for name, published in movielens.SETS.items() if published.md5]
-    assert frozen == list(movielens.SETS)[:-1]
+    sets = ["ml-latest-sample", "ml-100k", "ml-1m", "ml-10m", "ml-20m", "ml-25m", "ml-32m", "ml-latest-small"]
+    assert list(movielens.SETS) == sets
+    frozen = [name for name, published in movielens.SETS.items() if published.md5 or published.sha256]
+    assert frozen == sets[:-1]
     assert all(published.licence.startswith("research only") for published in movielens.SETS.values())
 
 

@@ -109,7 +109,7 @@ def test_a_damaged_or_missing_file_is_reported_with_the_command(file, rest):
         prepared.load("toy")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 2}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 3}'])
 def test_a_damaged_document_is_reported_with_the_command(text):
     prepared.save(world(), {})
     (paths.prepared("toy") / "about.json").write_text(text)

@@ -12,7 +12,7 @@ from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, Splitting, by_time, cuts, 
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols, results
 from recsys.evaluation.evaluate import EvaluationError, evaluate, ranks
-from recsys.evaluation.protocols import FULL, POPULARITY_100, PROTOCOLS, Protocol
+from recsys.evaluation.protocols import FULL, ORDERS, POPULARITY_100, PROTOCOLS, Protocol
 from recsys.models.registry import UnknownModelError
 from recsys.ranking.metrics import ndcg
 from recsys.ranking.ranking import ScoreError, log_sum_exp
@@ -261,7 +261,7 @@ def test_a_further_protocol_is_one_object(monkeypatch):
     )
     monkeypatch.setitem(PROTOCOLS, "circle", circle)
     document = evaluate("counts", CYCLE, "circle")
-    assert document["protocol"] == {"name": "circle", "ranked": "the whole catalogue", "turns": 1}
+    assert document["protocol"] == {"name": "circle", "ranked": "the whole catalogue", "turns": 1} | ORDERS["file"]
     assert results.leaderboard("cycle", "circle")["variant"].tolist() == ["counts"]
     assert protocols.in_order(["circle", "full"]) == ["full", "circle"]
     assert protocols.title("circle") == "Round"

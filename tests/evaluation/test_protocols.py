@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -106,6 +107,12 @@ def test_a_split_by_time_names_its_dates_and_that_settings_know_more():
     assert TIME.rules_on(world)["dates"] == {"valid": "2001-09-19", "test": "2001-09-29"}
     assert "tuned on leave-one-out validation" in TIME.rules["settings"]
     assert FULL.rules_on(toys.cycle()) == FULL.rules
+
+
+def test_the_rules_say_how_films_of_one_second_were_put_in_order():
+    drawn = FULL.rules_on(replace(toys.cycle(), ties="drawn"))
+    assert "drawn from seed 0, person and film" in drawn["order"]
+    assert {name for name in drawn if drawn[name] != FULL.rules[name]} == {"order"}
 
 
 def test_every_protocol_has_words_for_people():

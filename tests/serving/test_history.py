@@ -7,6 +7,7 @@ from recsys.serving.films.search import split_year
 from recsys.serving.history import (
     EXAMPLES,
     LONGEST,
+    SHOWN,
     UnknownTitleError,
     examples,
     from_query,
@@ -73,7 +74,6 @@ def test_the_link_of_an_empty_sequence_is_short():
     [
         ("103-7-100", [3, 0], "Skipped 1 film of the link: not in this data set."),
         ("103-7-8", [3], "Skipped 2 films of the link: not in this data set."),
-        ("1001-103", [3], "Skipped 1 film of the link: too few ratings to learn from."),
         ("103-100-103", [3, 0], "Films that are in the link twice are kept once."),
         ("103--100", [3], "A part of the link could not be read and was skipped."),
         ("-103", [], "A part of the link could not be read and was skipped."),
@@ -91,9 +91,14 @@ def test_what_a_link_cannot_mean_is_skipped_with_one_sentence(link, items, notic
 
 
 def test_each_kind_of_part_that_is_skipped_is_named_once():
-    items, notices = from_query({"s": "7-103-x-8-103-y-1001"}, CATALOG)
+    items, notices = from_query({"s": "7-103-x-8-103-y"}, CATALOG)
     assert items == [3]
-    assert len(notices) == len(set(notices)) == 4
+    assert len(notices) == len(set(notices)) == 3
+
+
+def test_a_link_may_hold_films_that_training_left_out():
+    assert from_query({"s": "1001-103"}, CATALOG) == ([5, 3], [])
+    assert to_query("toy", CATALOG, [5, 3]) == {"data": "toy", "s": "1001-103"}
 
 
 def test_a_very_long_link_keeps_its_newest_films():
@@ -110,20 +115,28 @@ def test_no_link_raises(text):
     assert all(notice.endswith(".") for notice in notices)
 
 
+def world_with(*names):
+    """A title index over the films of some examples."""
+    titles = [split_year(title) for name in names for title in EXAMPLES[name][1]]
+    return make_index([(title, year, 1) for title, year in titles], [])
+
+
 def test_examples_keep_the_films_that_the_data_set_has():
-    made = examples(INDEX)
-    assert [example.name for example in made] == list(EXAMPLES)
-    crime = [FILMS[item][0] for item in made[2].items]
-    assert crime == ["Seven (a.k.a. Se7en)", "Heat"]  # no GoodFellas in this world
+    index = world_with("The great classics", "Crime of the nineties")
+    assert [example.name for example in examples(index)] == ["The great classics", "Crime of the nineties"]
+    assert [len(example.items) for example in examples(index)] == [6, 6]
 
 
-def test_a_world_without_any_of_the_films_has_no_examples():
+def test_an_example_of_which_too_few_films_are_there_is_not_offered():
+    assert examples(INDEX) == []  # it has Seven and Heat, but no GoodFellas
     assert examples(make_index([("Nothing", 2000, 1)], [])) == []
 
 
-def test_examples_name_films_up_to_1997_with_their_year():
-    for _, titles in EXAMPLES.values():
-        assert all(1900 < (split_year(title)[1] or 0) <= 1997 for title in titles)
+def test_films_of_today_come_first_and_older_lists_stand_in_where_they_are_missing():
+    assert [example.name for example in examples(world_with(*EXAMPLES))] == list(EXAMPLES)[:SHOWN]
+    newest = [max(split_year(title)[1] for title in titles) for _, titles in EXAMPLES.values()]
+    assert min(newest[:4]) >= 2017
+    assert all(max(split_year(title)[1] for title in EXAMPLES[name][1]) <= 1997 for name in list(EXAMPLES)[-3:])
 
 
 def test_a_random_viewer_is_somebody_of_the_data_with_their_newest_films():

@@ -14,7 +14,15 @@ import numpy as np
 from recsys.models.base import Recommender
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Request, Standing, hidden_mask, rankings_without, standings_in, valid_items
+from recsys.serving.recommend import (
+    Request,
+    Standing,
+    hidden_mask,
+    rankings_without,
+    standings_in,
+    valid_films,
+    valid_items,
+)
 
 MOST = 50  # films that are left out in turn, the newest: even a long history takes about a second
 LEAST = -50.0  # stands for minus infinity, so that the effect on a film that was ruled out is a number
@@ -66,13 +74,16 @@ def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> lis
     films. At most MOST films are left out, and none that the model does not read. A history of one film is compared
     with the empty one; an empty history has no influences. Raises ServingError and ScoreError as `recommend` does.
     """
-    watched = valid_items(predictor.dataset, request.history)
+    watched = valid_films(predictor.dataset, request.history)
     wanted = valid_items(predictor.dataset, items).tolist()
     positions = np.arange(len(watched))[-weighed(predictor.model) :]
     histories = [watched, *(np.delete(watched, position) for position in positions)]
     hidden = hidden_mask(predictor, request)
     hidden[wanted] = False
-    whole, *others = (_outcomes(ranking, wanted) for ranking in rankings_without(predictor, histories, repeat(hidden)))
+    whole, *others = (
+        _outcomes(ranking, wanted)
+        for ranking in rankings_without(predictor, histories, repeat(hidden), repeat(request.ratings))
+    )
     return [
         Explanation(item, whole[item].standing, _influences(watched, positions, whole, others, item), len(watched))
         for item in wanted

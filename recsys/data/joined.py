@@ -1,0 +1,73 @@
+"""The people of another MovieLens set, whose film ids are the same, as further people to learn from.
+
+Whoever is in both sets is left out of the other: their last films, which are held out here, would be learnt from there.
+"""
+
+import numpy as np
+
+from recsys.data.movielens import TIES_SEED, drawn
+from recsys.data.schema import DataError, Dataset, Interactions
+
+SHARED = 5  # ratings of the same film in the same second that nobody shares with somebody else by accident
+
+
+def with_people_of(other: Dataset, train: Dataset, whole: Dataset, until: int | None = None) -> Dataset:
+    """`train` with the people of `other` added after its own, but for those who are in `whole` too.
+
+    train: a part of `whole`; it keeps its films, and others are dropped from the histories. Films of one second are put
+    in an order drawn by person. until: only what was watched by then, in seconds since 1970. Raises DataError when
+    nobody is left to add.
+    """
+    item = np.searchsorted(train.catalog.movie_ids, movies := _movies(other))
+    item = np.minimum(item, train.n_items - 1)
+    keep = (train.catalog.movie_ids[item] == movies) & ~np.isin(other.interactions.user, in_both(whole, other))
+    if until is not None:
+        keep &= np.asarray(other.interactions.timestamp) <= until
+    if not keep.any():
+        raise DataError(f"{other.name} has nobody to add to {train.name}; take another set")
+    more = _sorted(Interactions(other.interactions.user, item.astype(np.int32), *_ratings(other)).where(keep))
+    people, row = np.unique(more.user, return_inverse=True)
+    own = train.interactions
+    events = Interactions(
+        np.concatenate([own.user, (row + train.n_users).astype(np.int32)]),
+        np.concatenate([own.item, more.item]),
+        np.concatenate([own.rating, more.rating]),
+        np.concatenate([own.timestamp, more.timestamp]),
+    )
+    # ids of the two sets are of different people; negative ones collide with nobody's
+    return Dataset(
+        train.name, train.catalog, events, np.concatenate([train.user_ids, -1 - other.user_ids[people]]), train.ties
+    )
+
+
+def in_both(one: Dataset, other: Dataset) -> np.ndarray:
+    """Rows of `other`, ascending: people who share SHARED ratings, film and second, with somebody of `one`."""
+    keys, users = _keys(one), np.asarray(one.interactions.user)
+    order = np.argsort(keys, kind="stable")
+    wanted = _keys(other)
+    first, last = (np.searchsorted(keys[order], wanted, side) for side in ("left", "right"))
+    times = last - first  # how many people of `one` have this rating
+    theirs = np.repeat(np.asarray(other.interactions.user), times)
+    position = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times) + np.repeat(first, times)
+    pairs, shared = np.unique(np.stack([theirs, users[order][position]]), axis=1, return_counts=True)
+    return np.unique(pairs[0, shared >= SHARED])
+
+
+def _movies(dataset: Dataset) -> np.ndarray:
+    """(E,) original film ids."""
+    return dataset.catalog.movie_ids[dataset.interactions.item]
+
+
+def _keys(dataset: Dataset) -> np.ndarray:
+    """(E,) one number for film and second; film ids stay below 2^30 and times below 2^33."""
+    return _movies(dataset) << 33 | np.asarray(dataset.interactions.timestamp)
+
+
+def _ratings(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    return dataset.interactions.rating, dataset.interactions.timestamp
+
+
+def _sorted(events: Interactions) -> Interactions:
+    """By person and time, films of one second in a drawn order."""
+    order = np.lexsort((drawn(events.user, events.item, TIES_SEED), events.timestamp, events.user))
+    return events.where(order)

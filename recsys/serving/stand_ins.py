@@ -1,0 +1,58 @@
+"""Films that training left out, in a history: the films nearest to them in content stand in for them.
+
+An item number of I or more means film `number - I` of those left out (`Catalog.films`); no model has learnt anything of
+it. Shapes: I items, L films left out, D words and genres.
+"""
+
+from collections.abc import Sequence
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy import sparse
+
+from recsys.data.schema import Catalog, Dataset
+from recsys.text import films
+
+HOW_MANY = 3  # films that stand in for one
+GENRES = 0.5  # what genres count for; the words of title and tags count for the rest
+
+_vectors: WeakKeyDictionary[Dataset, sparse.csr_array] = WeakKeyDictionary()
+_computing = Lock()
+
+
+def of(dataset: Dataset, number: int) -> tuple[int, ...]:
+    """The items that stand in for a film, the nearest last; the film itself if it is one that models know."""
+    return (number,) if number < dataset.n_items else nearest(dataset, number)
+
+
+def known(dataset: Dataset, history: np.ndarray) -> np.ndarray:
+    """A history (n,) of films, left-out ones included, as items (m,) that models know."""
+    if not len(history) or history.max() < dataset.n_items:
+        return history
+    return np.array([item for number in history.tolist() for item in of(dataset, number)], np.int64)
+
+
+def labels(dataset: Dataset, number: int) -> Sequence[str]:
+    """Titles and years of the films that stand in for one, the nearest first; none for a film that models know."""
+    if number < dataset.n_items:
+        return ()
+    return [dataset.catalog.films[item].label for item in reversed(of(dataset, number))]
+
+
+def nearest(dataset: Dataset, number: int) -> tuple[int, ...]:
+    """The HOW_MANY items most like a film in genres and in the words of title and tags, the nearest last."""
+    with _computing:
+        if dataset not in _vectors:
+            _vectors[dataset] = description_vectors(dataset.catalog.complete)  # (I + L, D)
+        vectors = _vectors[dataset]
+    likeness = (vectors[: dataset.n_items] @ vectors[[number]].T).toarray()[:, 0]  # (I,)
+    order = np.lexsort((-dataset.counts, -likeness))[:HOW_MANY]  # among equals, the most watched
+    return tuple(order[::-1].tolist())
+
+
+def description_vectors(catalog: Catalog) -> sparse.csr_array:
+    """(I, D) float32, rows of length 1 at most: words of title, year and tags by TF-IDF, and genres."""
+    words = films.tfidf(films.film_texts(catalog))
+    genres = sparse.csr_array(films.genre_vectors(catalog))
+    return sparse.csr_array(sparse.hstack([words * np.float32((1 - GENRES) ** 0.5), genres * np.float32(GENRES**0.5)]))
