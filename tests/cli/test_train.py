@@ -6,9 +6,12 @@ import pytest
 from recsys import paths, store
 from recsys.cli import train
 from recsys.cli.main import main
+from recsys.data import prepared
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT
+from recsys.evaluation import results
 from recsys.files import read_sealed
 from recsys.models import registry
+from tests import toys
 
 SMALL = shlex.split("--dim 8 --length 12 --epochs 3 --batch-size 32 --validate-every 1 --warmup-steps 5 --device cpu")
 
@@ -45,6 +48,16 @@ def test_every_flag_of_every_recommender_is_explained(name, capsys):
     shown = " ".join(capsys.readouterr().out.replace("│", " ").replace("|", " ").split())
     assert "--save-every FLOAT seconds of work" in shown
     assert re.findall(r"(--[a-z0-9-]+)(?: --no-\S+)?(?: [A-Z]+| \{\S+\}| \[\S+ \[.+?\]\])? \(default", shown) == []
+
+
+def test_the_people_of_another_set_are_learnt_from_too_and_the_result_says_so(home, capsys):
+    others = [[((user + day) % 20, 100 + day) for day in range(9)] for user in range(5)]
+    prepared.save(toys.over_days(others, 20, "ml-1m"), {})
+    assert main(["train", "bert4rec", *SMALL, "--also", "ml-1m"]) == 0
+    known = read_sealed(paths.checkpoint("ml-latest-sample", "leave-one-out", "bert4rec", 0) / store.META)
+    assert known["also"] == "ml-1m"
+    assert main(["evaluate", "bert4rec", "--protocol", "full"]) == 0
+    assert results.load("ml-latest-sample", "full", "bert4rec")["also"] == "ml-1m"
 
 
 def test_a_checkpoint_remembers_the_epoch_whose_weights_it_holds(home, capsys):
