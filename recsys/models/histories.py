@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from recsys.data.schema import Dataset
+from recsys.data.schema import Dataset, Queries
 
 
 def last_positions(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -73,6 +73,17 @@ def seen(histories: Sequence[np.ndarray], n_items: int) -> sparse.csr_array:
     """(B, I) float32: 1 where history b holds an item, however often."""
     row, item, _ = last_positions(histories, n_items)
     return sparse.csr_array((np.ones(len(item), np.float32), (row, item)), shape=(len(histories), n_items))
+
+
+def stars(queries: Queries, n_items: int, unrated: float) -> sparse.csr_array:
+    """(B, I) float32: the rating of each item of history b, of a repeated one the last; `unrated` where it has none."""
+    row, item, age = last_positions(queries.histories, n_items)
+    given = np.full(len(item), unrated, np.float32)
+    if queries.ratings is not None:
+        ends = np.cumsum([len(history) for history in queries.histories])
+        found = np.concatenate([*queries.ratings, np.empty(0)])[ends[row] - 1 - age]
+        given = np.where(np.isnan(found), given, found).astype(np.float32)
+    return sparse.csr_array((given, (row, item)), shape=(len(queries), n_items))
 
 
 def popular_where_empty(scores: np.ndarray, histories: Sequence[np.ndarray], counts: np.ndarray) -> np.ndarray:

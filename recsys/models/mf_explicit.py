@@ -12,7 +12,7 @@ from scipy import sparse
 
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import Recommender, Variant
-from recsys.models.histories import one_blas_thread, per_item, popular_where_empty, ratings_of
+from recsys.models.histories import one_blas_thread, per_item, popular_where_empty, ratings_of, stars
 from recsys.training import config as check
 from recsys.training.run import Run
 
@@ -24,7 +24,7 @@ class MfExplicitConfig:
     factors: int = 8  # numbers per item and per person
     regularization: float = 30.0  # λ, added to the diagonal once per user and item, not per rating
     iterations: int = 10  # each computes all users, then all items
-    liked: float = 5.0  # the rating that stands for each item of a history that is to be answered
+    liked: float = 5.0  # the rating that stands for each item of a history that was not rated
 
     def __post_init__(self) -> None:
         check.at_least(1, factors=self.factors, iterations=self.iterations)
@@ -37,13 +37,14 @@ class MfExplicit(Recommender):
     Alternating least squares: with the items fixed, each user's (b_u, p_u) is a ridge regression on their ratings, and
     then each item's (b_i, q_i) with the users fixed. Only ratings that were given are fitted: they say how much
     somebody would like an item, not whether they would watch it, and such models rank badly (Cremonesi, Koren, Turrin,
-    RecSys 2010). Unlike the paper: a history to be answered has no ratings, so each of its items counts as rated
-    `liked`. An empty history gets the order of popularity.
+    RecSys 2010). Unlike the paper: an item of a history to be answered that has no rating counts as rated `liked`. An
+    empty history gets the order of popularity.
     """
 
     Config = MfExplicitConfig
     config: MfExplicitConfig
     reads_details = True
+    reads_ratings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Reports {"stage": "fit", "done": i, "total": iterations}; `valid` changes nothing."""
@@ -61,11 +62,7 @@ class MfExplicit(Recommender):
 
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: the rating predicted for each item."""
-        watched = [np.unique(np.asarray(history, np.int64)) for history in queries.histories]
-        ends = np.cumsum([0, *map(len, watched)])
-        items = np.concatenate([*watched, np.empty(0, np.int64)])
-        liked = np.full(len(items), self.config.liked, np.float32)
-        users = self._solve(sparse.csr_array((liked, items, ends), shape=(len(watched), len(self.items))), self.items)
+        users = self._solve(stars(queries, len(self.items), self.config.liked), self.items)
         scores = self.mean + self.items[:, 0] + users[:, :1] + users[:, 1:] @ self.items[:, 1:].T
         return popular_where_empty(scores.astype(np.float32), queries.histories, self.counts)
 

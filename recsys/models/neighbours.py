@@ -4,7 +4,6 @@ Shapes: B queries, b of them at a time, U users of the training data, I items, E
 """
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
@@ -22,6 +21,7 @@ from recsys.models.histories import (
     profile_weights,
     ratings_of,
     seen,
+    stars,
     watched,
 )
 from recsys.training import config as check
@@ -54,8 +54,9 @@ class UserKnn(Recommender):
     r_kj is the rating of item j by neighbour k, and the number of ratings is how many of the X neighbours rated item j.
     Taken literally, an item that one neighbour rated beats all that many have rated, hence `shrink`, added to it.
 
-    A history to be answered has no ratings. All its items count as rated alike: a cosine is the same whichever rating
-    that is. It has no mean r̄_i either; the mean of all ratings stands for it, which changes no order. Neither formula
+    The mean of all ratings stands for that of an item that has none in the history to be answered; without any, all
+    items count alike, and a cosine is the same whichever rating that is. It stands for r̄_i too, which changes no order,
+    so that visitors need not have rated much. Neither formula
     reads the order of a history. Users of the training data are among their own neighbours, where they vote for what
     they have seen. An empty history gets the order of popularity.
     """
@@ -64,6 +65,7 @@ class UserKnn(Recommender):
     config: UserKnnConfig
     holds_histories = True
     reads_details = True
+    reads_ratings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Keep all ratings, of several by one user for one item the last; `valid` and `run` change nothing."""
@@ -75,26 +77,32 @@ class UserKnn(Recommender):
         scores = np.empty((len(queries), len(self.counts)), np.float32)
         for start in range(0, len(queries), AT_ONCE):
             part = slice(start, start + AT_ONCE)
-            near = self._neighbours(queries.histories[part])  # (b, U)
+            near = self._neighbours(queries[part])  # (b, U)
             total = (near @ self.votes).toarray()
             near.data = (near.data > 0).astype(np.float32)
             number = (near @ self.rated).toarray()  # of ratings
             scores[part] = self.base + total / np.maximum(number + self.config.shrink, 1)
         return popular_where_empty(scores, queries.histories, self.counts)
 
-    def _neighbours(self, histories: Sequence[np.ndarray]) -> sparse.csr_array:
+    def _neighbours(self, queries: Queries) -> sparse.csr_array:
         """(b, U) the cosines of each history with its X most similar users."""
         n_users = len(self.ratings.indptr) - 1
-        items = seen(histories, len(self.counts))  # (b, I)
+        items = self._given(queries)  # (b, I)
         cosine = (items @ self.directions).toarray()  # (b, U)
-        cosine /= np.sqrt(np.maximum(items.sum(1), 1))[:, None]
+        cosine /= np.sqrt(np.maximum((items * items).sum(1), 1e-9))[:, None]
         few = min(self.config.neighbours, n_users)
         near = np.argpartition(cosine, n_users - few, axis=1)[:, n_users - few :]  # (b, X)
         ends = np.arange(0, near.size + 1, few)
         return sparse.csr_array((np.take_along_axis(cosine, near, 1).ravel(), near.ravel(), ends), shape=cosine.shape)
 
+    def _given(self, queries: Queries) -> sparse.csr_array:
+        """(b, I) the ratings of each history; 1 for all where nothing was rated."""
+        if queries.ratings is None:
+            return seen(queries.histories, len(self.counts))
+        return stars(queries, len(self.counts), self.mean)
+
     def _learnt(self, ratings: sparse.csr_array, counts: np.ndarray) -> None:
-        self.ratings, self.counts = ratings, counts
+        self.ratings, self.counts, self.mean = ratings, counts, float(ratings.data.mean())
         self.votes, self.base = _centred(ratings) if self.config.centred else (ratings, 0.0)
         self.rated = _with_data(ratings, np.ones_like(ratings.data))
         lengths = np.sqrt((ratings * ratings).sum(1))  # (U,)
