@@ -234,9 +234,14 @@ SMALL = replace(
     dropout=0.3,
     schedule=replace(DEFAULT.schedule, batch_size=16, epochs=60, ema_decay=0.995, validate_every=5, patience=8),
 )
+WITH_ML_1M = replace(DEFAULT, schedule=replace(DEFAULT.schedule, epochs=60, validate_every=4))  # for --also ml-1m
 
 VARIANTS = {
     "bert4rec": Variant(
-        Bert4Rec, "BERT4Rec", "Transformers", "arXiv:1904.06690", presets=dict.fromkeys(SMALL_SETS, SMALL)
+        Bert4Rec,
+        "BERT4Rec",
+        "Transformers",
+        "arXiv:1904.06690",
+        presets=dict.fromkeys(SMALL_SETS, SMALL) | {"ml-latest-sample": WITH_ML_1M},
     ),
 }

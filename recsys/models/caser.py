@@ -107,7 +107,14 @@ SMALL = replace(
     dropout=0.3,
     schedule=replace(DEFAULT.schedule, batch_size=16, ema_decay=0.995, warmup_steps=100, validate_every=4),
 )
+SAMPLE = replace(SMALL, schedule=replace(SMALL.schedule, batch_size=32, epochs=20, validate_every=2))
 
 VARIANTS = {
-    "caser": Variant(Caser, "Caser", "Convolutional", "arXiv:1809.07426", presets=dict.fromkeys(SMALL_SETS, SMALL)),
+    "caser": Variant(
+        Caser,
+        "Caser",
+        "Convolutional",
+        "arXiv:1809.07426",
+        presets=dict.fromkeys(SMALL_SETS, SMALL) | {"ml-latest-sample": SAMPLE},
+    ),
 }

@@ -122,6 +122,7 @@ VARIANTS = {
         "Content",
         config=ContentConfig("tf-idf"),
         presets={
+            "ml-latest-sample": ContentConfig("tf-idf", half_life=3.0),
             "ml-1m": ContentConfig("tf-idf", half_life=2.0),
             "ml-100k": ContentConfig("tf-idf", half_life=2.0),
         },

@@ -120,6 +120,7 @@ VARIANTS = {
         "Factorisation",
         "arXiv:1905.03375",
         presets={
+            "ml-latest-sample": EaseConfig(regularization=100.0),
             "ml-100k": EaseConfig(regularization=100.0),
             "ml-latest-small": EaseConfig(regularization=50.0),
         },

@@ -86,6 +86,10 @@ FMC = FpmcConfig(personal=False)
 PAPER = "doi:10.1145/1772690.1772773"
 
 VARIANTS = {
-    "fmc": Variant(Fpmc, "FMC", "Markov with factors", PAPER, FMC, {"ml-100k": on_small(FMC)}),
-    "fpmc": Variant(Fpmc, "FPMC", "Markov with factors", PAPER, FPMC, {"ml-100k": on_small(FPMC)}),
+    "fmc": Variant(
+        Fpmc, "FMC", "Markov with factors", PAPER, FMC, dict.fromkeys(("ml-100k", "ml-latest-sample"), on_small(FMC))
+    ),
+    "fpmc": Variant(
+        Fpmc, "FPMC", "Markov with factors", PAPER, FPMC, dict.fromkeys(("ml-100k", "ml-latest-sample"), on_small(FPMC))
+    ),
 }

@@ -81,6 +81,11 @@ class Gru4Rec(NeuralRecommender):
             initialise_from_pmi(module.items, None, train, self.config.init, seed)
 
 
+def on_sample(config: Gru4RecConfig) -> Gru4RecConfig:
+    """The same loss, for the set that comes with the project."""
+    return replace(config, dropout=0.3, schedule=replace(config.schedule, batch_size=32, epochs=20, validate_every=2))
+
+
 def on_small(config: Gru4RecConfig) -> Gru4RecConfig:
     """The same loss, tuned for sets of some hundred users."""
     schedule = replace(config.schedule, batch_size=16, epochs=30, ema_decay=0.995, warmup_steps=100, validate_every=3)
@@ -88,6 +93,7 @@ def on_small(config: Gru4RecConfig) -> Gru4RecConfig:
 
 
 SOFTMAX = Gru4RecConfig()
+WITH_ML_1M = replace(SOFTMAX, schedule=replace(SOFTMAX.schedule, epochs=24, validate_every=2))  # for --also ml-1m
 THIRTY_EPOCHS = replace(SOFTMAX.schedule, epochs=30)
 BPR = Gru4RecConfig(schedule=THIRTY_EPOCHS, loss="bpr", sampling_power=0.0)
 TOP1 = Gru4RecConfig(schedule=THIRTY_EPOCHS, loss="top1", sampling_power=0.0)
@@ -101,13 +107,23 @@ VARIANTS = {
         "Recurrent",
         "arXiv:1511.06939",
         SOFTMAX,
-        dict.fromkeys(SMALL_SETS, on_small(SOFTMAX)),
+        dict.fromkeys(SMALL_SETS, on_small(SOFTMAX)) | {"ml-latest-sample": WITH_ML_1M},
     ),
     "gru4rec-bpr": Variant(
-        Gru4Rec, "GRU4Rec (BPR)", "Recurrent", "arXiv:1511.06939", BPR, dict.fromkeys(SMALL_SETS, on_small(BPR))
+        Gru4Rec,
+        "GRU4Rec (BPR)",
+        "Recurrent",
+        "arXiv:1511.06939",
+        BPR,
+        dict.fromkeys(SMALL_SETS, on_small(BPR)) | {"ml-latest-sample": on_sample(BPR)},
     ),
     "gru4rec-top1": Variant(
-        Gru4Rec, "GRU4Rec (TOP1)", "Recurrent", "arXiv:1511.06939", TOP1, dict.fromkeys(SMALL_SETS, on_small(TOP1))
+        Gru4Rec,
+        "GRU4Rec (TOP1)",
+        "Recurrent",
+        "arXiv:1511.06939",
+        TOP1,
+        dict.fromkeys(SMALL_SETS, on_small(TOP1)) | {"ml-latest-sample": on_sample(TOP1)},
     ),
     "gru4rec-plus": Variant(
         Gru4Rec,
@@ -115,6 +131,6 @@ VARIANTS = {
         "Recurrent",
         "arXiv:1706.03847",
         BPR_MAX,
-        dict.fromkeys(SMALL_SETS, on_small(BPR_MAX)),
+        dict.fromkeys(SMALL_SETS, on_small(BPR_MAX)) | {"ml-latest-sample": on_sample(BPR_MAX)},
     ),
 }

@@ -207,8 +207,20 @@ CBOW = Item2VecConfig(cbow=True)
 PAPER = "arXiv:1603.04259"
 
 VARIANTS = {
-    "item2vec-cbow": Variant(Item2Vec, "item2vec (CBOW)", "Film embeddings", PAPER, CBOW, {"ml-100k": on_small(CBOW)}),
+    "item2vec-cbow": Variant(
+        Item2Vec,
+        "item2vec (CBOW)",
+        "Film embeddings",
+        PAPER,
+        CBOW,
+        dict.fromkeys(("ml-100k", "ml-latest-sample"), on_small(CBOW)),
+    ),
     "item2vec-skipgram": Variant(
-        Item2Vec, "item2vec (skip-gram)", "Film embeddings", PAPER, SKIP_GRAM, {"ml-100k": on_small(SKIP_GRAM)}
+        Item2Vec,
+        "item2vec (skip-gram)",
+        "Film embeddings",
+        PAPER,
+        SKIP_GRAM,
+        dict.fromkeys(("ml-100k", "ml-latest-sample"), on_small(SKIP_GRAM)),
     ),
 }

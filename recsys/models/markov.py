@@ -100,6 +100,7 @@ VARIANTS = {
         "Markov chain",
         "No learning",
         presets={
+            "ml-latest-sample": MarkovConfig(window=40),
             "ml-100k": MarkovConfig(decay=0.3, normalisation=0.5),
             "ml-latest-small": MarkovConfig(window=20, decay=0.3, recent=20, history_decay=0.7),
         },

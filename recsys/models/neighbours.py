@@ -204,7 +204,10 @@ VARIANTS = {
         UserKnn,
         "User kNN",
         "Neighbours",
-        presets={"ml-100k": UserKnnConfig(neighbours=20, shrink=1000.0)},
+        presets={
+            "ml-latest-sample": UserKnnConfig(neighbours=20),
+            "ml-100k": UserKnnConfig(neighbours=20, shrink=1000.0),
+        },
     ),
     "user-knn-centred": Variant(
         UserKnn,
@@ -213,6 +216,7 @@ VARIANTS = {
         config=UserKnnConfig(centred=True),
         presets={
             "ml-1m": UserKnnConfig(shrink=1000.0, centred=True),
+            "ml-latest-sample": UserKnnConfig(shrink=1000.0, centred=True),
             "ml-100k": UserKnnConfig(neighbours=20, shrink=1000.0, centred=True),
         },
     ),
@@ -221,6 +225,9 @@ VARIANTS = {
         "Item kNN",
         "Neighbours",
         "doi:10.1145/963770.963776",
-        presets={"ml-100k": ItemKnnConfig(neighbours=400)},
+        presets={
+            "ml-latest-sample": ItemKnnConfig(neighbours=200),
+            "ml-100k": ItemKnnConfig(neighbours=400),
+        },
     ),
 }

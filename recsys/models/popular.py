@@ -152,6 +152,9 @@ VARIANTS = {
         "Popular in the session",
         "No learning",
         "arXiv:1511.06939",
-        presets={"ml-100k": SessionPopularConfig(gap=0.1, recent=10)},
+        presets={
+            "ml-latest-sample": SessionPopularConfig(gap=0.1),
+            "ml-100k": SessionPopularConfig(gap=0.1, recent=10),
+        },
     ),
 }

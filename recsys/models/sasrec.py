@@ -107,6 +107,11 @@ class SasRec(NeuralRecommender):
         return attention_by_layer(self.module.blocks, x, None)[:, 0].float().cpu().numpy()
 
 
+def on_sample(config: SasRecConfig) -> SasRecConfig:
+    """The same loss, for the set that comes with the project."""
+    return replace(config, dropout=0.3, schedule=replace(config.schedule, epochs=30, validate_every=3))
+
+
 def on_small(config: SasRecConfig) -> SasRecConfig:
     """The same loss, tuned for sets of some hundred users."""
     schedule = replace(config.schedule, batch_size=16, ema_decay=0.995, validate_every=5)
@@ -114,6 +119,7 @@ def on_small(config: SasRecConfig) -> SasRecConfig:
 
 
 SOFTMAX = SasRecConfig()
+WITH_ML_1M = replace(SOFTMAX, schedule=replace(SOFTMAX.schedule, epochs=24, validate_every=2))  # for --also ml-1m
 SIXTY_EPOCHS = replace(SOFTMAX.schedule, epochs=60)
 BCE = SasRecConfig(schedule=SIXTY_EPOCHS, loss="gbce", negatives=1, gbce_t=0.0)  # gBCE with t = 0 is BCE
 GBCE = SasRecConfig(schedule=SIXTY_EPOCHS, loss="gbce", negatives=256, gbce_t=0.75)
@@ -125,12 +131,22 @@ VARIANTS = {
         "Transformers",
         "arXiv:2309.07602",
         SOFTMAX,
-        dict.fromkeys(SMALL_SETS, on_small(SOFTMAX)),
+        dict.fromkeys(SMALL_SETS, on_small(SOFTMAX)) | {"ml-latest-sample": WITH_ML_1M},
     ),
     "sasrec-bce": Variant(
-        SasRec, "SASRec (BCE)", "Transformers", "arXiv:1808.09781", BCE, dict.fromkeys(SMALL_SETS, on_small(BCE))
+        SasRec,
+        "SASRec (BCE)",
+        "Transformers",
+        "arXiv:1808.09781",
+        BCE,
+        dict.fromkeys(SMALL_SETS, on_small(BCE)) | {"ml-latest-sample": on_sample(BCE)},
     ),
     "gsasrec": Variant(
-        SasRec, "gSASRec", "Transformers", "arXiv:2308.07192", GBCE, dict.fromkeys(SMALL_SETS, on_small(GBCE))
+        SasRec,
+        "gSASRec",
+        "Transformers",
+        "arXiv:2308.07192",
+        GBCE,
+        dict.fromkeys(SMALL_SETS, on_small(GBCE)) | {"ml-latest-sample": on_sample(GBCE)},
     ),
 }
