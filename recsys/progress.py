@@ -1,7 +1,10 @@
 """What work reports as it goes on: events, and what shows them to people and to programs.
 
 An event is a dict that JSON can hold. {"stage": "download" | "parse" | "fit" | "encode" | "rank", "done", "total"}
-counts something, {"stage": "note", "text"} says something, {"epoch", "epochs", "loss", …} is an epoch of a training.
+counts something, {"stage": "note", "text"} says something, {"epoch", "epochs", "loss", …} is an epoch of a training,
+{"stage": "wait"} is said while nothing happens, and {"stage": "keep"} before what was made is written.
+
+Whoever has had enough raises Cancelled from the report that was handed in: the work stops there, and keeps nothing.
 """
 
 import json
@@ -17,7 +20,12 @@ STAGES = {  # what is being waited for, and in which unit it is counted
     "fit": ("fitting the model, which is kept for the next time …", " steps"),
     "encode": ("reading what films are about …", " films"),
     "rank": ("{title}", " users"),
+    "map": ("putting films on a map …", " iterations"),
 }
+
+
+class Cancelled(Exception):
+    """Somebody called the work off; nobody has to be told why."""
 
 
 def ignore(event: dict[str, Any]) -> None:

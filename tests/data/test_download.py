@@ -11,6 +11,7 @@ import pytest
 
 from recsys.data import download
 from recsys.data.download import DownloadError, Wheel, fetch, fetch_wheel
+from recsys.progress import Cancelled
 from tests.data.server import Server, page, serving, slow, status
 
 CONTENT = random.Random(0).randbytes(300_000)
@@ -98,6 +99,63 @@ def test_the_download_of_a_killed_run_is_resumed(server, tmp_path):
     assert server.requests[0]["Range"] == "bytes=100000-"
     assert (tmp_path / "a.zip").read_bytes() == CONTENT
     assert names(tmp_path) == ["a.zip"]
+
+
+def called_off(event):
+    """A report by which somebody calls the work off."""
+    raise Cancelled
+
+
+def test_a_download_that_was_called_off_goes_on_from_there(server, tmp_path):
+    with pytest.raises(Cancelled):
+        fetch(server.address, tmp_path / "a.zip", md5=MD5, report=called_off)
+    assert names(tmp_path) == ["a.zip.etag.part", "a.zip.part"]
+    begun = (tmp_path / "a.zip.part").stat().st_size
+    assert 0 < begun < 300_000
+    fetch(server.address, tmp_path / "a.zip", md5=MD5)
+    assert server.requests[1]["Range"] == f"bytes={begun}-"
+    assert (tmp_path / "a.zip").read_bytes() == CONTENT
+    assert names(tmp_path) == ["a.zip"]
+
+
+def test_what_cannot_go_on_is_not_kept_when_it_is_called_off(server, tmp_path):
+    server.etag = ""
+    with pytest.raises(Cancelled):
+        fetch(server.address, tmp_path / "a.zip", md5=MD5, report=called_off)
+    assert names(tmp_path) == []
+
+
+def test_a_server_that_says_nothing_can_be_called_off(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "BEAT", 0.01)
+    answer = threading.Event()
+    server.tricks = [lambda request: answer.wait(10)]
+    events = []
+
+    def report(event):
+        events.append(event)
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        fetch(server.address, tmp_path / "a.zip", report=report)
+    answer.set()
+    assert events == [{"stage": "wait"}]
+    assert names(tmp_path) == []
+
+
+def test_pip_can_be_called_off_and_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "BEAT", 0.01)
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    started = []
+
+    class Started(subprocess.Popen):
+        def __init__(self, *arguments, **settings):
+            super().__init__(*arguments, **settings)
+            started.append(self)
+
+    monkeypatch.setattr(download.subprocess, "Popen", Started)
+    with pytest.raises(Cancelled):
+        download._run(command, called_off)
+    assert started[0].returncode < 0
 
 
 def test_a_part_that_the_server_cannot_continue_is_thrown_away(server, tmp_path):
