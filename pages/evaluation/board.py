@@ -3,51 +3,81 @@
 Style: assets/style/nextreel.css.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
 import pandas as pd
 
-from pages.evaluation import charts, words
+from pages.evaluation import about, words
+from pages.evaluation.about import About
+from pages.evaluation.charts.looks import QUIET, look
 
 BESIDE = ("ndcg@10", "hr@10", "mrr")  # shown beside the metric that was chosen
+ON_A_PHONE = ("hr@10", "mrr", "ndcg@10")  # of these the first two that are not the chosen one
 
 
-def html(ours: pd.DataFrame, theirs: pd.DataFrame, metric: str, tests: pd.DataFrame | None) -> str:
+def html(
+    ours: pd.DataFrame, theirs: pd.DataFrame, metric: str, tests: pd.DataFrame | None, known: Mapping[str, About]
+) -> str:
     """Ours (`overview.measures`) and theirs (`results.published`) in one table, the highest metric first.
 
-    tests: `compare.against_best`, None as long as it is being computed.
+    Published figures of models that know when the hidden film was watched come last, under a heading of their own.
+    tests: `compare.against_best`, None as long as it is being computed; known: variant → where its figures come from.
     """
     beside = [name for name in BESIDE if name != metric]
     tested = {} if tests is None else {row["variant"]: row for row in tests.to_dict("records")}
     best = None if tests is None or tests.empty else tests["other"].iloc[0]
-    rows = [(row[metric], _row(row, beside)) for row in _ours(ours, metric, tested, best)]
-    rows += [(row[metric], _row(row, beside)) for row in _theirs(theirs, metric)]
-    longest = max([*ours[f"high {metric}"].fillna(ours[metric]), *(figure for figure, _ in rows)], default=1) or 1
-    body = "".join(cells for _, cells in sorted(rows, key=lambda pair: -pair[0]))
-    about = escape(words.LEADERBOARD_ALT.format(metric=words.metric_name(metric)))
+    mine, others = _ours(ours, metric, tested, best, known), _theirs(theirs, metric)
+    apart = [row for row in others if row["knows_the_time"]]
+    together = [*mine, *(row for row in others if not row["knows_the_time"])]
+    longest = max([*ours[f"high {metric}"].fillna(ours[metric]), *(row[metric] for row in (*mine, *others))]) or 1
+    body = _rows(together, metric, beside)
+    if apart:
+        body += _heading(words.KNOWS_THE_TIME, len(beside)) + _rows(apart, metric, beside)
+    caption = escape(words.LEADERBOARD_ALT.format(metric=words.metric_name(metric)))
     style = f"--nr-longest:{longest:.6f}"
-    return f'<table class="nr-board" style="{style}"><caption>{about}</caption>{_head(metric, beside)}{body}</table>'
+    return f'<table class="nr-board" style="{style}"><caption>{caption}</caption>{_head(metric, beside)}{body}</table>'
+
+
+def letters(theirs: pd.DataFrame) -> str:
+    """What the letters of the published figures mean, a line each."""
+    known = zip(theirs["code"].str.rstrip("*"), theirs["rules"], strict=True)
+    found = {code: rules.partition("; another")[0] for code, rules in known}
+    rows = sorted(found.items(), key=lambda row: (not row[0][0].isalpha(), row))
+    if theirs["code"].str.endswith("*").any():
+        rows.append(("*", words.ANOTHER_METHOD_NOTE))
+    lines = "".join(f"<dt>{escape(code)}</dt><dd>{escape(rules)}</dd>" for code, rules in rows)
+    return f'<p class="nr-head">{words.LETTERS}</p><dl class="nr-codes">{lines}</dl>'
 
 
 def _head(metric: str, beside: list[str]) -> str:
     """The row of headings."""
-    wide = "".join(f'<th scope="col" class="nr-wide">{escape(words.metric_name(name))}</th>' for name in beside)
+    heads = "".join(
+        f'<th scope="col" class="{_width(name, metric)}">{escape(words.metric_name(name))}</th>' for name in beside
+    )
     return (
         f'<thead><tr><th scope="col" aria-label="{words.RANK}">#</th>'
         f'<th scope="col" class="nr-left">{words.COLUMNS["title"]}</th>'
-        f'<th scope="col">{escape(words.metric_name(metric))}</th><th scope="col" class="nr-left">{words.INTERVAL}</th>'
-        f'{wide}<th scope="col" class="nr-wide">{words.COLUMNS["seeds"]}</th>'
+        f'<th scope="col">{escape(words.metric_name(metric))}</th>'
+        f'<th scope="col" class="nr-left nr-range">{words.INTERVAL}</th>'
+        f'{heads}<th scope="col" class="nr-wide">{words.COLUMNS["seeds"]}</th>'
         f'<th scope="col" class="nr-wide nr-left">{words.AGAINST_BEST}</th></tr></thead>'
     )
 
 
-def _ours(board: pd.DataFrame, metric: str, tested: Mapping[str, Any], best: str | None) -> list[dict[str, Any]]:
+def _heading(text: str, n_beside: int) -> str:
+    """A row that begins another part of the table."""
+    return f'<tr class="nr-apart"><th scope="rowgroup" colspan="{6 + n_beside}">{escape(text)}</th></tr>'
+
+
+def _ours(
+    board: pd.DataFrame, metric: str, tested: Mapping[str, Any], best: str | None, known: Mapping[str, About]
+) -> list[dict[str, Any]]:
     """Rows of what was measured here, with their rank and the result of the test."""
     rows = board.sort_values(metric, ascending=False, kind="stable").to_dict("records")
     for rank, row in enumerate(rows, start=1):
-        row |= {"#": rank, "metric": metric, "look": charts.look(row["family"]), "small": escape(row["family"])}
+        row |= {"#": rank, "look": look(row["family"]), "small": escape(row["family"]), "about": known[row["variant"]]}
         row |= {"low": row[f"low {metric}"], "high": row[f"high {metric}"], "like": False, "against": ""}
         if row["variant"] == best:
             row["against"] = words.THE_BEST
@@ -61,40 +91,53 @@ def _ours(board: pd.DataFrame, metric: str, tested: Mapping[str, Any], best: str
 def _theirs(table: pd.DataFrame, metric: str) -> list[dict[str, Any]]:
     """Rows of what others published, without a rank among ours."""
     rows = table.dropna(subset=[metric]).to_dict("records") if metric in table else []
-    for row in rows:
-        about = escape(f"{row['rules']}. {row['source']}", quote=True)
-        small = f'<span class="nr-tag nr-source" title="{about}">{words.PUBLISHED} · {escape(row["code"])}</span>'
-        row |= {"#": "", "metric": metric, "look": None, "small": small, "low": None, "high": None}
-        row |= {"like": False, "against": "", "seeds": ""}
+    for number, row in enumerate(rows):
+        small = f'<span class="nr-tag nr-source">{words.PUBLISHED} · {escape(row["code"])}</span> {escape(_short(row))}'
+        row |= {"#": "", "look": None, "small": small, "low": None, "high": None}
+        row |= {"like": False, "against": "", "seeds": "", "about": about.theirs(row, number)}
     return rows
 
 
-def _row(row: dict[str, Any], beside: list[str]) -> str:
+def _short(row: dict[str, Any]) -> str:
+    """The rules of a published figure in a few words."""
+    return words.ANOTHER_METHOD.format(rules=row["short"]) if row["code"].endswith("*") else row["short"]
+
+
+def _rows(rows: Iterable[dict[str, Any]], metric: str, beside: list[str]) -> str:
+    """Lines of the table, the highest first."""
+    return "".join(_row(row, metric, beside) for row in sorted(rows, key=lambda row: -row[metric]))
+
+
+def _row(row: dict[str, Any], metric: str, beside: list[str]) -> str:
     """One line of the table."""
-    look = row["look"]
-    mark = f'<i class="nr-glyph" style="color:{look.colour}" aria-hidden="true">{look.glyph}</i>' if look else ""
-    name = (
-        f'{mark}<span class="nr-text"><b>{escape(row["title"])}</b><span class="nr-quiet">{row["small"]}</span></span>'
-    )
+    mark = row["look"]
+    glyph = f'<i class="nr-glyph" style="color:{mark.colour}" aria-hidden="true">{mark.glyph}</i>' if mark else ""
+    title = f'<span class="nr-text">{about.button(row["about"])}<span class="nr-quiet">{row["small"]}</span></span>'
+    name = f'<span class="nr-line">{glyph}{title}</span>{about.popover(row["about"])}'
     like = f'<abbr title="{words.LIKE_IN_WORDS}">≈</abbr>' if row["like"] else ""
-    wide = "".join(f'<td class="nr-wide">{_figure(row.get(metric))}</td>' for metric in beside)
+    figures = "".join(f'<td class="{_width(name, metric)}">{_figure(row.get(name))}</td>' for name in beside)
     return (
-        f'<tr class="{"nr-ours" if look else "nr-theirs"}"><td class="nr-ordinal">{row["#"]}</td>'
-        f'<th scope="row"><span class="nr-line">{name}</span></th><td><b>{_figure(row[row["metric"]])}</b>{like}</td>'
-        f'<td class="nr-range">{_range(row)}</td>{wide}<td class="nr-wide">{row["seeds"]}</td>'
+        f'<tr class="{"nr-ours" if mark else "nr-theirs"}"><td class="nr-ordinal">{row["#"]}</td>'
+        f'<th scope="row">{name}</th><td><b>{_figure(row[metric])}</b>{like}</td>'
+        f'<td class="nr-range">{_range(row, metric)}</td>{figures}<td class="nr-wide">{row["seeds"]}</td>'
         f'<td class="nr-wide nr-left nr-quiet">{row["against"]}</td></tr>'
     )
 
 
-def _range(row: dict[str, Any]) -> str:
+def _range(row: dict[str, Any], metric: str) -> str:
     """A mark at the figure and a bar over its interval, as shares of the table's longest value."""
-    figure, low, high = row[row["metric"]], row["low"], row["high"]
-    colour = row["look"].colour if row["look"] else charts.QUIET
+    figure, low, high = row[metric], row["low"], row["high"]
+    colour = row["look"].colour if row["look"] else QUIET
     known = low is not None and not pd.isna(low)
-    about = words.FROM_TO.format(low=low, high=high) if known else words.NO_INTERVAL
+    said = words.FROM_TO.format(low=low, high=high) if known else words.NO_INTERVAL
     bar = f'<i style="--nr-low:{low:.6f};--nr-high:{high:.6f}"></i>' if known else ""
     style = f"--nr-colour:{colour};--nr-at:{figure:.6f}"
-    return f'<div class="nr-span" role="img" aria-label="{about}" style="{style}">{bar}<b></b></div>'
+    return f'<div class="nr-span" role="img" aria-label="{said}" style="{style}">{bar}<b></b></div>'
+
+
+def _width(name: str, metric: str) -> str:
+    """The class of a metric's column: hidden on a phone where two more important ones are shown there."""
+    return "" if name in [other for other in ON_A_PHONE if other != metric][:2] else "nr-wide"
 
 
 def _figure(value: float | None) -> str:

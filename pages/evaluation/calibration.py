@@ -3,7 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import charts, choice, words
+from pages.evaluation import choice, words
+from pages.evaluation.charts import lines
 from pages.evaluation.measured import Shown
 from pages.evaluation.parts import by_variant, chart
 from recsys.evaluation import overview
@@ -21,7 +22,10 @@ def show(shown: Shown) -> None:
         return
     if over_all := over_all_films(bins, chosen):
         names = words.ALL_CHOSEN if len(over_all) == len(chosen) > 1 else shown.names(over_all)
-        st.caption(words.OVER_ALL.format(names=names))
+        own = by_rank[by_rank["variant"] == over_all[0]]
+        predicted, observed = own["predicted"].sum(), own["hit_rate"].sum()
+        first = shown.title(over_all[0])
+        st.caption(words.OVER_ALL.format(names=names, first=first, predicted=predicted, observed=observed))
     with st.grid(2, min_column_width=320):
         with st.container():
             by_probability(shown, bins, chosen)
@@ -39,7 +43,7 @@ def by_probability(shown: Shown, bins: pd.DataFrame, chosen: list[str]) -> None:
     """Share that came true against predicted probability."""
     st.subheader(words.SURE)
     st.caption(words.SURE_HELP)
-    figure = charts.reliability(by_variant(bins, chosen), shown.board)
+    figure = lines.reliability(by_variant(bins, chosen), shown.titles)
     chart(figure, words.SURE_ALT.format(names=shown.names(chosen)), bins, f"reliability-{shown.name}")
 
 
@@ -47,5 +51,5 @@ def overconfidence(shown: Shown, by_rank: pd.DataFrame, chosen: list[str]) -> No
     """Predicted over observed, by rank."""
     st.subheader(words.BY_RANK)
     st.caption(words.BY_RANK_HELP)
-    figure = charts.overconfidence(by_variant(by_rank, chosen), shown.board)
+    figure = lines.overconfidence(by_variant(by_rank, chosen), shown.titles)
     chart(figure, words.BY_RANK_ALT.format(names=shown.names(chosen)), by_rank, f"sure-by-rank-{shown.name}")

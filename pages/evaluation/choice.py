@@ -1,4 +1,7 @@
-"""What the sections of the Evaluation page let people choose: data set, protocol, metric, recommenders."""
+"""What the sections of the Evaluation page let people choose: data set, protocol, metric, recommenders.
+
+Session state: results_for (the visitor's data set when the page was last shown).
+"""
 
 import streamlit as st
 
@@ -28,8 +31,11 @@ def dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
 
 
 def _dataset(names: list[str]) -> str:
-    """A data set; at first the visitor's own, where it has results."""
-    current = st.session_state.data
+    """A data set: the visitor's own, where it has results, until another is chosen."""
+    state, current = st.session_state, st.session_state.data
+    if state.get("results_for", current) != current and current in names:  # changed on another page
+        state.results_of = current
+    state.results_for = current
     return st.selectbox(
         common.DATA,
         names,

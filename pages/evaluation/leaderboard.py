@@ -1,18 +1,21 @@
-"""Leaderboard: ours beside what others published, with intervals and which differences are significant."""
+"""Leaderboard: ours beside what others published, with intervals and which differences are significant.
+
+A click on a title, or on a row of all figures, tells where the figures come from.
+"""
 
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import board, choice, measured, words
+from pages.evaluation import about, absent, board, choice, measured, words
 from pages.evaluation.measured import Shown
 from pages.evaluation.parts import numbers
 from pages.shared import errors
 from pages.shared import words as common
 from recsys.evaluation import compare, results
 
-FIRST_COLUMNS = ["title", "ndcg@10", "hr@10", "hr@1", "mrr"]  # those that fit on a phone, then others
+FIRST_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # those that fit on a phone, then others
 
 
 def show(shown: Shown) -> None:
@@ -28,6 +31,7 @@ def show(shown: Shown) -> None:
         intervals(shown, ours, theirs, metric)
     else:
         all_figures(shown, ours, theirs)
+    absent.show(shown)
 
 
 def choose_families(shown: Shown) -> list[str]:
@@ -65,39 +69,66 @@ def of_families(shown: Shown, families: list[str]) -> tuple[pd.DataFrame, pd.Dat
 
 def intervals(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame, metric: str) -> None:
     """The table with a mark and a bar in each row: at once without the tests, which take a moment the first time."""
+    known = {variant: about.ours(document) for variant, document in measured.documents(shown).items()}
+    with_figure = theirs.dropna(subset=[metric]) if metric in theirs else theirs[:0]
     slot = st.empty()
-    slot.html(board.html(ours, theirs, metric, None))
+    slot.html(board.html(ours, with_figure, metric, None, known))
     verdicts, damaged = measured.verdicts(shown, metric)
     errors.explain_all(damaged)
     tests = compare.against_best(verdicts)
-    slot.html(board.html(ours, theirs, metric, tests))
+    slot.html(board.html(ours, with_figure, metric, tests, known))
     no_difference = words.NO_DIFFERENCE.format(sure=compare.SURE)
-    notes = [words.METRIC_MEANING[metric.split("@")[0]], words.LEADERBOARD_HELP, no_difference]
-    st.caption(" ".join([*notes, *([] if theirs.empty else [words.PUBLISHED_NOTE])]))
+    st.caption(" ".join([words.METRIC_MEANING[metric.split("@")[0]], words.LEADERBOARD_HELP, no_difference]))
+    if len(with_figure):
+        st.html(board.letters(with_figure))
     tested = tests.drop(columns=["metric", "users"])
     numbers(ours.merge(tested, how="left", on="variant"), f"leaderboard-{shown.name}")
 
 
 def all_figures(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
-    """Every figure, and the sources of those of others."""
+    """Every figure, where those of a row come from, and the sources of those of others."""
     rows = ours.assign(date=ours["date"].str[:10])  # the day is enough to read; the download has the second
     first = [*FIRST_COLUMNS, "family"]
-    figures(rows[[*first, *(name for name in results.METRICS if name not in first), "seeds", "date"]])
+    table = rows[[*first, *(name for name in results.METRICS if name not in first), "seeds", "users", "date"]]
+    row = figures(table, f"figures-{shown.name}")
+    if row is None:
+        st.caption(words.CHOOSE_A_ROW)
+    else:
+        explain(about.ours(measured.documents(shown)[ours["variant"].iloc[row]]))
     numbers(ours, f"figures-{shown.name}")
     if not theirs.empty:
         st.subheader(words.PUBLISHED_TITLE)
         st.caption(words.PUBLISHED_HELP)
-        figures(theirs[[*FIRST_COLUMNS, "rules", "source"]].dropna(axis="columns", how="all"))
+        for told, heading in ((False, ""), (True, words.KNOWS_THE_TIME)):
+            part = theirs[theirs["knows_the_time"] == told]
+            if len(part):
+                st.markdown(f"**{heading}**" if heading else " ")
+                columns = part[[*FIRST_COLUMNS, "code", "rules", "source"]].dropna(axis="columns", how="all")
+                figures(columns, f"published-{told}-{shown.name}", heading or words.PUBLISHED_TITLE, choose=False)
         numbers(theirs, f"published-{shown.name}")
 
 
-def figures(table: pd.DataFrame) -> None:
-    """A table that sorts; name and NDCG@10 fit on a phone."""
+def explain(known: about.About) -> None:
+    """Where the figures of a row come from; the commands with a button that copies them."""
+    with st.container(border=True):
+        facts = [f"{what}: {how}" for what, how in known.facts.items()]
+        st.markdown(f"**{common.plain(known.title)}**  \n{common.plain(' · '.join(facts))}")
+        st.caption(words.AGAIN)
+        st.code("\n".join(known.commands), language=None, wrap_lines=True)
+
+
+def figures(table: pd.DataFrame, key: str, about_table: str = words.LEADERBOARD, choose: bool = True) -> int | None:
+    """A table that sorts; name, NDCG@10, HR@10 and MRR fit on a phone. Returns the row that was chosen, if any."""
     columns: dict[str, Any] = {name: title for name, title in words.COLUMNS.items() if name in table}
     columns |= {
-        name: st.column_config.NumberColumn(words.metric_name(name), format="%.4f", width=86)
+        name: st.column_config.NumberColumn(words.metric_name(name), format="%.4f", width=68)
         for name in results.METRICS
         if name in table
     }
-    columns["title"] = st.column_config.TextColumn(words.COLUMNS["title"], width=170, pinned=True)
-    st.dataframe(table, hide_index=True, column_config=columns, placeholder="–", alt=words.LEADERBOARD)
+    columns["title"] = st.column_config.TextColumn(words.COLUMNS["title"], width=150, pinned=True)
+    shown: dict[str, Any] = {"hide_index": True, "column_config": columns, "placeholder": "–", "key": key}
+    if not choose:
+        st.dataframe(table, **shown, alt=about_table)
+        return None
+    event = st.dataframe(table, **shown, alt=about_table, on_select="rerun", selection_mode="single-row")
+    return next(iter(event.selection.rows), None)

@@ -3,12 +3,16 @@
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import charts, choice, words
+from pages.evaluation import choice, words
+from pages.evaluation.charts import lines as charts
+from pages.evaluation.charts import scatter
 from pages.evaluation.measured import Shown
-from pages.evaluation.parts import PLAIN, chart, numbers
+from pages.evaluation.parts import chart, numbers, plot
 from pages.shared import errors, loaders
+from pages.shared import words as common
 from recsys.errors import recsys_command
-from recsys.evaluation import overview, protocols
+from recsys.evaluation import costs as spent
+from recsys.evaluation import overview
 
 CURVES = {"loss": words.LOSS, "ndcg@10": words.VALIDATION}
 AXES = {"epoch": words.BY_EPOCH, "seconds": words.BY_TIME}
@@ -36,15 +40,16 @@ def curves(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:
     st.caption(words.CURVE_HELP)
     if not chosen:
         return
-    with st.container(key="chart-curves"), st.grid(2, min_column_width=320):
+    own = {variant: logs[variant] for variant in chosen}
+    titles = dict(zip(board["variant"], board["title"], strict=True))
+    with st.grid(2, min_column_width=320):
         for column, title in CURVES.items():
-            drawn = {variant: logs[variant] for variant in chosen if {column, axis} <= set(logs[variant])}
-            if drawn:
-                figure = charts.lines(drawn, board, axis, column, words.EPOCH if axis == "epoch" else words.SECONDS)
+            figure = charts.lines(own, titles, axis, column, words.EPOCH if axis == "epoch" else words.SECONDS)
+            if figure.data:
                 figure.update_yaxes(title=title)
                 about = words.CURVES_ALT.format(title=title, names=shown.names(chosen))
-                st.plotly_chart(figure, alt=about, config=PLAIN)
-    numbers(pd.concat([logs[variant].assign(variant=variant) for variant in chosen]), f"curves-{shown.dataset}")
+                plot(charts.name_ends(figure), about, f"curves-{column}")
+    numbers(pd.concat([own[variant].assign(variant=variant) for variant in chosen]), f"curves-{shown.dataset}")
 
 
 def choose_axis() -> str:
@@ -68,12 +73,26 @@ def with_logged(board: pd.DataFrame, logs: dict[str, pd.DataFrame]) -> pd.DataFr
 
 
 def costs(shown: Shown) -> None:
-    """Seconds against a metric."""
+    """Seconds of training against a metric; who is left out is named."""
     st.subheader(words.COST)
-    st.caption(words.COST_HELP)
-    metric = choice.metric()
-    table = overview.costs(shown.dataset, shown.board, protocols.sharing_models(shown.protocol))
-    name = words.metric_name(metric)
-    about = words.COST_ALT.format(metric=name, n=len(table))
-    figure = charts.scatter(table, "seconds", metric, words.COST_SECONDS, name, log="log10")
-    chart(figure, about, table, f"cost-{shown.name}")
+    found = spent.costs(shown.dataset, shown.protocol, nobody)
+    if found.table.empty:
+        st.caption(words.NO_COST)
+    else:
+        st.caption(words.COST_HELP.format(hardware=words.HARDWARE.get(found.hardware, found.hardware)))
+        metric = choice.metric()
+        name = words.metric_name(metric)
+        about = words.COST_ALT.format(metric=name, n=len(found.table))
+        figure = scatter.scatter(found.table, "seconds", metric, words.COST_TIME, name, log="log10")
+        chart(figure, about, found.table, f"cost-{shown.name}")
+    for sentence, titles in (
+        (words.UNTRAINED, found.untrained),
+        (words.UNKNOWN_TIME, found.unknown),
+        (words.OTHER_HARDWARE, found.elsewhere),
+    ):
+        if titles:
+            st.caption(sentence.format(models=common.listed(titles)))
+
+
+def nobody(sentence: str) -> None:
+    """What is damaged was said at the top of the page."""

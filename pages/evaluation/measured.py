@@ -1,6 +1,7 @@
 """What the Evaluation page reads, kept until a file changes. No model is loaded."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import streamlit as st
 from pages.evaluation import words
 from pages.shared import loaders
 from recsys.data.schema import Dataset, Split
-from recsys.evaluation import compare, overview, people, protocols, results, slices
+from recsys.evaluation import compare, overview, people, protocols, provenance, results, slices
 
 Damaged = list[str]  # a sentence for each result that cannot be read or compared
 
@@ -37,9 +38,14 @@ class Shown:
         """How many people the protocol has."""
         return int(self.board["users"].iloc[0])
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """Variant → title."""
+        return dict(zip(self.board["variant"], self.board["title"], strict=True))
+
     def title(self, variant: str) -> str:
         """A variant's title; its name where it is not on the board."""
-        return dict(zip(self.board["variant"], self.board["title"], strict=True)).get(variant, variant)
+        return self.titles.get(variant, variant)
 
     def family(self, variant: str) -> str:
         """The family of a variant of the board."""
@@ -59,6 +65,27 @@ def board(dataset: str, protocol: str) -> tuple[pd.DataFrame, Damaged]:
 def _board(dataset: str, protocol: str, stamp: str) -> tuple[pd.DataFrame, Damaged]:
     damaged: Damaged = []
     return overview.measures(dataset, protocol, damaged.append), damaged
+
+
+def documents(shown: Shown) -> dict[str, dict[str, Any]]:
+    """Variant → its result document. To be read only."""
+    return _documents(shown.dataset, shown.protocol, shown.stamp)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _documents(dataset: str, protocol: str, stamp: str) -> dict[str, dict[str, Any]]:
+    found = results.documents(dataset, protocol, lambda sentence: None)  # `board` has said what is damaged
+    return {document["variant"]: document for document in found}
+
+
+def missing(shown: Shown) -> list[provenance.Missing]:
+    """The recommenders that were not measured, by title."""
+    return _missing(shown.dataset, shown.protocol, tuple(shown.board["variant"]), shown.stamp)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _missing(dataset: str, protocol: str, known: tuple[str, ...], stamp: str) -> list[provenance.Missing]:
+    return provenance.missing(dataset, protocol, known)
 
 
 def verdicts(shown: Shown, metric: str) -> tuple[pd.DataFrame, Damaged]:

@@ -5,7 +5,8 @@ import random
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import charts, measured, words
+from pages.evaluation import measured, words
+from pages.evaluation.charts import ranks as charts
 from pages.evaluation.measured import Shown
 from pages.evaluation.parts import chart
 from pages.shared import cards, errors

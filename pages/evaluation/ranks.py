@@ -3,7 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import charts, choice, measured, words
+from pages.evaluation import choice, measured, words
+from pages.evaluation.charts import ranks as charts
 from pages.evaluation.measured import Shown
 from pages.evaluation.parts import chart
 from pages.shared import loaders

@@ -13,12 +13,13 @@ from pages.evaluation import (
     measured,
     person,
     ranks,
+    rules,
     studies,
     trade_offs,
     words,
 )
 from pages.evaluation.measured import Shown
-from pages.shared import errors
+from pages.shared import errors, sequence
 from recsys.errors import recsys_command
 from recsys.evaluation import protocols
 from recsys.evaluation.studies import studies as read_studies
@@ -40,8 +41,10 @@ SECTIONS: dict[str, Callable[[Shown], None]] = {
 def report(dataset: str, protocol: str) -> None:
     """One section on a data set under a protocol; a choice within it runs nothing but this."""
     board, damaged = measured.board(dataset, protocol)
-    meaning = protocols.meaning(protocol)
-    st.caption(meaning if board.empty else f"{meaning} {words.people(Shown(dataset, protocol, board).users)}")
+    if board.empty:
+        st.caption(protocols.meaning(protocol))
+    else:
+        rules.show(Shown(dataset, protocol, board))
     found = read_studies(damaged.append)
     errors.explain_all(damaged)
     section = choose([*SECTIONS, *(["studies"] if found else [])])
@@ -51,6 +54,7 @@ def report(dataset: str, protocol: str) -> None:
         nothing(dataset, protocol)
     else:
         SECTIONS[section](Shown(dataset, protocol, board))
+    sequence.write_address()  # a fragment ends here, without app.py
 
 
 def choose(sections: list[str]) -> str:

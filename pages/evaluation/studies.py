@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from pages.evaluation import charts, words
-from pages.evaluation.parts import PLAIN, numbers
+from pages.evaluation import words
+from pages.evaluation.charts import study as charts
+from pages.evaluation.parts import numbers, plot
 from pages.shared import words as common
 from recsys.evaluation.studies import Study
 
@@ -16,8 +17,7 @@ def show(found: list[Study]) -> None:
         st.markdown(f"**{common.plain(study.answer)}**")
     if study.chart:
         about = words.STUDY_ALT.format(title=study.title, y=study.titles[study.chart.y], x=study.titles[study.chart.x])
-        with st.container(key="chart-study"):
-            st.plotly_chart(charts.study(study, study.chart), alt=about, config=PLAIN)
+        plot(charts.drawn(study, study.chart), about, "study")
     table(study)
     if study.how:
         st.caption(common.plain(study.how))

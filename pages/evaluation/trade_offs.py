@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.evaluation import charts, words
+from pages.evaluation import words
+from pages.evaluation.charts import scatter as charts
 from pages.evaluation.measured import Shown
 from pages.evaluation.parts import chart
 from recsys.evaluation import overview

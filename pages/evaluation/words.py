@@ -6,6 +6,30 @@ from recsys.evaluation.significance import FEW_USERS
 PROTOCOL = "Protocol"
 PEOPLE_ASKED = "{n:,} people take part in this test."
 FEW_PEOPLE = "With fewer than {few} people, differences between recommenders are noise unless they are very large."
+RULES = "All rules of this protocol"
+FILMS_DROPPED = "Films with fewer than {n} ratings were dropped first."
+ONLY_TRAIN = "People left with fewer than three films take no part in the test; their films only train."
+DRAWN_ORDER = (
+    "Films that somebody rated within the same second have no known order, so one was drawn at random, the same for "
+    "every recommender."
+)
+RULE_NAMES = {  # in the order in which they are read
+    "split": "Split",
+    "cuts": "Dates",
+    "dates": "They fall on",
+    "users": "People",
+    "filter": "Films",
+    "order": "Order",
+    "history": "History",
+    "hidden": "Hidden",
+    "ranked": "Ranked",
+    "sampled": "Films drawn",
+    "lists": "Lists of drawn films",
+    "seed": "Seed of the draw",
+    "score_ties": "Equal scores",
+    "tags": "Tags",
+    "settings": "Settings",
+}
 NO_RESULTS = "No recommender has been measured yet. Measure one first."
 SECTION = "What to show"
 SECTIONS = {
@@ -22,8 +46,8 @@ SECTIONS = {
 METRIC = "Metric"
 METRIC_MEANING = {
     "hr": "HR@k is the share of people whose next film is among the first k.",
-    "ndcg": "NDCG@k is the share of people whose next film is among the first k, where a lower rank counts less: "
-    "1 for the first, 0.5 for the third, 0.29 for the tenth.",
+    "ndcg": "HR@k is the share of people whose next film is among the first k. NDCG@k is the same with lower ranks "
+    "counting less: 1 for the first, 0.5 for the third, 0.29 for the tenth.",
     "mrr": "MRR is one over the rank of the next film, averaged over people.",
 }
 
@@ -31,29 +55,54 @@ METRIC_MEANING = {
 LEADERBOARD = "Leaderboard"
 LEADERBOARD_ALT = "{metric} of every recommender, the best first, measured here and published"
 LEADERBOARD_HELP = (
-    "The bar is the 95 % interval over people: where the figure would fall for other people like these. Figures are "
-    "means over the trained seeds."
+    "The bar is the 95% interval over people: where the figure would fall for other people like these. Figures are "
+    "means over the trained seeds. Click a title to see where its figures come from."
 )
-PUBLISHED_NOTE = "Letters tell the rules of published figures: All figures has them in words, with the sources."
+LETTERS = "The letters of published figures"
+ANOTHER_METHOD, ANOTHER_METHOD_NOTE = (
+    "{rules}; another method",
+    "another method than ours; a click on the title tells which",
+)
+KNOWS_THE_TIME = "Not comparable: published for models that are told when the hidden film was watched"
 NO_DIFFERENCE = (
-    "≈ marks those with no significant difference from the best: paired randomisation test on the same people, p "
-    "corrected for all pairs of this leaderboard (Holm), {sure} and more."
+    "≈ marks those with no significant difference from the best: paired randomisation test on the same people, p of "
+    "{sure} or more after Holm's correction for all pairs of this leaderboard."
 )
 TESTING = "Testing which differences are significant"
 FAMILIES, ALL_FAMILIES = "Families", "All families"
+PEOPLE_FACT, SEEDS_FACT, CODE_FACT, DATE_FACT = "People", "Seeds", "Code, by commit", "Measured on"
+MACHINE_FACT, VERSIONS_FACT, DATA_FACT, PAPER_FACT = "Machine", "Versions", "Data", "Paper"
+RULES_FACT, SOURCE_FACT = "Rules", "Source"
+ALSO_FACT, ALSO = "Learnt also from", "the people of {data}, but for those who are in both sets"
+LEARNT_ALSO = "{models} learnt from the people of {data} too, but for those who are in both sets; the others did not."
+SEEDS_OF, FINGERPRINT, THREADS = "{n} ({seeds})", "{data}, fingerprint {print}", "threads: {n}"
+ABOUT, CLOSE = "Where the figures of {title} come from", "Close"
+AGAIN = "To make them again, in a terminal:"
+CHOOSE_A_ROW = "Tick a row to see its command, commit, seeds and people."
+MISSING = "Not measured here: {n} recommenders"
+MISSING_TRAINED = "To be trained first: {models}."
+MISSING_OWN_TRAINING = (
+    "To be trained for this protocol: {models}. They may learn only from what was watched before the date, so what was "
+    "trained for the other protocols, on everything but the last films, cannot be used here."
+)
+MISSING_UNTRAINED = "To be measured, without any training: {models}."
+MISSING_COMMANDS = "For {model}, in a terminal:"
+MISSING_OTHERS = "For the others put in {names}."
 VIEW_BOARD, VIEW_FIGURES = "Intervals", "All figures"
-RANK, INTERVAL, AGAINST_BEST = "Rank", "95 % interval", "Against the best"
+RANK, INTERVAL, AGAINST_BEST = "Rank", "95% interval", "Against the best"
 THE_BEST, LIKE_THE_BEST, BEHIND = "the best", "not significant, p = {p:.2f}", "{by:.4f} behind"
 LIKE_IN_WORDS = "no significant difference from the best"
-FROM_TO = "95 % interval from {low:.4f} to {high:.4f}"
+FROM_TO = "95% interval from {low:.4f} to {high:.4f}"
 NO_INTERVAL = "no interval"
 NONE_OF_FAMILY = "No recommender of these families has been measured here. Choose others, or none to see all."
 COLUMNS = {
     "title": "Recommender",
     "family": "Family",
     "seeds": "Seeds",
+    "users": "People",
     "date": "Measured",
-    "rules": "Protocol",
+    "code": "Letter",
+    "rules": "Rules",
     "source": "Source",
 }
 PUBLISHED = "Published"
@@ -74,8 +123,8 @@ SAMPLED_MISLEADS = (
     "the leaderboard ranks every film."
 )
 PROTOCOL_PEOPLE = "“{protocol}”: {n:,} people."
-OPPOSITE_ORDER = "Puts {share} of all pairs of recommenders in the opposite order, compared with “{first}”."
-NO_ORDER = "The order is not compared: with fewer than {few} people it is noise."
+OPPOSITE_ORDER = "It flips the ranking of {share} of recommender pairs, compared with “{first}”."
+NO_ORDER = "The ranking is not compared: with fewer than {few} people it is noise."
 CHOOSE_TWO_PROTOCOLS = "Choose at least two protocols."
 ONE_PROTOCOL = "Results on {data} exist under one protocol only, so there is nothing to set beside it."
 NONE_IN_COMMON = "No recommender has been measured under all of these protocols. Choose fewer."
@@ -83,7 +132,7 @@ RANKS_ALT = "Ranks of {n} recommenders by {metric} under {protocols}"
 RANK_HOVER = "%{customdata[0]}: rank %{y}, %{customdata[1]:.4f}"
 
 # Evaluation: trade-offs
-ACROSS, UPWARDS = "Across", "Upwards"
+ACROSS, UPWARDS = "Horizontal axis", "Vertical axis"
 MEASURES = {
     "coverage@10": "Coverage of the catalogue",
     "novelty@10": "Novelty, bits",
@@ -93,8 +142,8 @@ MEASURES = {
     "calibration error": "Calibration error",
 }
 MEASURES_HELP = (
-    "Being right is one thing, showing more than the same few films another. Names stand where there is room; point at "
-    "a mark for the others."
+    "Being right is one thing, showing more than the same few films another. Names are shown where there is room; "
+    "hover over a mark for the rest."
 )
 MEASURES_ALT = "{y} against {x} for {n} recommenders, a colour and a shape for each family"
 MEASURE_MEANING = {
@@ -118,12 +167,16 @@ CURVES_ALT = "{title} of {names}"
 NO_CURVE = "No recommender has kept a training log on {data} yet. Train one first."
 COST = "What quality costs"
 COST_HELP = (
-    "Filled marks: seconds of one logged training. Open marks, for recommenders without a log: seconds of the longest "
-    "evaluation, which is loading, fitting where it was due, and ranking everybody. The axis is logarithmic; the "
-    "machines may differ."
+    "How long one seed trained, by the training's own clock: without loading and without measuring, all on {hardware}. "
+    "The axis is logarithmic. The machine may have had other work to do meanwhile, so take this as a rough guide."
 )
-COST_ALT = "{metric} of {n} recommenders against seconds on a logarithmic axis"
-COST_SECONDS = "Seconds, one seed"
+HARDWARE = {"cpu": "a CPU", "cuda": "a GPU"}
+NO_COST = "No training time is known for what was measured here."
+UNTRAINED = "Left out, as they need no training: {models}."
+UNKNOWN_TIME = "Left out, as how long their training took is not on record: {models}."
+OTHER_HARDWARE = "Left out, as they were trained on other hardware: {models}."
+COST_ALT = "{metric} of {n} recommenders against the time of training on a logarithmic axis"
+COST_TIME = "Time of training, one seed"
 
 # Evaluation: slices
 SLICING = "Split people by"
@@ -133,7 +186,7 @@ SLICINGS = {
     "genre": "Genre of the hidden film",
     "decade": "Decade of the hidden film",
 }
-SLICES_HELP = "The same figure for groups of people; n is how many are in a group, the bar the 95 % interval over them."
+SLICES_HELP = "The same figure for groups of people; n is how many are in a group, the bar the 95% interval over them."
 SLICES_ALT = "{metric} of {names}, by: {slicing}"
 SLICING_NOW = "Drawing people anew, group by group, for the intervals"
 PEOPLE = "n = {n:,}"
@@ -141,7 +194,7 @@ PEOPLE = "n = {n:,}"
 # Evaluation: calibration
 SURE = "How sure, and how often right"
 SURE_HELP = (
-    "Each mark is a tenth of all recommended films, by the probability given to them. On the line, 20 % means right in "
+    "Each mark is a tenth of all recommended films, by the probability given to them. On the line, 20% means right in "
     "one case of five; below it the recommender is overconfident. Both axes are logarithmic."
 )
 BY_RANK = "Overconfidence by rank"
@@ -150,9 +203,9 @@ BY_RANK_HELP = (
     "negatives makes recommenders overconfident, as Petrov and Macdonald show (gSASRec, arXiv:2308.07192)."
 )
 OVER_ALL = (
-    "{names}: measured over all films, those already watched included, which never come next in this test. A softmax "
-    "gives them about a quarter of the probability, so it promises too little: BERT4Rec on MovieLens 1M gives its top "
-    "ten 24 %, and 32 % come true. Watch next shows the probability among films not watched yet."
+    "{names}: measured over all films, including those already watched, which never come next in this test; what a "
+    "recommender gives to them is missing from the others. {first} gives its top ten {predicted:.0%} in all, and "
+    "{observed:.0%} come true. The page Watch next shows probabilities among films not watched yet."
 )
 ALL_CHOSEN = "All of these"
 PREDICTED, OBSERVED, TIMES = "Predicted probability", "Share that came true", "Predicted over observed"
@@ -165,9 +218,9 @@ NO_CALIBRATION = (
 )
 
 # Evaluation: two recommenders
-ONE, OTHER = "One", "The other"
+ONE, OTHER = "One recommender", "The other"
 DIFFERENCE, P_VALUE, P_CORRECTED = "Difference in {metric}", "p", "p, corrected"
-DIFFERENCE_RANGE = "95 % interval from {low:+.4f} to {high:+.4f}"
+DIFFERENCE_RANGE = "95% interval from {low:+.4f} to {high:+.4f}"
 P_HELP = "How often a difference as large would come about if the two recommenders were equally good."
 P_CORRECTED_HELP = (
     "p corrected for all pairs of the leaderboard (Holm), as there: a pair has the same verdict on both. Below {sure} "
@@ -176,7 +229,7 @@ P_CORRECTED_HELP = (
 VERDICT = "On the same {n:,} people, {one} {verdict} {other}."
 BETTER, WORSE, EVEN = "is better than", "is worse than", "shows no significant difference from"
 MARGINS_TITLE = "Who ranks the hidden film higher"
-WINS = "{one} for {a:,} people, {other} for {b:,}, even for {even:,}."
+WINS = "{one} does for {a:,} people, {other} for {b:,}; for {even:,} they are even."
 MARGINS = {-4: "≥ 8×", -3: "4–8×", -2: "2–4×", -1: "< 2×", 0: "even", 1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}
 MARGINS_HELP = "A rank of 5 against 10 is 2× higher, as is 50 against 100. Of several seeds it is the (geometric) mean."
 MARGINS_ALT = "For how many people {one} or {other} ranks the hidden film higher, and by how much"
@@ -186,16 +239,16 @@ ONE_MODEL = "Only one recommender has been measured here. Two are needed."
 
 # Evaluation: one person
 PERSON, SOMEBODY = "Test person", "Somebody else"
-PERSON_OF = "User {id} of the ratings, who had watched {films} films before the hidden one."
+PERSON_OF = "User {id} in the ratings file, who had watched {films} films before the hidden one."
 HIDDEN_FILM = "The film that was hidden"
 PAST = "Watched before"
 PAST_LATEST = "Watched before, the latest {n}"
-WHO_FOUND = "{n} of {all} recommenders found it in their first ten: {names}."
-NOBODY_FOUND = "None of {all} recommenders found it in their first ten."
+WHO_FOUND = "{n} of {all} recommenders have it in their top ten: {names}."
+NOBODY_FOUND = "None of {all} recommenders has it in its top ten."
 PERSON_RANKS = "Its rank with each recommender"
 PERSON_HELP = (
-    "Rank among the films that competed: the median over seeds, the bar from the best seed to the worst. Left of the "
-    "dotted line are the first ten. The axis is logarithmic."
+    "Rank among the films that competed: the median over seeds, with a bar from the best seed to the worst. The top "
+    "ten are left of the dotted line. The axis is logarithmic."
 )
 PERSON_ALT = "Rank of {film} with each of {n} recommenders"
 

@@ -1,4 +1,4 @@
-"""Result files as tables, for pages and notebooks: how good models are, what they cost, how sure they are.
+"""Result files as tables, for pages and notebooks: how good models are, how they learnt, how sure they are.
 
 Loads neither torch nor Streamlit, and measures nothing anew. Shapes: V variants, S seeds, B users.
 """
@@ -19,7 +19,6 @@ from recsys.ranking.metrics import METRICS
 BOUNDS = tuple(f"{end} {name}" for name in METRICS for end in ("low", "high"))
 ERROR = "calibration error"
 MEASURES = (*METRICS, *BEYOND, ERROR)  # by which models can be compared
-TRAINED, RUN = "training", "evaluation run"  # what was timed for `costs`
 EVERYTHING = "all"  # the films over which older probabilities add up to 1: seen ones too
 
 
@@ -85,22 +84,6 @@ def best_of_families(board: pd.DataFrame, variants: Sequence[str], n: int) -> li
     return rows.drop_duplicates("family")["variant"].tolist()[:n]
 
 
-def costs(dataset: str, board: pd.DataFrame, protocols: Sequence[str]) -> pd.DataFrame:
-    """What the models of a `measures` table cost, a row each: variant, title, family, seconds, log10, of, METRICS.
-
-    of TRAINED: seconds of the logged training of one seed. of RUN, for models without a log: seconds per seed of the
-    longest evaluation among `protocols`, which includes loading, fitting where needed, and ranking for all users.
-    """
-    rows = []
-    for variant in board["variant"]:
-        logged = _training_seconds(dataset, variant)
-        rows.append((_run_seconds(dataset, protocols, variant), RUN) if logged is None else (logged, TRAINED))
-    found = pd.DataFrame(rows, index=board.index, columns=["seconds", "of"])
-    table = board[["variant", "title", "family"]].join(found).join(board[list(METRICS)])
-    table.insert(4, "log10", np.log10(table["seconds"].where(table["seconds"] > 0)))
-    return table.dropna(subset=["log10"])
-
-
 def curves(dataset: str, variants: Sequence[str]) -> dict[str, pd.DataFrame]:
     """Variant → its training log (`results.curve`), of those that have one."""
     logs = {variant: results.curve(dataset, variant) for variant in variants}
@@ -158,23 +141,3 @@ def _extras(document: dict) -> dict[str, float]:
     }
     error = (document.get("calibration") or {}).get("ece", np.nan)
     return bounds | document.get("beyond", {}) | {ERROR: error}
-
-
-def _training_seconds(dataset: str, variant: str) -> float | None:
-    """Seconds at the last logged epoch, None where no log holds them."""
-    log = results.curve(dataset, variant)
-    known = log["seconds"].dropna() if "seconds" in log else log["epoch"].iloc[:0]
-    return float(known.iloc[-1]) if len(known) else None
-
-
-def _run_seconds(dataset: str, protocols: Sequence[str], variant: str) -> float:
-    """Of the longest evaluation run, per seed; NaN where no result holds them."""
-    found = []
-    for protocol in protocols:
-        try:
-            document = results.load(dataset, protocol, variant)
-        except results.ResultError:
-            continue  # not measured under this protocol
-        if "seconds" in document["run"]:
-            found.append(document["run"]["seconds"] / len(document["seeds"]))
-    return max(found, default=float("nan"))

@@ -121,17 +121,18 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
     """Figures that others published, best NDCG@10 first; they are not ours and not all under our exact rules.
 
     Columns: title, variant (our nearest model; NaN where there is none), hr@1, hr@10, ndcg@10, mrr (NaN where not
-    published), code and rules (what is as in our measurements and what is not), source. A code that ends in * says that
-    the published method is not quite ours either; `rules` says how they differ.
+    published), code, short and rules (what is as in our measurements and what is not: a letter, a few words, a
+    sentence), knows_the_time (whether the model is told when the hidden film was watched, which ours never are),
+    source. A code that ends in * says that the published method is not quite ours either; `rules` says how they differ.
     """
     known = json.loads(Path(__file__).with_name("published.json").read_text("utf-8"))
     rows = [
-        {**row, **_rules(row, known["rules"]), "source": known["sources"][row["source"]]}
+        {**row, **_rules(row, known["rules"][row["code"]]), "source": known["sources"][row["source"]]}
         for row in known["figures"]
         if (row["dataset"], row["protocol"]) == (dataset, protocol)
     ]
-    columns = ["title", "variant", "hr@1", "hr@10", "ndcg@10", "mrr", "code", "rules", "source"]
-    table = pd.DataFrame(rows, columns=columns)
+    figures, rules = ["hr@1", "hr@10", "ndcg@10", "mrr"], ["code", "short", "rules", "knows_the_time"]
+    table = pd.DataFrame(rows, columns=["title", "variant", *figures, *rules, "source"])
     return table.sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -169,10 +170,11 @@ def _row(document: dict[str, Any]) -> dict[str, Any]:
     return labels | {"seeds": len(document["seeds"]), "date": document["run"]["date"]} | document["mean"] | spread
 
 
-def _rules(row: dict[str, Any], rules: dict[str, str]) -> dict[str, str]:
-    """Code and rules of a published figure, with what is particular to its method."""
-    code, text, note = row["code"], rules[row["code"]], row.get("note")
-    return {"code": f"{code}*", "rules": f"{text}; {note}"} if note else {"code": code, "rules": text}
+def _rules(row: dict[str, Any], rules: dict[str, Any]) -> dict[str, Any]:
+    """The rules of a published figure, with what is particular to its method."""
+    code, text, note = row["code"], rules["text"], row.get("note")
+    known = {"code": code, "short": rules["short"], "rules": text, "knows_the_time": rules.get("knows_the_time", False)}
+    return known | ({"code": f"{code}*", "rules": f"{text}; {note}"} if note else {})
 
 
 def _most_common_people(found: list[dict[str, Any]]) -> str:

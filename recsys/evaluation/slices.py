@@ -71,7 +71,7 @@ def popularity_buckets(split: Split) -> Buckets:
     rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))  # (I,) 0 = most watched
     edges = [np.ceil(share * len(counts)) for share in TOP_SHARES]
     ends = ["0", *(f"{share:.0%}".rstrip("%") for share in TOP_SHARES), "100"]
-    names = [f"{low}–{high} % most watched" for low, high in pairwise(ends)]
+    names = [f"{low}–{high}% most watched" for low, high in pairwise(ends)]
     return _numbered(names, np.searchsorted(edges, rank[split.test.targets], side="right"))
 
 

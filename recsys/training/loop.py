@@ -156,8 +156,8 @@ class Trainer:
     def summary(self) -> TrainingSummary:
         """What the run has come to so far."""
         if self.best is None:
-            return TrainingSummary(self.epoch, self.epoch, self.seconds, {})
-        return TrainingSummary(self.best_epoch, self.epoch, self.seconds, self.best_metrics)
+            return TrainingSummary(self.epoch, self.epoch, self.seconds, {}, self.device.type)
+        return TrainingSummary(self.best_epoch, self.epoch, self.seconds, self.best_metrics, self.device.type)
 
     def run_to_the_end(self) -> None:
         """Epoch after epoch; a resumed run enters its first one where it was cut off."""

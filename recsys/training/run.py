@@ -32,6 +32,7 @@ class TrainingSummary:
     epochs: int  # epochs trained, of all parts of a resumed run
     seconds: float  # time spent, of all parts of a resumed run
     validation: dict[str, float]  # metrics of the best epoch, by name; empty without validation
+    device: str = "cpu"  # where it computed: "cpu", "cuda"
 
     def notes(self) -> dict[str, Any]:
         """The summary with versions and today's date, as plain JSON: what a checkpoint remembers of its making."""
@@ -40,6 +41,7 @@ class TrainingSummary:
             "best_epoch": self.best_epoch,
             "epochs": self.epochs,
             "seconds": round(self.seconds, 4),
+            "device": self.device,
             "versions": {"python": platform.python_version(), "torch": version("torch")},
             "date": time.strftime("%Y-%m-%d", time.gmtime()),
         }

@@ -93,25 +93,6 @@ def test_the_best_of_each_family_are_those_of_the_best_families():
     assert overview.best_of_families(table, ["b", "d"], 3) == ["b", "d"]
 
 
-def test_costs_are_of_the_logged_training_else_of_the_longest_run():
-    for variant in ("popular", "als"):
-        keep(variant, [[1, 2], [1, 2]])
-        document = results.load("toy", "full", variant)
-        document["run"]["seconds"] = 40.0
-        results.write(document, np.array([[1, 2], [1, 2]]))
-    folder = paths.checkpoint("toy", "leave-one-out", "als", 0)
-    folder.mkdir(parents=True)
-    (folder / "log.jsonl").write_text('{"epoch": 1, "seconds": 60.0}\n{"epoch": 2, "seconds": 100.0}\n')
-    table = overview.costs("toy", overview.measures("toy", "full"), ["full", "time"]).set_index("variant")
-    assert table.loc["als", ["seconds", "log10", "of"]].tolist() == [100.0, 2.0, overview.TRAINED]
-    assert table.loc["popular", ["seconds", "of"]].tolist() == [20.0, overview.RUN]
-
-
-def test_a_model_whose_time_nobody_took_has_no_cost():
-    keep("popular", [[1, 2]])
-    assert overview.costs("toy", overview.measures("toy", "full"), ["full"]).empty
-
-
 def test_reliability_tells_how_many_times_too_sure_and_leaves_a_zero_unsaid():
     keep("popular", [[1, 2]])
     keep("als", [[1, 2]])

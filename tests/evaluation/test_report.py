@@ -79,7 +79,7 @@ def test_only_what_is_asked_for_is_printed():
     assert list(rows(brief)) == ["popular"]
     assert "## " not in brief
     sections = [line for line in report.report().splitlines() if line.startswith("## ")]
-    assert sections == ["## ml-latest-sample, protocol full", "## ml-1m, protocol full", "## ml-1m, protocol time"]
+    assert sections == ["## ml-1m, protocol full", "## ml-1m, protocol time", "## ml-latest-sample, protocol full"]
 
 
 def test_without_results_there_is_a_command_that_makes_some():

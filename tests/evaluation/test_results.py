@@ -162,12 +162,12 @@ def test_published_figures_carry_their_rules_and_source():
 
 def test_figures_of_a_method_that_is_not_quite_ours_are_marked_and_say_what_differs():
     table = results.published("ml-1m", "full").set_index("title")
-    assert table.loc["SASRec, sampled softmax of 3,000", ["variant", "ndcg@10", "code"]].tolist() == [
+    assert table.loc["SASRec (softmax over 3,000)", ["variant", "ndcg@10", "code"]].tolist() == [
         "sasrec-softmax",
         0.1857,
         "A*",
     ]
-    assert "3,000 sampled films" in table.loc["SASRec, sampled softmax of 3,000", "rules"]
+    assert "3,000 sampled films" in table.loc["SASRec (softmax over 3,000)", "rules"]
     assert (table.loc["MF-BPR", "code"].isin(["A*", "B*"])).all()
     assert "ours are computed from the history" in table.loc["MF-BPR", "rules"].iloc[0]
     assert table.loc["ItemKNN", "code"] == "M*"

@@ -40,10 +40,10 @@ def test_targets_are_grouped_by_how_often_they_were_watched():
         name: set(leave_one_out(world).test.targets[rows]) for name, rows in buckets(world, popularity_buckets).items()
     }
     assert found == {
-        "0–1 % most watched": {0, 1},
-        "1–10 % most watched": {5, 19},
-        "10–50 % most watched": {20, 30, 99},
-        "50–100 % most watched": {100, 199},
+        "0–1% most watched": {0, 1},
+        "1–10% most watched": {5, 19},
+        "10–50% most watched": {20, 30, 99},
+        "50–100% most watched": {100, 199},
     }
 
 

@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from pages.evaluation import charts, words
-from recsys import paths
+from pages.evaluation import words
+from pages.evaluation.charts import looks
+from recsys import files, paths
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import overview, protocols, results
 from recsys.ranking import metrics
@@ -68,7 +69,7 @@ def open_section(app, section):
 def board(app):
     """The leaderboard's rows as text."""
     page = next(html.proto.body for html in app.get("html") if "nr-board" in html.proto.body)
-    rows = re.findall(r"<tr class.*?</tr>", page)
+    rows = re.findall(r'<tr class="nr-(?:ours|theirs)".*?</tr>', re.sub(r"<div popover.*?</div></div>", "", page))
     return [re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", row)).strip() for row in rows]
 
 
@@ -144,6 +145,98 @@ def test_the_data_set_of_the_visitor_is_shown_first_and_can_be_changed(visit, me
     assert len(app.dataframe) == 1  # nobody published figures for it
 
 
+def page_board(app):
+    """The leaderboard as HTML."""
+    return next(html.proto.body for html in app.get("html") if "nr-board" in html.proto.body)
+
+
+def opened(app, name):
+    """What a click on a title of the leaderboard opens, as text."""
+    page = page_board(app)
+    assert f'popovertarget="about-{name}"' in page
+    found = page.partition(f'<div popover id="about-{name}"')[2].partition("</th>")[0]
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found))
+
+
+def test_a_click_on_a_title_tells_command_commit_seeds_and_people(visit, measured):
+    document = results.load("ml-1m", "full", "bert4rec")
+    document["run"] = {"date": "2026-01-01", "commit": "abc123def456", "machine": "Linux, 2 cores", "device": "cpu"}
+    document |= {"paper": "arXiv:1904.06690", "config": {"schedule": {"epochs": 3}}}
+    results.write(document, results.ranks("ml-1m", "full", "bert4rec"))
+    about = opened(visit("evaluation", data="ml-1m"), "bert4rec")
+    for fact in ("abc123def456", "2 (0, 1)", "People 3", "2026-01-01", "Linux, 2 cores, cpu", "arXiv:1904.06690"):
+        assert fact in about
+    assert "train bert4rec --dataset ml-1m --seed 1" in about
+    assert "evaluate bert4rec --dataset ml-1m --protocol full --seeds 0 1" in about
+
+
+def test_letters_of_published_figures_are_explained_where_they_stand(visit, measured):
+    app = visit("evaluation", data="ml-1m")
+    assert "gSASRec Published · A rules as ours" in " ".join(board(app))
+    letters = " ".join(html.proto.body for html in app.get("html")).partition(words.LETTERS)[2]
+    assert "<dt>B</dt><dd>same films for ML-1M, but nearly all users&#x27; validation films train too</dd>" in letters
+    assert words.ANOTHER_METHOD_NOTE in letters
+    number = results.published("ml-1m", "full")["title"].tolist().index("SASRec (softmax over 3,000)")
+    assert "3,000 sampled films, ours is over all films" in opened(app, f"published-{number}")
+
+
+def test_models_that_know_when_the_hidden_film_was_watched_stand_apart_and_last(visit, measured):
+    before, _, after = page_board(visit("evaluation", data="ml-1m")).partition(words.KNOWS_THE_TIME)
+    assert "R+" not in before
+    assert "HSTU-large (RecTools)" in after
+    assert "Popular</button>" in before  # ours, far below it
+
+
+def test_a_phone_keeps_hit_rate_and_mrr_beside_the_metric_that_was_chosen(visit, measured):
+    def kept(app):
+        return re.findall(r'<th scope="col"(?: class="")?>([^<]+)</th>', page_board(app))
+
+    app = visit("evaluation")
+    assert kept(app) == ["NDCG@10", "HR@10", "MRR"]
+    app.get_by_key("metric").set_value("mrr").run()
+    assert kept(app) == ["MRR", "NDCG@10", "HR@10"]
+    app.get_by_key("metric").set_value("hr@5").run()
+    assert kept(app) == ["HR@5", "HR@10", "MRR"]
+
+
+def test_who_was_not_measured_is_named_with_the_reason_and_the_command(visit, measured):
+    trained = result("sasrec-bce", "ml-1m", "full", np.array([[1, 2, 3]])) | {"config": {"schedule": {"epochs": 3}}}
+    results.write(trained, np.array([[1, 2, 3]]))
+    results.write(result("popular", "ml-1m", "time", np.array([[4, 5]])), np.array([[4, 5]]))
+    app = visit("evaluation", data="ml-1m")
+    app.get_by_key("protocol-ml-1m").set_value("time").run()
+    assert words.MISSING_OWN_TRAINING.format(models="Sasrec-Bce") in said(app)
+    assert "train sasrec-bce --dataset ml-1m --protocol time" in said(app)
+    assert "evaluate sasrec-bce --dataset ml-1m --protocol time" in said(app)
+    assert "`item-knn`" in said(app)
+    (untrained,) = [text.value for text in app.markdown if "without any training" in text.value]
+    assert "Bert4Rec" in untrained
+    assert "Popular" not in untrained
+
+
+def test_the_rules_are_shown_where_the_protocol_is_explained(visit, measured):
+    drawn = protocols.FULL.rules | protocols.ORDERS["drawn"]
+    for variant in ("popular", "bert4rec"):
+        ranks = results.ranks("ml-latest-sample", "full", variant)
+        document = results.load("ml-latest-sample", "full", variant)
+        results.write(document | {"protocol": {"name": "full", **drawn}}, ranks)
+    app = visit("evaluation")
+    for sentence in (words.FILMS_DROPPED.format(n=5), words.ONLY_TRAIN, words.DRAWN_ORDER):
+        assert sentence in said(app)
+    assert f"**Order**: {protocols.ORDERS['drawn']['order']}" in said(app)
+    assert words.DRAWN_ORDER not in said(visit("evaluation", data="ml-1m"))
+
+
+def test_a_set_that_is_chosen_on_another_page_is_shown_next_and_a_choice_here_stays(visit, measured):
+    app = visit("evaluation", data="ml-1m")
+    app.selectbox(key="results_of").set_value("ml-latest-sample").run()
+    assert app.run().selectbox(key="results_of").value == "ml-latest-sample"
+    app.session_state["data"] = "ml-latest-sample"
+    app.run()
+    app.session_state["data"] = "ml-1m"
+    assert app.run().selectbox(key="results_of").value == "ml-1m"
+
+
 def test_published_figures_stand_apart_with_their_source(visit, measured):
     app = visit("evaluation", data="ml-1m")
     published = figures(app, 1)
@@ -187,6 +280,29 @@ def test_learning_shows_what_was_logged_by_epoch_or_by_time(visit, measured):
     assert chart(app, 0)[0]["x"] == [3, 7]
     app.multiselect[0].set_value([]).run()
     assert not app.exception
+
+
+def remember(variant, notes, config):
+    """A checkpoint as far as it tells of its training."""
+    folder = paths.shipped_checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, variant)
+    folder.mkdir(parents=True)
+    meta = {"config": config, "fingerprint": world.build().fingerprint, "notes": notes}
+    files.write(folder / "meta.json", files.seal(meta))
+
+
+def test_what_quality_costs_is_training_time_alone_and_the_others_are_named(visit, measured):
+    for variant in ("bert4rec", "fpmc"):
+        ranks = np.array([[1, 2, 3]])
+        trained = result(variant, "ml-latest-sample", "full", ranks) | {"config": {"schedule": {"epochs": 3}}}
+        results.write(trained, ranks)
+    notes = {"seconds": 120.0, "versions": {"torch": "2.13.0+cpu"}}
+    remember("bert4rec", notes, {"schedule": {"epochs": 3}})
+    app = open_section(visit("evaluation"), "curves")
+    marks, *_ = chart(app)
+    assert marks["x"] == [120.0]
+    assert words.COST_HELP.format(hardware="a CPU") in said(app)
+    assert words.UNTRAINED.format(models="Popular") in said(app)
+    assert words.UNKNOWN_TIME.format(models="Fpmc") in said(app)
 
 
 def test_without_a_training_log_the_page_says_how_to_train(visit, measured):
@@ -260,10 +376,11 @@ def test_confidence_shows_predicted_against_observed(visit, measured):
     app = open_section(visit("evaluation"), "calibration")
     assert (chart(app, 0)[0]["x"], chart(app, 0)[0]["y"]) == ([0.5], [0.25])
     assert chart(app, 1)[0]["y"] == [2]
-    assert words.OVER_ALL.format(names="Bert4Rec") in said(app)
+    over_all = words.OVER_ALL.format(names="Bert4Rec", first="Bert4Rec", predicted=0.5, observed=0.25)
+    assert over_all in said(app)
     document["calibration"]["over"] = results.UNSEEN
     results.write(document, results.ranks("ml-latest-sample", "full", "bert4rec"))
-    assert words.OVER_ALL.format(names="Bert4Rec") not in said(app.run())
+    assert over_all not in said(app.run())
 
 
 def test_two_recommenders_are_tested_on_the_same_people(visit, measured_here):
@@ -271,7 +388,7 @@ def test_two_recommenders_are_tested_on_the_same_people(visit, measured_here):
     assert app.metric[0].value == "+1.0000"
     assert words.BETTER in app.markdown[0].value
     n = len(LEAVE_ONE_OUT(measured_here).test)
-    assert f"Bert4Rec for {n:,} people" in app.markdown[1].value.replace("\\", "")
+    assert f"Bert4Rec does for {n:,} people" in app.markdown[1].value.replace("\\", "")
     app.get_by_key("pair-1-ml-latest-sample-full").set_value("bert4rec").run()
     assert words.TWO_DIFFERENT in said(app)
 
@@ -357,9 +474,9 @@ def test_the_page_loads_no_torch():
 
 
 def test_every_family_has_a_colour_of_its_own_that_stands_out_from_both_pages():
-    looks = [*charts.LOOKS.values(), charts.OTHERS]
-    assert len({look.colour for look in looks}) == len({look.symbol for look in looks}) == len(looks)
-    for look in looks:
+    every = [*looks.LOOKS.values(), looks.OTHERS]
+    assert len({look.colour for look in every}) == len({look.symbol for look in every}) == len(every)
+    for look in every:
         assert min(contrast(look.colour, "#fbfaf8"), contrast(look.colour, "#141518")) >= 3
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
 

@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages.evaluation.labels import GAP, LETTER, LINE, MARK, SIDES, free_sides, scaled
+from pages.evaluation.charts.labels import GAP, LETTER, LINE, MARK, SIDES, free_sides, scaled
 
 WIDTHS = (270, 700, 1100)
 share = st.floats(0, 1, allow_nan=False)

@@ -1,0 +1,80 @@
+"""Where one figure comes from: the commands that make it again, the commit, the seeds, the people."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from pages.evaluation import words
+from pages.shared import loaders
+from recsys.evaluation import provenance
+
+ARXIV = "arXiv:"
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a row of the leaderboard."""
+
+    name: str  # its own in the page, for the button and what it opens
+    title: str
+    facts: Mapping[str, str]  # what → how it is
+    commands: tuple[str, ...] = ()  # lines that make it again; none for what others published
+
+
+def ours(document: dict[str, Any]) -> About:
+    """Of a result that was measured here or came with the project."""
+    run, seeds = document["run"], [str(run["seed"]) for run in document["seeds"]]
+    facts = {
+        words.PEOPLE_FACT: f"{document['users']:,}",
+        words.SEEDS_FACT: words.SEEDS_OF.format(n=len(seeds), seeds=", ".join(seeds)),
+        words.CODE_FACT: run.get("commit", ""),
+        words.DATE_FACT: run.get("date", "")[:10],
+        words.MACHINE_FACT: ", ".join(filter(None, [run.get("machine", ""), _device(run)])),
+        words.VERSIONS_FACT: ", ".join(f"{name} {version}" for name, version in run.get("versions", {}).items()),
+        words.DATA_FACT: words.FINGERPRINT.format(data=document["dataset"], print=document["fingerprint"][:12]),
+        words.ALSO_FACT: document.get("also", "") and words.ALSO.format(data=loaders.data_title(document["also"])),
+        words.PAPER_FACT: document["paper"],
+    }
+    known = {what: how for what, how in facts.items() if how}
+    return About(document["variant"], document["title"], known, tuple(provenance.commands(document)))
+
+
+def theirs(row: dict[str, Any], number: int) -> About:
+    """Of a figure that others published (a row of `results.published`)."""
+    facts = {words.RULES_FACT: f"{row['code']}: {row['rules']}", words.SOURCE_FACT: row["source"]}
+    return About(f"published-{number}", row["title"], facts)
+
+
+def button(about: About) -> str:
+    """The title as a button that opens what is known."""
+    return f'<button type="button" class="nr-ask" popovertarget="about-{about.name}">{escape(about.title)}</button>'
+
+
+def popover(about: About) -> str:
+    """What the button opens; Escape, a click beside it or the cross close it."""
+    name, title = f"about-{about.name}", escape(about.title)
+    cross = (
+        f'<button type="button" class="nr-cross" popovertarget="{name}" popovertargetaction="hide" '
+        f'aria-label="{words.CLOSE}">✕</button>'
+    )
+    facts = "".join(f"<dt>{escape(what)}</dt><dd>{_linked(how)}</dd>" for what, how in about.facts.items())
+    lines = "".join(f"<code>{escape(line)}</code>" for line in about.commands)
+    again = f'<p>{words.AGAIN}</p><div class="nr-commands">{lines}</div>' if lines else ""
+    return (
+        f'<div popover id="{name}" class="nr-about" role="dialog" aria-label="{words.ABOUT.format(title=title)}">'
+        f"{cross}<b>{title}</b><dl>{facts}</dl>{again}</div>"
+    )
+
+
+def _device(run: Mapping[str, Any]) -> str:
+    """ "cpu, threads: 1"."""
+    return ", ".join(filter(None, [run.get("device", ""), words.THREADS.format(n=run.get("threads", "all"))]))
+
+
+def _linked(text: str) -> str:
+    """Text as HTML, a paper's number as a link to it."""
+    if not text.startswith(ARXIV):
+        return escape(text)
+    address = f"https://arxiv.org/abs/{escape(text.removeprefix(ARXIV))}"
+    return f'<a href="{address}" target="_blank" rel="noopener">{escape(text)}</a>'

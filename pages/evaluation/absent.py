@@ -1,0 +1,35 @@
+"""Who is missing from a leaderboard, why, and the commands that measure them."""
+
+import streamlit as st
+
+from pages.evaluation import measured, words
+from pages.evaluation.measured import Shown
+from pages.shared import loaders
+from pages.shared import words as common
+from recsys.evaluation import protocols, provenance
+from recsys.evaluation.provenance import Missing
+
+
+def show(shown: Shown) -> None:
+    """The recommenders that were not measured here; nothing where all were."""
+    missing = measured.missing(shown)
+    if not missing:
+        return
+    with st.expander(words.MISSING.format(n=len(missing)), icon=":material/pending:", key=f"missing-{shown.name}"):
+        trained = [one for one in missing if one.trained]
+        if trained:
+            own = protocols.sharing_models(shown.protocol)[0] == shown.protocol != protocols.FULL.name
+            explain(shown, trained, words.MISSING_OWN_TRAINING if own else words.MISSING_TRAINED)
+        if others := [one for one in missing if not one.trained]:
+            explain(shown, others, words.MISSING_UNTRAINED)
+
+
+def explain(shown: Shown, missing: list[Missing], why: str) -> None:
+    """Some of the missing, why they are, and what measures the best known of them."""
+    st.markdown(why.format(models=common.listed([one.title for one in missing])))
+    first = next((one for one in missing if one.variant == loaders.FIRST_MODEL), missing[0])
+    st.caption(words.MISSING_COMMANDS.format(model=common.plain(first.title)))
+    lines = provenance.commands_for(first, shown.dataset, shown.protocol)
+    st.code("\n".join(lines), language=None, wrap_lines=True)
+    if names := [f"`{one.variant}`" for one in missing if one is not first]:
+        st.caption(words.MISSING_OTHERS.format(names=", ".join(names)))

@@ -1,0 +1,66 @@
+"""What all charts share: a family has one colour and one shape everywhere, and so has the frame around a figure.
+
+Each colour has a contrast of 3:1 and more to both page colours.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+
+
+class Look(NamedTuple):
+    """How a family is drawn."""
+
+    colour: str
+    symbol: str  # Plotly's name
+    glyph: str  # the same in text
+
+
+LOOKS = {
+    "Transformers": Look("#1f9a94", "circle", "●"),
+    "Recurrent": Look("#4a80d4", "square", "■"),
+    "Convolutional": Look("#9a6fd6", "diamond", "◆"),
+    "Markov with factors": Look("#cf6a2a", "triangle-up", "▲"),
+    "Film embeddings": Look("#c9568c", "triangle-down", "▼"),
+    "Factorisation": Look("#8a8220", "star", "★"),
+    "Neighbours": Look("#56933c", "triangle-left", "◀"),
+    "Content": Look("#d1514b", "triangle-right", "▶"),
+    "No learning": Look("#85847f", "x", "✖"),
+}
+OTHERS = Look("#2f8fb8", "cross", "✚")  # a family of a later day
+QUIET = "#8d8c88"
+MARKS = ("", "-open", "-dot", "-open-dot")  # tell the members of a family apart
+
+
+def look(family: str) -> Look:
+    """Colour and shape of a family."""
+    return LOOKS.get(family, OTHERS)
+
+
+def framed(figure: go.Figure, height: int, left: int = 0, right: int = 12) -> go.Figure:
+    """A figure with the margins, legend and type that all share; a finger that scrolls past does not zoom."""
+    figure.update_layout(height=height, margin={"l": left, "r": right, "t": 36, "b": 0}, dragmode=False, bargap=0.25)
+    figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "font": {"size": 12}})
+    figure.update_xaxes(automargin=True, fixedrange=True, title_font={"size": 12}, tickfont={"size": 12})
+    figure.update_yaxes(automargin=True, fixedrange=True, title_font={"size": 12}, tickfont={"size": 12})
+    return figure
+
+
+def members(board: pd.DataFrame, variants: Sequence[str]) -> dict[str, tuple[str, Look, int]]:
+    """Title, look, and which member of its family each model is; those of one family share the colour."""
+    rows = board.drop_duplicates("variant").set_index("variant")
+    seen: dict[str, int] = {}
+    found = {}
+    for variant in variants:
+        family = rows.loc[variant, "family"]
+        seen[family] = seen.get(family, -1) + 1
+        found[variant] = (rows.loc[variant, "title"], look(family), seen[family] % len(MARKS))
+    return found
+
+
+def logarithmic(label: Callable[[float], str], from_exponent: int = -5) -> dict[str, Any]:
+    """Settings of a logarithmic axis with whole labels, where Plotly would write lone digits between the powers."""
+    steps = [float(f"{step}e{exponent}") for exponent in range(from_exponent, 7) for step in (1, 3)]
+    return {"type": "log", "tickvals": steps, "ticktext": [label(step) for step in steps]}

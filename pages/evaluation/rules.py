@@ -1,0 +1,63 @@
+"""What a protocol means: in a few sentences, and on demand all of its rules as the result files have them."""
+
+from typing import Any
+
+import streamlit as st
+
+from pages.evaluation import measured, words
+from pages.evaluation.measured import Shown
+from pages.shared import loaders
+from pages.shared import words as common
+from recsys.data import movielens
+from recsys.evaluation import protocols
+
+
+def show(shown: Shown) -> None:
+    """The meaning of the protocol, how many people take part, and a button for the rules."""
+    rules = next(iter(measured.documents(shown).values()))["protocol"]
+    st.caption(" ".join([protocols.meaning(shown.protocol), *special(shown, rules), words.people(shown.users)]))
+    if len(rules) == 1:  # its name alone
+        return
+    with st.popover(words.RULES, icon=":material/gavel:", type="tertiary", key=f"rules-{shown.name}"):
+        st.markdown("\n".join(f"- {line}" for line in lines(rules)))
+
+
+def special(shown: Shown, rules: dict[str, Any]) -> list[str]:
+    """What everybody should know of the data before reading a figure, as sentences."""
+    said = []
+    if shown.dataset in movielens.SETS:
+        said.append(words.FILMS_DROPPED.format(n=movielens.FEWEST))
+    if rules.get("users") == protocols.LEAVE_ONE_OUT_RULES["users"]:
+        said.append(words.ONLY_TRAIN)
+    if rules.get("order") == protocols.ORDERS["drawn"]["order"]:
+        said.append(words.DRAWN_ORDER)
+    return said + learnt_also(shown)
+
+
+def learnt_also(shown: Shown) -> list[str]:
+    """A sentence for each further data set that some of those measured learnt from."""
+    others: dict[str, list[str]] = {}
+    for document in measured.documents(shown).values():
+        if other := document.get("also"):
+            others.setdefault(loaders.data_title(other), []).append(document["title"])
+    return [words.LEARNT_ALSO.format(models=_and(sorted(titles)), data=data) for data, titles in others.items()]
+
+
+def _and(names: list[str]) -> str:
+    """ "A, B and C"."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def lines(rules: dict[str, Any]) -> list[str]:
+    """Rule by rule, as Markdown."""
+    told = {name: _told(rule) for name, rule in rules.items() if name != "name"}
+    order = [
+        *(name for name in words.RULE_NAMES if name in told),
+        *(name for name in told if name not in words.RULE_NAMES),
+    ]
+    return [f"**{words.RULE_NAMES.get(name, name)}**: {common.plain(told[name])}" for name in order]
+
+
+def _told(rule: Any) -> str:
+    """A rule as text: "validation 1998-03-05, test 1998-03-31" of dates."""
+    return ", ".join(f"{name}: {value}" for name, value in rule.items()) if isinstance(rule, dict) else str(rule)

@@ -1,0 +1,73 @@
+"""Where figures come from, and which are missing: the commands that make them. Loads neither torch nor Streamlit."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from recsys.errors import recsys_command
+from recsys.evaluation import protocols, results
+from recsys.models import registry
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A recommender that was not measured under a protocol."""
+
+    variant: str
+    title: str  # its name where no result says what people call it
+    trained: bool  # whether it has to be trained first, as far as a result under another protocol or data set tells
+
+
+def is_trained(document: dict[str, Any]) -> bool:
+    """Whether what a result measured was made by the training loop; the others are fitted on first use."""
+    return "schedule" in document["config"]
+
+
+def commands(document: dict[str, Any]) -> list[str]:
+    """The lines that make a result again: the training of each seed where there is one, then the measuring."""
+    variant, dataset, protocol = document["variant"], document["dataset"], document["protocol"]["name"]
+    seeds = [run["seed"] for run in document["seeds"]]
+    also = document.get("also", "")
+    lines = [_train(variant, dataset, protocol, seed, also) for seed in seeds] if is_trained(document) else []
+    return [*lines, recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol, *_seeds(seeds))]
+
+
+def missing(dataset: str, protocol: str, measured: Iterable[str]) -> list[Missing]:
+    """The recommenders that are not among those measured, by title."""
+    absent = set(registry.names()) - set(measured)
+    known = _known(dataset, absent)
+    found = [known.get(variant, Missing(variant, variant, False)) for variant in absent]
+    return sorted(found, key=lambda one: one.title.lower())
+
+
+def commands_for(one: Missing, dataset: str, protocol: str) -> list[str]:
+    """The lines that measure what is missing."""
+    lines = [_train(one.variant, dataset, protocol, 0)] if one.trained else []
+    return [*lines, recsys_command("evaluate", one.variant, "--dataset", dataset, "--protocol", protocol)]
+
+
+def _known(dataset: str, absent: set[str]) -> dict[str, Missing]:
+    """What results tell of recommenders, those on the same data set first; no more files are read than needed."""
+    known: dict[str, Missing] = {}
+    pairs = sorted(results.available(), key=lambda pair: (pair[0] != dataset, protocols.in_order([pair[1]])))
+    for name, protocol in pairs:
+        if absent <= set(known):
+            break
+        for document in results.documents(name, protocol, _nobody):
+            known.setdefault(document["variant"], Missing(document["variant"], document["title"], is_trained(document)))
+    return known
+
+
+def _train(variant: str, dataset: str, protocol: str, seed: int, also: str = "") -> str:
+    """The line that trains a recommender for a protocol; also: another set whose people it learns from too."""
+    own = ["--protocol", protocol] if protocols.sharing_models(protocol)[0] != protocols.FULL.name else []
+    more = [*(["--also", also] if also else []), *(["--seed", str(seed)] if seed else [])]
+    return recsys_command("train", variant, "--dataset", dataset, *own, *more)
+
+
+def _seeds(seeds: list[int]) -> list[str]:
+    return ["--seeds", *map(str, seeds)] if seeds != [0] else []
+
+
+def _nobody(sentence: str) -> None:
+    """What is damaged is said where it is shown."""
