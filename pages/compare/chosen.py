@@ -1,4 +1,4 @@
-"""The recommenders that are compared: chosen by name, and each of them run."""
+"""The recommenders that are compared: chosen by name, and each of them asked."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -6,27 +6,39 @@ from typing import TypeVar
 import streamlit as st
 
 from pages.compare import words
-from pages.shared import loaders
+from pages.shared import loaders, recommenders
 from pages.shared import words as common
+from pages.shared.recommenders import State
 from recsys.data.schema import Dataset
-from recsys.errors import RecsysError
 from recsys.serving.predictor import Predictor
 
 MOST = 6  # lists that can still be read side by side
-FIRST = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular")  # one of each kind
+FIRST = (  # of each kind one, and what stands in where a network is not trained
+    "bert4rec",
+    "sasrec-softmax",
+    "gru4rec-ce",
+    "ials",
+    "content-sentence",
+    "popular",
+    "markov",
+    "item-knn",
+    "user-knn",
+    "content-tfidf",
+)
 
 Answer = TypeVar("Answer")
 
 
-def choose() -> tuple[list[str], int]:
+def choose(dataset: Dataset) -> tuple[list[str], int]:
     """Names of the recommenders, and how many films of each."""
-    known = loaders.recommenders()
+    labels = recommenders.menu(dataset.name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        recommenders.keep("compared")
         names = st.multiselect(
             words.CHOOSE,
-            list(known),
-            default=[name for name in FIRST if name in known],
-            format_func=lambda name: known[name].title,
+            list(labels),
+            default=at_first(dataset.name),
+            format_func=labels.__getitem__,
             max_selections=MOST,
             placeholder=words.CHOOSE_HINT,
             help=words.CHOOSE_HELP.format(n=MOST),
@@ -41,6 +53,17 @@ def choose() -> tuple[list[str], int]:
     return names, k
 
 
+def at_first(data: str) -> list[str]:
+    """The recommenders to begin with: those that can answer at once or in seconds."""
+    known = loaders.recommenders()
+    return [name for name in FIRST if name in known and can_answer(name, data)][:MOST]
+
+
+def can_answer(name: str, data: str) -> bool:
+    """Whether a recommender is there, or is fitted in seconds."""
+    return recommenders.state(name, data) in (State.READY, State.QUICK)
+
+
 def enough(names: list[str]) -> bool:
     """Whether there is something to compare; says so where there is not."""
     if len(names) < 2:
@@ -49,14 +72,16 @@ def enough(names: list[str]) -> bool:
 
 
 def each(dataset: Dataset, names: list[str], question: Callable[[Predictor], Answer]) -> dict[str, Answer]:
-    """Title → what a recommender answers; those that cannot are named in a line."""
+    """Title → what a recommender answers; those that have to be trained elsewhere are named in a line.
+
+    Those that can be fitted here show how far they are, or a button.
+    """
     answers, silent = {}, []
     for name in names:
-        try:
-            predictor = loaders.predictor(name, dataset.name)
-            answers[predictor.title] = question(predictor)
-        except RecsysError:  # the tab of the lists says why
+        if recommenders.state(name, dataset.name) in (State.UNTRAINED, State.LONG):
             silent.append(loaders.recommenders()[name].title)
+        elif predictor := recommenders.predictor(name, dataset):
+            answers[predictor.title] = question(predictor)
     if silent:
         st.caption(words.SILENT.format(models=words.listed(silent)))
     return answers

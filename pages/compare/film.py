@@ -6,7 +6,7 @@ Session state: sought (data set, item and title of the film that was looked up l
 import streamlit as st
 
 from pages.compare import chosen, tables, words
-from pages.shared import download, find, loaders
+from pages.shared import download, find, keyboard, loaders
 from pages.shared import words as common
 from recsys.data.schema import Dataset
 from recsys.serving.films.search import Found
@@ -17,13 +17,21 @@ from recsys.serving.recommend import Request, recommend, standing
 def one_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """A search box, and the rank of the film that was chosen in it."""
     find.box(
-        dataset.name, words.SEEK, "seek", lambda film: offer(dataset.name, film), 6, help=words.SEEK_HELP, width=420
+        dataset.name,
+        words.SEEK,
+        "seek",
+        lambda film: offer(dataset.name, film),
+        6,
+        enter=lambda film: seek(dataset.name, film),
+        help=words.SEEK_HELP,
+        width=420,
     )
     item = sought(dataset)
     if item is None:
         item = start(dataset, films)
     if item is not None:
         show(dataset, films, names, item)
+    keyboard.place()
 
 
 def offer(name: str, film: Found) -> None:
@@ -32,9 +40,11 @@ def offer(name: str, film: Found) -> None:
 
 
 def seek(name: str, film: Found) -> None:
-    """Remember the film and empty the search box."""
-    st.session_state.sought = (name, film.item, film.label)
-    st.session_state.seek = ""
+    """Remember the film and empty the search box; not one that no model knows."""
+    if film.selectable:
+        st.session_state.sought = (name, film.item, film.label)
+        st.session_state.seek = ""
+        keyboard.focus_on("seek")
 
 
 def sought(dataset: Dataset) -> int | None:
@@ -43,7 +53,7 @@ def sought(dataset: Dataset) -> int | None:
     if name == dataset.name:
         return item
     film = loaders.title_index(dataset.name).exact(label)
-    if film is None or film.item is None:
+    if film is None or not film.selectable:
         st.caption(common.plain(words.SEEK_LOST.format(film=label, data=loaders.data_title(dataset.name))))
         return None
     return film.item

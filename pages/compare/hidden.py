@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pages.compare import chosen, tables, words
-from pages.shared import download, head, loaders
+from pages.shared import download, errors, head, loaders, recommenders
 from pages.shared import words as common
 from recsys.data.schema import Dataset
 from recsys.serving.insight import hidden
-from recsys.serving.predictor import Predictor, trained
+from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Standing
 
 Question = tuple[str, tuple[int, ...], int]  # data set, films, position of the hidden one
@@ -45,11 +45,16 @@ def hide_a_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> N
     trial = trial_of((dataset.name, films, position))
     found = {title: row for title, (row,) in answers.items()} | trial.rows
     one(dataset.catalog.films[films[position]].label, found)
-    try_others(dataset, trial, [other.name for other in trained(dataset.name) if other.name not in names])
+    try_others(dataset, trial, [name for name in others(dataset.name) if name not in names])
     panel = st.expander(words.HIDE_ALL, icon=":material/grid_on:", on_change="rerun", key="hide_all")
     with panel:
         if panel.open:
             everything(dataset, films, names)
+
+
+def others(data: str) -> list[str]:
+    """Every recommender that is there, or is fitted in seconds."""
+    return [name for name in recommenders.ordered(loaders.recommenders().values()) if chosen.can_answer(name, data)]
 
 
 def choose(dataset: Dataset, films: tuple[int, ...]) -> int:
@@ -93,13 +98,13 @@ def trial_of(question: Question) -> Trial:
 
 
 def try_others(dataset: Dataset, trial: Trial, others: list[str]) -> None:
-    """A button that tries every other trained recommender, and one that stops it and keeps what is known."""
+    """A button that asks every other recommender, and one that stops it and keeps what is known."""
     waiting = [name for name in others if name not in trial.tried]
     if not waiting:
         return
     if not trial.going:
         label = words.TRY_ALL.format(n=len(waiting))
-        st.button(label, key="try_all", icon=":material/groups:", on_click=trial.go, args=(True,))
+        st.button(label, key="try_all", icon=":material/groups:", on_click=trial.go, args=(True,), help=words.TRY_HELP)
         return
     st.button(words.STOP, key="stop_trying", icon=":material/stop:", on_click=trial.go, args=(False,))
     run(dataset, trial, waiting)
@@ -108,14 +113,14 @@ def try_others(dataset: Dataset, trial: Trial, others: list[str]) -> None:
 
 
 def run(dataset: Dataset, trial: Trial, waiting: list[str]) -> None:
-    """Try one recommender after the other while a bar shows how far it is."""
+    """Ask one recommender after the other, fitting it where it is not yet, while a bar shows how far it is."""
     bar = st.progress(0.0)
     _, films, position = trial.question
     for n, name in enumerate(waiting):
         title = loaders.recommenders()[name].title
         bar.progress(n / len(waiting), common.plain(words.TRYING.format(model=title, n=n + 1, all=len(waiting))))
-        answer = chosen.each(dataset, [name], looking(films, (position,)))
-        trial.rows |= {title: row for title, (row,) in answer.items()}
+        with errors.explained():
+            (trial.rows[title],) = look_for(loaders.predictor(name, dataset.name), films, (position,))
         trial.tried.append(name)
 
 

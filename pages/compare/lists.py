@@ -3,8 +3,8 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.compare import tables, words
-from pages.shared import cards, download, errors, loaders
+from pages.compare import chosen, tables, words
+from pages.shared import cards, download, errors, loaders, recommenders
 from pages.shared import words as common
 from recsys.data.schema import Dataset
 from recsys.serving.insight import overlap
@@ -35,11 +35,13 @@ def columns(names: list[str]) -> Slots:
 
 
 def predict(dataset: Dataset, request: Request, slots: Slots) -> Lists:
-    """Every recommender's list by its name; one that cannot answer says why in its own column."""
+    """Every recommender's list by its name; one that is not there yet says in its own column how it is had."""
     lists = {}
+    recommenders.start([name for name in slots if chosen.can_answer(name, dataset.name)], dataset)  # all at once
     for name, slot in slots.items():
         with slot.container(), errors.explained():
-            lists[name] = recommend(loaders.predictor(name, dataset.name), request)
+            if predictor := recommenders.predictor(name, dataset):
+                lists[name] = recommend(predictor, request)
     return lists
 
 

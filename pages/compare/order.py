@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.compare import chosen, moods, tables, words
+from pages.compare import chosen, tables, words
 from pages.shared import cards, download, head, loaders
 from pages.shared import words as common
 from recsys.data.schema import Dataset
@@ -14,19 +14,11 @@ Effects = dict[str, OrderEffect]  # by the title of the recommender
 
 
 def what_order_does(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """The visitor's films in other orders, then the demonstration with two moods."""
-    if orders := order.reorderings(films):
-        own(dataset, films, names, k, orders)
-    else:
-        st.info(words.ONE_HAS_NO_ORDER, icon=":material/playlist_add:")
-    panel = st.expander(words.MOODS, icon=":material/pets:", on_change="rerun", key="moods")
-    with panel:
-        if panel.open:
-            moods.demonstration(dataset, names)
-
-
-def own(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int, orders: list[Order]) -> None:
     """How far each list moves, in sentences and as a chart, and the lists themselves for any of the orders."""
+    orders = order.reorderings(films)
+    if not orders:
+        st.info(words.ONE_HAS_NO_ORDER, icon=":material/playlist_add:")
+        return
     effects = chosen.each(dataset, names, lambda predictor: effect(predictor, films, k))
     if not effects:
         return

@@ -42,11 +42,10 @@ def order_effects(effects: Mapping[str, OrderEffect]) -> str:
     return _table(words.ORDER_TABLE, [words.RECOMMENDER, words.ALIKE, "", words.KEPT], body, "nr-ranks") + legend
 
 
-def moods(answers: Mapping[str, list[list[Recommendation]]], names: Sequence[str]) -> str:
+def two_orders(answers: Mapping[str, list[list[Recommendation]]], names: Sequence[str]) -> str:
     """Two short lists a recommender, for two orders of the same films; films of one list only are in full ink."""
     body = "".join(_row(name, _mood(*lists)) for name, lists in answers.items())
-    heads = [words.RECOMMENDER, *(words.ENDS_IN.format(mood=name) for name in names), ""]
-    return _table(words.MOODS_TABLE, heads, body, "nr-moods")
+    return _table(words.ORDERS_TABLE, [words.RECOMMENDER, *names, ""], body, "nr-moods")
 
 
 def hits(rows: Mapping[str, Sequence[Standing]], titles: Sequence[str]) -> str:

@@ -1,11 +1,15 @@
 """What Compare says."""
 
 from pages.shared.words import plain
+from recsys.serving.recommend import Recommendation
 
 # Compare
 CHOOSE = "Recommenders"
 CHOOSE_HINT = "Choose two or more"
-CHOOSE_HELP = "Up to {n} at a time. Type to find one: there are simple counts, neighbours, factorisations and networks."
+CHOOSE_HELP = (
+    "Up to {n} at a time. Type to find one: there are networks, neighbours, factorisations and simple counts. Those "
+    "that are not there yet are marked; choose one all the same, and its column says how to get it."
+)
 FIRST_ADD = "There is nothing to compare yet. Take a ready-made list, or build your own first."
 FIRST_CHOOSE = "Choose at least two recommenders to compare."
 AGREEMENT = "How far they agree"
@@ -13,11 +17,18 @@ CLOSEST = "Closest: {one} and {other} share {n} of {k} films."
 NAMED = 4  # names in a sentence, at most
 AND = "{most} and {last}"
 NOWHERE, EVERYWHERE = "No film is in every list.", "In every list: {films}."
-SHARED_TABLE = "How many films each two lists share"
-ONLY_ONE_SHOWS = "Shown by one alone"
+SHARED_TABLE = "How many films any two lists share"
+ONLY_ONE_SHOWS = "In one list only"
+OPENING = "The same films in another order"
+WHICH_ORDERS = "Which orders"
+YOURS, EVENINGS = "Your films, {order}", "Two evenings"
+KNOWS_WHICH = "**{model}** knows which films were watched, not when, and gives the same list both times."
+READS_ORDER = "**{model}** reads the films in order: another order replaces {n} of its first {k} films."
+READS_RANKS = "**{model}** reads the films in order: another order gives its first {k} films other ranks."
+READS_SAME = "**{model}** reads the films in order, but these two orders get the same list from it."
 TABS = ("The lists", "The rank of any film", "What order does", "Hide one of yours")
 LISTS_FILE, OVERLAP_FILE = "Lists as CSV", "Overlap as CSV"
-SILENT = "Without {models}: not trained on these films, or out of order. The lists say what to do."
+SILENT = "Without {models}: not trained for this set. The first tab says how to train."
 RECOMMENDER, RANK, PROBABILITY = "Recommender", "Rank", "Probability"
 
 # Compare: the rank of any film
@@ -34,55 +45,56 @@ RANKS_OF = "The rank of {film} in each recommender's list"
 
 # Compare: what order does
 ORDER_HELP = (
-    "The same films, once latest first and {n} times shuffled. 1 means the very same list, 0 no film in common; the "
+    "The same films, once latest first and shuffled {n} times. 1 means exactly the same list, 0 no film in common; the "
     "top of the list counts most (rank-biased overlap, p = {p})."
 )
-ONE_HAS_NO_ORDER = "One film has no order. Add a second one, or see the demonstration below."
+ONE_HAS_NO_ORDER = "One film has no order. Add a second one, or see the two evenings at the top of the page."
 ORDER_TABLE = "How much each recommender's lists agree when the same films come in another order"
 ORDER_LEGEND = ("shuffled", "latest first", "mean")
 ALIKE, KEPT = "Overlap, from 0 to 1", "Films kept"
 MEAN_KEPT = "{kept} of {k}"
 IGNORES_ONE = "{models} gives the same list whatever the order: it knows what you watched, not when."
 IGNORES_MANY = "{models} give the same list whatever the order: they know what you watched, not when."
-MOST_MOVED = "{model} depends on the order most: of its {k} films, another order keeps {kept} on average."
+MOST_MOVED = "{model} depends on the order most: another order keeps {kept} of its {k} films on average."
 WHICH_ORDER = "The lists for another order"
 ORDER_SLIDER = "Drag to another order of the same films"
-AS_WATCHED, BACKWARDS, SHUFFLED = "As watched", "Latest first", "Shuffle {n}"
-MOODS = "The pet shop: why order matters"
+AS_WATCHED, BACKWARDS, SHUFFLED, SHUFFLED_ONCE = "As watched", "Latest first", "Shuffle {n}", "Shuffled"
+MOODS = "Why order matters: the pet shop"
 MOODS_STORY = (
-    "Somebody bought at the **pet shop**, the supermarket, the metro, the **pet shop**, the café, the supermarket and "
-    "the cinema: is it time to recommend the pet shop?",
-    "In this order, yes: more purchases have passed since the last visit than between the first two; right after a "
-    "visit, no; from the set of shops alone, without their order, there is no telling.",
-    "Here are two evenings with the same films: a recommender that ignores the order must answer both alike, and one "
-    "that reads it sees which mood came last.",
+    "Somebody paid at the **pet shop**, the supermarket, the metro, the **pet shop**, the café, the supermarket and "
+    "the cinema. Is it time to suggest the pet shop again?",
+    "In this order, yes: more has been bought since the last visit than between the first two. Right after a visit, "
+    "no. And from the set of shops alone, without their order, nobody can tell.",
+    "So it is with films: a recommender that ignores the order must answer two orders alike, and one that reads it "
+    "sees which mood came last.",
 )
-ENDS_IN = "Last: {mood}"
-TAKE_ORDER = "Take as your films: {mood} last"
+ENDS_IN = "{mood} last"
+TAKE_ORDER = "Take as your films: {mood}"
 SHARED_OF = "{n} of {k} the same"
-MOODS_TABLE = "What each recommender predicts after the same films in two orders"
-NO_MOODS = "This set of films lacks those of the demonstration."
+ORDERS_TABLE = "What each recommender predicts after the same films in two orders"
+NO_MOODS = "Add two films to see what their order changes; this set does not have those of the demonstration."
 
 # Compare: hide one of your films
 HIDE = "Hide this film"
 HIDE_HELP = "Each recommender is given the films that you watched before it, not those that came later."
 HIDE_NEEDS_TWO = "Add a second film: to hide one, there must be another before it."
 GIVEN = "Given"
-THEY_SHOW = "{models} would have shown you {film} among the first {k}."
-SO_MANY_SHOW = "**{n} of {all}** recommenders would have shown you {film} among the first {k}."
-NONE_SHOWS = "None of these would have shown you {film} among the first {k}."
+THEY_SHOW = "{models} would have shown you {film} in the top {k}."
+SO_MANY_SHOW = "**{n} of {all}** recommenders would have shown you {film} in the top {k}."
+NONE_SHOWS = "None of these would have shown you {film} in the top {k}."
 FOUND_TAG = "found"
-TRY_ALL = "Try all {n} others that are trained"
-TRYING = "Trying {model}: {n} of {all}"
+TRY_ALL = "Ask {n} more recommenders"
+TRY_HELP = "All that are trained for this set or can be fitted in seconds. Each is fitted only once."
+TRYING = "Asking {model}: {n} of {all}"
 STOP = "Stop"
-HIDE_ALL = "Do it for all of your films"
+HIDE_ALL = "Hide each of your films in turn"
 HIDE_ALL_TABLE = "The rank of each of your films, hidden in turn, in each recommender's list"
 HIDE_ALL_HELP = (
     "Each film is hidden in turn and predicted from those before it. The figure is its rank; the stronger the shade, "
-    "the nearer to the top."
+    "the closer to the top."
 )
 HIDE_NEWEST = "Only your newest {n} films are hidden."
-FILM, FOUND_ROW, MRR_ROW = "Film", "Among the first {k}", "Mean of 1 / rank"
+FILM, FOUND_ROW, MRR_ROW = "Film", "In the top {k}", "Mean of 1 / rank"
 PROVES_ONE = "One film proves nothing: it is found or it is not."
 PROVES = (
     "{n} films prove little: a single one, found or not, moves a share by {points:.0f} percentage points. The "
@@ -122,3 +134,11 @@ def mean(number: float) -> str:
 def order_name(number: int) -> str:
     """What an order of the same films is called: 0 as watched, 1 latest first, then shuffles."""
     return (AS_WATCHED, BACKWARDS)[number] if number < 2 else SHUFFLED.format(n=number - 1)
+
+
+def told(model: str, lists: list[list[Recommendation]], reads_order: bool) -> str:
+    """What two orders of the same films did to a recommender's list, as Markdown."""
+    one, other = ([pick.item for pick in picks] for picks in lists)
+    replaced = len({*one} - {*other})
+    sentence = READS_ORDER if replaced else READS_SAME if one == other else READS_RANKS
+    return (sentence if reads_order else KNOWS_WHICH).format(model=plain(model), n=replaced, k=len(one))

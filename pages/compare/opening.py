@@ -1,0 +1,114 @@
+"""What a visitor of Compare meets first: the same films in two orders, and what two recommenders make of it.
+
+One of them reads the order, the other does not.
+
+Session state: opening (which two orders are compared).
+"""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.compare import tables, words
+from pages.shared import errors, head, loaders, recommenders, sequence
+from pages.shared.recommenders import State
+from recsys.data.schema import Dataset
+from recsys.serving import history
+from recsys.serving.insight import order
+from recsys.serving.insight.order import Order
+from recsys.serving.recommend import Recommendation, Request, recommend_many
+
+FILMS = 5  # of each answer
+READS_ORDER = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "markov")  # the first of them that can answer is shown
+READS_NO_ORDER = ("user-knn", "popular")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two orders of the same films."""
+
+    names: tuple[str, str]
+    orders: tuple[Order, Order]
+    to_take: bool  # whether they are not the visitor's own, who may take them over
+
+
+@st.fragment
+@errors.explained()
+def show(dataset: Dataset, films: Order) -> None:
+    """The two orders, what the two recommenders predict after them, and what that means."""
+    st.subheader(words.OPENING)
+    pair = choose(pairs(dataset, films))
+    if pair is None:
+        st.caption(words.NO_MOODS)
+        return
+    for name, films_in_order in zip(pair.names, pair.orders, strict=True):
+        head.in_one_line(dataset, films_in_order, name)
+    answers = ask(dataset, pair)
+    if answers:
+        st.markdown(" ".join(words.told(title, lists, reads) for title, (lists, reads) in answers.items()))
+        st.html(tables.two_orders({title: lists for title, (lists, _) in answers.items()}, pair.names))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if pair.to_take:
+            for name, films_in_order in zip(pair.names, pair.orders, strict=True):
+                label = words.TAKE_ORDER.format(mood=name)
+                st.button(
+                    label, key=f"take-{name}", icon=":material/playlist_add:", on_click=take, args=(films_in_order,)
+                )
+        with st.popover(words.MOODS, icon=":material/pets:", type="tertiary"):
+            st.markdown(" ".join(words.MOODS_STORY))
+
+
+def pairs(dataset: Dataset, films: Order) -> dict[str, Pair]:
+    """The pairs of orders that can be shown, by what they are called: those of the visitor's own films first."""
+    found = {}
+    names = (words.BACKWARDS, words.SHUFFLED_ONCE)
+    for name, other in zip(names, order.reorderings(films, n=1), strict=False):
+        found[words.YOURS.format(order=name.lower())] = Pair((words.AS_WATCHED, name), (films, other), to_take=False)
+    moods = order.moods(history.examples(loaders.title_index(dataset.name)))
+    if moods:
+        (mood, first), (another, second) = moods
+        last = (words.ENDS_IN.format(mood=mood), words.ENDS_IN.format(mood=another))
+        found[words.EVENINGS] = Pair(last, (first, second), to_take=True)
+    return found
+
+
+def choose(known: dict[str, Pair]) -> Pair | None:
+    """One of the pairs; None where there is none."""
+    if len(known) < 2:
+        return next(iter(known.values()), None)
+    if st.session_state.get("opening") not in known:  # the films it was about have gone
+        st.session_state.pop("opening", None)
+    name = st.segmented_control(
+        words.WHICH_ORDERS,
+        list(known),
+        default=next(iter(known)),
+        required=True,
+        key="opening",
+        label_visibility="collapsed",
+        wrap=True,
+        persist_state="session",
+    )
+    return known[name]
+
+
+def ask(dataset: Dataset, pair: Pair) -> dict[str, tuple[list[list[Recommendation]], bool]]:
+    """Title → its lists for the two orders, and whether it reads the order: one that does, and one that does not."""
+    answers, requests = {}, [Request(films, FILMS) for films in pair.orders]
+    for names, reads in ((READS_ORDER, True), (READS_NO_ORDER, False)):
+        predictor = recommenders.predictor(able(names, dataset.name), dataset)
+        if predictor is not None:
+            answers[predictor.title] = recommend_many(predictor, requests), reads
+    return answers
+
+
+def able(names: tuple[str, ...], data: str) -> str:
+    """The first that can answer at once or in seconds; the last one always can."""
+    ready = (name for name in names if recommenders.state(name, data) in (State.READY, State.QUICK))
+    return next(ready, names[-1])
+
+
+def take(films: Order) -> None:
+    """Make one of two evenings the visitor's own."""
+    sequence.change(films)
+    st.session_state.pop("opening", None)
+    st.rerun()  # all of the page, not this part alone
