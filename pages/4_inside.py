@@ -1,17 +1,19 @@
 """Inside the model: what the network does with the visitor's films, one section at a time."""
 
+import numpy as np
 import streamlit as st
 
-from pages.inside import attention, blanks, film_map, steps, words
+from pages.inside import attention, blanks, film_map, lesson, words
 from pages.shared import errors, head
 from pages.shared import words as common
 from pages.shared.frame import enter
+from recsys.serving import stand_ins
 
 SECTIONS = {
-    words.HOW_IT_WORKS: steps.show,
-    words.ATTENTION: attention.show,
-    words.BLANKS: blanks.show,
-    words.MAP: film_map.show,
+    "lesson": lesson.show,
+    "attention": attention.show,
+    "blanks": blanks.show,
+    "map": film_map.show,
 }
 
 enter()
@@ -19,13 +21,18 @@ with errors.explained():
     dataset = head.open_page(common.INSIDE, common.INSIDE_HELP)
     films = head.ask_for_films(dataset, words.INSIDE_FIRST_ADD) if dataset else ()
     if dataset and films:
+        for film in films:
+            if others := stand_ins.labels(dataset, film):
+                st.caption(common.plain(words.stands_in(dataset.catalog.films[film].label, others)))
         section = st.segmented_control(
             words.INSIDE_SECTION,
             list(SECTIONS),
-            default=words.HOW_IT_WORKS,
+            default="lesson",
             required=True,
+            format_func=lambda name: words.SECTIONS[name],
             label_visibility="collapsed",
             key="inside_section",
             persist_state="session",
         )
-        SECTIONS[section](dataset, films)
+        known = stand_ins.known(dataset, np.array(films))
+        SECTIONS[section](dataset, tuple(known.tolist()))

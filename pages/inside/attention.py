@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.inside import charts, offered, words
-from pages.inside.steps import attention_bars
-from pages.shared import download, errors, loaders, why
+from pages.inside import charts, lines, offered, words
+from pages.inside.step import attention_bars, one_of
+from pages.shared import download, errors, loaders, recommenders, why
 from pages.shared import words as common
 from recsys.data.schema import Dataset
 from recsys.serving.insight import attention
@@ -27,9 +27,14 @@ PEOPLE, AT_ONCE = 200, 20  # people whose attention is averaged, and how many be
 @errors.explained()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """The controls and what they choose."""
+    st.markdown(words.ATTENTION_HELP)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="attention-controls"):
-        name = offered.choose(offered.attending(), "attending", width=190)
-        predictor = loaders.predictor(name, dataset.name)
+        name = offered.choose(offered.attending(), dataset.name, "attending", width=230)
+        choices = st.container(horizontal=True, gap="medium", width="content")
+    predictor = recommenders.predictor(name, dataset)
+    if predictor is None:
+        return
+    with choices:
         seen = attention.attention(predictor, films)
         layer, head = choose(seen)
     look(predictor, seen, layer, head)
@@ -43,38 +48,52 @@ def choose(seen: Attention) -> tuple[int | None, int | None]:
     return one_of(words.LAYER, n_layers), one_of(words.HEAD, n_heads)
 
 
-def one_of(label: str, n: int) -> int | None:
-    """One of n, counted from 0, or None for all; nothing to choose where there is one."""
-    if n == 1:
-        return None
-    options = [words.ALL_OF_THEM, *range(n)]
-    chosen = st.segmented_control(
-        label,
-        options,
-        default=words.ALL_OF_THEM,
-        required=True,
-        format_func=lambda option: option if isinstance(option, str) else str(option + 1),
-        key=f"{label}-of-{n}",
-        persist_state="session",
-    )
-    return None if isinstance(chosen, str) else chosen
-
-
 def look(predictor: Predictor, seen: Attention, layer: int | None, head: int | None) -> None:
-    """The heat map, and beside it what the last token attends to."""
+    """The lines or the heat map, and beside it what the last token attends to."""
     chart, bars = st.columns([5, 3], gap="large")
     looked_at = attention.looked_at(seen, layer, head, 12)
+    most = looked_at[0] if looked_at else (len(seen.tokens) - 1, 1.0)
     with chart:
-        st.caption(f"{words.ROWS_LOOK} {words.MASK_ROW if seen.by_mask else words.LAST_ROW}")
-        about = words.HEAT_CHART.format(model=predictor.title, film=seen.labels[looked_at[0][0]])
-        st.plotly_chart(heat_map(seen, layer, head), alt=about, config=charts.STILL, key="heat")
+        short = lines.fits(seen)
+        as_lines = short and drawn_as() == words.LINES
+        who = words.MASK_ROW if seen.by_mask else words.LAST_ROW
+        about = {"model": predictor.title, "film": seen.labels[most[0]], "share": common.percent(most[1])}
+        if as_lines:
+            st.caption(f"{words.LINES_HELP} {words.LINES_MASK if seen.by_mask else words.LINES_LAST}")
+            lines.show(seen, layer, head, words.LINES_CHART.format(**about))
+        else:
+            st.caption(f"{words.ROWS_LOOK} {who}")
+            st.plotly_chart(
+                heat_map(seen, layer, head), alt=words.HEAT_CHART.format(**about), config=charts.STILL, key="heat"
+            )
+        if not short:
+            st.caption(words.NO_LINES.format(n=lines.MOST_FILMS))
         if len(seen.tokens) > NEWEST + 1:
             st.caption(words.NEWEST_SHOWN.format(n=NEWEST, all=len(seen.tokens) - 1))
+        if short:
+            charts.as_table(
+                attention.table(seen, layer, head).rename_axis(words.WHO_ATTENDS).map(common.percent),
+                words.ATTENTION_TABLE,
+                "attention",
+            )
         download.csv(attention.table(seen, layer, head), f"attention-{name_of(predictor)}", index=True)
     with bars:
-        st.subheader(words.MASK_LOOKS_AT if seen.by_mask else words.NEWEST_LOOKS_AT)
+        st.header(words.MASK_LOOKS_AT if seen.by_mask else words.NEWEST_LOOKS_AT)
         attention_bars(predictor.dataset, seen, looked_at)
         st.caption(words.NOT_INFLUENCE)
+
+
+def drawn_as() -> str:
+    """Lines or heat map."""
+    return st.segmented_control(
+        words.DRAW_AS,
+        [words.LINES, words.HEAT_MAP],
+        default=words.LINES,
+        required=True,
+        label_visibility="collapsed",
+        key="attention_drawn",
+        persist_state="session",
+    )
 
 
 def name_of(predictor: Predictor) -> str:
@@ -138,7 +157,7 @@ def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
 
 def by_distance(predictor: Predictor, layer: int | None, head: int | None) -> None:
     """The mean over many people, once somebody has asked for it."""
-    st.subheader(words.BY_DISTANCE)
+    st.header(words.BY_DISTANCE)
     dataset = predictor.dataset
     people, wanted = min(PEOPLE, dataset.n_users), name_of(predictor)
     st.caption(words.BY_DISTANCE_HELP.format(n=people, data=loaders.data_title(dataset.name)))
@@ -152,6 +171,7 @@ def by_distance(predictor: Predictor, layer: int | None, head: int | None) -> No
     share = common.percent(float(table["attention"].iloc[0]))
     chart = distance_chart(found, layer, head)
     st.plotly_chart(chart, alt=words.BY_DISTANCE_CHART.format(share=share), config=charts.STILL, key="distance")
+    charts.as_table(table.set_index("distance"), words.BY_DISTANCE_TABLE, "distance")
     download.csv(table, f"distance-{wanted}")
 
 

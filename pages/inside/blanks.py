@@ -4,12 +4,13 @@ import pandas as pd
 import streamlit as st
 
 from pages.inside import offered, words
-from pages.shared import cards, download, errors, loaders
+from pages.shared import cards, download, errors, recommenders
 from pages.shared import words as common
 from recsys.data.schema import Dataset
 from recsys.serving.export import as_record
 from recsys.serving.insight import attention, cloze
 from recsys.serving.insight.cloze import Blank
+from recsys.serving.predictor import Predictor
 
 MOST = 3  # films covered, and gaps filled, at a time
 PICKS = 8
@@ -21,7 +22,9 @@ SHORT, AROUND = 14, 3  # a sequence that is shown whole; films around a blank of
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Choose the blanks, see what belongs there."""
     st.markdown(words.BLANKS_HELP)
-    predictor = loaders.predictor(offered.filling_blanks(), dataset.name)
+    predictor = recommenders.predictor(offered.filling_blanks(), dataset)
+    if predictor is None:
+        return
     longest = predictor.model.max_length or len(films) + MOST
     first = max(0, len(films) + MOST - longest)
     hidden, gaps, hide_listed = choose(dataset, films, first)
@@ -32,11 +35,17 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         return
     sequence, answers = cloze.with_blanks(films, hidden, gaps)
     strip(dataset, sequence)
+    if len(films) < 3:
+        st.caption(words.TOO_FEW_FOR_BOTH.format(n=len(films)))
     blanks = cloze.fill_blanks(predictor, sequence, PICKS, answers, hide_listed)
     with st.grid("auto", min_column_width=360, gap="large"):
         for blank in blanks:
+            answer = answers.get(blank.position)
             with st.container(gap="small"):
-                one(dataset, blank, answers.get(blank.position))
+                one(dataset, sequence, blank, answer)
+            if answer is not None and cloze.between(sequence, blank.position):
+                with st.container(gap="small"):
+                    both_sides(predictor, sequence, blank.position, answer)
     download.csv(table(blanks), f"blanks-{dataset.name}")
 
 
@@ -51,7 +60,7 @@ def choose(dataset: Dataset, films: tuple[int, ...], first: int) -> tuple[list[i
         hidden = st.multiselect(
             words.HIDE_FILMS,
             list(range(first, len(films))),
-            default=[(first + len(films)) // 2],
+            default=[(first + len(films)) // 2],  # of three films and more, one with films on both sides
             format_func=lambda position: f"{position + 1}. {labels[position]}",
             max_selections=MOST,
             placeholder=words.HIDE_FILMS_HINT,
@@ -93,13 +102,45 @@ def strip(dataset: Dataset, sequence: list[int | None]) -> None:
     st.html(cards.tokens(chips))
 
 
-def one(dataset: Dataset, blank: Blank, answer: int | None) -> None:
+def one(dataset: Dataset, sequence: list[int | None], blank: Blank, answer: int | None) -> None:
     """One blank: what is known of it, and the films for it."""
-    st.subheader(words.BLANK_N.format(n=blank.position + 1))
+    st.header(words.BLANK_N.format(n=blank.position + 1))
+    st.caption(common.plain(where(dataset, sequence, blank.position)))
     st.markdown(verdict(dataset, blank, answer))
     best = blank.picks[0].probability if blank.picks else None
     rows = (cards.line(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
     st.html(f'<div class="nr-rows">{"".join(rows)}</div>')
+
+
+def where(dataset: Dataset, sequence: list[int | None], position: int) -> str:
+    """The films nearest to a blank, on either side."""
+    films = dataset.catalog.films
+    before = [films[item].label for item in sequence[:position] if item is not None]
+    after = [films[item].label for item in sequence[position + 1 :] if item is not None]
+    if before and after:
+        return words.BLANK_BETWEEN.format(before=before[-1], after=after[0])
+    if before:
+        return words.BLANK_AFTER.format(film=before[-1])
+    return words.BLANK_BEFORE.format(film=after[0]) if after else ""
+
+
+def both_sides(predictor: Predictor, sequence: list[int | None], position: int, answer: int) -> None:
+    """How the covered film ranks by the films before it, by those after it, and by both."""
+    found = cloze.sides(predictor, sequence, position, answer)
+    rows = {words.BY_BEFORE: found.before, words.BY_AFTER: found.after, words.BY_BOTH: found.both}
+    table = pd.DataFrame(
+        {
+            words.SHOWN: list(rows),
+            words.RANK: [words.rank(stands.rank if stands else None) for stands in rows.values()],
+            words.PROBABILITY: [
+                common.percent(stands.probability) if stands and stands.probability is not None else ""
+                for stands in rows.values()
+            ],
+        }
+    ).set_index(words.SHOWN)
+    film = predictor.dataset.catalog.films[answer].label
+    st.markdown(words.BOTH_SIDES.format(film=common.plain(film)))
+    st.table(table, border="horizontal", alt=words.BOTH_SIDES_TABLE.format(film=film))
 
 
 def verdict(dataset: Dataset, blank: Blank, answer: int | None) -> str:

@@ -1,9 +1,14 @@
-"""What the charts of the app share: colours that hold on light and dark, short names, and their data as a file."""
+"""What the charts of the page share: colours that hold on light and dark, short names, and the same as a table."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.inside import words
 
 ACCENT, SECOND = "#1f9a94", "#d9772f"  # 3:1 and more against the light and the dark page
 GREY = "#8d8c88"
-LINES = (ACCENT, SECOND, "#8a75c4", "#a08c2e")
-KINDS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#4a9fb0")  # as many as can be told apart
+LINES = (ACCENT, SECOND, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", "#8d8c88")
+KINDS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#d9772f", "#1f9a94")  # as many as can be told apart
 AMOUNT = [[0, "rgba(31, 154, 148, 0.05)"], [0.35, "rgba(31, 154, 148, 0.62)"], [1, "rgba(31, 154, 148, 1)"]]
 SIGNED = [[0, SECOND], [0.5, "rgba(141, 140, 136, 0.08)"], [1, ACCENT]]
 STILL = {"displayModeBar": False}  # for charts that nobody needs to zoom
@@ -13,3 +18,13 @@ def short(label: str, longest: int = 18) -> str:
     """A title that fits an axis."""
     title = label.rpartition(" (")[0] or label
     return title if len(title) <= longest else f"{title[: longest - 1].rstrip()}…"
+
+
+def as_table(table: pd.DataFrame, about: str, key: str) -> None:
+    """The numbers of a chart to be read, once somebody opens them; about: what they are."""
+    panel = st.expander(
+        words.AS_TABLE.format(what=about), icon=":material/table:", key=f"table-{key}", on_change="rerun"
+    )
+    if panel.open:
+        with panel:
+            st.table(table, alt=about, border="horizontal")

@@ -1,24 +1,22 @@
-"""A map of a model's film embeddings, with neighbours in all their dimensions."""
+"""A map of a model's film embeddings, with named regions, and neighbours in all their dimensions."""
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
-from pages.inside import charts, offered, words
-from pages.shared import cards, download, errors, find, loaders
+from pages.inside import charts, map_chart, offered, words
+from pages.shared import cards, download, errors, find, loaders, recommenders
 from pages.shared import words as common
 from recsys.data.schema import Dataset
 from recsys.serving.films.search import Found
-from recsys.serving.insight import embedding_map
-from recsys.serving.insight.embedding_map import FilmMap
+from recsys.serving.insight import embedding_map, regions, tsne
+from recsys.serving.insight.embedding_map import PCA, TSNE, FilmMap
+from recsys.serving.insight.regions import Region
 from recsys.serving.predictor import Predictor
 
 POINTS = "film-points"  # the chart's key
-TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # views, on a logarithmic scale
-SCALE = [[0, "#6d5a9c"], [0.5, "#1f9a94"], [1, "#e0a243"]]
+TERMS, FIRST = 3, 3  # of a region, in the table: what sets it apart, and films
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=loaders.BY_KEY)
@@ -26,52 +24,93 @@ def _map(predictor: Predictor, method: str) -> FilmMap:
     return embedding_map.embedding_map(predictor, method)
 
 
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=loaders.BY_KEY)
+def _regions(predictor: Predictor) -> list[Region]:
+    table = _map(predictor, TSNE).table
+    dataset = predictor.dataset
+    return regions.regions(table[["x", "y"]].to_numpy(), dataset.catalog, dataset.counts)
+
+
 @st.fragment
 @errors.explained()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Choose a model and a colour; search or click a film; see the map and the neighbours."""
-    name, method, colour = choose()
-    predictor = loaders.predictor(name, dataset.name)
+    name, method, colour = choose(dataset.name)
+    predictor = recommenders.predictor(name, dataset)
+    if predictor is None:
+        return
+    if method == TSNE and not has_tsne(predictor):
+        method = PCA
     found = _map(predictor, method)
+    areas = _regions(predictor) if method == TSNE else []
     st.markdown(words.MAP_HELP.format(n=found.directions.shape[1], model=common.plain(predictor.title)))
     chosen = chosen_film(dataset, films)
     chart, side = st.columns([5, 3], gap="large")
     with side:
         find.box(
-            dataset.name, words.FIND_ON_MAP, "map_search", lambda film: offer(dataset.name, film), 5, "found-on-map"
+            dataset.name,
+            words.FIND_ON_MAP,
+            "map_search",
+            lambda film: offer(dataset.name, film),
+            5,
+            "found-on-map",
+            enter=lambda film: choose_film(dataset.name, film.item) if film.selectable else None,
         )
         neighbours(dataset, found, chosen, f"{name}-{dataset.name}")
     with chart:
-        draw(dataset, found, films, chosen, colour, predictor.title)
+        draw(dataset, found, areas, films, chosen, colour, predictor.title)
+        if areas:
+            charts.as_table(region_table(dataset, areas), words.REGION_TABLE, "regions")
         download.csv(found.table, f"map-{name}-{dataset.name}")
 
 
-def choose() -> tuple[str, str, str]:
-    """Recommender, projection (where there are several), what the colour says."""
-    methods = embedding_map.methods()
+def has_tsne(predictor: Predictor) -> bool:
+    """Whether its t-SNE map is there; where it is not, the button that computes it is shown."""
+    if tsne.kept(predictor) is not None:
+        return True
+    room = st.empty()
+    with room.container(border=True, key="tsne"):
+        st.markdown(words.NO_TSNE.format(model=common.plain(predictor.title), n=predictor.dataset.n_items))
+        name = f"tsne-{predictor.variant.name}-{predictor.dataset.name}"
+        asked = st.session_state.setdefault("tsne_asked", set())
+        if name not in asked:
+            st.button(words.COMPUTE_TSNE, key=name, icon=":material/scatter_plot:", on_click=asked.add, args=(name,))
+            return False
+        asked.discard(name)  # whoever leaves meanwhile asks again
+        bar = st.progress(0.0, words.COMPUTING_TSNE.format(share="0%"))
+
+        def report(event: dict[str, Any]) -> None:
+            share = event["done"] / event["total"]
+            bar.progress(share, words.COMPUTING_TSNE.format(share=f"{share:.0%}"))
+
+        tsne.compute(predictor, report)
+    room.empty()
+    return True
+
+
+def choose(data: str) -> tuple[str, str, str]:
+    """Recommender, projection, what the colour says."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
-        name = offered.choose(offered.with_embeddings(), "mapped", width=220)
+        name = offered.choose(offered.with_embeddings(), data, "mapped", width=240)
+        method = st.segmented_control(
+            words.PROJECTION, [TSNE, PCA], default=TSNE, required=True, key="projection", persist_state="session"
+        )
         colour = st.segmented_control(
             words.COLOUR_BY,
             list(words.COLOURS),
-            default="genre",
+            default="decade",
             required=True,
             format_func=lambda name: words.COLOURS[name],
             key="map_colour",
             persist_state="session",
         )
-        method = methods[0]
-        if len(methods) > 1:
-            method = st.segmented_control(
-                words.PROJECTION, methods, default=methods[0], required=True, key="projection", persist_state="session"
-            )
     return name, method, colour
 
 
 def chosen_film(dataset: Dataset, films: tuple[int, ...]) -> int:
     """The film that was searched or clicked in this data set, else the visitor's newest."""
     name, item = st.session_state.get("map_film", (None, None))
-    return item if name == dataset.name else films[-1]
+    return item if name == dataset.name and item is not None and item < dataset.n_items else films[-1]
 
 
 def choose_film(name: str, item: int) -> None:
@@ -98,7 +137,7 @@ def neighbours(dataset: Dataset, found: FilmMap, chosen: int, name: str) -> None
     """The films nearest to the chosen one, by all dimensions."""
     films = dataset.catalog.films
     near = found.neighbours(chosen)
-    st.subheader(common.plain(words.NEAREST.format(film=films[chosen].label)), help=words.NEAREST_HELP)
+    st.header(common.plain(words.NEAREST.format(film=films[chosen].label)), help=words.NEAREST_HELP)
     rows = [
         cards.measured(rank, films[item], cosine, f"{cosine:.2f}") for rank, (item, cosine) in enumerate(near, start=1)
     ]
@@ -107,38 +146,40 @@ def neighbours(dataset: Dataset, found: FilmMap, chosen: int, name: str) -> None
     download.csv(table, f"neighbours-{name}")
 
 
-def draw(dataset: Dataset, found: FilmMap, films: tuple[int, ...], chosen: int, colour: str, model: str) -> None:
-    """The chart and how much of the variance it shows."""
+def draw(
+    dataset: Dataset,
+    found: FilmMap,
+    areas: list[Region],
+    films: tuple[int, ...],
+    chosen: int,
+    colour: str,
+    model: str,
+) -> None:
+    """The chart, and what its axes and its labels mean."""
     near = [item for item, _ in found.neighbours(chosen)]
     table = embedding_map.to_draw(found.table, [*films, chosen, *near])
-    figure = go.Figure(points(table, colour))
-    mark(figure, found.table, films, chosen, near)
-    figure.update_layout(
-        height=620,
-        margin={"l": 0, "r": 0, "t": 0, "b": 0},
-        legend={"orientation": "h", "y": -0.02, "yanchor": "top", "itemsizing": "constant"},
-        uirevision=f"{dataset.name}-{model}",
-        dragmode="pan",
-    )
-    figure.update_xaxes(visible=False)
-    figure.update_yaxes(visible=False)
+    figure = map_chart.chart(found.table, table, areas, films, chosen, near, colour)
+    figure.update_layout(uirevision=f"{dataset.name}-{model}-{found.shares is None}")
     label = dataset.catalog.films[chosen].label
     about = words.MAP_CHART.format(n=len(table), model=model, colour=words.COLOURS[colour], film=label)
-    st.plotly_chart(
-        figure,
-        alt=about,
-        key=POINTS,
-        on_select=lambda: clicked(dataset.name, dataset.n_items),
-        selection_mode="points",
-        config={"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
-    )
+    with st.container(key="film-map"):
+        st.plotly_chart(
+            figure,
+            alt=about,
+            key=POINTS,
+            on_select=lambda: clicked(dataset.name, dataset.n_items),
+            selection_mode="points",
+            config={"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
+        )
     st.caption(explained(found, len(table)))
+    if colour == "genre":
+        st.caption(words.GENRE_OF)
 
 
 def explained(found: FilmMap, n_drawn: int) -> str:
     """What the picture shows of the embeddings, in a sentence or two."""
     if found.shares is None:
-        said = words.MAP_UMAP
+        said = f"{words.MAP_TSNE} {words.MAP_REGIONS}"
     else:
         x, y = found.shares
         said = words.MAP_SHARE.format(share=common.percent(x + y), x=common.percent(x), y=common.percent(y))
@@ -146,76 +187,19 @@ def explained(found: FilmMap, n_drawn: int) -> str:
     return f"{said} {part}".strip()
 
 
-def points(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
-    """All films as points: a trace for each frequent genre, or one on a colour scale."""
-    if colour == "genre":
-        genre = embedding_map.common_genres(table)
-        shown = [name for name in genre.value_counts().index if name != embedding_map.OTHER_GENRE]
-        traces = [
-            dots(table[genre == name], name, {"color": colour})
-            for name, colour in zip(shown, charts.KINDS, strict=False)
-        ]
-        return [dots(table[genre == embedding_map.OTHER_GENRE], words.OTHER_GENRES, {"color": charts.GREY}), *traces]
-    if colour == "year":
-        known = table["year"].notna()
-        marker = {"color": table["year"][known].astype(int), "colorscale": SCALE, "showscale": True}
-        dated = dots(table[known], words.COLOURS["year"], marker, legend=False)
-        return [dots(table[~known], words.NO_YEAR, {"color": charts.GREY}), dated] if (~known).any() else [dated]
-    ticks = [n for n in TICKS if n <= max(table["views"].max(), 1)]
-    bar = {"tickvals": np.log10(ticks), "ticktext": [f"{n:,}" for n in ticks]}
-    marker = {"color": np.log10(table["views"].clip(lower=1)), "colorscale": SCALE, "showscale": True, "colorbar": bar}
-    return [dots(table, words.COLOURS["views"], marker, legend=False)]
-
-
-def dots(table: pd.DataFrame, name: str, marker: dict[str, Any], legend: bool = True) -> go.Scattergl:
-    """One trace of films, item numbers with them."""
-    look = {"size": 6, "opacity": 0.6, **marker}
-    if "colorscale" in marker:
-        look["colorbar"] = {"thickness": 10, "outlinewidth": 0, **marker.get("colorbar", {})}
-    return go.Scattergl(
-        x=table["x"],
-        y=table["y"],
-        mode="markers",
-        name=name,
-        showlegend=legend,
-        customdata=table.index.to_numpy(),
-        text=labels(table),
-        hovertemplate="%{text}<extra></extra>",
-        marker=look,
-        unselected={"marker": {"opacity": look["opacity"]}},  # a click marks a film; the others need not fade
-    )
-
-
-def labels(table: pd.DataFrame) -> list[str]:
-    """Title, year, genres and views of each film, for hovering."""
-    found = []
-    for title, year, genres, views in zip(table["title"], table["year"], table["genres"], table["views"], strict=True):
-        name = title if pd.isna(year) else f"{title} ({year})"
-        found.append(f"<b>{words.in_chart(name)}</b><br>{common.genres(genres)}<br>{words.MAP_WATCHED.format(n=views)}")
-    return found
-
-
-def mark(figure: go.Figure, table: pd.DataFrame, films: tuple[int, ...], chosen: int, near: list[int]) -> None:
-    """The chosen film with its name, its neighbours, and the visitor's own films."""
-    own = list(dict.fromkeys(films))
-    ring = {"color": "rgba(0, 0, 0, 0)", "line": {"width": 2, "color": charts.ACCENT}}
-    looks = (
-        (words.NEAR_ON_MAP, near, ring | {"size": 13}),
-        (words.YOUR_FILMS_ON_MAP, own, {"size": 12, "symbol": "diamond", "color": charts.SECOND}),
-        (words.CHOSEN_ON_MAP, [chosen], {"size": 19, "symbol": "star", "color": charts.ACCENT}),
-    )
-    for name, items, marker in looks:
-        trace = dots(table.iloc[items], name, {"opacity": 1, "line": {"width": 1.5, "color": "white"}} | marker)
-        figure.add_trace(trace)
-    here = table.iloc[chosen]
-    title = f"<b>{words.in_chart(charts.short(here['title'], 40))}</b>"
-    figure.add_annotation(
-        x=here["x"],
-        y=here["y"],
-        text=title,
-        yshift=24,
-        showarrow=False,
-        font={"size": 13, "color": "white"},
-        bgcolor="#0f6b6b",
-        borderpad=3,
-    )
+def region_table(dataset: Dataset, areas: list[Region]) -> pd.DataFrame:
+    """Each region with what sets it apart and the films watched most."""
+    known = dataset.catalog.films
+    rows = [
+        {
+            words.REGION: area.label or words.REGION_UNNAMED,
+            words.REGION_FILMS: f"{len(area.items):,}",
+            words.REGION_APART: "; ".join(
+                words.REGION_TERM.format(name=term.name, here=term.here, everywhere=term.everywhere)
+                for term in area.terms[:TERMS]
+            ),
+            words.REGION_FIRST: ", ".join(known[item].label for item in area.items[:FIRST].tolist()),
+        }
+        for area in areas
+    ]
+    return pd.DataFrame(rows).set_index(words.REGION)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import loaders
+from pages.shared import loaders, recommenders
 from pages.shared import words as common
 from recsys.serving.predictor import Variant, variants_with
 
@@ -23,16 +23,18 @@ def with_embeddings() -> list[str]:
 
 
 def first_model(variants: tuple[Variant, ...]) -> list[str]:
-    """Their names, with the one that the app offers first in front."""
-    return sorted((variant.name for variant in variants), key=lambda name: name != loaders.FIRST_MODEL)
+    """Their names in the order of every menu, with the one that the app offers first in front."""
+    return sorted(recommenders.ordered(variants), key=lambda name: name != loaders.FIRST_MODEL)
 
 
-def choose(names: list[str], key: str, width: int) -> str:
-    """The selector of one of them."""
+def choose(names: list[str], data: str, key: str, width: int) -> str:
+    """The selector of one of them; those that are not there yet for a data set are marked."""
+    labels = recommenders.menu(data)
+    recommenders.keep(key)
     return st.selectbox(
         common.MODEL,
         names,
-        format_func=lambda name: loaders.recommenders()[name].title,
+        format_func=labels.__getitem__,
         key=key,
         width=width,
         persist_state="session",

@@ -1,55 +1,35 @@
 """What Inside the model says."""
 
+from collections.abc import Sequence
 from html import escape
 
 # Inside the model
 INSIDE_FIRST_ADD = "The network needs films to look at. Take a ready-made list, or build your own first."
 INSIDE_SECTION = "What to look at"
-HOW_IT_WORKS, ATTENTION, BLANKS, MAP = "How it works", "Attention", "Fill a blank", "Map"
-STEP_MASK = "Hide"
-STEP_MASK_TEXT = (
-    "BERT4Rec learns as one learns a language from cloze tests: some films of a history are covered by `[mask]`, "
-    "and the network predicts them from what comes **before and after**. To predict what comes next, a `[mask]` is put "
-    "behind your films."
+SECTIONS = {"lesson": "Lesson", "attention": "Attention", "blanks": "Fill a blank", "map": "Map"}
+AS_TABLE = "As a table: {what}"
+STANDS_IN = (
+    "The network has not learnt {film}: too few people of this set rated it. Here these stand in for it: {others}."
 )
-TO_LEARN, TO_PREDICT = "In training, with your films", "To predict"
-COVERED = "Covered here: {films}."
-STEP_EMBED = "Turn into numbers"
-STEP_EMBED_TEXT = (
-    "Every film, and `[mask]` too, has an embedding of {n} numbers that training has found; so has every position in "
-    "the sequence. **Their sum** goes into the network. Each row is one film: teal is above zero, orange below."
-)
-STEP_EMBED_ALONE = (
-    "Every film, and `[mask]` too, has an embedding of {n} numbers that training has found. They go into the network. "
-    "Each row is one film: teal is above zero, orange below. The position of a film counts in the next step."
-)
-STEP_EMBED_EXAMPLE = (
-    "The first number of `[mask]`: {film:+.2f} for itself and {position:+.2f} for its position make {sum:+.2f}."
-)
-STEP_ATTEND = "Attend to the others"
-STEP_ATTEND_TEXT = (
-    "Every position decides how much attention each other one gets, and takes that share of its numbers. {layers} "
-    "layers of {heads} attention heads do so in turn. This is what `[mask]` attends to, on average over them all; the "
-    "shares of all positions add up to 100%."
-)
-STEP_ATTEND_BIAS = (
-    "A relative position bias lowers the attention to films further back; how steeply, each head has learnt in "
-    "training."
-)
-STEP_ATTEND_ITSELF = "The rest, {share}, stays with `[mask]` itself."
-STEP_ATTEND_REST = "The rest, {share}, goes to other films and to `[mask]` itself."
-STEP_SOFTMAX = "Compare and choose"
-STEP_SOFTMAX_TEXT = (
-    "What `[mask]` has become is compared with the embeddings of all {n:,} films, which gives each a **score**. The "
-    "softmax takes e to the power of every score and divides by the sum of all: the scores become **probabilities** "
-    "that add up to 100%. Here films that you have already watched compete too. The other pages leave them out before "
-    "they divide, so the same film has a higher probability there."
-)
-SCORE_NOTE = "score {score:.2f}, e^score {weight:.0%} of the first"
-SCORE_NOTE_WATCHED = "score {score:.2f}, e^score {weight:.0%} of the first, already watched"
-EMBEDDING_CHART = "The numbers that stand for each of the newest films and for [mask], as colours"
-NUMBER = "Number"
 LAYER, HEAD, ALL_OF_THEM = "Layer", "Head", "All"
+ATTENTION_HELP = (
+    "**Attention** is how a network reads: at every position it divides 100% over all positions, and takes that share "
+    "of what each of them holds. It does so several times side by side, in its **heads**, and again in each **layer**. "
+    "The lesson explains it in numbers."
+)
+DRAW_AS, LINES, HEAT_MAP = "Draw as", "Lines", "Heat map"
+LINES_FROM, ALL_POSITIONS = "Lines from", "all positions"
+LINES_HELP = "Each position on the left attends to those on the right. The thicker a line, the larger the share."
+LINES_MASK = "Your next film is predicted from `[mask]`."
+LINES_LAST = "Your next film is predicted from your newest one. No film attends to later ones."
+LINES_HOVER = "{film} attends to"
+LINES_CHART = (
+    "Lines from each of your films to those that it attends to in {model}; the position that predicts the next film "
+    "attends most to {film}, with {share}"
+)
+NO_LINES = "With {n} films or fewer, attention can be drawn as lines too."
+WHO_ATTENDS = "Attends …"
+ATTENTION_TABLE = "who attends to whom; rows attend to columns"
 ROWS_LOOK = "Each row attends to the columns. The stronger the colour, the more attention a film gives to another."
 MASK_ROW = "The framed row is `[mask]`, from which your next film is predicted."
 LAST_ROW = "The framed row is your newest film, from which the next one is predicted. No film attends to later ones."
@@ -71,6 +51,7 @@ BY_DISTANCE_HELP = (
 )
 BY_DISTANCE_START = "Average over {n} people"
 BY_DISTANCE_PROGRESS = "Reading histories: {done} of {all} people"
+BY_DISTANCE_TABLE = "mean attention and number of people by distance"
 BY_DISTANCE_CHART = "Mean attention by distance: {share} goes to the newest film"
 DISTANCE, MEAN_ATTENTION = "Films back from the next one", "Mean attention"
 HEAD_N, LAYER_N = "Head {n}", "Layer {n}"
@@ -89,20 +70,44 @@ BLANK_FOUND = "You watched {film} here: rank {rank:,}, at {probability}."
 BLANK_FOUND_PLAIN = "You watched {film} here: rank {rank:,}."
 BLANK_TWICE = "You watched {film} here. It is in your list a second time, so it is not offered."
 BLANK_FREE = "Nobody knows what belongs here."
+BLANK_BETWEEN, BLANK_AFTER, BLANK_BEFORE = "Between {before} and {after}", "After {film}", "Before {film}"
+BOTH_SIDES = "What do the two sides bring? Where {film} ranks when the network is shown only a part:"
+BOTH_SIDES_TABLE = "Rank and probability of {film} by the films before it, by those after it, and by both"
+BY_BEFORE, BY_AFTER, BY_BOTH = "Only the films before", "Only the films after", "Both"
+SHOWN, RANK, PROBABILITY, UNRANKED = "Shown", "Rank", "Probability", "not in the list"
+TOO_FEW_FOR_BOTH = "With three films or more, one can be covered that has films before **and** after it. You have {n}."
 ONLY_NEWEST = "The network reads {n} positions at most, so only your newest films can be covered."
 MAP_HELP = (
-    "Every film is an embedding of {n} numbers to {model}. The map shows the films along the two directions in which "
-    "these differ most. Search for a film, or click a point."
+    "Every film is an **embedding** of {n} numbers to {model}: films that are watched in the same company have similar "
+    "ones. The map puts all of them on a plane. Search for a film, or click a point."
 )
 MAP_SHARE = (
-    "These two axes explain {share} of the variance ({x} from left to right, {y} upwards); the neighbours use all "
-    "numbers."
+    "These two axes explain {share} of the variance ({x} from left to right, {y} upwards). The neighbours are found "
+    "with all numbers."
 )
-MAP_UMAP = "UMAP keeps neighbours together; distances across the map mean little. The neighbours use all numbers."
+MAP_TSNE = (
+    "t-SNE keeps films together that are neighbours in all numbers. Who is near whom means something; the distance "
+    "between far regions, and the axes, do not."
+)
+MAP_REGIONS = (
+    "The regions were found by k-means. Each is called by the genre, tag or decade that is more frequent there than in "
+    "the whole set, by six standard errors and more. The tenth of the films with the most ratings are widely watched, "
+    "the third with the fewest seldom."
+)
+NO_TSNE = (
+    "The t-SNE map of {model} on this set has not been computed yet, so this is PCA. Computing it for {n:,} films runs "
+    "on this machine, once."
+)
+COMPUTE_TSNE, COMPUTING_TSNE = "Compute the t-SNE map", "Computing the map: {share}"
+REGION, REGION_FILMS, REGION_APART, REGION_FIRST = "Region", "Films", "More frequent here", "Watched most"
+REGION_UNNAMED, REGION_TERM = "(nothing stands out)", "{name} {here:.0%}, of all films {everywhere:.0%}"
+REGION_TABLE = "the regions of the map"
+DECADE, BEFORE = "{year}s", "before {year}"
 MAP_CHART = "A map of {n:,} films as {model} sees them, coloured by {colour}; {film} is marked"
 MAP_PART = "The {n:,} films watched most are drawn, of {all:,}."
 PROJECTION, COLOUR_BY = "Projection", "Colour by"
-COLOURS = {"genre": "Genre", "year": "Year", "views": "Popularity"}
+GENRE_OF = "A film with several genres has the colour of the rarest one that at least 5% of the films have."
+COLOURS = {"decade": "Decade", "genre": "Genre", "views": "Popularity"}
 OTHER_GENRES, YOUR_FILMS_ON_MAP, CHOSEN_ON_MAP, NEAR_ON_MAP = (
     "Other genres",
     "Your films",
@@ -116,6 +121,16 @@ NEAREST_HELP = (
     "By the angle between their numbers, all of them: 1.00 is the same direction, 0.00 has nothing in common."
 )
 MAP_WATCHED = "watched {n:,} times"
+
+
+def stands_in(film: str, others: Sequence[str]) -> str:
+    """What stands in for a film that training left out."""
+    return STANDS_IN.format(film=film, others=", ".join(others))
+
+
+def rank(number: int | None) -> str:
+    """ "1,204"; a film that is not in the list has none."""
+    return UNRANKED if number is None else f"{number:,}"
 
 
 def in_chart(text: str) -> str:

@@ -66,6 +66,37 @@ def fill_blanks(
     ]
 
 
+@dataclass(frozen=True)
+class Sides:
+    """Where the film behind a blank stands, by what the model is shown."""
+
+    before: Standing | None  # by the films before the blank alone
+    after: Standing | None  # by the films after it alone
+    both: Standing | None  # by all of them
+
+
+def sides(predictor: Predictor, sequence: Sequence[int | None], position: int, answer: int) -> Sides:
+    """What the films before a blank and those after it bring, each alone and together.
+
+    position: of the blank, a None of the sequence with films on both sides; other blanks stay blank. In all three lists
+    the films of the whole sequence are hidden. Raises ServingError as `fill_blanks` does.
+    """
+    seen = valid_items(predictor.dataset, [item for item in sequence if item is not None])
+    valid_items(predictor.dataset, [answer])
+    shown = {"before": (sequence[: position + 1], position), "after": (sequence[position:], 0)}
+    found = {}
+    for name, (part, at) in (shown | {"both": (sequence, position)}).items():
+        scores = _fill(predictor, part).get(at)  # a blank that is too far back is not read
+        found[name] = None if scores is None else _answer(_ranking(predictor, scores, seen), answer)
+    return Sides(**found)
+
+
+def between(sequence: Sequence[int | None], position: int) -> bool:
+    """Whether there are films on both sides of a position."""
+    sides_ = (sequence[:position], sequence[position + 1 :])
+    return all(any(item is not None for item in side) for side in sides_)
+
+
 def _fill(predictor: Predictor, sequence: Sequence[int | None]) -> dict[int, np.ndarray]:
     """Position of a blank → the scores (I,) of the films for it, for the blanks that the model reads."""
     model = predictor.model

@@ -4,51 +4,64 @@ Shapes: I films, D dimensions.
 """
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
 
+from recsys.serving.insight import tsne
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
 
-PCA, UMAP = "PCA", "UMAP"
-OTHER_GENRE = ""  # a film whose first genre is rare, or that has none
+TSNE, PCA = "t-SNE", "PCA"
+OTHER_GENRE = ""  # a film without any of the genres that have a colour
+FREQUENT = 0.05  # share of the films that a genre needs to be told of at all
 
 
 @dataclass(frozen=True)
 class FilmMap:
     """The films of a model as points of a plane, and the directions of their embeddings."""
 
-    table: pd.DataFrame  # row i is item i: movie_id, title, year, genres, genre (the first), views, x, y
+    table: pd.DataFrame  # row i is item i: movie_id, title, year, genres, genre (the most telling one), views, x, y
     shares: tuple[float, float] | None  # of the variance, along x and y; None where the axes mean nothing
     directions: np.ndarray  # (I, D) embeddings scaled to length 1; 0 for a film whose embedding is 0
 
     def neighbours(self, item: int, k: int = 10) -> list[tuple[int, float]]:
         """The k films whose embeddings have the largest cosine with this one's: (item, cosine), the nearest first."""
-        cosines = self.directions @ self.directions[item]
-        cosines[item] = -np.inf
-        order = np.argsort(-cosines, kind="stable")[: min(k, len(cosines) - 1)]
-        return [(int(other), float(cosines[other])) for other in order]
+        return neighbours(self.directions, item, k)
 
 
-def methods() -> tuple[str, ...]:
-    """The projections that are possible here: PCA, and UMAP where `umap-learn` is installed."""
-    return (PCA, UMAP) if find_spec("umap") else (PCA,)
+def directions(embeddings: np.ndarray) -> np.ndarray:
+    """(I, D) float32 embeddings scaled to length 1; those that are 0 stay so."""
+    lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
+    return (embeddings / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+def neighbours(directions: np.ndarray, item: int, k: int = 10) -> list[tuple[int, float]]:
+    """The k films whose directions (I, D) have the largest cosine with an item: (item, cosine), the nearest first."""
+    cosines = directions @ directions[item]
+    cosines[item] = -np.inf
+    order = np.argsort(-cosines, kind="stable")[: min(k, len(cosines) - 1)]
+    return [(int(other), float(cosines[other])) for other in order]
 
 
 def embedding_map(predictor: Predictor, method: str = PCA) -> FilmMap:
-    """The map of a model's film embeddings; raises ServingError where it has none."""
+    """The map of a model's film embeddings; raises ServingError where it has none, or has not been computed (TSNE)."""
     if not predictor.model.has_item_embeddings:
         raise ServingError(f"{predictor.title} has no embeddings of films; choose another recommender")
     embeddings = predictor.model.item_embeddings().astype(np.float64)
-    points, shares = (umap_points(embeddings), None) if method == UMAP else pca(embeddings)
+    points, shares = (_kept(predictor), None) if method == TSNE else pca(embeddings)
     movies = predictor.dataset.catalog.movies
     table = movies[["movie_id", "title", "year", "genres"]].assign(
-        genre=movies["genres"].str.split("|").str[0], views=predictor.dataset.counts, x=points[:, 0], y=points[:, 1]
+        genre=telling_genres(movies["genres"]), views=predictor.dataset.counts, x=points[:, 0], y=points[:, 1]
     )
-    lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
-    return FilmMap(table, shares, (embeddings / np.where(lengths > 0, lengths, 1)).astype(np.float32))
+    return FilmMap(table, shares, directions(embeddings))
+
+
+def _kept(predictor: Predictor) -> np.ndarray:
+    points = tsne.kept(predictor)
+    if points is None:
+        raise ServingError(f"there is no map of {predictor.title} for {predictor.dataset.name} yet; compute it first")
+    return points.astype(np.float64)
 
 
 def pca(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
@@ -68,15 +81,19 @@ def pca(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
     return np.pad(points, ((0, 0), (0, missing))), (x, y)
 
 
-def umap_points(vectors: np.ndarray) -> np.ndarray:
-    """(I, 2) points that keep neighbours by cosine together (arXiv:1802.03426); takes seconds, and needs umap-learn."""
-    import umap
+def telling_genres(genres: pd.Series) -> np.ndarray:
+    """Of each film ("Drama|Horror") the genre that tells most about it: the rarest of those that are not rare.
 
-    return umap.UMAP(metric="cosine", random_state=0).fit_transform(vectors)
+    Genres of fewer than FREQUENT of the films do not count, unless a film has no other; OTHER_GENRE without any.
+    """
+    of_films = [text.split("|") if text else [] for text in genres]
+    counts = pd.Series([genre for known in of_films for genre in known], dtype="str").value_counts()
+    order = {name: (count < FREQUENT * len(genres), count, name) for name, count in counts.items()}
+    return np.array([min(known, key=order.__getitem__) if known else OTHER_GENRE for known in of_films], object)
 
 
-def common_genres(table: pd.DataFrame, n: int = 6) -> pd.Series:
-    """The first genre of each film where it is one of the n most frequent, `OTHER_GENRE` elsewhere."""
+def common_genres(table: pd.DataFrame, n: int = 7) -> pd.Series:
+    """The telling genre of each film where it is one of the n most frequent, `OTHER_GENRE` elsewhere."""
     frequent = table["genre"].replace("", pd.NA).value_counts().index[:n]
     return table["genre"].where(table["genre"].isin(frequent), OTHER_GENRE)
 

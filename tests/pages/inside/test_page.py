@@ -6,12 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pages.inside import film_map, words
-from pages.shared import loaders
+from pages.inside import film_map, lesson, words
+from pages.inside import lesson_words as said
+from pages.shared import address, loaders
 from pages.shared import words as common
 from recsys.data.schema import Queries
 from tests.pages import world
-from tests.pages.reading import said
+from tests.pages.reading import said as sentences
 
 FILMS = [0, 1, 2, 3]  # items; the world's films have their number plus one as id
 LINK = "-".join(str(item + 1) for item in FILMS)
@@ -19,7 +20,22 @@ LINK = "-".join(str(item + 1) for item in FILMS)
 
 def section(visit, name, link=LINK):
     app = visit("inside", s=link)
-    return app if name == words.HOW_IT_WORKS else app.get_by_key("inside_section").set_value(name).run()
+    return app if name == "lesson" else app.get_by_key("inside_section").set_value(name).run()
+
+
+def step(visit, title, link=LINK):
+    """The lesson at the step with a title, reached by the button."""
+    app = visit("inside", s=link)
+    for _ in lesson.PARTS:
+        if title in heading(app):
+            return app
+        app.button(key="lesson-next").click().run()
+        assert not app.exception
+    raise AssertionError(f"no step {title}")
+
+
+def heading(app):
+    return app.header[0].value
 
 
 def html(app):
@@ -50,26 +66,76 @@ def choose(app, variant):
 
 def test_without_films_the_page_offers_ready_made_lists(visit):
     app = visit("inside")
-    assert words.INSIDE_FIRST_ADD in said(app)
+    assert words.INSIDE_FIRST_ADD in sentences(app)
     app.button(key="take-Crime of the nineties").click().run()
     assert not app.exception
-    assert len(chips(app)) == 2
+    assert heading(app) == f"1. {said.WHOLE}"
 
 
-def test_the_page_opens_with_the_four_steps_on_the_visitors_films(visit):
-    app = section(visit, words.HOW_IT_WORKS)
-    assert not app.exception
-    learnt, asked = chips(app)
+def test_next_and_back_go_through_all_steps_of_the_lesson_and_the_last_leads_to_the_first(visit):
+    app = section(visit, "lesson")
+    assert app.button(key="lesson-back").disabled
+    seen = []
+    for _ in lesson.PARTS:
+        assert not app.exception
+        seen.append(heading(app))
+        app.button(key="lesson-next").click().run()
+    assert seen == [f"{number}. {part.title}" for number, part in enumerate(lesson.PARTS, start=1)]
+    assert heading(app) == seen[0]
+    app.get_by_key("lesson_step").set_value(4).run()
+    assert heading(app) == seen[3]
+    app.button(key="lesson-back").click().run()
+    assert heading(app) == seen[2]
+
+
+def test_a_link_leads_to_a_section_and_to_a_step_of_the_lesson(visit):
+    assert len(lesson.PARTS) == address.LESSON_STEPS
+    app = visit("inside", s=LINK, step="5")
+    assert heading(app) == f"5. {said.ATTEND}"
+    app.button(key="lesson-next").click().run()
+    assert app.query_params["step"] == "6"
+    assert words.LINES_HELP in sentences(visit("inside", s=LINK, inside="attention"))
+
+
+def test_the_lesson_begins_with_a_drawing_of_the_network_and_where_it_departs_from_the_paper(visit):
+    app = section(visit, "lesson")
+    (image,) = app.get("image")
+    assert world.TITLES[3] in image.proto.imgs[0].alt
+    departures = app.table[0].value
+    assert said.DEPARTURES["relative_bias"][0] in departures.index
+    assert "70%" in departures.loc[said.DEPARTURES["last_only"][0], said.HERE]
+
+
+def test_a_film_with_films_on_both_sides_is_covered_and_the_mask_comes_last_to_predict(visit):
+    learnt, asked = chips(step(visit, said.HIDE))
     assert asked == [*(world.TITLES[item] for item in FILMS), "[mask]"]
     assert len(learnt) == len(FILMS)
-    assert "[mask]" in learnt
-    headings = " ".join(text.value for text in app.markdown)
-    for step in (words.STEP_MASK, words.STEP_EMBED, words.STEP_ATTEND, words.STEP_SOFTMAX):
-        assert step in headings
+    assert "[mask]" in learnt[1:-1]
+    assert "[mask]" not in (learnt[0], learnt[-1])
 
 
-def test_the_last_step_shows_the_probabilities_of_the_model(visit, home):
-    app = section(visit, words.HOW_IT_WORKS)
+def test_the_attention_of_one_head_is_told_in_numbers_that_add_up(visit):
+    app = step(visit, said.ATTEND)
+    dataset = loaders.dataset("ml-latest-sample")
+    model = loaders.predictor("bert4rec", dataset.name).model
+    weights = model.attention(model.input_tokens(np.array(FILMS)))[0, 0, -1]
+    title, figure = rows(app)[0][0]
+    assert title == dataset.catalog.films[FILMS[weights[:-1].argmax()]].title
+    assert figure == common.percent(weights[:-1].max())
+    app.get_by_key(f"one-{words.HEAD}-of-2").set_value(1).run()
+    assert rows(app)[0][0][1] == common.percent(
+        model.attention(model.input_tokens(np.array(FILMS)))[0, 1, -1, :-1].max()
+    )
+
+
+def test_each_layer_says_what_it_would_predict_and_the_last_agrees_with_the_softmax(visit):
+    last = rows(step(visit, said.LAYERS))[-1]
+    softmax = rows(step(visit, said.CHOOSE))[0]
+    assert last == softmax[: len(last)]
+
+
+def test_the_softmax_shows_the_probabilities_of_the_model(visit):
+    app = step(visit, said.CHOOSE)
     dataset = loaders.dataset("ml-latest-sample")
     scores = loaders.predictor("bert4rec", "ml-latest-sample").model.score(Queries([np.array(FILMS)]))[0].astype(float)
     probabilities = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
@@ -78,19 +144,57 @@ def test_the_last_step_shows_the_probabilities_of_the_model(visit, home):
     assert figure == common.percent(probabilities.max()).replace("<", "&lt;")
 
 
+def test_the_loss_is_told_for_the_films_that_were_covered(visit):
+    covered = [film for film in chips(step(visit, said.HIDE))[0] if film == "[mask]"]
+    app = step(visit, said.LEARN)
+    assert len(rows(app)[0]) == len(covered)
+    assert "3.40" in sentences(app)  # the logarithm of 30 films
+
+
+def test_films_that_training_left_out_are_stood_in_for_in_every_section(visit):
+    link = f"{LINK}-{len(world.TITLES) + 1}"
+    for name in ("lesson", "attention", "blanks", "map"):
+        app = section(visit, name, link)
+        assert not app.exception
+        assert "has not learnt Rare Bird (1999)" in sentences(app)
+
+
+def test_a_short_history_is_drawn_as_lines_from_every_position_or_from_one(visit):
+    app = section(visit, "attention")
+    figure = chart(app)
+    assert figure["layout"]["yaxis"]["ticktext"][-1] == "[mask]"
+    assert figure["layout"]["yaxis2"]["side"] == "right"
+    strokes = ends(figure)
+    assert {left for left, _ in strokes} == set(range(5))
+    app.get_by_key("lines-from-5").set_value(4).run()
+    assert {left for left, _ in ends(chart(app))} == {4}
+    assert len(ends(chart(app))) < len(strokes)
+
+
+def ends(figure):
+    """(left, right) positions of every line."""
+    found = []
+    for trace in figure["data"]:
+        if trace["mode"] == "lines" and trace["y"] != [None]:
+            y = trace["y"]
+            found += [(round(y[n]), round(y[n + 1])) for n in range(0, len(y), 3)]
+    return found
+
+
 def test_the_heat_map_names_every_film_and_frames_the_row_that_asks(visit):
-    app = section(visit, words.ATTENTION)
+    app = section(visit, "attention")
+    app.get_by_key("attention_drawn").set_value(words.HEAT_MAP).run()
     assert not app.exception
     heat = chart(app)
     assert len(heat["layout"]["yaxis"]["ticktext"]) == len(FILMS) + 1
     assert heat["layout"]["yaxis"]["ticktext"][-1] == "<b>[mask]</b>"
     frame = heat["layout"]["shapes"][0]
     assert (frame["y0"], frame["y1"]) == (len(FILMS) - 0.5, len(FILMS) + 0.5)
-    assert words.NOT_INFLUENCE in said(app)
+    assert words.NOT_INFLUENCE in sentences(app)
 
 
 def test_one_head_can_be_looked_at_alone(visit):
-    app = section(visit, words.ATTENTION)
+    app = section(visit, "attention")
     everything = rows(app)[0]
     app.get_by_key(f"{words.HEAD}-of-2").set_value(1).run()
     assert not app.exception
@@ -99,7 +203,7 @@ def test_one_head_can_be_looked_at_alone(visit):
 
 def test_of_many_films_the_newest_are_drawn_and_the_page_says_so(visit):
     link = "-".join(map(str, range(1, 30)))
-    app = section(visit, words.ATTENTION, link)
+    app = section(visit, "attention", link)
     assert not app.exception
     assert len(chart(app)["layout"]["yaxis"]["ticktext"]) == 24  # what this model reads
     app.session_state.films = tuple(range(20)) * 60  # films repeated, more than any model reads
@@ -108,7 +212,7 @@ def test_of_many_films_the_newest_are_drawn_and_the_page_says_so(visit):
 
 
 def test_attention_by_distance_is_averaged_when_asked_for(visit):
-    app = section(visit, words.ATTENTION)
+    app = section(visit, "attention")
     assert len(app.get("plotly_chart")) == 1
     app.button(key="average-bert4rec-ml-latest-sample").click().run()
     assert not app.exception
@@ -118,45 +222,61 @@ def test_attention_by_distance_is_averaged_when_asked_for(visit):
 
 
 def test_a_model_that_is_not_trained_says_how_and_another_can_be_chosen(visit):
-    app = choose(section(visit, words.ATTENTION), "sasrec-softmax")
+    app = choose(section(visit, "attention"), "sasrec-softmax")
     assert not app.exception
-    assert "-m recsys train sasrec-softmax" in said(app)
+    assert "-m recsys train sasrec-softmax" in sentences(app)
     assert chart(choose(app, "bert4rec"))
 
 
 def test_a_film_is_covered_at_first_and_its_rank_is_said(visit):
-    app = section(visit, words.BLANKS)
+    app = section(visit, "blanks")
     assert not app.exception
     assert chips(app)[0] == [world.TITLES[0], world.TITLES[1], "[mask]", world.TITLES[3]]
-    assert f"You watched **{world.TITLES[2]}** here: rank" in said(app)
+    assert f"You watched **{world.TITLES[2]}** here: rank" in sentences(app)
     assert len(rows(app)[0]) == 8
+    sides = app.table[0].value
+    assert list(sides.index) == [words.BY_BEFORE, words.BY_AFTER, words.BY_BOTH]
+    assert sides.loc[words.BY_BOTH, words.RANK] in sentences(app)
 
 
 def test_blanks_go_into_gaps_too_and_without_one_the_page_says_what_to_do(visit):
-    app = section(visit, words.BLANKS)
+    app = section(visit, "blanks")
     app.multiselect[1].set_value([0, 4]).run()
     assert chips(app)[0].count("[mask]") == 3
     assert len(rows(app)) == 3
     app.multiselect[1].set_value([]).run()
     app.multiselect[0].set_value([]).run()
-    assert words.CHOOSE_BLANK in said(app)
+    assert words.CHOOSE_BLANK in sentences(app)
 
 
-@pytest.mark.parametrize("name", [words.HOW_IT_WORKS, words.ATTENTION, words.BLANKS, words.MAP])
+@pytest.mark.parametrize("name", ["lesson", "attention", "blanks", "map"])
 def test_one_film_is_enough_for_every_section(visit, name):
     assert not section(visit, name, "1").exception
 
 
-@pytest.mark.parametrize("name", [words.HOW_IT_WORKS, words.BLANKS])
+@pytest.mark.parametrize("name", ["lesson", "blanks"])
 def test_without_trained_weights_a_section_says_what_to_type(visit, home, name):
     (home / "checkpoints").rename(home / "gone")
     app = section(visit, name)
     assert not app.exception
-    assert "-m recsys train bert4rec" in said(app)
+    assert "-m recsys train bert4rec" in sentences(app)
+
+
+def test_the_map_is_pca_until_tsne_is_computed_and_then_has_regions(visit):
+    app = section(visit, "map")
+    assert "These two axes explain" in sentences(app)
+    app.button(key="tsne-bert4rec-ml-latest-sample").click().run()
+    assert not app.exception
+    assert words.MAP_TSNE in sentences(app)
+    app.session_state["table-regions"] = True
+    app.run()
+    assert list(app.table[0].value.columns) == [words.REGION_FILMS, words.REGION_APART, words.REGION_FIRST]
+    app.get_by_key("projection").set_value("PCA").run()
+    assert "These two axes explain" in sentences(app)
 
 
 def test_the_map_marks_the_newest_film_and_lists_its_neighbours(visit):
-    app = section(visit, words.MAP)
+    app = section(visit, "map")
     assert not app.exception
     assert len(rows(app)[0]) == 10
     drawn = chart(app)
@@ -165,20 +285,20 @@ def test_the_map_marks_the_newest_film_and_lists_its_neighbours(visit):
     assert {words.YOUR_FILMS_ON_MAP, words.NEAR_ON_MAP, words.CHOSEN_ON_MAP} <= set(marks)
 
 
-@pytest.mark.parametrize("colour", ["year", "views"])
-def test_the_map_can_be_coloured_by_year_and_popularity(visit, colour):
-    app = section(visit, words.MAP)
+@pytest.mark.parametrize("colour", ["genre", "views"])
+def test_the_map_can_be_coloured_by_genre_and_popularity(visit, colour):
+    app = section(visit, "map")
     app.get_by_key("map_colour").set_value(colour).run()
     assert not app.exception
     assert words.COLOURS[colour] in app.get("plotly_chart")[0].proto.alt
 
 
 def test_a_film_that_was_found_is_marked(visit):
-    app = section(visit, words.MAP)
+    app = section(visit, "map")
     app.text_input(key="map_search").set_value("Film 20").run()
     app.button(key="mark-21").click().run()
     assert not app.exception
-    assert common.plain(words.NEAREST.format(film="Film 20 (2000)")) in [heading.value for heading in app.subheader]
+    assert common.plain(words.NEAREST.format(film="Film 20 (2000)")) in [heading.value for heading in app.header]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys.ranking.ranking import ScoreError
-from recsys.serving.insight.cloze import fill_blanks, with_blanks
+from recsys.serving.insight.cloze import between, fill_blanks, sides, with_blanks
 from recsys.serving.recommend import Request, ServingError, Standing, recommend
 from tests.serving.given import Given, predictor
 from tests.serving.insight.test_attention import WORLD, bert, sasrec
@@ -105,6 +105,25 @@ def test_models_that_read_one_way_and_unknown_films_are_refused():
         filled(bert(), [21, None])
     with pytest.raises(ServingError, match="there is no item 99"):
         filled(bert(), [1, None], answers={1: 99})
+
+
+def test_the_two_sides_are_shown_alone_and_together():
+    class Sum(Cycle):
+        """Scores the film that lies as far from 0 as the films that it sees add up to."""
+
+        def fill(self, history, blanks):
+            total = sum(int(film) for at, film in enumerate(history) if at not in blanks)
+            return np.tile(-np.abs(np.arange(20) - total).astype(np.float32), (len(blanks), 1))
+
+    found = sides(predictor(WORLD, Sum()), [1, 2, None, 7], 2, 10)
+    assert found.both.rank == 1
+    assert found.before.rank > found.after.rank > 1  # 3 is further away than 7
+    assert found.before.of == found.after.of == found.both.of == 17
+
+
+def test_a_position_lies_between_films_or_at_an_end():
+    assert [between([4, None, 5], at) for at in range(3)] == [False, True, False]
+    assert not between([None, None, 5], 1)
 
 
 def test_films_are_hidden_and_gaps_are_inserted():

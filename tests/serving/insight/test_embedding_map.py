@@ -1,13 +1,11 @@
-import sys
-from types import ModuleType
-
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 
 from recsys.models.popular import Popular
-from recsys.serving.insight import embedding_map as maps
-from recsys.serving.insight.embedding_map import common_genres, embedding_map, pca, to_draw
+from recsys.serving.insight import tsne
+from recsys.serving.insight.embedding_map import common_genres, embedding_map, pca, telling_genres, to_draw
 from recsys.serving.recommend import ServingError
 from tests import toys
 from tests.serving.given import Given, predictor
@@ -87,21 +85,19 @@ def test_of_a_large_catalogue_the_most_watched_are_drawn_and_those_that_must_not
     assert len(to_draw(table, [5], most=6)) == 6
 
 
-def test_umap_is_offered_where_it_is_installed(monkeypatch):
-    class Umap:
-        def __init__(self, metric, random_state):
-            assert (metric, random_state) == ("cosine", 0)
+def test_a_film_is_told_by_the_rarest_of_its_genres_that_is_not_rare():
+    genres = pd.Series(["Drama|War", "Drama|Horror", "Drama|Horror", "Horror", "", "War"] + ["Drama"] * 40)
+    assert telling_genres(genres)[:7].tolist() == ["Drama", "Horror", "Horror", "Horror", "", "War", "Drama"]
+    many = pd.Series(["Drama|Horror"] * 3 + ["Drama"] * 7)
+    assert telling_genres(many).tolist() == ["Horror"] * 3 + ["Drama"] * 7
 
-        def fit_transform(self, vectors):
-            return vectors[:, :2] * 7
 
-    module = ModuleType("umap")
-    module.UMAP = Umap
-    monkeypatch.setattr(maps, "find_spec", lambda name: None)
-    assert maps.methods() == ("PCA",)
-    monkeypatch.setattr(maps, "find_spec", lambda name: object())
-    monkeypatch.setitem(sys.modules, "umap", module)
-    assert maps.methods() == ("PCA", "UMAP")
-    found = embedding_map(predictor(WORLD, Embedded(np.eye(20))), "UMAP")
-    assert found.table["x"].iloc[0] == 7
+def test_a_tsne_map_must_have_been_computed(monkeypatch):
+    asked = predictor(WORLD, Embedded(np.eye(20)))
+    monkeypatch.setattr(tsne, "kept", lambda predictor: None)
+    with pytest.raises(ServingError, match="compute it first"):
+        embedding_map(asked, "t-SNE")
+    monkeypatch.setattr(tsne, "kept", lambda predictor: np.arange(40, dtype=np.float32).reshape(20, 2))
+    found = embedding_map(asked, "t-SNE")
+    assert found.table["y"].iloc[3] == 7
     assert found.shares is None

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+import torch
+import torch.nn.functional as F
 
 from recsys.data.schema import Queries
-from recsys.serving.insight.steps import steps
+from recsys.serving.insight.steps import readings, steps, to_cover
 from recsys.serving.recommend import ServingError
 from tests.serving.given import predictor
 from tests.serving.insight.test_attention import WORLD, bert, sasrec
@@ -24,6 +26,40 @@ def test_the_softmax_is_shown_step_by_step():
     assert found["weight"].iloc[0] == 1
     np.testing.assert_allclose(found["weight"], np.exp(found["score"] - found["score"].iloc[0]))
     np.testing.assert_allclose(found["probability"], found["weight"] / found["weight"].sum(), rtol=1e-5)
+
+
+def test_films_are_covered_that_have_films_on_both_sides():
+    for n in range(3, 14):
+        covered = to_cover(bert(length=20), np.arange(n))
+        assert len(covered)
+        assert 0 < covered.min() <= covered.max() < n - 1
+
+
+def test_the_loss_of_a_covered_film_is_what_training_would_compute():
+    model = bert()
+    found = steps(predictor(WORLD, model), FILMS).learning
+    example = np.array(FILMS)
+    covered = to_cover(model, example)
+    logits = torch.from_numpy(model.fill(example, covered))
+    expected = F.cross_entropy(logits, torch.from_numpy(example[covered]), reduction="none")
+    assert found["item"].tolist() == example[covered].tolist()
+    np.testing.assert_allclose(found["loss"], expected.numpy(), rtol=1e-5)
+    np.testing.assert_allclose(found["probability"], np.exp(-found["loss"]))
+
+
+def test_only_the_newest_films_are_a_training_example():
+    found = steps(predictor(WORLD, bert(length=20)), [film % 20 for film in range(17)])
+    assert (len(found.training), len(found.prediction)) == (12, 18)
+
+
+def test_the_last_reading_is_the_answer():
+    asked = predictor(WORLD, bert())
+    found = steps(asked, FILMS, k=5)
+    read = readings(asked, found.layers, 5)
+    assert len(read) == 3
+    assert read[-1]["item"].tolist() == found.answers["item"].tolist()
+    before = readings(asked, steps(asked, [1, 2]).layers, 5)[0]
+    assert before["item"].tolist() == read[0]["item"].tolist()  # without a layer, the films do not matter
 
 
 def test_prediction_reads_the_films_and_a_mask_and_training_hides_some_of_them():

@@ -1,0 +1,98 @@
+"""A lesson for a class: how BERT4Rec works, a step at a time, on the visitor's own films.
+
+Session state: lesson_step (number of the step that is shown, from 1).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.inside import answering, attending, offered, reading, step
+from pages.inside import lesson_words as words
+from pages.inside.step import Lesson
+from pages.shared import loaders, recommenders
+from recsys.data.schema import Dataset
+from recsys.serving.insight import layers
+from recsys.serving.insight.steps import Steps, steps
+from recsys.serving.predictor import Predictor
+
+STEP = "lesson_step"  # the key of the selector
+
+
+class Part(NamedTuple):
+    """One step: what it is called, its words, its picture, and what stands out in the drawing of the network."""
+
+    title: str
+    tell: Callable[[Lesson], None]
+    show: Callable[[Lesson], None]
+    drawn: tuple[str, ...]
+
+
+PARTS = (
+    Part(words.WHOLE, reading.tell_whole, reading.show_whole, ()),
+    Part(words.HIDE, reading.tell_hiding, reading.show_hiding, ("tokens",)),
+    Part(words.EMBED, reading.tell_embedding, reading.show_embedding, ("embedding",)),
+    Part(words.ORDER, reading.tell_order, reading.show_order, ("order",)),
+    Part(words.ATTEND, attending.tell_attention, attending.show_attention, ("attention",)),
+    Part(words.HEADS, attending.tell_heads, attending.show_heads, ("attention",)),
+    Part(words.LAYERS, attending.tell_layers, attending.show_layers, ("layer", "attention")),
+    Part(words.CHOOSE, answering.tell_softmax, answering.show_softmax, ("output",)),
+    Part(words.LEARN, answering.tell_learning, answering.show_learning, ("tokens", "output")),
+)
+
+
+def show(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """The step that was chosen, and the way to the others; no fragment, so that the address keeps the step."""
+    predictor = recommenders.predictor(offered.filling_blanks(), dataset)
+    if predictor is None:
+        return
+    number = choose()
+    part = PARTS[number - 1]
+    lesson = Lesson(predictor, _steps(predictor, films), layers.departures(predictor))
+    with st.container(border=True, key="lesson"):
+        text, picture = st.columns([2, 3], gap="large")
+        with text:
+            st.header(words.STEP_HEADING.format(n=number, title=part.title))
+            part.tell(lesson)
+            if part.drawn:
+                with st.container(key="lesson-map"):
+                    step.draw(lesson, part.drawn, words.WHERE_WE_ARE.format(part=part.title), 230)
+        with picture:
+            part.show(lesson)
+
+
+@st.cache_resource(max_entries=20, show_spinner=False, hash_funcs=loaders.BY_KEY)
+def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
+    return steps(predictor, films)
+
+
+def choose() -> int:
+    """The number of the step, with the buttons that go back and on; after the last comes the first."""
+    now = st.session_state.get(STEP) or 1
+    last = now == len(PARTS)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="lesson-steps"):
+        st.button(
+            words.BACK, key="lesson-back", icon=":material/arrow_back:", disabled=now == 1, on_click=go, args=(now - 1,)
+        )
+        st.button(
+            words.AGAIN if last else words.NEXT,
+            key="lesson-next",
+            icon=":material/replay:" if last else ":material/arrow_forward:",
+            on_click=go,
+            args=(1 if last else now + 1,),
+        )
+        return st.selectbox(
+            words.STEP,
+            range(1, len(PARTS) + 1),
+            format_func=lambda n: words.STEP_N.format(n=n, all=len(PARTS), title=PARTS[n - 1].title),
+            label_visibility="collapsed",
+            key=STEP,
+            persist_state="session",
+            width=270,
+        )
+
+
+def go(number: int) -> None:
+    """Show another step."""
+    st.session_state[STEP] = number

@@ -1,0 +1,128 @@
+"""A map of films by t-SNE (van der Maaten and Hinton, 2008), kept where it was computed or shipped with the project.
+
+A map belongs to the embeddings that it was computed from: their hash stands beside it, and another training makes it
+void. To ship one: python -m recsys.serving.insight.tsne DATASET RECOMMENDER --ship
+Shapes: I films, D dimensions.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from recsys import files, paths
+from recsys.data import movielens
+from recsys.data.download import plain_disk_errors
+from recsys.progress import Report, Terminal, ignore
+from recsys.serving import predictor as predictors
+from recsys.serving.insight import tsne_worker
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import ServingError
+
+EMBEDDINGS = "embeddings"  # in a file's metadata: `fingerprint` of what was mapped
+_ITERATION = re.compile(r"Iteration (\d+)")
+
+
+def fingerprint(vectors: np.ndarray) -> str:
+    """SHA-256 of embeddings (I, D)."""
+    return files.sha256(np.ascontiguousarray(vectors, "<f4").tobytes())
+
+
+def kept(predictor: Predictor) -> np.ndarray | None:
+    """(I, 2) float32 points of this recommender's films: computed on this machine, or shipped; None: neither."""
+    names = predictor.dataset.name, predictor.variant.name
+    known_as = fingerprint(predictor.model.item_embeddings())
+    found = (_read(path, known_as) for path in (paths.film_map(*names), paths.shipped_film_map(*names)))
+    return next((points for points in found if points is not None), None)
+
+
+def compute(predictor: Predictor, report: Report = ignore, ship: bool = False) -> np.ndarray:
+    """`kept`, computed now and kept on this machine or, with `ship`, in the project.
+
+    Reports {"stage": "map", "done", "total"} in iterations. Raises ServingError for a recommender without embeddings.
+    """
+    if not predictor.model.has_item_embeddings:
+        raise ServingError(f"{predictor.title} has no embeddings of films; choose another recommender")
+    vectors = predictor.model.item_embeddings()
+    halves = points(vectors, report).astype(np.float16)
+    path = (paths.shipped_film_map if ship else paths.film_map)(predictor.dataset.name, predictor.variant.name)
+    _write(path, halves, fingerprint(vectors))
+    return halves.astype(np.float32)
+
+
+def points(vectors: np.ndarray, report: Report = ignore) -> np.ndarray:
+    """(I, 2) float32 points that keep neighbours by cosine together, the same for the same vectors on one machine.
+
+    Another process computes, so that whoever asks can look at the progress, and give up by raising from `report`.
+    """
+    if len(vectors) < 3:
+        return np.zeros((len(vectors), 2), np.float32)
+    with tempfile.TemporaryDirectory(prefix="nextreel-map-") as folder:
+        source, target = Path(folder, "vectors.npy"), Path(folder, "points.npy")
+        np.save(source, directions(vectors))
+        command = [sys.executable, "-u", "-m", tsne_worker.__name__, str(source), str(target)]
+        with subprocess.Popen(
+            command, cwd=paths.REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as worker:
+            try:
+                said = [_told(line, report) for line in worker.stdout or ()]
+            except BaseException:
+                worker.kill()
+                raise
+        if worker.returncode:
+            raise ServingError(f"the map could not be computed: {said[-1] if said else 'the process ended'}")
+        return np.load(target).astype(np.float32)
+
+
+def directions(vectors: np.ndarray) -> np.ndarray:
+    """(I, D) float32; a film without any embedding gets a direction of its own, so that cosines exist."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.where(lengths > 0, vectors, np.float32(1e-3)).astype(np.float32)
+
+
+def _told(line: str, report: Report) -> str:
+    """Report what a line of the worker says of its progress."""
+    if iteration := _ITERATION.search(line):
+        report({"stage": "map", "done": int(iteration[1]), "total": tsne_worker.ITERATIONS})
+    return line.strip()
+
+
+def _read(path: Path, known_as: str) -> np.ndarray | None:
+    """Points (I, 2); None when the file is not there, broken, or of other embeddings."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "numpy") as file:
+            if (file.metadata() or {}).get(EMBEDDINGS) != known_as:
+                return None
+            return file.get_tensor("points").astype(np.float32)
+    except (OSError, SafetensorError):
+        return None  # it can be computed again
+
+
+def _write(path: Path, halves: np.ndarray, known_as: str) -> None:
+    from safetensors.numpy import save
+
+    with plain_disk_errors(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with files.locked(path.parent):
+            files.write(path, save({"points": halves}, {EMBEDDINGS: known_as}))
+
+
+def main() -> None:
+    """Compute the map of one recommender on one data set."""
+    parser = argparse.ArgumentParser(description="A map of films by t-SNE, from a recommender's embeddings.")
+    parser.add_argument("dataset", help="such as ml-latest-sample")
+    parser.add_argument("recommender", help="such as bert4rec")
+    parser.add_argument("--ship", action="store_true", help="write it into assets/, not to this machine's home")
+    options = parser.parse_args()
+    with Terminal() as report:
+        compute(predictors.load(options.recommender, movielens.load(options.dataset)), report, options.ship)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+import numpy as np
+import pandas as pd
+
+from pages.inside import charts, map_chart
+from recsys.serving.insight.regions import Region, Term
+
+TABLE = pd.DataFrame({"x": [0.0, 100.0], "y": [0.0, 100.0]})
+ROOM = (1000, 1000)  # ten pixels to a step
+
+
+def region(x, y, name, kind="genre", films=50):
+    return Region(x, y, np.arange(films), (Term(name, kind, 0.9, 0.1),))
+
+
+def names(areas, room=ROOM):
+    return [area.label for area in map_chart.with_room(areas, TABLE, room)]
+
+
+def test_names_that_would_lie_over_each_other_are_left_out_on_a_phone_first():
+    areas = [region(10, 50, "Horror"), region(24, 50, "Western"), region(24, 90, "Musical")]
+    assert names(areas) == ["Horror", "Western", "Musical"]
+    assert names(areas, (300, 300)) == ["Horror", "Musical"]
+
+
+def test_a_name_that_tells_what_films_are_about_has_its_room_first():
+    areas = [region(10, 50, "1990s", "decade", films=500), region(11, 50, "Western")]
+    assert names(areas) == ["Western"]
+
+
+def test_a_region_without_a_name_takes_no_room():
+    nameless = Region(10, 50, np.arange(500), ())
+    assert names([nameless, region(10, 50, "Horror")]) == ["Horror"]
+
+
+def test_films_have_the_colour_of_their_decade_and_the_old_ones_share_one():
+    table = pd.DataFrame(
+        {
+            "x": range(5),
+            "y": range(5),
+            "year": pd.array([1925, 1969, 1995, 2023, pd.NA], dtype="Int64"),
+            "title": list("abcde"),
+            "genres": "Drama",
+            "views": 1,
+        }
+    )
+    found = {trace.name: (list(trace.customdata), trace.marker.color) for trace in map_chart.by_decade(table)}
+    assert {name: films for name, (films, _) in found.items()} == {
+        "no year": [4],
+        "before 1970": [0, 1],
+        "1990s": [2],
+        "2020s": [3],
+    }
+    assert len({colour for _, colour in found.values()}) == 4
+    assert found["no year"][1] == charts.GREY

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from recsys import paths
+from recsys.models.popular import Popular
+from recsys.serving.insight import tsne
+from recsys.serving.recommend import ServingError
+from tests.serving.given import predictor
+from tests.serving.insight.test_attention import WORLD
+from tests.serving.insight.test_embedding_map import Embedded
+
+
+def groups():
+    """20 films in two groups, far from each other."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(20, 6)) * 0.1 + np.where(np.arange(20) < 10, 1, -1)[:, None]
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("recsys.paths.ASSETS", tmp_path / "assets")
+
+
+def test_neighbours_stay_together_and_progress_is_reported(places):
+    told = []
+    points = tsne.points(groups(), told.append)
+    assert points.shape == (20, 2)
+    assert told[-1] == {"stage": "map", "done": 1000, "total": 1000}
+    inside = np.linalg.norm(points[:10, None] - points[None, :10], axis=-1).mean()
+    across = np.linalg.norm(points[:10, None] - points[None, 10:], axis=-1).mean()
+    assert inside < across
+
+
+def test_a_map_is_kept_for_these_embeddings_and_no_others(places):
+    asked = predictor(WORLD, Embedded(groups()))
+    assert tsne.kept(asked) is None
+    made = tsne.compute(asked)
+    np.testing.assert_array_equal(tsne.kept(asked), made)
+    assert tsne.kept(predictor(WORLD, Embedded(groups() + 1e-3))) is None  # trained again
+    paths.film_map("cycle", "given").write_bytes(b"broken")
+    assert tsne.kept(asked) is None
+
+
+def test_a_map_is_shipped_with_the_project(places):
+    asked = predictor(WORLD, Embedded(groups()))
+    made = tsne.compute(asked, ship=True)
+    assert not paths.film_map("cycle", "given").exists()
+    np.testing.assert_array_equal(tsne.kept(asked), made)
+
+
+def test_whoever_has_had_enough_stops_the_computation_and_nothing_is_kept(places):
+    def stop(event):
+        raise KeyboardInterrupt
+
+    asked = predictor(WORLD, Embedded(groups()))
+    with pytest.raises(KeyboardInterrupt):
+        tsne.compute(asked, stop)
+    assert tsne.kept(asked) is None
+
+
+def test_two_films_and_films_without_a_direction_have_points(places):
+    assert tsne.points(np.ones((2, 4))).tolist() == [[0, 0], [0, 0]]
+    vectors = groups()
+    vectors[3] = 0
+    assert np.isfinite(tsne.points(vectors)).all()
+
+
+def test_a_worker_that_fails_says_so(places):
+    with pytest.raises(ServingError, match="could not be computed"):
+        tsne.points(np.full((20, 4), np.nan))
+
+
+def test_a_recommender_without_embeddings_is_refused(places):
+    with pytest.raises(ServingError, match="no embeddings"):
+        tsne.compute(predictor(WORLD, Popular().fit(WORLD), "Most popular"))
