@@ -65,6 +65,21 @@ def film_vectors(dataset: str, texts: str) -> Path:
     return home() / "film_vectors" / dataset / f"{texts[:16]}.safetensors"
 
 
+def shipped_tag_vectors(dataset: str) -> Path:
+    """Sentence vectors of a data set's tags, fp16, that come with the project."""
+    return ASSETS / "tag_vectors" / f"{dataset}.safetensors"
+
+
+def tag_vectors(dataset: str, texts: str) -> Path:
+    """Sentence vectors of a data set's tags, fp16, computed on this machine; `texts`: the hash of what was encoded."""
+    return home() / "tag_vectors" / dataset / f"{texts[:16]}.safetensors"
+
+
+def by_names() -> Path:
+    """What people call films that their titles do not tell."""
+    return ASSETS / "search" / "by_names.json"
+
+
 def results(root: Path, dataset: str, protocol: str) -> Path:
     """The folder of result files under `root`, which is `home()` or `ASSETS`."""
     return root / "results" / dataset / protocol
@@ -73,3 +88,13 @@ def results(root: Path, dataset: str, protocol: str) -> Path:
 def studies(root: Path) -> Path:
     """The folder of studies under `root`, which is `home()` or `ASSETS`."""
     return root / "results" / "studies"
+
+
+def shipped_film_map(dataset: str, variant: str) -> Path:
+    """Where each film of a data set lies on a recommender's t-SNE map, fp16, that comes with the project."""
+    return ASSETS / "maps" / dataset / f"{variant}.safetensors"
+
+
+def film_map(dataset: str, variant: str) -> Path:
+    """The same, computed on this machine."""
+    return home() / "maps" / dataset / f"{variant}.safetensors"

@@ -1,13 +1,26 @@
 """A search box for films, and films as lines to click; what the click does is for the page to say."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from pages.shared import loaders, words
+from pages.shared import keyboard, loaders, words
+from recsys.data import movielens
 from recsys.data.schema import Film
-from recsys.serving.films.search import Found
+from recsys.errors import RecsysError
+from recsys.serving.films.name_index import PHRASE
+from recsys.serving.films.search import Found, TitleIndex
+
+SHOWN = 60  # letters of a query that is quoted
+ENOUGH = 3  # letters from which on something is said about other data sets
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def films_of(name: str) -> TitleIndex:
+    """The search index over the films of another set on this machine, without reading its ratings."""
+    return TitleIndex(movielens.load(name).catalog)
 
 
 def box(
@@ -17,25 +30,88 @@ def box(
     offer: Callable[[Found], None],
     limit: int,
     found_key: str = "found",
+    enter: Callable[[Found], None] | None = None,
     **look: Any,
 ) -> None:
-    """The box, and below it each film found, drawn by `offer`; `look`: what else the text input is told."""
-    text = st.text_input(label, key=key, type="search", live="200ms", placeholder=words.SEARCH_HINT, **look)
-    if not text:
+    """The box, and below it each film found, drawn by `offer`; what is not there is said.
+
+    enter: what Enter does with the best match, if there is a sure one; look: what else the text input is told.
+    """
+    index = loaders.title_index(dataset_name)
+    named = f"{label} :small[:gray[· {words.plain(loaders.data_title(dataset_name))}]]"
+    text = st.text_input(named, key=key, type="search", live="200ms", placeholder=hint(index), **look)
+    if enter:
+        keyboard.on_enter(key, partial(choose_best, dataset_name, enter))
+    if not text or not text.strip():
         return
-    found = loaders.title_index(dataset_name).search(text, limit=limit)
+    found = index.search(text, limit=limit)
+    sure = [film for film in found if film.sure]
     with st.container(key=found_key, gap=None):
-        for film in found:
+        for film in sure:
             offer(film)
-    if not found:
-        st.caption(words.NOTHING_FOUND)
+        if notice := missing(dataset_name, text, sure):
+            st.caption(f"{notice} {words.NEAREST}" if found and not sure else notice)
+        for film in [] if sure else found:
+            offer(film)
+
+
+def hint(index: TitleIndex) -> str:
+    """What stands in an empty box: how many films there are, and of which years."""
+    if index.years is None:
+        return words.SEARCH_HINT.format(n=f"{index.n_items:,}")
+    return words.SEARCH_HINT_YEARS.format(n=f"{index.n_items:,}", first=index.years[0], last=index.years[1])
+
+
+def choose_best(dataset_name: str, enter: Callable[[Found], None], text: str) -> None:
+    """Enter was pressed: take the best match, unless there is none that is sure."""
+    best = next(iter(loaders.title_index(dataset_name).search(text, limit=1)), None)
+    if best and best.sure:
+        enter(best)
+
+
+def missing(dataset_name: str, text: str, sure: list[Found]) -> str:
+    """Where the set may not have what was typed: that, and the sets on this machine that have it; else ""."""
+    if sure and sure[0].score > PHRASE:
+        return ""
+    elsewhere = in_other_sets(dataset_name, text) if len(text.strip()) >= ENOUGH else []
+    if sure:  # with these words in its title: somebody may have meant the film that is called so and no more
+        elsewhere = [(title, film) for title, film in elsewhere if film.score > PHRASE]
+    said = [] if sure else [not_here(dataset_name, text)]
+    said += [words.HAS_IT.format(data=title, film=film.label) for title, film in elsewhere]
+    return words.plain(" ".join(said))
+
+
+def not_here(dataset_name: str, text: str) -> str:
+    """That no film of the set is called so."""
+    text, n = text.strip(), loaders.title_index(dataset_name).n_items
+    return words.NOTHING_FOUND.format(text=text if len(text) <= SHOWN else f"{text[:SHOWN]}…", n=f"{n:,}")
+
+
+def in_other_sets(dataset_name: str, text: str) -> list[tuple[str, Found]]:
+    """(title of a set on this machine, its best match) for the sets that have what was typed."""
+    found = []
+    for name in movielens.prepared_names():
+        if name != dataset_name:
+            try:
+                best = next(iter(films_of(name).search(text, limit=1)), None)
+            except RecsysError:  # a damaged set: the page that opens it says so
+                continue
+            if best and best.sure:
+                found.append((loaders.data_title(name), best))
+    return found
 
 
 def line(
-    film: Film | Found, key: str, icon: str, on_click: Callable[..., None], args: tuple[Any, ...], reason: str = ""
+    film: Film | Found,
+    key: str,
+    icon: str,
+    on_click: Callable[..., None],
+    args: tuple[Any, ...],
+    reason: str = "",
+    note: str = "",
 ) -> None:
-    """A film to click; greyed out with the reason where it cannot be chosen."""
-    quiet = reason or words.genres(film.genres)
+    """A film to click; greyed out with the reason where it cannot be chosen. note: what stands behind its genres."""
+    quiet = reason or note or words.genres(film.genres)
     st.button(
         f"{words.plain(film.label)} :small[:gray[{words.plain(quiet)}]]",
         key=key,

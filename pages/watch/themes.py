@@ -4,7 +4,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import errors, find, loaders, sequence
+from pages.shared import errors, find, keyboard, loaders, sequence
+from pages.shared import words as common
 from pages.shared.fetch import share
 from pages.watch import words
 from recsys.data.schema import Dataset
@@ -38,25 +39,40 @@ def search(name: str) -> None:
 
 
 def show(dataset: Dataset, found: list[Near]) -> None:
-    """The most similar films, each to be added with a click."""
+    """The films that fit best, each to be added with a click."""
     if not found:
         st.caption(words.THEME_NONE)
     with st.container(key="near", gap=None):
-        for near in found:
-            offer(dataset, near)
+        for rank, near in enumerate(found):
+            offer(dataset, near, found[rank + 1 :] + found[:rank])
 
 
-def offer(dataset: Dataset, near: Near) -> None:
-    """One film, greyed out where it is in the list already."""
+def offer(dataset: Dataset, near: Near, others: list[Near]) -> None:
+    """One film, with what makes it fit; greyed out where it is in the list already. others: where the focus may go."""
     film = dataset.catalog.films[near.item]
     reason = words.ALREADY if near.item in (st.session_state.films or ()) else ""
-    find.line(film, f"near-{film.movie_id}", "add", take, (near.item,), reason)
+    note = ", ".join(near.because) or common.genres(film.genres)
+    find.line(
+        film,
+        key_of(dataset, near),
+        "add",
+        take,
+        (near.item, [key_of(dataset, other) for other in others]),
+        reason,
+        note,
+    )
 
 
-def take(item: int) -> None:
-    """Add a film that was found; the theme stays, for more of it."""
+def key_of(dataset: Dataset, near: Near) -> str:
+    """The key of a film's button."""
+    return f"near-{dataset.catalog.films[near.item].movie_id}"
+
+
+def take(item: int, others: list[str]) -> None:
+    """Add a film that was found; the theme stays, for more of it, and the focus goes to the next film."""
     if item not in st.session_state.films:
         sequence.add(item)
+    keyboard.focus_on(*others, "theme")
     st.rerun()  # all of the page, not the search alone
 
 
@@ -67,22 +83,24 @@ def say_missing(name: str, missing: Missing) -> None:
     st.caption(f"{words.THEME_MISSING[missing.value]} {words.THEME_BY_WORDS}")
     if missing is Missing.ENCODER:
         if st.button(words.THEME_FETCH, key="theme-fetch", icon=":material/download:"):
-            fetch()
+            fetch(name)
     elif missing is Missing.VECTORS:
         errors.command(recsys_command("train", "content-sentence", "--dataset", name))
     else:
         errors.command(f"{python()} -m pip install sentence-transformers")
 
 
-def fetch() -> None:
-    """Download the encoder while a bar shows how far it is, then search with it."""
+def fetch(name: str) -> None:
+    """Download the encoder and let it read the tags while a bar shows how far that is, then search with it."""
     bar = st.progress(0.0, words.THEME_FETCHING)
 
     def report(event: dict[str, Any]) -> None:
-        bar.progress(share(event), words.THEME_FETCHING)
+        said = words.THEME_READING if event.get("stage") == "encode" else words.THEME_FETCHING
+        bar.progress(share(event), said)
 
     try:
         themes.fetch_encoder(report)
+        themes.open_index(loaders.dataset(name), report)  # keeps what it has read, so that `index` is quick
     except RecsysError:
         bar.empty()
         raise

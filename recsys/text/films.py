@@ -7,7 +7,7 @@ Shapes: I items, G genres, D numbers per film (384 from the encoder, the vocabul
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,21 +76,29 @@ def film_vectors(dataset: str, catalog: Catalog, report: Report = ignore) -> Fil
         return FilmVectors(found)
     texts = film_texts(catalog)
     try:
-        halves = encoder.encode(texts, report).astype(np.float16)
+        vectors = encoder.encode(texts, report)
     except (DownloadError, MissingLibraryError):
         return FilmVectors(tfidf(texts), NO_ENCODER)
     known_as = texts_fingerprint(texts)
-    _write(paths.film_vectors(dataset, known_as), halves, known_as)
-    return FilmVectors(_unit(halves))  # what the next call will read
+    return FilmVectors(keep(vectors, paths.film_vectors(dataset, known_as), known_as))
 
 
 def kept_vectors(dataset: str, catalog: Catalog) -> np.ndarray | None:
     """(I, 384) float32, rows of length 1: sentence vectors that are shipped or were kept here; None: neither."""
     known_as = texts_fingerprint(film_texts(catalog))
-    for path in (paths.shipped_film_vectors(dataset), paths.film_vectors(dataset, known_as)):
-        if (found := _read(path, known_as)) is not None:
-            return found
-    return None
+    return read([paths.shipped_film_vectors(dataset), paths.film_vectors(dataset, known_as)], known_as)
+
+
+def read(places: Iterable[Path], known_as: str) -> np.ndarray | None:
+    """(n, 384) float32, rows of length 1, from the first file of these texts; None where there is none."""
+    return next((found for path in places if (found := _read(path, known_as)) is not None), None)
+
+
+def keep(vectors: np.ndarray, path: Path, known_as: str) -> np.ndarray:
+    """Write vectors (n, 384) to a file in half precision; returns what `read` will give. Raises DownloadError."""
+    halves = vectors.astype(np.float16)
+    _write(path, halves, known_as)
+    return _unit(halves)
 
 
 def tfidf(texts: Sequence[str]) -> sparse.csr_array:

@@ -1,136 +1,180 @@
 """Art for films without a poster: drawn from genre, title and year, the same on every machine, without a network.
 
-Colour and motif follow the genres, so that genres differ by more than their colour; title and year vary the motif.
+The most distinctive genre gives the colour, the first two of them what may be drawn, and a word of the title may ask
+for something else: "Full Moon" has a moon. Title and year decide the rest: films of one genre are a family, not twins.
 """
 
 import base64
-import math
+import colorsys
 import random
+import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
+from typing import NamedTuple
 
-WIDTH, HEIGHT = 200, 300  # the 2:3 of a film poster
-Motif = Callable[[random.Random], str]
+from recsys.serving.films import motifs
+from recsys.serving.films.motifs import HEIGHT, WIDTH, Motif, Shape
 
-
-def _rings(rng: random.Random) -> str:
-    x, y, gap = rng.randint(40, 160), rng.randint(50, 130), rng.randint(14, 22)
-    return "".join(f'<circle cx="{x}" cy="{y}" r="{gap * ring}" fill="none"/>' for ring in range(1, 9))
-
-
-def _rays(rng: random.Random) -> str:
-    x, y, turn, count = rng.randint(50, 150), rng.randint(110, 160), rng.random(), rng.choice((9, 11, 13))
-    wedges = []
-    for wedge in range(count):
-        ends = [2 * math.pi * (wedge + turn + side) / count for side in (0, 0.5)]
-        points = " ".join(f"{x + 330 * math.cos(end):.0f},{y + 330 * math.sin(end):.0f}" for end in ends)
-        wedges.append(f'<polygon points="{x},{y} {points}" stroke="none"/>')
-    return "".join(wedges)
-
-
-def _blinds(rng: random.Random) -> str:
-    angle, step = rng.choice((-32, -24, 24, 32)), rng.randint(20, 30)
-    bars = (
-        f'<rect x="-200" y="{y}" width="600" height="{step * 0.45:.0f}" stroke="none"/>' for y in range(-100, 400, step)
-    )
-    return f'<g transform="rotate({angle} 100 100)">{"".join(bars)}</g>'
-
-
-def _dots(rng: random.Random) -> str:
-    step, peak = rng.randint(22, 28), rng.randint(40, 160)
-    centres = ((x, y) for y in range(step // 2, 220, step) for x in range(step // 2, WIDTH + step, step))
-    return "".join(
-        f'<circle cx="{x}" cy="{y}" r="{max(1.5, step * 0.42 - math.hypot(x - peak, y - 80) / 22):.1f}" stroke="none"/>'
-        for x, y in centres
-    )
-
-
-def _waves(rng: random.Random) -> str:
-    lift, long = rng.randint(14, 30), rng.choice((50, 67, 100))
-    return "".join(
-        f'<path d="M{-shift} {y}q{long / 2} {-lift} {long} 0{f"t{long} 0" * 8}" fill="none"/>'
-        for y, shift in zip(range(30, 200, 20), (rng.randint(0, 100) for _ in range(9)), strict=True)
-    )
-
-
-def _peaks(rng: random.Random) -> str:
-    sun = f'<circle cx="{rng.randint(40, 160)}" cy="{rng.randint(50, 80)}" r="{rng.randint(18, 30)}" stroke="none"/>'
-    ridges = []
-    for base in (150, 185, 220):
-        heights = [(x, base - rng.randint(10, 70)) for x in range(-20, 241, rng.choice((40, 52)))]
-        ridges.append(
-            f'<polygon points="-20,{HEIGHT} {" ".join(f"{x},{y}" for x, y in heights)} 240,{HEIGHT}" stroke="none"/>'
-        )
-    return sun + "".join(ridges)
-
-
-def _frames(rng: random.Random) -> str:
-    turn = rng.randint(-14, 14)
-    frames = (
-        f'<rect x="{100 - side}" y="{100 - side * 0.7:.0f}" width="{2 * side}" height="{1.4 * side:.0f}" fill="none"/>'
-        for side in range(16, 150, rng.randint(14, 20))
-    )
-    return f'<g transform="rotate({turn} 100 100)">{"".join(frames)}</g>'
-
-
-def _moon(rng: random.Random) -> str:
-    x, y, r = rng.randint(60, 140), rng.randint(70, 100), rng.randint(36, 52)
-    stars = (
-        f'<circle cx="{rng.randint(6, 194)}" cy="{rng.randint(6, 190)}" r="{rng.choice((1, 1.5, 2))}"/>'
-        for _ in range(26)
-    )
-    return f'<circle cx="{x}" cy="{y}" r="{r}"/><circle cx="{x}" cy="{y}" r="{r + 14}" fill="none"/>{"".join(stars)}'
-
-
-# Genre → colour and motif, the most distinctive genre first: an animated comedy looks like an animated film.
-STYLES: dict[str, tuple[str, Motif]] = {
-    "Film-Noir": ("#43464f", _blinds),
-    "Western": ("#a55f36", _peaks),
-    "Documentary": ("#61785a", _frames),
-    "Animation": ("#2f8f86", _dots),
-    "Musical": ("#b0508c", _waves),
-    "Horror": ("#852230", _moon),
-    "Sci-Fi": ("#1d7d96", _rings),
-    "War": ("#6b6a3d", _rays),
-    "Mystery": ("#3f4f8f", _moon),
-    "Fantasy": ("#5568bd", _peaks),
-    "Children": ("#cf6f93", _dots),
-    "Crime": ("#4d5570", _blinds),
-    "Romance": ("#bd5569", _waves),
-    "Adventure": ("#b8742a", _peaks),
-    "Action": ("#c2452d", _rays),
-    "Thriller": ("#3b5d70", _blinds),
-    "Comedy": ("#c9952b", _dots),
-    "Drama": ("#7a5791", _waves),
-    "IMAX": ("#2b6cb0", _frames),
+# Genre → colour and motifs, the most distinctive genre first: an animated comedy looks like an animated film.
+STYLES: dict[str, tuple[str, tuple[Motif, ...]]] = {
+    "Film-Noir": ("#43464f", (motifs.blinds, motifs.rain, motifs.skyline, motifs.shards)),
+    "Western": ("#a55f36", (motifs.peaks, motifs.road, motifs.rays, motifs.arches)),
+    "Documentary": ("#61785a", (motifs.frames, motifs.checkers, motifs.peaks, motifs.waves, motifs.rings)),
+    "Animation": ("#2f8f86", (motifs.bubbles, motifs.dots, motifs.peaks, motifs.rays)),
+    "Musical": ("#b0508c", (motifs.arches, motifs.waves, motifs.bubbles, motifs.rays)),
+    "Horror": ("#852230", (motifs.moon, motifs.forest, motifs.shards, motifs.blinds)),
+    "Sci-Fi": ("#1d7d96", (motifs.orbits, motifs.rings, motifs.constellation, motifs.skyline, motifs.frames)),
+    "War": ("#6b6a3d", (motifs.rays, motifs.shards, motifs.peaks, motifs.blinds)),
+    "Mystery": ("#3f4f8f", (motifs.moon, motifs.rain, motifs.frames, motifs.spiral)),
+    "Fantasy": ("#5568bd", (motifs.forest, motifs.peaks, motifs.moon, motifs.constellation)),
+    "Children": ("#cf6f93", (motifs.dots, motifs.bubbles, motifs.rays, motifs.checkers)),
+    "Crime": ("#4d5570", (motifs.skyline, motifs.blinds, motifs.road, motifs.frames)),
+    "Romance": ("#bd5569", (motifs.hearts, motifs.waves, motifs.bubbles, motifs.moon)),
+    "Adventure": ("#b8742a", (motifs.peaks, motifs.road, motifs.forest, motifs.waves)),
+    "Action": ("#c2452d", (motifs.rays, motifs.shards, motifs.road, motifs.skyline)),
+    "Thriller": ("#3b5d70", (motifs.blinds, motifs.spiral, motifs.rain, motifs.shards)),
+    "Comedy": ("#c9952b", (motifs.dots, motifs.checkers, motifs.arches, motifs.bubbles)),
+    "Drama": ("#7a5791", (motifs.arches, motifs.waves, motifs.rain, motifs.moon, motifs.skyline, motifs.shards)),
+    "IMAX": ("#2b6cb0", (motifs.frames, motifs.rings)),
 }
-UNKNOWN: tuple[str, Motif] = ("#66676b", _frames)
+UNKNOWN: tuple[str, tuple[Motif, ...]] = ("#66676b", (motifs.frames, motifs.dots, motifs.waves))
+
+WORDS: tuple[tuple[str, Motif], ...] = (  # words of a title that are drawn
+    ("moon|night|midnight|dark|darkness|vampire", motifs.moon),
+    ("star|stars|galaxy|astronaut|universe", motifs.constellation),
+    ("planet|space|gravity|interstellar|martian|apollo", motifs.orbits),
+    ("city|street|manhattan|york|chicago|casablanca|metropolis", motifs.skyline),
+    ("love|heart|hearts|valentine|romance|kiss", motifs.hearts),
+    ("sea|ocean|river|water|island|titanic|jaws|nemo|beach|lake", motifs.waves),
+    ("mountain|mountains|hill|hills|valley|ridge|everest", motifs.peaks),
+    ("forest|wood|woods|tree|jungle", motifs.forest),
+    ("road|highway|drive|driver|street|fury|fast", motifs.road),
+    ("rain|storm|tears|cloud", motifs.rain),
+    ("sun|sunshine|dawn|sunset|sunrise|fire|burning", motifs.rays),
+    ("glass|broken|break|shattered|splinter", motifs.shards),
+    ("ring|rings|circle|echo", motifs.rings),
+    ("vertigo|dream|dreams|inception|memento|mind|memory|tenet", motifs.spiral),
+    ("wall|window|windows|matrix|cube|room", motifs.frames),
+)
 
 
-def _styles(genres: str) -> list[tuple[str, Motif]]:
+class Background(NamedTuple):
+    """A gradient: from one point to another or, with a radius, outwards from the first one."""
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    stops: tuple[tuple[float, str], ...]  # (0…1, colour); two stops at one place make an edge
+    radius: float = 0.0
+
+
+class Poster(NamedTuple):
+    """What is to be drawn, in a box of 200 × 300: the background, the shapes in white, and over both `SHADE`."""
+
+    background: Background
+    shapes: Sequence[Shape]
+
+
+SHADE = ((0.3, 0.0), (0.5, 0.6), (1.0, 0.76))  # (share of the height, black): white words can be read on its lower half
+
+
+def poster(title: str, year: int | None, genres: str) -> Poster:
+    """The poster of a film. genres: "Action|Sci-Fi", as in the catalogue; "" is drawn in grey."""
+    rng = random.Random(zlib.crc32(f"{title} {year}".encode()))
+    (colour, drawn), *others = _styles(genres)
+    second = others[0][0] if others else colour
+    choice = [*drawn, *(others[0][1][:2] if others else ())]
+    motif = _asked_for(title) or rng.choice(choice)
+    return Poster(_background(_shifted(colour, rng), _shifted(second, rng, 0.13), rng), motif(rng))
+
+
+def _styles(genres: str) -> list[tuple[str, tuple[Motif, ...]]]:
     """The styles of a film's genres, the most distinctive first; older sets write "Children's"."""
     own = genres.replace("Children's", "Children").split("|")
     return [style for genre, style in STYLES.items() if genre in own] or [UNKNOWN]
 
 
-def art(title: str, year: int | None, genres: str) -> str:
-    """An SVG of 200 × 300 without words; its lower half is dark enough for white text (WCAG AA).
+def _asked_for(title: str) -> Motif | None:
+    """What a word of the title asks to be drawn."""
+    return next((motif for words, motif in WORDS if re.search(rf"\b(?:{words})\b", title.casefold())), None)
 
-    genres: "Action|Sci-Fi", as in the catalogue; "" is drawn in grey.
-    """
-    (colour, motif), *others = _styles(genres)
-    second = others[0][0] if others else colour
-    rng = random.Random(zlib.crc32(f"{title} {year}".encode()))
+
+def _shifted(colour: str, rng: random.Random, reach: float = 0.055) -> str:
+    """A neighbour of a colour: another hue, lighter or darker; never so light that white on it cannot be seen."""
+    hue, light, strength = colorsys.rgb_to_hls(*(int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)))
+    hue, light = (hue + rng.uniform(-reach, reach)) % 1, min(light * rng.uniform(0.72, 1.12), 0.5)
+    return "#" + "".join(f"{round(255 * channel):02x}" for channel in colorsys.hls_to_rgb(hue, light, strength))
+
+
+def _background(one: str, other: str, rng: random.Random) -> Background:
+    """A gradient, a glow, a diagonal cut, a horizon or bands."""
+    if rng.random() < 0.5:
+        one, other = other, one
+    kind, down = rng.randrange(5), rng.choice(((0, 0, 200, 300), (200, 0, 0, 300), (100, 0, 100, 300)))
+    start, end = (down[0], down[1]), (down[2], down[3])
+    if kind == 0:
+        return Background((rng.randint(40, 160), rng.randint(30, 110)), (0, 0), ((0, one), (1, other)), 240)
+    if kind == 1:
+        cut = rng.uniform(0.3, 0.5)
+        return Background(start, end, ((0, one), (cut, one), (cut, other), (1, other)))
+    if kind == 2:
+        at = rng.uniform(0.3, 0.48)
+        return Background((100, 0), (100, 300), ((0, one), (at, _mixed(one, other)), (at, other), (1, other)))
+    if kind == 3:
+        middle, at = _mixed(one, other), rng.uniform(0.14, 0.2)
+        edges = ((0, one), (at, one), (at, middle), (2 * at, middle), (2 * at, other), (1, other))
+        return Background(start, end, edges)
+    return Background(start, end, ((0, one), (1, other)))
+
+
+def _mixed(one: str, other: str) -> str:
+    """The colour half-way between two."""
+    pairs = ((int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
+    return "#" + "".join(f"{(a + b) // 2:02x}" for a, b in pairs)
+
+
+def art(title: str, year: int | None, genres: str) -> str:
+    """The poster of a film as an SVG without words; its lower half is dark enough for white text (WCAG AA)."""
+    drawn = poster(title, year, genres)
+    shade = "".join(f'<stop offset="{at}" stop-opacity="{black}"/>' for at, black in SHADE)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"><defs>'
-        f'<linearGradient id="a" x2="1" y2="1"><stop stop-color="{colour}"/><stop offset="1" stop-color="{second}"/>'
-        '</linearGradient><linearGradient id="b" x2="0" y2="1"><stop offset=".22" stop-opacity="0"/>'
-        '<stop offset=".58" stop-opacity=".58"/><stop offset="1" stop-opacity=".74"/></linearGradient></defs>'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="url(#a)"/>'
-        f'<g fill="#fff" fill-opacity=".2" stroke="#fff" stroke-opacity=".34" stroke-width="2.5">{motif(rng)}</g>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"><defs>{_gradient(drawn.background)}'
+        f'<linearGradient id="b" x2="0" y2="1">{shade}</linearGradient></defs>'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="url(#a)"/>{_groups(drawn.shapes)}'
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="url(#b)"/></svg>'
     )
+
+
+def _gradient(one: Background) -> str:
+    stops = "".join(f'<stop offset="{at:.3f}" stop-color="{colour}"/>' for at, colour in one.stops)
+    (x, y), (u, v) = one.start, one.end
+    if one.radius:
+        place = f'cx="{x}" cy="{y}" r="{one.radius}"'
+        return f'<radialGradient id="a" gradientUnits="userSpaceOnUse" {place}>{stops}</radialGradient>'
+    place = f'x1="{x}" y1="{y}" x2="{u}" y2="{v}"'
+    return f'<linearGradient id="a" gradientUnits="userSpaceOnUse" {place}>{stops}</linearGradient>'
+
+
+def _groups(shapes: Sequence[Shape]) -> str:
+    """The shapes in their order, those that are painted alike in one group."""
+    alike = groupby(shapes, lambda shape: (shape.opacity, shape.line))
+    return "".join(f"<g {_paint(*look)}>{''.join(map(_svg, members))}</g>" for look, members in alike)
+
+
+def _paint(opacity: float, line: float) -> str:
+    if line:
+        return f'fill="none" stroke="#fff" stroke-opacity="{opacity}" stroke-width="{line}"'
+    return f'fill="#fff" fill-opacity="{opacity}"'
+
+
+def _svg(shape: Shape) -> str:
+    """One shape as an element."""
+    if shape.radius:
+        x, y = shape.points[0]
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{shape.radius:.1f}"/>'
+    corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in shape.points)
+    return f'<{"polygon" if shape.closed else "polyline"} points="{corners}"/>'
 
 
 @lru_cache(maxsize=4096)

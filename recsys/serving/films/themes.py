@@ -1,28 +1,37 @@
-"""Films by theme: what somebody is in the mood for, compared with the text about each film.
+"""Films by theme: what somebody is in the mood for, compared with what people say about each film.
 
-Theme and texts become vectors of length 1, and films are ordered by their cosine with the theme. The vectors come from
-the sentence encoder, which knows that a detective solves crimes, or, where it is missing, from single words (TF-IDF).
-Shapes: I films, D numbers per film.
+A theme is taken apart into aspects, each of which a film has to some degree by its tags, its genres and, a little, its
+title. The sentence encoder, where it is, knows that a detective solves crimes: it finds further tags for each aspect
+and for the whole theme, and compares the theme with the text about each film. Of equally good films the better known
+come first. Shapes: I films, T common tags, D numbers per vector.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from recsys.data.download import DownloadError
 from recsys.data.schema import Dataset
 from recsys.errors import MissingLibraryError
 from recsys.progress import Report, ignore
+from recsys.serving.films.aspects import Aspect, AspectReader, covered, years_of
+from recsys.serving.films.names import normalise
 from recsys.text import encoder
-from recsys.text.films import film_texts, kept_vectors, tfidf_words
+from recsys.text.films import kept_vectors
+from recsys.text.tags import TagTable
 
 LONGEST = 300  # characters of a theme that are read
-
-Vectors: TypeAlias = np.ndarray | sparse.csr_array
+ALL_OF_IT = (
+    0.5  # exponent of a power mean: below 1, so that a film with a bit of each aspect beats one with one of them
+)
+ALIKE, ALIKE_TAG = 0.5, 0.8  # cosine above which a tag is like an aspect; what the likest one is worth
+NEAREST_TAGS = 20  # of the whole theme
+BY_TAGS, BY_TEXT, WELL_KNOWN = 0.15, 0.6, 0.3  # worth of those tags, of the text, and of being watched most
+FOR_CHILDREN = frozenset({"Children", "Children's"})  # as one set writes it, and another
+NOT_ASKED = 0.8  # weight of such films where a theme does not ask for one
+REASONS = 3  # tags or genres named for a film
 
 
 class Missing(Enum):
@@ -36,44 +45,122 @@ class Missing(Enum):
 
 @dataclass(frozen=True)
 class Near:
-    """One film that is similar to a theme."""
+    """One film that fits a theme."""
 
     item: int
-    cosine: float  # 1: the same text
+    score: float  # above 0; comparable within one theme
+    because: tuple[str, ...] = ()  # tags and genres of the film that fit, the best first
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the encoder knows of a data set."""
+
+    encode: Callable[[Sequence[str]], np.ndarray]  # n texts → (n, D), rows of length 1
+    films: np.ndarray  # (I, D)
+    tags: np.ndarray  # (T, D)
 
 
 class ThemeIndex:
     """Searches the films of a data set by theme."""
 
     def __init__(
-        self, matrix: Vectors, encode: Callable[[Sequence[str]], Vectors], missing: Missing = Missing.NOTHING
+        self, dataset: Dataset, table: TagTable, meaning: Meaning | None, missing: Missing = Missing.NOTHING
     ) -> None:
-        """matrix (I, D): rows of length 1, or 0; `encode` gives such rows (n, D) for n texts."""
-        self._matrix, self._encode, self.missing = matrix, encode, missing
+        self.missing, self._meaning, self._table = missing, meaning, table
+        self._reader = AspectReader(dataset.catalog, table)
+        self._years = dataset.catalog.movies["year"].fillna(0).to_numpy(np.int64)  # (I,)
+        self._genres = [set(genres.split("|")) for genres in dataset.catalog.movies["genres"]]
+        children = np.array([bool(own & FOR_CHILDREN) for own in self._genres], bool)
+        self._not_asked = np.where(children, NOT_ASKED, 1.0)  # (I,)
+        known = np.log1p(dataset.counts)
+        self._fame = 1 + WELL_KNOWN * known / max(known.max(initial=0), 1)  # (I,)
 
     def search(self, theme: str, limit: int = 8) -> list[Near]:
-        """Up to `limit` films with a cosine above 0, the largest first, equal ones by item."""
+        """Up to `limit` films that fit, the best first, equally good ones by item."""
         theme = " ".join(theme.split())[:LONGEST]
         if not theme:
             return []
-        cosines: Any = self._matrix @ self._encode([theme]).T  # (I, 1), sparse as both are
-        near = (cosines.toarray() if sparse.issparse(cosines) else np.asarray(cosines)).ravel()
-        order = np.argsort(-near, kind="stable")[: max(0, limit)]
-        return [Near(int(item), float(near[item])) for item in order if near[item] > 0]
+        rest, years = years_of(theme.lower())
+        aspects = self._reader.read(rest)
+        vectors = self._meaning.encode([theme, *(aspect.text for aspect in aspects)]) if self._meaning else None
+        if vectors is not None:
+            for aspect, vector in zip(aspects, vectors[1:], strict=True):
+                self._widen(aspect, vector)
+        score = self._by_aspects(aspects)
+        if vectors is not None:
+            score += self._by_meaning(vectors[0])
+        if years:
+            score = (score if aspects else self._fame) * ((self._years >= years[0]) & (self._years <= years[1]))
+        if not any(aspect.genre in FOR_CHILDREN | {"Animation"} for aspect in aspects):
+            score = score * self._not_asked
+        score = score * self._fame
+        order = np.argsort(-score, kind="stable")[: max(0, limit)]
+        return [
+            Near(item, float(score[item]), self._because(item, aspects)) for item in order.tolist() if score[item] > 0
+        ]
+
+    def _widen(self, aspect: Aspect, vector: np.ndarray) -> None:
+        """Let an aspect be covered by tags that mean the same."""
+        assert self._meaning
+        cosines = self._meaning.tags @ vector  # (T,)
+        for number in np.flatnonzero(cosines > ALIKE).tolist():
+            tag = int(self._table.common[number])
+            worth = ALIKE_TAG * (float(cosines[number]) - ALIKE) / (1 - ALIKE)
+            aspect.tags[tag] = max(aspect.tags.get(tag, 0), worth)
+        aspect.coverage = np.maximum(aspect.coverage, covered(self._table, aspect.tags))
+
+    def _by_aspects(self, aspects: Sequence[Aspect]) -> np.ndarray:
+        """(I,) 0…1 how much of the theme each film has: a power mean over its aspects."""
+        total = sum(aspect.weight for aspect in aspects)
+        if not total:
+            return np.zeros(len(self._years))
+        powers = sum(aspect.weight * aspect.coverage**ALL_OF_IT for aspect in aspects)
+        return np.asarray((powers / total) ** (1 / ALL_OF_IT))
+
+    def _by_meaning(self, vector: np.ndarray) -> np.ndarray:
+        """(I,) what the encoder says of the theme as a whole: its nearest tags, and the text about each film."""
+        assert self._meaning
+        score = BY_TEXT * (self._meaning.films @ vector)
+        cosines = self._meaning.tags @ vector  # (T,)
+        nearest = np.argsort(-cosines, kind="stable")[:NEAREST_TAGS]
+        if len(nearest):
+            above = np.maximum(cosines[nearest] - cosines[nearest[-1]] + 0.02, 0)
+            score = score + BY_TAGS * (self._table.strength[:, self._table.common[nearest]] @ (above / above.max()))
+        return np.asarray(score)
+
+    def _because(self, item: int, aspects: Sequence[Aspect]) -> tuple[str, ...]:
+        """For each aspect the tag of the film that says most of it, else its genre."""
+        found: list[str] = []
+        for aspect in sorted(aspects, key=lambda aspect: -aspect.weight):
+            tags = list(aspect.tags)
+            worth = (
+                self._table.strength[[item], :][:, tags].toarray().ravel() * list(aspect.tags.values()) if tags else []
+            )
+            if len(tags) and np.max(worth) > 0:
+                found.append(self._table.words[tags[int(np.argmax(worth))]])
+            elif aspect.genre and aspect.genre in self._genres[item]:
+                found.append(aspect.genre)
+        return tuple(dict.fromkeys(found))[:REASONS]
 
 
-def open_index(dataset: Dataset) -> ThemeIndex:
-    """The best index that needs neither a download nor minutes of work; it takes seconds, so keep it."""
+def open_index(dataset: Dataset, report: Report = ignore) -> ThemeIndex:
+    """The best index that needs neither a download nor minutes of work; it takes seconds, so keep it.
+
+    The tags are encoded once, which takes some seconds; reports {"stage": "encode", "done", "total"}.
+    """
+    table = TagTable(dataset.catalog, [normalise(word) for word in dataset.catalog.tags.words])
     vectors = kept_vectors(dataset.name, dataset.catalog)
     if vectors is None:
-        return _by_words(dataset, Missing.VECTORS)
+        return ThemeIndex(dataset, table, None, Missing.VECTORS)
     try:
         encode = encoder.load(ignore, fetch=False)
+        meaning = Meaning(lambda texts: encode(texts, ignore), vectors, table.vectors(dataset.name, encode, report))
     except DownloadError:
-        return _by_words(dataset, Missing.ENCODER)
+        return ThemeIndex(dataset, table, None, Missing.ENCODER)
     except MissingLibraryError:
-        return _by_words(dataset, Missing.LIBRARY)
-    return ThemeIndex(vectors, lambda texts: encode(texts, ignore))
+        return ThemeIndex(dataset, table, None, Missing.LIBRARY)
+    return ThemeIndex(dataset, table, meaning)
 
 
 def fetch_encoder(report: Report) -> None:
@@ -82,9 +169,3 @@ def fetch_encoder(report: Report) -> None:
     Raises DownloadError, and MissingLibraryError without sentence-transformers.
     """
     encoder.load(report)
-
-
-def _by_words(dataset: Dataset, missing: Missing) -> ThemeIndex:
-    """An index that compares single words."""
-    matrix, encode = tfidf_words(film_texts(dataset.catalog))
-    return ThemeIndex(matrix, encode, missing)

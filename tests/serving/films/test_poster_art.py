@@ -1,15 +1,35 @@
+import random
 import re
 from xml.etree import ElementTree
 
 import pytest
 
-from recsys.serving.films.poster_art import STYLES, UNKNOWN, art, art_url
+from recsys.serving.films import motifs
+from recsys.serving.films.poster_art import SHADE, STYLES, UNKNOWN, WORDS, art, art_url, poster
+
+MOTIFS = {motif for _, drawn in [*STYLES.values(), UNKNOWN] for motif in drawn} | {motif for _, motif in WORDS}
 
 
 @pytest.mark.parametrize("genres", [*STYLES, "", "Children's", "Something new", "Comedy|Drama|Romance"])
 def test_every_genre_has_well_formed_art_of_two_by_three(genres):
-    root = ElementTree.fromstring(art("Any & <Film>", 1999, genres))
-    assert root.attrib["viewBox"] == "0 0 200 300"
+    for year in range(1990, 2000):  # ten compositions
+        root = ElementTree.fromstring(art("Any & <Film>", year, genres))
+        assert root.attrib["viewBox"] == "0 0 200 300"
+
+
+def shows(shape):
+    """Whether the box around a shape reaches into the upper half of the poster."""
+    across, down = ([point[axis] for point in shape.points] for axis in (0, 1))
+    r = shape.radius
+    return max(across) + r > 0 and min(across) - r < 200 and max(down) + r > 0 and min(down) - r < 150
+
+
+@pytest.mark.parametrize("motif", MOTIFS, ids=lambda motif: motif.__name__)
+def test_every_motif_draws_something_where_it_shows(motif):
+    for seed in range(20):
+        shapes = motif(random.Random(seed))
+        assert any(shows(shape) for shape in shapes)
+        assert all(0 < shape.opacity < 1 for shape in shapes)
 
 
 def test_a_film_always_looks_the_same_and_another_one_different():
@@ -17,20 +37,38 @@ def test_a_film_always_looks_the_same_and_another_one_different():
     assert art("Heat", 1995, "Crime") != art("Heat", 1986, "Crime")
 
 
-def test_the_most_telling_genre_decides_whatever_the_order():
-    assert STYLES["Animation"][0] in art("Toy Story", 1995, "Children's|Comedy|Animation")
+def test_films_of_one_genre_are_a_family_but_no_twins():
+    posters = [poster(f"Film number {number}", 2000, "Sci-Fi") for number in range(20)]
+    assert len({len(one.shapes) for one in posters}) >= 5  # drawings
+    assert len({(len(one.background.stops), one.background.radius > 0) for one in posters}) >= 4  # backgrounds
+    assert len({one.background.stops[0][1] for one in posters}) == 20  # colours
+
+
+def test_a_word_of_the_title_is_drawn():
+    full_moon = poster("A Full Moon", 2000, "Comedy")
+    assert any(shape.radius > 29 and shape.opacity == 0.8 for shape in full_moon.shapes)
+    assert len(poster("Winter Rain", 1999, "").shapes) == 60  # sixty strokes; "train" is no rain
+    assert len(poster("The Train", 1999, "").shapes) != 60
+
+
+def test_the_order_of_genres_does_not_matter():
     assert art("Alien", 1979, "Action|Sci-Fi") == art("Alien", 1979, "Sci-Fi|Action")
 
 
 def test_white_words_can_be_read_on_every_colour():
-    """WCAG AA for large type (3:1) where titles begin at the earliest, 45 % down, through the darkening layer."""
-    for colour, _ in [*STYLES.values(), UNKNOWN]:
-        channels = [int(colour[start : start + 2], 16) / 255 * 0.8 + 0.2 for start in (1, 3, 5)]  # under a white motif
-        darkness = 0.58 * (0.45 - 0.22) / (0.58 - 0.22)
-        linear = [(((value * (1 - darkness)) + 0.055) / 1.055) ** 2.4 for value in channels]
-        luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-        assert 1.05 / (luminance + 0.05) >= 3
+    """WCAG AA for large type (3:1) where titles begin at the earliest, 45 % down, through the shade, even on white."""
+    (before, dark), (after, darker), _ = SHADE
+    darkness = dark + (darker - dark) * (0.45 - before) / (after - before)
+    channel = 1 - darkness
+    luminance = ((channel + 0.055) / 1.055) ** 2.4
+    assert 1.05 / (luminance + 0.05) >= 3
 
 
-def test_the_address_needs_no_network():
+def test_the_address_needs_no_network_and_is_short():
     assert re.fullmatch(r"data:image/svg\+xml;base64,[A-Za-z0-9+/=]+", art_url("Heat", 1995, "Crime"))
+    assert max(len(art_url(f"Film {number}", 2000, genre)) for number in range(20) for genre in STYLES) < 40_000
+
+
+def test_turning_keeps_distances():
+    [shape] = motifs.turned([motifs.path([(100, 50), (100, 100)])], 90)
+    assert shape.points == (pytest.approx((150, 100)), pytest.approx((100, 100)))

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys.data.schema import MOVIE_COLUMNS, Catalog
-from recsys.serving.films.search import TitleIndex, names_of, normalise, split_year
+from recsys.serving.films.names import in_figures, names_of, normalise, split_year
+from recsys.serving.films.search import TitleIndex
 
 FILMS = [  # title, year, how often it was watched
     ("Toy Story", 1995, 900),
@@ -122,7 +123,8 @@ def index() -> TitleIndex:
             "the good the bad and the uglly",
             ["The Good, the Bad and the Ugly (Buono, il brutto, il cattivo, Il) (1966)"],
         ),
-        ("twelfmunkis", ["Twelve Monkeys (a.k.a. 12 Monkeys) (1995)"]),
+        ("starwars", ["Star Wars: Episode IV - A New Hope (1977)"]),
+        ("eternl sunshine", ["Eternal Sunshine of the Spotless Mind (2004)"]),
         ("qqqqqqq", []),
     ],
 )
@@ -132,7 +134,7 @@ def test_a_query_finds_what_a_person_meant(index, query, expected):
 
 
 def test_whole_words_go_before_likely_typos(index):
-    assert [film.year for film in index.search("good bad")] == [1966, 2001]  # "Good Dad" is one letter away
+    assert [film.year for film in index.search("good bad")] == [1966]  # not "Good Dad"
 
 
 def test_sure_matches_are_not_padded_with_far_guesses(index):
@@ -143,15 +145,51 @@ def test_one_letter_is_the_beginning_of_popular_films_rather_than_a_word(index):
     assert index.search("t")[0].title == "The Shawshank Redemption"  # not "T-Men"
 
 
-def test_films_left_out_of_training_are_found_with_the_reason_and_cannot_be_selected(index):
+def test_films_left_out_of_training_are_found_under_the_numbers_after_the_items(index):
     film = index.search("unseen")[0]
-    assert (film.item, film.movie_id, film.selectable) == (None, 1001, False)
+    assert (film.item, film.movie_id, film.left_out, film.selectable) == (len(FILMS), 1001, True, False)
     assert film.reason == "too few ratings to learn from"
 
 
-def test_films_that_models_know_are_selectable_by_their_item(index):
+def test_films_that_models_know_have_their_item(index):
     film = index.search("toy story")[0]
-    assert (film.item, film.movie_id, film.selectable, film.reason) == (0, 1, True, "")
+    assert (film.item, film.movie_id, film.left_out, film.selectable, film.reason) == (0, 1, False, True, "")
+
+
+def test_of_equally_good_matches_films_left_out_come_last():
+    index = make_index([("Heat", 1986, 0)], [("Heat", 1972)])
+    assert [film.left_out for film in index.search("heat")] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "text", ["oppenheimer", "poker", "hatrix", "toy store", "seven samurai 3", "dune", "good dad ugly", "duke night"]
+)
+def test_what_is_not_there_is_not_answered_with_something_else(text):
+    there = ["An Open Heart", "Joker", "The Matrix", "Tony Story", "Seven Samurai", "Rune", "Duel", "Dune Night"]
+    index = make_index([(title, 2000, 1) for title in there], [])
+    assert not [film.label for film in index.search(text) if film.sure and text != "dune"]
+
+
+def test_a_film_of_another_year_or_number_is_shown_but_is_no_sure_match(index):
+    assert [(film.year, film.sure) for film in index.search("heat 1986")][:2] == [(1986, True), (1995, False)]
+    assert {film.sure for film in index.search("toy story 7")} == {False}
+    assert index.search("the matrix 1940")[0].label == "The Matrix (1999)"
+
+
+def test_a_year_alone_brings_its_films_the_most_watched_first(index):
+    assert [film.title for film in index.search("1993")] == ["Schindler's List", "Wallace & Gromit: The Wrong Trousers"]
+
+
+def test_a_question_back_may_name_films_that_only_look_alike(index):
+    assert index.search("toe story") == []
+    assert index.nearest("toe story")[0].title == "Toy Story"
+    assert not index.nearest("toe story")[0].sure
+    assert index.nearest("oppenheimer") == index.nearest("") == []
+
+
+def test_the_years_of_the_set_are_those_of_the_films_that_models_know(index):
+    assert index.years == (1947, 2017)
+    assert make_index([("Heat", None, 1)], [("Unseen", 1980)]).years is None
 
 
 def test_without_counts_the_order_is_that_of_the_catalogue_and_left_out_films_come_last():
@@ -257,3 +295,13 @@ def test_a_figure_finds_a_roman_numeral():
     assert index.exact("v for vendetta").title == "V for Vendetta"
     assert index.exact("5 for vendetta") is None
     assert index.exact("malcolm x").title == "Malcolm X"
+
+
+def test_numbers_are_alike_in_words_figures_and_roman_numerals_and_what_stands_before_them_goes():
+    assert in_figures("the godfather part two") == in_figures("the godfather part ii") == "the godfather 2"
+    assert in_figures("kill bill vol 2") == "kill bill 2"
+    assert in_figures("twelve angry men") == "12 angry men"
+    assert in_figures("shrek the third") == "shrek 3"
+    assert in_figures("the third man") == "the third man"
+    assert in_figures("v for vendetta") == "v for vendetta"
+    assert in_figures("part of your world") == "part of your world"

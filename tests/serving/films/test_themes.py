@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from recsys.data.download import DownloadError
+from recsys.data.tags import Tags
 from recsys.errors import MissingLibraryError
 from recsys.serving.films import themes
-from recsys.serving.films.themes import Missing, ThemeIndex, open_index
+from recsys.serving.films.themes import Missing, open_index
 from recsys.text import encoder, films
 from tests import toys
 from tests.models.conftest import words_as_vectors
@@ -29,27 +32,96 @@ def world(tmp_path, monkeypatch):
     return toys.cycle(6)
 
 
+def with_films(world, titles=None, genres=None, years=None, tags=(), counts=None):
+    """The six films with other titles, genres and years; tags: (film, tag) as often as it was given."""
+    movies = world.catalog.movies
+    movies = movies.assign(title=titles or movies["title"], genres=genres or movies["genres"])
+    movies["year"] = movies["year"] if years is None else np.array(years)
+    catalog = replace(world.catalog, movies=movies)
+    return replace(world, catalog=toys.tagged(catalog, Tags.of([(film + 100, tag, 0) for film, tag in tags])))
+
+
+def by_words(world):
+    """The index that knows no encoder."""
+    return open_index(world)
+
+
 def items(found):
     return [near.item for near in found]
 
 
-def test_the_nearest_films_come_first_and_equal_ones_by_item():
-    index = ThemeIndex(np.array([[0, 1], [1, 0], [0.6, 0.8], [1, 0]]), lambda texts: np.array([[1.0, 0]]))
-    found = index.search("anything")
-    assert items(found) == [1, 3, 2]  # film 0 has nothing in common with the theme
-    assert [near.cosine for near in found] == [1, 1, 0.6]
-    assert items(index.search("anything", limit=1)) == [1]
+def test_films_with_the_tag_come_first_and_the_more_often_it_was_given_the_earlier(world):
+    tagged = with_films(world, tags=[(4, "time travel"), (2, "time travel"), (2, "time travel"), (1, "time")])
+    found = by_words(tagged).search("a film about time travel")
+    assert items(found)[:2] == [2, 4]
+    assert found[0].because == ("time travel",)
 
 
-@pytest.mark.parametrize("theme", ["", "   ", "\n\t"])
-def test_no_theme_finds_nothing_and_does_not_wake_the_encoder(theme):
-    assert ThemeIndex(np.eye(2), None).search(theme) == []
+def test_a_film_with_something_of_everything_beats_one_with_much_of_one_thing(world):
+    tags = [(0, "rain")] * 9 + [(1, "rain"), (1, "detective")] + [(2, "detective")] * 9
+    assert items(by_words(with_films(world, tags=tags, genres=["Drama"] * 6)).search("rainy detectives"))[0] == 1
 
 
-def test_only_so_much_of_a_theme_is_read():
-    read = []
-    ThemeIndex(np.eye(2), lambda texts: read.extend(texts) or np.eye(2)[:1]).search("word " * 10_000)
-    assert [len(text) for text in read] == [themes.LONGEST]
+def test_words_are_compared_whole(world):
+    tagged = with_films(world, titles=["Heart", "Warm", "Softwares", "Partner", "Car", "Spya"], genres=[""] * 6)
+    for theme in ("art", "war", "ware", "part", "spy"):
+        assert by_words(tagged).search(theme) == []
+
+
+def test_endings_do_not_matter(world):
+    tagged = with_films(world, genres=[""] * 6, tags=[(3, "spies"), (2, "robot")])
+    assert items(by_words(tagged).search("spy")) == [3]
+    assert items(by_words(tagged).search("robots")) == [2]
+
+
+def test_a_title_counts_less_than_a_tag_or_a_genre(world):
+    tagged = with_films(world, titles=["Horror", *"BCDEF"], genres=["Comedy", "Horror"] * 3, tags=[(2, "horror")])
+    assert items(by_words(tagged).search("horror"))[-1] == 0
+
+
+@pytest.mark.parametrize(
+    ("theme", "expected"),
+    [
+        ("horror from the 80s", [1]),
+        ("horror of the nineties", [3]),
+        ("1980s horror", [1]),
+        ("horror 1995", [3]),
+        ("2010s", [5]),
+        ("00s", [4]),
+    ],
+)
+def test_years_are_kept_to(world, theme, expected):
+    years = [1975, 1984, 1991, 1995, 2003, 2012]
+    assert items(by_words(with_films(world, years=years)).search(theme)) == expected
+
+
+def test_genres_are_known_by_other_names(world):
+    tagged = with_films(world, genres=["Sci-Fi", "Film-Noir", "Children|Animation", "Drama", "Drama", "Drama"])
+    for theme, film in (("science fiction", 0), ("sci-fi", 0), ("noir", 1), ("film noir", 1), ("cartoon for kids", 2)):
+        assert items(by_words(tagged).search(theme)) == [film]
+
+
+def test_films_for_children_come_behind_unless_they_are_asked_for(world):
+    genres = ["Mystery|Children", "Mystery", "Drama", "Drama", "Drama", "Drama"]
+    index = by_words(with_films(world, genres=genres))
+    assert items(index.search("mystery")) == [1, 0]
+    assert items(index.search("mystery for kids"))[0] == 0
+
+
+def test_of_equally_good_films_the_better_known_comes_first(world):
+    known = with_films(world)
+    known.__dict__["counts"] = np.array([1, 1, 1, 1, 1, 50])
+    assert items(by_words(known).search("horror")) == [5, 1, 3]
+
+
+@pytest.mark.parametrize("theme", ["", "   ", "\n\t", "qqqq", "the of", "!!", "(", "\0", "x" * 9_999])
+def test_what_says_nothing_finds_nothing(world, theme):
+    assert by_words(world).search(theme) == []
+
+
+def test_only_so_much_of_a_theme_is_read(world):
+    assert items(by_words(world).search(" " * 900 + "horror " + "x " * 900, limit=1)) == [1]
+    assert by_words(world).search("x " * themes.LONGEST + "horror") == []
 
 
 def test_films_that_were_encoded_are_compared_by_meaning(world):
@@ -57,6 +129,33 @@ def test_films_that_were_encoded_are_compared_by_meaning(world):
     index = open_index(world)
     assert index.missing is Missing.NOTHING
     assert {item % 2 for item in items(index.search("Horror", limit=3))} == {1}
+
+
+def test_the_encoder_finds_tags_that_mean_the_same(world, monkeypatch):
+    def synonyms(texts, report):
+        return words_as_vectors([text.replace("sleuth", "detective") for text in texts], report)
+
+    tagged = with_films(world, genres=["Drama"] * 6, tags=[(film, "sleuth") for film in (2, 4, 5)])
+    films.film_vectors(tagged.name, tagged.catalog)
+    monkeypatch.setattr(encoder, "load", lambda report, fetch=True: synonyms)
+    found = open_index(tagged).search("detective", limit=3)
+    assert set(items(found)) == {2, 4, 5}
+    assert found[0].because == ("sleuth",)
+
+
+def test_the_tags_are_read_by_the_encoder_once(world, monkeypatch):
+    read = []
+
+    def counting(texts, report):
+        read.append(list(texts))
+        return words_as_vectors(texts, report)
+
+    tagged = with_films(world, tags=[(film, "dreamlike") for film in (1, 2, 3)] + [(1, "my own note")])
+    films.film_vectors(tagged.name, tagged.catalog)
+    monkeypatch.setattr(encoder, "load", lambda report, fetch=True: counting)
+    for _ in range(2):
+        open_index(tagged)
+    assert read == [["dreamlike"]]  # and no note of a single person
 
 
 def test_films_that_were_never_encoded_are_compared_by_their_words_and_encoding_is_not_started(world, monkeypatch):
