@@ -1,6 +1,6 @@
 """Films as HTML: cards, rows and lists that align, with words for screen readers. Style: assets/style/nextreel.css."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 
 from pages.shared import words
@@ -10,35 +10,54 @@ from recsys.serving.history import Example
 from recsys.serving.recommend import Recommendation
 
 NOWHERE: Mapping[str, str] = {}
+Figure = Callable[[float], str]  # how a probability is written
 
 
-def card(pick: Recommendation, best: float | None, sites: Mapping[str, str] = NOWHERE, photo: str | None = None) -> str:
+def card(
+    pick: Recommendation,
+    best: float | None,
+    sites: Mapping[str, str] = NOWHERE,
+    photo: str | None = None,
+    figure: Figure = words.fine_percent,
+) -> str:
     """A recommended film: poster, probability, genres, links. `best`: the first one's probability."""
     genres = escape(words.genres(pick.film.genres)) or "&nbsp;"
     about = f'<div class="nr-quiet nr-one">{genres}</div>{_links(pick.film, sites)}'
-    probability = _probability(pick.probability, best)
+    probability = _probability(pick.probability, best, figure)
     return f'<div class="nr-card">{_poster(pick.film, pick.rank, photo)}{probability}{about}</div>'
 
 
 def line(
-    number: int, film: Film, probability: float | None, best: float | None, sites: Mapping[str, str] = NOWHERE
+    number: int,
+    film: Film,
+    probability: float | None,
+    best: float | None,
+    sites: Mapping[str, str] = NOWHERE,
+    figure: Figure = words.fine_percent,
+    note: str = "",
 ) -> str:
-    """A film as one row of a list, with its rank or position; `best`: the probability that fills the bar."""
-    about = escape(_about(film)) + _links(film, sites)
-    return f'<div class="nr-line">{_row(number, film, about)}{_probability(probability, best)}</div>'
+    """A film as one row of a list, with its rank or position; `best`: the probability that fills the bar.
+
+    note: a sentence below the film.
+    """
+    about = escape(_about(film)) + _links(film, sites) + _note(note)
+    return f'<div class="nr-line">{_row(number, film, about)}{_probability(probability, best, figure)}</div>'
 
 
-def watched(number: int, film: Film, latest: bool) -> str:
-    """A film of the visitor's own sequence."""
+def watched(number: int, film: Film, latest: bool, note: str = "") -> str:
+    """A film of the visitor's own sequence; note: a sentence below it."""
     tag = f'<span class="nr-tag">{words.LATEST}</span>' if latest else ""
-    quiet = f"{film.year or ''}{tag}"
+    quiet = f"{film.year or ''}{tag}{_note(note)}"
     return f'<div class="nr-line">{_row(number, film, quiet)}</div>'
 
 
 def example(example: Example, films: Iterable[Film]) -> str:
-    """A ready-made sequence: what it is, and its films as a strip."""
-    strip = "".join(_thumbnail(film, film.label) for film in films)
-    return f'{_text(example.name, escape(example.description))}<div class="nr-strip">{strip}</div>'
+    """A ready-made sequence: what it is, and its films as a strip and by their titles."""
+    shown = list(films)
+    strip = "".join(_thumbnail(film) for film in shown)
+    titles = escape(" · ".join(film.title for film in shown))
+    text = _text(example.name, escape(example.description))
+    return f'{text}<div class="nr-strip">{strip}</div><div class="nr-quiet">{titles}</div>'
 
 
 def column(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: int) -> str:
@@ -137,11 +156,16 @@ def _links(film: Film, sites: Mapping[str, str]) -> str:
     return f'<span class="nr-links">{links}</span>' if links else ""
 
 
-def _probability(probability: float | None, best: float | None) -> str:
+def _note(text: str) -> str:
+    """A sentence on a line of its own, whole however long it is."""
+    return f'<span class="nr-note">{escape(text)}</span>' if text else ""
+
+
+def _probability(probability: float | None, best: float | None, figure: Figure) -> str:
     """A probability as a bar and a figure; nothing where the model has none."""
     if probability is None or not best:
         return ""
-    return _bar(probability / best, words.percent(probability))
+    return _bar(min(probability / best, 1.0), figure(probability))
 
 
 def _bar(share: float, figure: str) -> str:

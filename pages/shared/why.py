@@ -51,7 +51,7 @@ def stands(standing: Standing, model: str) -> str:
     if standing.probability is None:
         return (words.WHY_FIRST_RANKED if first else words.WHY_RANKED).format(model=model, rank=rank)
     sentence = words.WHY_FIRST if first else words.WHY_STANDS
-    return sentence.format(model=model, rank=rank, probability=words.percent(standing.probability))
+    return sentence.format(model=model, rank=rank, probability=words.fine_percent(standing.probability))
 
 
 def because(found: Explanation, titles: Sequence[str], model: str) -> str:
@@ -101,7 +101,7 @@ def _without(standing: Standing) -> str:
         return words.OUT_WITHOUT
     if standing.probability is None:
         return words.RANK_WITHOUT.format(rank=f"{standing.rank:,}")
-    return words.PROBABILITY_WITHOUT.format(probability=words.percent(standing.probability))
+    return words.PROBABILITY_WITHOUT.format(probability=words.fine_percent(standing.probability))
 
 
 def links(catalog: Catalog, item: int) -> list[str]:

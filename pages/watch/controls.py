@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import loaders
+from pages.shared import recommenders
 from pages.shared import words as common
 from pages.watch import filters
 from recsys.data.schema import Dataset
@@ -11,7 +11,7 @@ from recsys.data.schema import Dataset
 def controls(dataset: Dataset) -> tuple[str, int, str]:
     """Name of the recommender, number of films, cards or list; the filters beside them keep what they are told."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
-        variant = recommender()
+        variant = recommenders.choose(dataset.name, "model")
         k = st.segmented_control(
             common.HOW_MANY, [5, 10, 20], default=10, required=True, key="how_many", persist_state="session"
         )
@@ -26,17 +26,3 @@ def controls(dataset: Dataset) -> tuple[str, int, str]:
         filters.choose(dataset)
         filters.unwanted(dataset)
     return variant, k, view
-
-
-def recommender() -> str:
-    """The selector of the recommender, by name."""
-    known = loaders.recommenders()
-    return st.selectbox(
-        common.MODEL,
-        list(known),
-        index=list(known).index(loaders.FIRST_MODEL),
-        format_func=lambda name: known[name].title,
-        key="model",
-        width=190,
-        persist_state="session",
-    )

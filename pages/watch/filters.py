@@ -11,7 +11,8 @@ from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from pages.shared import loaders, sequence
 from pages.shared import words as common
-from pages.watch import words
+from pages.watch import ratings, words
+from pages.watch.popovers import content, popover
 from recsys.data.schema import Dataset
 from recsys.serving.filters import KNOWN, Facts, Filters, too_strict
 from recsys.serving.recommend import Request
@@ -22,16 +23,16 @@ def chosen() -> Filters:
     return st.session_state.setdefault("filters", Filters())
 
 
-def request(films: tuple[int, ...], k: int) -> Request:
+def request(dataset: Dataset, films: tuple[int, ...], k: int) -> Request:
     """What is wanted: k films after the visitor's, among those that may be recommended."""
-    return Request(films, k, chosen(), st.session_state.unwanted)
+    return Request(films, k, chosen(), st.session_state.unwanted, ratings.given(dataset, films))
 
 
-def among() -> str:
-    """The films that compete, in words: the probabilities of all of them add up to 100 %."""
-    if chosen().narrow or st.session_state.unwanted:
-        return words.AMONG_ALLOWED
-    return words.AMONG_UNWATCHED if chosen().hide_seen else words.AMONG_ALL
+def among(request: Request) -> str:
+    """Which films a list is chosen from, as words.PROBABILITIES has it: their probabilities add up to 100 %."""
+    if request.filters.narrow or request.unwanted:
+        return "allowed"
+    return "unwatched" if request.filters.hide_seen and request.history else "all"
 
 
 def choose(dataset: Dataset) -> None:
@@ -39,7 +40,7 @@ def choose(dataset: Dataset) -> None:
     count = len(chosen().active)
     panel = _popover(words.FILTERS_ON.format(n=count) if count else words.FILTERS, "filters_open", "tune")
     if panel.open:
-        with panel:
+        with panel, content("filters_open"):
             _controls(loaders.facts(dataset.name))
     if count:
         reset_button("reset", label=f"*{words.RESET}*", type="tertiary")
@@ -50,7 +51,7 @@ def _popover(label: str, key: str, icon: str) -> PopoverContainer:
     state = st.session_state
     if not state.get(key):
         state[f"{key}_label"] = label
-    return st.popover(state[f"{key}_label"], icon=f":material/{icon}:", key=key, on_change="rerun")
+    return popover(state[f"{key}_label"], key, icon)
 
 
 def _controls(known: Facts) -> None:
@@ -148,7 +149,7 @@ def unwanted(dataset: Dataset) -> None:
         return
     panel = _popover(words.UNWANTED.format(n=len(items)), "unwanted_open", "thumb_down")
     if panel.open:
-        with panel:
+        with panel, content("unwanted_open"):
             st.caption(words.UNWANTED_HELP)
             for item in items:
                 _take_back(dataset, item)

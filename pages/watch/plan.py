@@ -1,8 +1,10 @@
-"""An evening of five films, planned by the recommender; a film can be turned down, and the rest is planned again.
+"""An evening of some films, planned by the recommender; a film can be turned down, and the rest is planned again.
 
-Session state: evening (what the plan is for; the steps that were kept; the items that were turned down).
+Session state: evening (what the plan is for; the steps that were kept; the items that were turned down) ·
+evening_films (how many).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -10,16 +12,19 @@ import streamlit as st
 from pages.shared import cards, errors, loaders, sequence
 from pages.shared import words as common
 from pages.watch import words
-from recsys.serving.plan import FILMS, Step, plan
+from recsys.data.schema import Film
+from recsys.serving.plan import FILMS, Step, plan, reasons
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
+
+LENGTHS = (2, 3, 4, 5)  # films
 
 
 @dataclass(frozen=True)
 class Evening:
     """What the visitor has decided about the plan so far."""
 
-    of: tuple[str, tuple[int, ...]]  # the predictor's key and the sequence; other ones begin another evening
+    of: tuple[str, Request]  # the predictor's key and what was asked of it; another one begins another evening
     kept: tuple[Step, ...] = ()
     rejected: tuple[int, ...] = ()
 
@@ -32,41 +37,54 @@ def panel(predictor: Predictor, request: Request) -> None:
         if not opened.open:
             return
         st.caption(words.PLAN_HELP)
+        length = choose_length()
         evening = tonight(predictor, request)
-        steps = [*evening.kept, *rest_of(evening, predictor, request)]
-        rows(predictor, evening, steps)
-        say(predictor, steps)
+        steps = planned(predictor, request, length, evening.rejected, evening.kept[:length])
+        rows(predictor, request, evening, steps)
+        say(predictor, steps, length)
         decide(evening, steps, request.history)
 
 
+def choose_length() -> int:
+    """How many films the evening has."""
+    return st.segmented_control(
+        words.PLAN_LENGTH, LENGTHS, default=FILMS, required=True, key="evening_films", persist_state="session"
+    )
+
+
 def tonight(predictor: Predictor, request: Request) -> Evening:
-    """The evening of this sequence; a new one when the sequence, the data or the recommender has changed."""
-    evening, of = st.session_state.get("evening"), (predictor.key, request.history)
+    """The evening of this sequence; a new one when the sequence, the filters, the data or the recommender changed."""
+    evening, of = st.session_state.get("evening"), (predictor.key, replace(request, k=0))
     if evening is None or evening.of != of:
         evening = st.session_state.evening = Evening(of)
     return evening
 
 
-def rest_of(evening: Evening, predictor: Predictor, request: Request) -> list[Step]:
-    """The films after those that were kept."""
-    watched = (*request.history, *(step.item for step in evening.kept))
-    return planned(predictor, replace(request, history=watched), FILMS - len(evening.kept), evening.rejected)
+@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=loaders.BY_KEY)
+def planned(
+    predictor: Predictor, request: Request, length: int, rejected: tuple[int, ...], kept: tuple[Step, ...]
+) -> list[Step]:
+    """`plan`, kept."""
+    return plan(predictor, request, length, rejected, kept=kept)
 
 
 @st.cache_data(max_entries=128, show_spinner=False, hash_funcs=loaders.BY_KEY)
-def planned(predictor: Predictor, request: Request, length: int, rejected: tuple[int, ...]) -> list[Step]:
-    """`plan`, kept."""
-    return plan(predictor, request, length, rejected)
+def explained(predictor: Predictor, request: Request, items: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """`reasons`, kept."""
+    return reasons(predictor, request, items)
 
 
-def rows(predictor: Predictor, evening: Evening, steps: list[Step]) -> None:
-    """The films in the order of the evening, each with a button that turns it down."""
+def rows(predictor: Predictor, request: Request, evening: Evening, steps: list[Step]) -> None:
+    """The films in the order of the evening, each with its reason and a button that turns it down."""
     best = max((step.probability or 0.0 for step in steps), default=0.0)
+    films = predictor.dataset.catalog.films
+    why = explained(predictor, request, tuple(step.item for step in steps))
     with st.container(key="evening", gap="xsmall"):
-        for number, step in enumerate(steps, start=1):
-            film = predictor.dataset.catalog.films[step.item]
+        for number, (step, spoke_for_it) in enumerate(zip(steps, why, strict=True), start=1):
+            film = films[step.item]
+            reason = because([films[item] for item in spoke_for_it], predictor.title)
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-                st.html(cards.line(number, film, step.probability, best))
+                st.html(cards.line(number, film, step.probability, best, note=reason))
                 st.button(
                     words.NOT_THIS.format(film=common.plain(film.label)),
                     key=f"reject-{step.item}",
@@ -77,19 +95,26 @@ def rows(predictor: Predictor, evening: Evening, steps: list[Step]) -> None:
                 )
 
 
+def because(films: Sequence[Film], model: str) -> str:
+    """The reason for a film: the one or two that spoke for it."""
+    if not films:
+        return words.PLAN_FOR_ANYBODY.format(model=model)
+    return words.PLAN_BECAUSE[len(films)].format(one=films[0].title, two=films[-1].title)
+
+
 def reject(evening: Evening, steps: tuple[Step, ...]) -> None:
     """Keep all but the last of some steps, and never plan that one again tonight."""
     *kept, rejected = steps
     st.session_state.evening = Evening(evening.of, tuple(kept), (*evening.rejected, rejected.item))
 
 
-def say(predictor: Predictor, steps: list[Step]) -> None:
+def say(predictor: Predictor, steps: list[Step], length: int) -> None:
     """What the plan is, and where films are missing."""
     if not steps:
         st.info(words.PLAN_EMPTY)
         return
-    if len(steps) < FILMS:
-        st.caption(words.PLAN_SHORT.format(n=len(steps)))
+    if len(steps) < length:
+        st.caption(words.PLAN_SHORT[min(len(steps), 2)].format(n=len(steps)))
     together = words.PLAN_BY_RANK if steps[0].probability is None else words.PLAN_TOGETHER
     st.caption(common.plain(together.format(model=predictor.title)))
 

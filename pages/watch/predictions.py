@@ -1,17 +1,19 @@
 """The right side of Watch next: the films that a recommender predicts, as cards or as a list."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import streamlit as st
 
-from pages.shared import cards, errors, loaders, sequence, why
+from pages.shared import cards, errors, loaders, recommenders, sequence, why
 from pages.shared import words as common
-from pages.watch import controls, filters, posters, words
+from pages.watch import controls, filters, posters, ratings, words
 from recsys.data.schema import Dataset
-from recsys.errors import RecsysError
 from recsys.serving.films.links import film_links
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Recommendation, Request, recommend
+from recsys.serving.recommend import Recommendation, Request, n_allowed, recommend
+
+LOW = 0.005  # where the first film is less probable, percentages say little: films are compared with the average one
 
 
 @dataclass(frozen=True)
@@ -27,13 +29,27 @@ class Answer:
         """The probability of the first film; None where the recommender gives none."""
         return self.picks[0].probability if self.picks else None
 
+    @property
+    def stands_out(self) -> bool:
+        """Whether the first film is so probable that percentages say something."""
+        return (self.best or 0.0) >= LOW
+
+    @cached_property
+    def n_allowed(self) -> int:
+        """How many films the list was chosen from."""
+        return n_allowed(self.predictor, self.request)
+
+    def figure(self, probability: float) -> str:
+        """A probability as the whole list shows it: "4.2%", or "3.1×" the average film's."""
+        return common.fine_percent(probability) if self.stands_out else common.times(probability * self.n_allowed)
+
 
 @errors.explained()
 def what_comes_next(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     """Controls and predictions; None where no recommender could answer."""
     st.subheader(words.NEXT)
     variant, k, view = controls.controls(dataset)
-    predictor, request = ready(variant, dataset), filters.request(films, k)
+    predictor, request = ready(variant, dataset), filters.request(dataset, films, k)
     answer = Answer(predictor, request, recommend(predictor, request))
     say_before(answer)
     if not answer.picks:
@@ -46,14 +62,12 @@ def what_comes_next(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
 
 
 def ready(variant: str, dataset: Dataset) -> Predictor:
-    """The recommender that was chosen; where it is not trained yet, the fallback, and the page says so."""
-    try:
-        return loaders.predictor(variant, dataset.name)
-    except RecsysError as error:
-        errors.explain(error)
-        fallback = loaders.fallback(dataset.name)
-        st.caption(words.INSTEAD.format(model=fallback.title))
-        return fallback
+    """The recommender that was chosen; where it is not there yet, the fallback, and the page says so."""
+    if predictor := recommenders.predictor(variant, dataset):
+        return predictor
+    fallback = loaders.fallback(dataset.name)
+    st.caption(words.INSTEAD.format(model=fallback.title))
+    return fallback
 
 
 def say_before(answer: Answer) -> None:
@@ -62,6 +76,8 @@ def say_before(answer: Answer) -> None:
         st.caption(words.NEWCOMER.format(model=answer.predictor.title))
     if answer.predictor.model.note:
         st.caption(common.plain(answer.predictor.model.note))
+    if said := ratings.effect(answer.predictor, answer.request.ratings):
+        st.caption(common.plain(said))
 
 
 def say_after(answer: Answer) -> None:
@@ -69,8 +85,14 @@ def say_after(answer: Answer) -> None:
     title = answer.predictor.title
     if answer.best is None:
         st.caption(words.NO_PROBABILITIES.format(model=title))
+        return
+    chosen_from = filters.among(answer.request)
+    if answer.stands_out:
+        meaning = words.PROBABILITIES[chosen_from]
     else:
-        st.caption(words.PROBABILITIES.format(model=title, among=filters.among()))
+        meaning = f"{words.TIMES[chosen_from]} {words.TIMES_MEAN}"
+    meaning = meaning.format(model=title, n=f"{answer.n_allowed:,}", times=answer.figure(answer.best))
+    st.caption(f"{meaning} {words.BARS}")
 
 
 def grid(answer: Answer) -> None:
@@ -80,7 +102,8 @@ def grid(answer: Answer) -> None:
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
         for pick in answer.picks:
             with st.container(gap=None):
-                st.html(cards.card(pick, answer.best, film_links(catalog, pick.item), photos.get(pick.item)))
+                links, photo = film_links(catalog, pick.item), photos.get(pick.item)
+                st.html(cards.card(pick, answer.best, links, photo, answer.figure))
                 actions(answer, pick)
     if photos:
         posters.attribution()
@@ -93,7 +116,7 @@ def listing(answer: Answer) -> None:
         for pick in answer.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
                 links = film_links(catalog, pick.item)
-                st.html(cards.line(pick.rank, pick.film, pick.probability, answer.best, links))
+                st.html(cards.line(pick.rank, pick.film, pick.probability, answer.best, links, answer.figure))
                 actions(answer, pick)
 
 

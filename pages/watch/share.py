@@ -1,30 +1,77 @@
-"""A link to the sequence, and files of it and of its predictions."""
+"""A link to the sequence, a picture of it, and files of it and of its predictions."""
 
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shared import sequence
-from pages.watch import words
+from pages.shared import download, sequence
+from pages.watch import popovers, words
 from pages.watch.predictions import Answer
-from recsys.data.schema import Dataset
-from recsys.serving import export
+from recsys.data.schema import Dataset, Film
+from recsys.serving import export, picture
 
 
 def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """The link and the files, made when the popover is opened."""
-    panel = st.popover(words.SHARE, icon=":material/share:", key="share", on_change="rerun", disabled=not films)
+    """The link, the picture and the files, made when the popover is opened."""
+    panel = popovers.popover(
+        words.SHARE, "share", "share", disabled=not films, first=("file-picture", "file-films-csv")
+    )
     if not (panel.open and films):
         return
-    with panel:
+    with panel, popovers.content("share"):
         st.markdown(f"**{words.LINK}**")
-        page = (st.context.url or "").partition("?")[0]
-        st.code(f"{page}?{urlencode(sequence.address())}", language=None, wrap_lines=True)
+        st.code(link(), language=None, wrap_lines=True)
         st.caption(words.SHARE_HELP)
+        if answer and answer.picks:
+            st.markdown(f"**{words.PICTURE}**")
+            show_picture(dataset, films, answer)
         st.markdown(f"**{words.FILES}**")
         with st.container(horizontal=True, gap="small"):
             files(dataset, films, answer)
         st.caption(words.FILES_HELP)
+
+
+def link() -> str:
+    """The address that brings all of this back."""
+    page = (st.context.url or "").partition("?")[0]
+    return f"{page}?{urlencode(sequence.address())}"
+
+
+def show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
+    """The picture, small, and the button that saves it."""
+    known, model = dataset.catalog.films, answer.predictor.title
+    picks = [
+        (pick.film, "" if pick.probability is None else answer.figure(pick.probability))
+        for pick in answer.picks[: picture.NEXT]
+    ]
+    made = drawn([known[film] for film in films], picks, model, link())
+    titles = ", ".join(film.label for film, _ in picks)
+    st.image(made, width="stretch", alt=words.PICTURE_ALT.format(model=model, films=titles))
+    st.download_button(
+        words.PICTURE_SAVE,
+        made,
+        "nextreel.png",
+        "image/png",
+        key="file-picture",
+        icon=":material/image:",
+        type="tertiary",
+        on_click="ignore",
+    )
+    st.caption(words.PICTURE_HELP)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def drawn(films: list[Film], picks: list[tuple[Film, str]], model: str, address: str) -> bytes:
+    """`picture.png`, kept."""
+    earlier = len(films) - picture.WATCHED
+    said = picture.Words(
+        watched=words.PICTURE_YOURS,
+        earlier=words.PICTURE_MORE.format(n=earlier) if earlier > 0 else "",
+        next=words.PICTURE_NEXT,
+        by=words.PICTURE_BY.format(model=model),
+        link=address,
+    )
+    return picture.png(films, picks, said, download.fonts())
 
 
 def files(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:

@@ -88,7 +88,11 @@ def summary(found: list[Shift], k: int, model: str) -> str:
     counts = Counter(shift.turn for shift in found)
     if set(counts) <= {Turn.STAYED}:
         return words.UNCHANGED.format(k=k, model=model)
-    return ", ".join(words.TURN_COUNTS[turn.value].format(n=counts[turn]) for turn in Turn if counts[turn]) + "."
+    return ", ".join(_counted(turn, counts[turn]) for turn in Turn if counts[turn]) + "."
+
+
+def _counted(turn: Turn, n: int) -> str:
+    return (words.ONE_TURNS if n == 1 else words.TURN_COUNTS)[turn.value].format(n=n)
 
 
 def table(found: list[Shift], films: list[Film]) -> str:
@@ -101,7 +105,7 @@ def _row(shift: Shift, film: Film) -> str:
     text = f'<b>{escape(film.label)}</b><span class="nr-quiet">{escape(turned(shift))}</span>'
     mark = f'<span class="nr-mark" aria-hidden="true">{MARKS[shift.turn]}</span>'
     return (
-        f'<li class="nr-line nr-{shift.turn.value}">{mark}<span class="nr-text">{text}</span>'
+        f'<li class="nr-line nr-{_look(shift)}">{mark}<span class="nr-text">{text}</span>'
         f'<span class="nr-figures">{escape(_probabilities(shift.before, shift.after))}</span></li>'
     )
 
@@ -113,12 +117,36 @@ def turned(shift: Shift) -> str:
         return words.NEWLY_FREE.format(after=after)
     if after is None:
         return words.NO_LONGER.format(before=before)
-    return words.TURNS[shift.turn.value].format(before=before, after=after)
+    return words.TURNS[shift.turn.value].format(before=before, after=after) + _though(shift)
+
+
+def gained(shift: Shift) -> bool | None:
+    """Whether a film is more probable than before; None where nothing can be said."""
+    before, after = shift.before.probability, shift.after.probability
+    return None if before is None or after is None or before == after else after > before
+
+
+def _contrary(shift: Shift) -> bool:
+    """Whether rank and probability went different ways: when all films become less probable, one can still rise."""
+    up, down = {Turn.ENTERED, Turn.ROSE}, {Turn.FELL, Turn.LEFT}
+    more = gained(shift)
+    return (shift.turn in up and more is False) or (shift.turn in down and more is True)
+
+
+def _look(shift: Shift) -> str:
+    """The class of a row: green for what gained, orange for what lost, neither where rank and probability disagree."""
+    return "mixed" if _contrary(shift) else shift.turn.value
+
+
+def _though(shift: Shift) -> str:
+    if not _contrary(shift):
+        return ""
+    return words.THOUGH_MORE if gained(shift) else words.THOUGH_LESS
 
 
 def _probabilities(before: Standing, after: Standing) -> str:
     if before.probability is None or after.probability is None:
         return ""
     return words.PROBABILITY_SHIFT.format(
-        before=common.percent(before.probability), after=common.percent(after.probability)
+        before=common.fine_percent(before.probability), after=common.fine_percent(after.probability)
     )

@@ -5,11 +5,12 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import cards, find, head, loaders, sequence
+from pages.shared import cards, find, head, keyboard, loaders, sequence
 from pages.shared import words as common
-from pages.watch import share, themes, words
+from pages.watch import popovers, ratings, share, themes, words
 from pages.watch.predictions import Answer
 from recsys.data.schema import Dataset
+from recsys.serving import stand_ins
 from recsys.serving.films.search import Found
 
 ROWS = 12  # films of the sequence on one page
@@ -23,30 +24,34 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     head.show_notices()
     show_viewer(films)
     if films:
-        rows(dataset, films)
+        rows(dataset, films, answer)
     else:
         st.caption(words.START)
     tools(dataset, films, answer)
     if not films:
         head.choose_example(dataset)
+    keyboard.place()
 
 
 @st.fragment
 def search(name: str) -> None:
     """The search box; only this part runs again while somebody types."""
-    find.box(name, words.SEARCH, "search", offer, limit=8)
+    find.box(name, words.SEARCH, "search", offer, limit=8, enter=lambda film: take(film.item))
 
 
 def offer(film: Found) -> None:
-    """One film that was found, to add with a click; greyed out with the reason where it cannot be."""
-    reason = words.ALREADY if film.item in st.session_state.films else film.reason
-    find.line(film, f"found-{film.movie_id}", "add", take, (film.item,), reason)
+    """One film that was found, to add with a click; greyed out where it is in the list already."""
+    reason = words.ALREADY if film.item in st.session_state.films else ""
+    note = words.FEW_RATED if film.left_out else ""
+    find.line(film, f"found-{film.movie_id}", "add", take, (film.item,), reason, note)
 
 
 def take(item: int) -> None:
-    """Add a film that was found and empty the search box."""
-    sequence.add(item)
+    """Add a film that was found, empty the search box, and stay in it for the next one."""
+    if item not in st.session_state.films:
+        sequence.add(item)
     st.session_state.search = ""
+    keyboard.focus_on("search")
     st.rerun()  # all of the page, not the search alone
 
 
@@ -57,24 +62,56 @@ def show_viewer(now: tuple[int, ...]) -> None:
         st.caption(common.viewer(viewer.watched, len(now), loaders.data_title(st.session_state.data)))
 
 
-def rows(dataset: Dataset, films: tuple[int, ...]) -> None:
+def rows(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
     """The sequence, oldest first; long ones by pages, the latest page first in sight."""
     pages = -(-len(films) // ROWS)
     page = st.pagination(pages, default=pages, key=f"page-of-{pages}") if pages > 1 else 1
     with st.container(key="sequence", gap="xsmall"):
         for position in range((page - 1) * ROWS, min(page * ROWS, len(films))):
-            row(dataset, films, position)
+            row(dataset, films, position, stand_in(answer.predictor.dataset if answer else dataset, films[position]))
 
 
-def row(dataset: Dataset, films: tuple[int, ...], position: int) -> None:
-    """One film of the sequence with its three buttons."""
+def stand_in(dataset: Dataset, film: int) -> str:
+    """Which films stand in for one that the recommender has not learnt, as a sentence; "" for one that it has."""
+    return words.stands_in(stand_ins.labels(dataset, film))
+
+
+def row(dataset: Dataset, films: tuple[int, ...], position: int, note: str) -> None:
+    """One film of the sequence, how it was liked, and its three buttons. note: a sentence about it."""
     film, last = dataset.catalog.films[films[position]], position == len(films) - 1
     name = common.plain(film.label)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-        st.html(cards.watched(position + 1, film, last))
-        button(words.UP, name, f"up-{position}", "arrow_upward", sequence.move, (position, -1), position == 0)
-        button(words.DOWN, name, f"down-{position}", "arrow_downward", sequence.move, (position, 1), last)
-        button(words.REMOVE, name, f"remove-{position}", "close", sequence.remove, (position,))
+        if ratings.by_stars():
+            with st.container(gap=None):
+                st.html(cards.watched(position + 1, film, last, note))
+                ratings.star_row(film)
+        else:
+            st.html(cards.watched(position + 1, film, last, note))
+            ratings.thumbs(film)
+        button(words.UP, name, f"up-{film.movie_id}", "arrow_upward", move, (position, -1), position == 0)
+        button(words.DOWN, name, f"down-{film.movie_id}", "arrow_downward", move, (position, 1), last)
+        button(words.REMOVE, name, f"remove-{film.movie_id}", "close", remove, (position,))
+
+
+def move(position: int, by: int) -> None:
+    """Move a film; the focus goes along with it, to the other arrow at an end of the list."""
+    movie = movie_at(position)
+    sequence.move(position, by)
+    keyboard.focus_on(*(f"{way}-{movie}" for way in (("up", "down") if by < 0 else ("down", "up"))))
+
+
+def remove(position: int) -> None:
+    """Take a film out; the focus goes to the one that takes its position, else to the last one, else to the search."""
+    n = len(st.session_state.films)
+    after = movie_at(position + 1 if position + 1 < n else position - 1) if n > 1 else None
+    sequence.remove(position)
+    keyboard.focus_on(f"remove-{after}", "search")
+
+
+def movie_at(position: int) -> int:
+    """The MovieLens id of the film at a position; keys are made of it, as positions change."""
+    films = loaders.dataset(st.session_state.data).catalog.films
+    return films[st.session_state.films[position]].movie_id
 
 
 def button(
@@ -92,19 +129,39 @@ def button(
 
 
 def tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """Undo, clear, share, somebody else's films."""
+    """Undo, clear, share, ratings, somebody else's films."""
     with st.container(horizontal=True, gap="small"):
         if films or st.session_state.past:
             undo_and_clear(films)
             share.popover(dataset, films, answer)
+        if films:
+            ratings.settings(answer.predictor if answer else None, answer.request.ratings if answer else ())
+        surprise(dataset, films)
+
+
+def surprise(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """The films of a real person; where there are films already, only after a second click."""
+    if not films:
         st.button(
-            words.SURPRISE_AGAIN if films else words.SURPRISE,
+            words.SURPRISE,
             key="surprise",
             icon=":material/casino:",
-            help=words.SURPRISE if films else None,
+            help=words.SURPRISE_HELP,
             on_click=sequence.surprise,
             args=(dataset,),
         )
+        return
+    panel = popovers.popover(words.SURPRISE, "surprise-open", "casino", words.SURPRISE_HELP)
+    if panel.open:
+        with panel, popovers.content("surprise-open"):
+            st.caption(words.SURPRISE_ASK[min(len(films), 2)].format(n=len(films)))
+            st.button(words.SURPRISE_YES, key="surprise", icon=":material/casino:", on_click=replace, args=(dataset,))
+
+
+def replace(dataset: Dataset) -> None:
+    """Draw a real person; the question stays open for another one."""
+    sequence.surprise(dataset)
+    keyboard.focus_on("surprise")
 
 
 def undo_and_clear(films: tuple[int, ...]) -> None:

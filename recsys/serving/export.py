@@ -89,7 +89,8 @@ def harmless_table(table: pd.DataFrame) -> pd.DataFrame:
 
 def _films(catalog: Catalog, items: Sequence[int]) -> list[dict[str, Any]]:
     """What the catalogue knows of each film; None where it knows nothing."""
-    rows = catalog.movies.iloc[list(items)][list(FILM)].to_dict("records")
+    known = catalog.movies if max(items, default=0) < len(catalog) else catalog.complete.movies
+    rows = known.iloc[list(items)][list(FILM)].to_dict("records")
     return [{name: _known(value) for name, value in row.items()} for row in rows]
 
 

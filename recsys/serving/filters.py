@@ -70,7 +70,7 @@ def facts(dataset: Dataset) -> Facts:
 def allowed(known: Facts, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()) -> np.ndarray:
     """(I,) bool: which films pass every filter and are not `unwanted`; history: items, the newest last."""
     passing = _all(known, list(_masks(known, filters, history).values()))
-    passing[list(unwanted)] = False
+    passing[_items(known, unwanted)] = False
     return passing
 
 
@@ -78,9 +78,14 @@ def too_strict(known: Facts, filters: Filters, history: Sequence[int], unwanted:
     """Where no film is left: the filters of which each alone, if dropped, would let one through."""
     masks = _masks(known, filters, history)
     free = np.ones(len(known.years), bool)
-    free[[*unwanted, *(history if filters.hide_seen else ())]] = False
+    free[_items(known, [*unwanted, *(history if filters.hide_seen else ())])] = False
     without = {name: [mask for other, mask in masks.items() if other != name] for name in masks}
     return [name for name, others in without.items() if (_all(known, others) & free).any()]
+
+
+def _items(known: Facts, films: Sequence[int]) -> list[int]:
+    """Those of some films that are items: I and more are films that training left out, of which no facts are kept."""
+    return [film for film in films if film < len(known.years)]
 
 
 def _all(known: Facts, masks: list[np.ndarray]) -> np.ndarray:
@@ -117,32 +122,44 @@ def _any_of(known: Facts, genres: Sequence[str]) -> np.ndarray:
 
 def _latest(known: Facts, history: Sequence[int]) -> int:
     """The year of the last film that has one; 0 where none has."""
-    return next((int(known.years[item]) for item in reversed(history) if known.years[item]), 0)
+    return next((int(known.years[item]) for item in reversed(_items(known, history)) if known.years[item]), 0)
 
 
-def mmr(known: Facts, items: np.ndarray, scores: np.ndarray, k: int, diversity: float) -> np.ndarray:
+def mmr(items: np.ndarray, scores: np.ndarray, likeness: np.ndarray, k: int, diversity: float) -> np.ndarray:
     """Up to k of `items`, chosen one by one for being good and unlike those already chosen.
 
     Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998) with λ = 1 - diversity. items (n,): best first;
-    scores (n,): theirs, brought to 0…1 here. Films are alike by the cosine of their genres. Diversity 0 keeps the
-    order; the best film always stays first.
+    scores (n,): theirs, brought to 0…1 here; likeness (n, n): how alike they are, 0…1. Diversity 0 keeps the order;
+    the best film always stays first.
     """
     if not len(items):
         return items
     low, high = float(scores.min()), float(scores.max())
     relevance = (scores - low) / ((high - low) or 1.0)
-    similarity = _similarity(known.has[items])
     nearest, chosen = np.zeros(len(items)), np.zeros(0, np.int64)
     for _ in range(min(k, len(items))):
         marginal = (1 - diversity) * relevance - diversity * nearest
         marginal[chosen] = -np.inf
         best = int(marginal.argmax())  # of equals the one that the model puts first
         chosen = np.append(chosen, best)
-        nearest = np.maximum(nearest, similarity[best])
+        nearest = np.maximum(nearest, likeness[best])
     return items[chosen]
 
 
-def _similarity(genres: np.ndarray) -> np.ndarray:
+def alike_by_genres(has: np.ndarray) -> np.ndarray:
     """(n, n) cosines, 0…1, of the genres (n, G) of films; a film without a genre is like no other."""
-    vectors = genres / np.maximum(1.0, np.sqrt(genres.sum(1, keepdims=True)))
-    return vectors @ vectors.T
+    vectors = has / np.maximum(1.0, np.sqrt(has.sum(1, keepdims=True)))
+    return np.asarray(vectors @ vectors.T)
+
+
+def alike_by_vectors(vectors: np.ndarray) -> np.ndarray:
+    """(n, n) cosines of the vectors (n, D) of films, from 0 for the least alike pair to 1 for the most alike.
+
+    What a cosine of 0.4 means differs from model to model; which of these films are the most alike does not.
+    """
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    directions = vectors / np.where(lengths > 0, lengths, 1)
+    cosines = directions @ directions.T
+    pairs = cosines[~np.eye(len(cosines), dtype=bool)]
+    low, high = (float(pairs.min()), float(pairs.max())) if len(pairs) else (0.0, 1.0)
+    return np.clip((cosines - low) / ((high - low) or 1.0), 0, 1)

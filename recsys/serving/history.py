@@ -178,7 +178,7 @@ def _usable(index: TitleIndex, title: str) -> list[Found]:
         raise UnknownTitleError(
             f'"{shown}" cannot be used: {called[0].label} has {called[0].reason}; choose another film'
         )
-    nearest = [film for film in index.search(title, limit=20) if film.selectable][:3]
+    nearest = [film for film in index.search(title, limit=20) or index.nearest(title) if film.selectable][:3]
     near = [film.label for film in nearest if film.score > nearest[0].score - WITHIN]
     advice = f"did you mean {' or '.join(near)}?" if near else "check the spelling, or search for it in the app"
     raise UnknownTitleError(f'no film is called "{shown}"; {advice}')

@@ -12,7 +12,7 @@ from itertools import repeat
 import numpy as np
 
 from recsys.ranking.ranking import Ranking
-from recsys.serving.films.series import same_series
+from recsys.serving.films.franchises import same_series
 from recsys.serving.insight.explain import explain
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, hidden_mask, items_of, rankings_without
@@ -56,7 +56,7 @@ def plan(
     """Up to `length` films to watch one after another: the likeliest sequence that a beam search finds.
 
     It begins with `kept`. The filters of the request apply, k and diversity do not. Films that were watched, are
-    unwanted or `rejected` are not planned, and of no series more than one film, see `series`. Scores without
+    unwanted or `rejected` are not planned, and of no series more than one film, see `franchises`. Scores without
     probabilities cannot be added up: then each film is simply the best after the one before it. Fewer films come back
     when they run out. Raises ServingError and ScoreError as `recommend` does.
     """
@@ -67,9 +67,7 @@ def plan(
         histories = [[*request.history, *path.items] for path in paths]
         masks = [_without_series(predictor, hidden, path.items) for path in paths]
         rankings = rankings_without(predictor, histories, masks, repeat(request.ratings))
-        longer = [
-            path.extended(step) for path, one in zip(paths, rankings, strict=True) for step in _next(one, width)
-        ]
+        longer = [path.extended(step) for path, one in zip(paths, rankings, strict=True) for step in _next(one, width)]
         if not longer:
             break
         paths = sorted(longer, key=lambda path: -path.log_probability)[:width]
@@ -77,7 +75,7 @@ def plan(
 
 
 def reasons(predictor: Predictor, request: Request, items: Sequence[int]) -> list[tuple[int, ...]]:
-    """For each film of a plan the films that spoke for it the most, the strongest first: watched ones or planned before.
+    """For each film of a plan those that spoke for it the most, the strongest first: watched ones or planned before.
 
     None for a film that the model would show to anybody. Raises ServingError and ScoreError as `recommend` does.
     """

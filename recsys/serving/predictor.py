@@ -107,4 +107,9 @@ def variants_with(capability: Callable[[Recommender], bool]) -> tuple[Variant, .
 
 def trained(dataset_name: str) -> list[Variant]:
     """The recommenders whose weights for a data set are there: shipped, or made on this machine."""
-    return [variant for variant in variants() if store.find(variant.name, dataset_name) is not None]
+    return [variant for variant in variants() if is_there(variant.name, dataset_name)]
+
+
+def is_there(variant_name: str, dataset_name: str) -> bool:
+    """Whether a recommender can be loaded for a data set, without being fitted first."""
+    return store.find(variant_name, dataset_name) is not None

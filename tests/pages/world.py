@@ -18,11 +18,16 @@ from recsys.data.schema import Catalog, Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.bert4rec import Bert4RecConfig
-from recsys.serving.history import EXAMPLES
 from recsys.training.loop import Schedule
 from tests import toys
 
-TITLES = [title for _, titles in EXAMPLES.values() for title in titles]
+TITLES = [  # three ready-made lists that older sets have, too
+    *("Star Wars (1977)", "Star Wars: Episode IV - A New Hope (1977)", "Blade Runner (1982)", "Alien (1979)"),
+    *("The Terminator (1984)", "Back to the Future (1985)", "Twelve Monkeys (1995)"),
+    *("Aladdin (1992)", "The Lion King (1994)", "Beauty and the Beast (1991)", "Pinocchio (1940)", "Toy Story (1995)"),
+    *("GoodFellas (1990)", "Reservoir Dogs (1992)", "Pulp Fiction (1994)", "Seven (1995)", "Heat (1995)"),
+    "Fargo (1996)",
+]
 TITLES += [f"Film {number} (2000)" for number in range(len(TITLES), 30)]
 RARE = "Rare Bird (1999)"
 SIZES = Bert4RecConfig(

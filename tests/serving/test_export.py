@@ -28,6 +28,13 @@ def read(text):
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+def test_films_that_training_left_out_are_in_the_files_too(catalog):
+    left_out = toys.catalog(1).movies.assign(title="Rare Bird", movie_id=77)
+    rows = read(export.films_csv(Catalog(catalog.movies, left_out), [4, 0]))
+    assert [(row["title"], row["movie_id"]) for row in rows] == [("Rare Bird", "77"), ("Amélie 八月", "100")]
+    assert export.films_csv(catalog, []).count("\n") == 1
+
+
 def test_a_sequence_keeps_its_order_and_what_is_known_of_each_film(catalog):
     first, second = read(export.films_csv(catalog, [2, 0]))
     assert (first["position"], first["title"], first["imdb_id"], first["tmdb_id"]) == (

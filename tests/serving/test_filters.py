@@ -106,8 +106,9 @@ def test_the_span_of_years_leaves_out_what_is_unknown(world):
 
 def test_mmr_trades_relevance_for_difference_as_worked_by_hand(world):
     # Relevance 1, 0.8, 0.4, 0; films 0 and 5 are alike (1), film 1 is half a comedy (1/√2), film 3 is like no other.
-    known, items, scores = filters.facts(world), np.array([0, 5, 1, 3]), np.array([5.0, 4.0, 2.0, 0.0])
-    chosen = [filters.mmr(known, items, scores, 4, diversity).tolist() for diversity in (0, 0.5, 1)]
+    items, scores = np.array([0, 5, 1, 3]), np.array([5.0, 4.0, 2.0, 0.0])
+    likeness = filters.alike_by_genres(filters.facts(world).has[items])
+    chosen = [filters.mmr(items, scores, likeness, 4, diversity).tolist() for diversity in (0, 0.5, 1)]
     assert chosen[0] == [0, 5, 1, 3]
     # After film 0: 5 → 0.4 - 0.5 = -0.1; 1 → 0.2 - 0.354 = -0.154; 3 → 0. Then 5 (-0.1) before 1 (-0.154).
     assert chosen[1] == [0, 3, 5, 1]
@@ -126,7 +127,7 @@ def test_a_diverse_list_holds_no_film_twice_and_begins_with_the_best(scores, k, 
     catalog = Catalog(toys.catalog(len(scores)).movies.assign(genres=genres), toys.catalog(0).movies)
     known = filters.facts(replace(toys.dataset([[]], n_items=len(scores)), catalog=catalog))
     ordered = np.array(sorted(scores, reverse=True), float)
-    chosen = filters.mmr(known, np.arange(len(scores)), ordered, k, diversity).tolist()
+    chosen = filters.mmr(np.arange(len(scores)), ordered, filters.alike_by_genres(known.has), k, diversity).tolist()
     assert len(chosen) == len(set(chosen)) == min(k, len(scores))
     assert chosen[:1] == [0][: len(chosen)]
     if diversity == 0:
@@ -140,6 +141,34 @@ def test_a_probability_is_the_share_among_the_films_that_a_filter_allows(world):
     assert [(film.rank, film.item) for film in shown] == [(1, 5), (2, 0)]
     share = everything[5] + everything[0]
     assert [film.probability for film in shown] == pytest.approx([everything[5] / share, everything[0] / share])
+
+
+def test_vectors_are_alike_by_their_angle_from_the_least_alike_pair_to_the_most_alike():
+    vectors = np.array([[2.0, 0.0], [3.0, 0.0], [1.0, 1.0], [0.0, 5.0]])  # the cosines of pairs: 1, 1/√2, 0
+    likeness = filters.alike_by_vectors(vectors)
+    assert likeness[0] == pytest.approx([1, 1, 0.5**0.5, 0])
+    assert likeness == pytest.approx(likeness.T)
+    assert filters.alike_by_vectors(vectors[:1]).tolist() == [[1.0]]
+    assert np.isfinite(filters.alike_by_vectors(np.zeros((3, 2)))).all()
+
+
+class Embedded(Given):
+    has_item_embeddings = True
+
+    def item_embeddings(self):
+        return np.array([[1, 0], [0, 1], [1, 0.1], [1, 0], [0, 1], [1, 0]], np.float32)
+
+
+def test_variety_goes_by_the_models_own_vectors_where_it_has_some(world):
+    wishes, scores = Request((), 2, Filters(diversity=0.5)), [5, 0, 4, 4.5, 2, 3]
+    assert [one.item for one in recommend(predictor(world, Given(scores)), wishes)] == [0, 3]  # a comedy, a horror film
+    assert [one.item for one in recommend(predictor(world, Embedded(scores)), wishes)] == [0, 4]
+
+
+def test_films_that_training_left_out_do_not_disturb_the_filters(world):
+    known, left_out = filters.facts(world), 6
+    assert passing(world, [4, 1, left_out], no_newer=True) == [0, 1, 5]
+    assert filters.too_strict(known, Filters(years=(1, 2)), [left_out], [left_out]) == ["years"]
 
 
 def test_diversity_reorders_what_recommend_gives(world):

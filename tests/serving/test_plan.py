@@ -1,14 +1,24 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from recsys.data.schema import Queries
+from recsys.data.schema import Catalog, Queries
 from recsys.serving.filters import Filters
-from recsys.serving.plan import plan
+from recsys.serving.plan import plan, reasons
 from recsys.serving.recommend import Request
 from tests import toys
-from tests.serving.given import Given, predictor
+from tests.serving.given import Given, Pulls, predictor, pulls
 
-WORLD = toys.cycle(n_items=6)
+
+def titled(*titles):
+    """A world of six films of these names."""
+    cycle = toys.cycle(n_items=6)
+    movies = cycle.catalog.movies.assign(title=list(titles))
+    return replace(cycle, catalog=Catalog(movies, cycle.catalog.left_out))
+
+
+WORLD = titled("Casablanca", "Vertigo", "Laura", "Gilda", "Rope", "Notorious")
 
 
 class Cycle(Given):
@@ -80,6 +90,31 @@ def test_a_plan_ends_when_films_run_out_or_are_ruled_out():
 
 def test_a_film_whose_probability_rounds_to_zero_does_not_count_as_certain():
     assert items(evening(Given([2, 1, -9_000, 0, -9_000, -9_000], softmax=True), [0], length=2)) == [1, 3]
+
+
+def test_no_two_films_of_an_evening_are_of_one_series():
+    parts = titled("Rocky", "Rocky II", "Laura", "Rocky Balboa", "Rope", "Gilda")
+    assert items(plan(predictor(parts, Cycle()), Request((5,)), 4)) == [0, 2, 4]
+    assert items(plan(predictor(parts, Cycle()), Request((5,)), 3, rejected=[0])) == [1, 2, 4]
+
+
+def test_what_is_kept_stays_and_the_rest_goes_on_from_it():
+    kept = evening(Cycle(), [5], length=3)[:2]
+    assert items(evening(Cycle(), [5], length=3, rejected=[2], kept=kept)) == [0, 1, 3]
+    assert evening(Cycle(), [5], length=2, kept=kept) == kept
+
+
+def test_each_film_has_its_reason_among_those_watched_or_planned_before_it():
+    model = Pulls(pulls(f0_2=3.0, f1_2=1.0, f2_4=2.0))
+    found = reasons(predictor(WORLD, model), Request((0, 1)), [2, 4])
+    assert found == [(0, 1), (2,)]
+    assert reasons(predictor(WORLD, Cycle()), Request(()), [0]) == [()]  # nothing was watched: it is for anybody
+
+
+def test_a_film_that_was_not_liked_leads_nowhere():
+    request = Request((0, 3), ratings=((3, 2.0),))
+    assert items(plan(predictor(WORLD, Cycle()), request, 1)) == [1]
+    assert items(plan(predictor(WORLD, Cycle()), Request((0, 3)), 1)) == [4]
 
 
 class Fork(Given):

@@ -16,3 +16,14 @@ def test_what_begins_with_a_carriage_return_is_made_harmless():
     heading, cell = download.as_csv(pd.DataFrame({"\r=1": ["\r=1+1"]})).split('"\n')[:2]
     assert heading.startswith("\"'")
     assert cell.startswith("\"'")
+
+
+def test_a_small_table_is_drawn_when_its_picture_is_asked_for():
+    assert download.as_png(pd.DataFrame({"film": ["Amélie"], "rank": [1]}), "hidden-film").startswith(b"\x89PNG")
+
+
+def test_the_fonts_of_the_page_are_still_where_they_used_to_be():
+    """If this fails after an update of Streamlit, pictures still work, but without accents."""
+    found = download.fonts()
+    assert found.title
+    assert found.text

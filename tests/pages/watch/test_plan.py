@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from pages.watch import words
@@ -20,12 +22,32 @@ def test_an_evening_continues_the_list_and_all_of_it_can_be_added(show):
     app = show(s="1-2-3", variant="markov")  # everybody watches the fourth film after the third
     assert not app.exception
     planned = evening(app)
-    assert len(set(planned)) == 5
+    assert len(set(planned)) == 3
     assert not {*planned} & {title[:-7] for title in world.TITLES[:3]}
     assert planned[0] == world.TITLES[3][:-7]
     app.button(key="plan-add").click().run()
     assert films(app).startswith("0 1 2 3")
-    assert len(films(app).split()) == 8
+    assert len(films(app).split()) == 6
+
+
+def test_an_evening_is_as_long_as_is_asked_for_and_says_that_lengths_of_films_are_not_known(show):
+    app = show(s="1-2-3")
+    assert "does not say how long a film is" in said(app)
+    three = evening(app)
+    for length in (5, 2):
+        app.get("button_group")[0].set_value(length).run()
+        assert len(set(evening(app))) == length
+    app.get("button_group")[0].set_value(3).run()
+    assert evening(app) == three
+
+
+def test_each_film_of_an_evening_has_a_reason(show):
+    app = show(s="1-2-3", variant="markov")
+    notes = [re.search(r'nr-note">([^<]*)<', html.value)[1] for html in app.container(key="evening").html]
+    assert notes[0] == words.PLAN_BECAUSE[1].format(one=world.TITLES[2][:-7])  # a chain looks at the latest film alone
+    assert notes[1] == words.PLAN_BECAUSE[1].format(one=evening(app)[0])
+    unmoved = show(s="1-2", variant="popular").container(key="evening").html[0].value
+    assert words.PLAN_FOR_ANYBODY.format(model="Most popular") in unmoved
 
 
 def test_a_film_that_is_turned_down_is_replaced_and_what_stood_before_it_stays(show):
@@ -36,14 +58,16 @@ def test_a_film_that_is_turned_down_is_replaced_and_what_stood_before_it_stays(s
     after = evening(app)
     assert after[:2] == before[:2]
     assert before[2] not in after
-    assert len(after) == 5
+    assert len(after) == 3
     app.button(key="plan-afresh").click().run()
     assert evening(app) == before
 
 
 def test_when_films_run_out_the_evening_says_so(show):
     app = show(s="-".join(str(film + 1) for film in range(28)))
-    assert words.PLAN_SHORT.format(n=2) in said(app)
+    assert words.PLAN_SHORT[2].format(n=2) in said(app)
+    app = show(s="-".join(str(film + 1) for film in range(29)))
+    assert words.PLAN_SHORT[1] in said(app)
     app = show(s="-".join(str(film + 1) for film in range(30)))
     assert words.PLAN_EMPTY in said(app)
     assert app.button(key="plan-add").disabled
@@ -52,4 +76,4 @@ def test_when_films_run_out_the_evening_says_so(show):
 def test_a_recommender_without_probabilities_plans_by_rank(show):
     app = show(s="1-2", variant="popular")
     assert words.PLAN_BY_RANK.format(model="Most popular") in said(app)
-    assert len(evening(app)) == 5
+    assert len(evening(app)) == 3

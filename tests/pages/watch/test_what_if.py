@@ -29,7 +29,7 @@ def test_dropping_the_latest_film_shows_what_would_change_and_the_list_stays(sho
     assert not app.exception
     assert films(app) == "0 1 2"
     assert world.TITLES[2] in tagged(app.html[0].value)  # not watched then, so it comes back as the next
-    assert "came in" in said(app)
+    assert "enters" in said(app)
 
 
 def test_a_film_is_moved_and_the_change_made_real(show):
@@ -69,10 +69,28 @@ def test_shifts_are_told_in_words_and_counted():
         Shift(1, Standing(None, 50, 0.3), Standing(2, 50, 0.1), Turn.ENTERED),
         Shift(2, Standing(2, 50, 0.1), Standing(40, 50, 0.001), Turn.LEFT),
     ]
-    assert what_if.summary(found, 2, "M") == "1 came in, 1 rose, 1 dropped out."
+    assert what_if.summary(found, 2, "M") == "1 enters, 1 rises, 1 drops out."
+    assert what_if.summary([*found, *found], 2, "M") == "2 enter, 2 rise, 2 drop out."
     html = what_if.table(found, [Film(item, SCRIPT, 1999, "") for item in range(3)])
-    assert "rose from 7 to 1" in html
-    assert "came in at 2, as it can now be recommended" in html
-    assert "dropped out, from 2 to 40" in html
+    assert "rises from rank 7 to 1" in html
+    assert "enters at rank 2, as it can now be recommended" in html
+    assert "drops out, from rank 2 to 40" in html
     assert "1.0% → 20.0%" in html
     assert "<script" not in html
+
+
+def test_nothing_is_green_whose_probability_falls():
+    film = [Film(0, "Heat", 1995, "")]
+
+    def row(before, after, turn):
+        return what_if.table([Shift(0, Standing(*before), Standing(*after), turn)], film)
+
+    assert "nr-rose" in row((5, 50, 0.01), (3, 50, 0.02), Turn.ROSE)
+    less = row((5, 50, 0.02), (3, 50, 0.01), Turn.ROSE)  # others fell further
+    assert "nr-mixed" in less
+    assert "nr-rose" not in less
+    assert "rises from rank 5 to 3, though less probable" in less
+    assert "nr-mixed" in row((12, 50, 0.02), (9, 50, 0.01), Turn.ENTERED)
+    assert "though more probable" in row((3, 50, 0.01), (5, 50, 0.02), Turn.FELL)
+    assert "nr-fell" in row((3, 50, 0.02), (5, 50, 0.01), Turn.FELL)
+    assert "nr-rose" in row((5, 50, None), (3, 50, None), Turn.ROSE)  # a recommender without probabilities

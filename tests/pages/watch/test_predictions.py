@@ -1,0 +1,77 @@
+import pytest
+
+from pages.shared import words as common
+from pages.watch import filters, words
+from pages.watch.predictions import LOW, Answer
+from recsys.serving.filters import Filters
+from recsys.serving.recommend import Request, recommend
+from tests import toys
+from tests.pages.reading import said
+from tests.serving.given import Given, predictor
+
+FLAT = predictor(toys.cycle(n_items=1000), Given([0.001 * item for item in range(1000)], softmax=True))
+PEAKED = predictor(toys.cycle(n_items=6), Given([5, 4, 3, 2, 1, 0], softmax=True))
+
+
+def answer(of, **asked):
+    request = Request((0,), **asked)
+    return Answer(of, request, recommend(of, request))
+
+
+def test_percentages_are_shown_where_a_film_stands_out():
+    found = answer(PEAKED)
+    assert found.stands_out
+    assert found.figure(0.636) == "63.6%"
+    assert found.figure(0.00421) == "0.42%"
+
+
+def test_where_none_stands_out_films_are_compared_with_the_average_one():
+    found = answer(FLAT)
+    assert found.best < LOW
+    assert found.n_allowed == 999
+    assert found.figure(1 / 999) == "1.0×"  # the average
+    assert found.figure(found.best) == common.times(found.best * 999) == "1.6×"  # e times the last one
+
+
+def test_the_average_is_that_of_the_films_that_are_allowed():
+    found = answer(FLAT, filters=Filters(genres=("Horror",)), unwanted=(1,))
+    assert found.n_allowed == 499  # every other film; one is unwanted
+    picks = answer(PEAKED, filters=Filters(genres=("Horror",))).picks
+    assert sum(pick.probability for pick in picks) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "among"),
+    [
+        (Request(()), "all"),
+        (Request((0,), filters=Filters(hide_seen=False)), "all"),
+        (Request((0,)), "unwatched"),
+        (Request((0,), filters=Filters(years=(1990, 1999))), "allowed"),
+        (Request((0,), unwanted=(3,)), "allowed"),
+        (Request((0,), filters=Filters(diversity=0.5)), "unwatched"),
+    ],
+)
+def test_the_page_knows_among_which_films_a_list_was_chosen(asked, among):
+    assert filters.among(asked) == among
+
+
+def test_filters_and_percentages_explain_each_other(visit):
+    app = visit(s="1-2-3")
+    app.session_state.filters = Filters(genres=("Horror",))
+    app.run()
+    assert words.PROBABILITIES["allowed"].format(model="BERT4Rec", n=14) in said(app)
+
+
+@pytest.mark.parametrize(
+    ("probability", "shown"),
+    [(0.5, "50.0%"), (0.0421, "4.2%"), (0.00421, "0.42%"), (0.000421, "0.042%"), (1e-5, "0.0010%"), (1e-7, "<0.001%")],
+)
+def test_small_percentages_keep_two_digits(probability, shown):
+    assert common.fine_percent(probability) == shown
+
+
+@pytest.mark.parametrize(
+    ("factor", "shown"), [(1234.5, "1,234×"), (12.3, "12×"), (9.96, "10×"), (1.04, "1.0×"), (0.031, "0.031×")]
+)
+def test_factors_keep_two_digits(factor, shown):
+    assert common.times(factor) == shown

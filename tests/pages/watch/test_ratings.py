@@ -1,0 +1,98 @@
+import pytest
+
+from pages.watch import words
+from recsys.serving.ratings import LIKED, NOT_LIKED
+from tests.pages import world
+from tests.pages.reading import picks, said, titles, watched
+
+
+def told(app):
+    """What the page says that the ratings did."""
+    return "it is not told of the film you disliked" in said(app)
+
+
+def test_a_film_that_was_not_liked_is_left_out_of_what_the_model_is_told(visit):
+    without = picks(visit(s="1-2"))
+    app = visit(s="1-2-11")
+    before = picks(app)
+    app.button(key="dislike-11").click().run()
+    assert not app.exception
+    assert told(app)
+    assert [film for film in picks(app) if film != titles(10)[0]][:8] == [f for f in without if f != titles(10)[0]][:8]
+    assert watched(app) == titles(0, 1, 10)
+    assert titles(10)[0] not in picks(app)  # it was watched, liked or not
+    app.button(key="dislike-11").click().run()
+    assert picks(app) == before
+    assert not told(app)
+
+
+def test_a_liked_film_changes_nothing_for_a_model_that_reads_no_ratings_and_the_page_says_so(visit):
+    app = visit(s="1-2-3")
+    before = picks(app)
+    app.button(key="like-3").click().run()
+    assert picks(app) == before
+    assert words.LIKES_UNREAD.format(model="BERT4Rec") in said(app)
+    assert app.session_state.ratings == {world.TITLES[2]: LIKED}
+    app.button(key="dislike-3").click().run()
+    assert app.session_state.ratings == {world.TITLES[2]: NOT_LIKED}
+
+
+def test_a_model_that_reads_ratings_is_told_them_and_the_page_says_so(visit):
+    app = visit(s="1-2-3")
+    app.selectbox(key="model").set_value("mf-explicit").run()
+    app.button(key="dislike-3").click().run()
+    assert words.RATINGS_READ.format(model="MF on ratings") in said(app)
+    assert not told(app)
+
+
+def test_thumbs_say_what_they_do_to_which_film(visit):
+    app = visit(s="1-2-3")
+    assert "I liked Blade Runner" in app.button(key="like-3").label
+    app.button(key="like-3").click().run()
+    assert "Take back that I liked Blade Runner" in app.button(key="like-3").label
+
+
+def test_stars_are_there_for_whoever_wants_them(visit):
+    app = visit(s="1-2")
+    app.session_state["ratings-open"] = True
+    app.run()
+    next(group for group in app.get("button_group") if group.key == "rate_by").set_value(words.STARS).run()
+    assert not [button for button in app.button if button.key.startswith("like-")]
+    stars = next(group for group in app.get("feedback") or app.get("button_group") if group.key == "stars-2")
+    stars.set_value(0).run()
+    assert not app.exception
+    assert app.session_state.ratings == {world.TITLES[1]: 1.0}
+    assert told(app)
+    app.button(key="ratings-forget").click().run()
+    assert app.session_state.ratings == {}
+    assert not told(app)
+
+
+def test_ratings_outlive_a_change_of_page_and_of_data(visit):
+    world.save(world.build("ml-latest-small", first_id=500))
+    app = visit(s="1-2-3")
+    app.button(key="dislike-2").click().run()
+    app.switch_page("pages/2_compare.py").run().switch_page("pages/1_watch_next.py").run()
+    assert told(app)
+    app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
+    assert app.session_state.ratings == {world.TITLES[1]: NOT_LIKED}
+    assert app.session_state.rated == "501.2"
+
+
+def test_what_a_link_says_of_the_films_is_taken_over(visit):
+    app = visit(s="1-2-3")
+    app.session_state.rated = "2.1~3.5~99.4~nonsense"
+    app.run()
+    assert app.session_state.ratings == {world.TITLES[1]: 1.0, world.TITLES[2]: 5.0}
+    assert app.session_state.rated == "2.1~3.5"
+    app.button(key="like-3").click().run()
+    assert app.session_state.rated == "2.1"
+
+
+@pytest.mark.parametrize("said", ["", "~", ".", "1.9", "1.-3", "x" * 5000])
+def test_no_link_breaks_the_ratings(visit, said):
+    app = visit(s="1-2-3")
+    app.session_state.rated = said
+    app.run()
+    assert not app.exception
+    assert app.session_state.rated == ""

@@ -1,0 +1,59 @@
+from html import unescape
+
+from pages.watch import words
+from recsys.serving import stand_ins
+from tests.pages import world
+from tests.pages.reading import keys, picks, said, watched
+
+RARE = len(world.TITLES) + 1  # the id of the film that training left out
+
+
+def test_a_film_that_few_people_rated_names_those_that_stand_in_for_it(visit):
+    app = visit(s=f"1-{RARE}")
+    assert not app.exception
+    assert watched(app)[1] == world.RARE[:-7]
+    note = unescape(app.container(key="sequence").html[1].value)
+    labels = stand_ins.labels(world.build(), len(world.TITLES))
+    assert words.stands_in(labels) in note
+    assert "\\" not in note
+    assert "Few people" not in app.container(key="sequence").html[0].value
+    assert len(picks(app)) == 10
+
+
+def test_a_model_that_reads_descriptions_needs_nobody_to_stand_in(visit):
+    app = visit(s=f"1-{RARE}")
+    app.selectbox(key="model").set_value("content-tfidf").run()
+    assert not app.exception
+    assert "Few people" not in app.container(key="sequence").html[1].value
+
+
+def test_films_that_stand_in_are_named_as_people_do():
+    assert words.stands_in([]) == ""
+    assert words.stands_in(["A"]) == "Few people rated it, so A stands in for it."
+    assert words.stands_in(["A", "B", "C"]) == "Few people rated it, so A, B and C stand in for it."
+
+
+def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
+    app = visit()
+    assert app.button(key="surprise").label == words.SURPRISE
+    app.button(key="surprise").click().run()
+    drawn = watched(app)
+    assert drawn
+    assert "surprise" not in keys(app)
+    app.session_state["surprise-open"] = True
+    app.run()
+    assert words.SURPRISE_ASK[2].format(n=len(app.session_state.films)) in said(app)
+    assert watched(app) == drawn
+    alone = visit(s="1")
+    alone.session_state["surprise-open"] = True
+    assert words.SURPRISE_ASK[1] in said(alone.run())
+
+
+def test_filters_ratings_and_sharing_work_with_a_film_that_few_people_rated(visit):
+    app = visit(s=f"1-{RARE}", older="true", genres="Horror")
+    app.session_state.filters_open = app.session_state.share = True
+    app.run()
+    assert not app.exception
+    app.button(key=f"dislike-{RARE}").click().run()
+    assert not app.exception
+    assert "Few people" in app.container(key="sequence").html[1].value
