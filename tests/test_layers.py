@@ -23,7 +23,14 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("app",),
 ]
 TORCH_LIVES_IN = ("recsys.models", "recsys.training", "recsys.serving")
-PAGES_MAY_USE = ("recsys.errors", "recsys.paths", "recsys.data", "recsys.serving", "recsys.evaluation")
+PAGES_MAY_USE = (
+    "recsys.errors",
+    "recsys.paths",
+    "recsys.progress",
+    "recsys.data",
+    "recsys.serving",
+    "recsys.evaluation",
+)
 UNPICKLERS = {"pickle", "cPickle", "joblib", "dill", "cloudpickle", "shelve"}
 UNPICKLING_CALLS = {"read_pickle", "to_pickle"}
 

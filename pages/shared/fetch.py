@@ -1,57 +1,99 @@
-"""A data set for a page: opened, or fetched first where it comes by itself."""
+"""Data sets that are not on this machine yet: fetched beside the page, which goes on and looks how far it is."""
 
 from typing import Any
 
 import streamlit as st
 
-from pages.shared import errors, loaders, words
+from pages.shared import errors, loaders, words, work
+from pages.shared.work import share as share  # of a download
+from recsys import paths
 from recsys.data import movielens
 from recsys.data.schema import Dataset
 from recsys.errors import RecsysError
+from recsys.progress import Report
 
 FIRST_SET = movielens.FIRST  # comes with the project; prepared on the first start
+LOOK = 0.1  # seconds between two looks at the first set, which takes about one
 
 
-def open_dataset(name: str) -> Dataset | None:
-    """The data set, fetched first if it is the one that comes by itself; None after having said what to do."""
-    try:
-        return loaders.dataset(name)
-    except RecsysError as error:
+def begin(name: str) -> None:
+    """Start to fetch a data set, unless that goes on already. A download that was called off goes on where it was."""
+
+    def task(report: Report) -> None:
         if name == FIRST_SET:
-            return _fetch(name)
-        errors.explain(error)
-        st.button(words.LOOK_AGAIN, icon=":material/refresh:")
-        return None
+            movielens.ensure(name, report)
+        else:
+            movielens.get(name, report=report)
+
+    work.start(_work(name), task)
 
 
-def _fetch(name: str) -> Dataset | None:
-    """Fetch a data set while the page shows how far it is; a failure is one sentence and a way to try again."""
+def find(name: str) -> work.Work | None:
+    """The fetching of a data set: going on, or ended and not yet forgotten."""
+    return work.find(_work(name))
+
+
+def forget(name: str) -> None:
+    """Drop the news of a fetching that has ended."""
+    work.forget(_work(name))
+
+
+def prepare_first() -> Dataset | None:
+    """The first set, made ready while the page shows how far that is; after a failure, None and a way to try again."""
+    going_on = find(FIRST_SET)
+    if going_on is None:
+        begin(FIRST_SET)
+        going_on = find(FIRST_SET)
+    assert going_on is not None
     bar = st.progress(0.0, words.FETCHING)
-
-    def show(event: dict[str, Any]) -> None:
-        bar.progress(*_progress(event))
-
-    try:
-        movielens.ensure(name, show)
-    except RecsysError as error:
-        bar.empty()
-        errors.explain(error)
-        st.button(words.RETRY, icon=":material/refresh:")
-        return None
+    while not going_on.wait(LOOK):
+        bar.progress(going_on.share(), words.plain(sentence(FIRST_SET, going_on.event, first=True)))
     bar.empty()
-    return loaders.dataset(name)
+    if going_on.error:
+        failed(FIRST_SET, going_on.error)
+        return None
+    forget(FIRST_SET)
+    return loaders.dataset(FIRST_SET)
 
 
-def _progress(event: dict[str, Any]) -> tuple[float, str]:
-    """How full the bar is, and the sentence on it, for one event of `movielens.get`."""
-    if event["stage"] == "note":
-        return 0.0, words.plain(event["text"])
-    if event["stage"] != "download":
-        return 1.0, words.PARSING
-    return share(event), words.FETCHING
+def failed(name: str, error: BaseException) -> None:
+    """Why a data set could not be had, and a way to try again; a bug stays a bug."""
+    if not isinstance(error, RecsysError):
+        forget(name)
+        raise error
+    if name != FIRST_SET:  # which is not fetched: it comes with the project
+        why = words.NOT_FETCHED.format(data=loaders.data_title(name), why=error.message)
+        error = RecsysError(why, error.command)
+    errors.explain(error)
+    st.button(words.RETRY, key=f"retry-{name}", icon=":material/refresh:", on_click=begin, args=(name,))
 
 
-def share(event: dict[str, Any]) -> float:
-    """How much of a download is done, 0…1, as far as it is known."""
-    total = event.get("total") or 0
-    return min(event.get("done", 0) / total, 1.0) if total else 0.0
+def sentence(name: str, event: dict[str, Any], first: bool = False) -> str:
+    """What is being done, after an event of `movielens.get`."""
+    stage, data = event.get("stage"), loaders.data_title(name)
+    if stage == "note":
+        return str(event["text"])
+    if stage == "parse":
+        return words.PARSING.format(data=data)
+    if stage == "keep":
+        return words.KEEPING.format(data=data)
+    if first:
+        return words.FETCHING
+    if stage == "download" and event.get("total"):
+        return words.FETCHED_SO_FAR.format(data=data, done=megabytes(event["done"]), all=megabytes(event["total"]))
+    return words.FETCHED_FROM.format(data=data, host=event["from"]) if event else words.FETCHING_ONE.format(data=data)
+
+
+def begun(name: str) -> int:
+    """The bytes of a download that was called off: what the next one does not have to fetch again."""
+    part = paths.downloads() / name / f"{name}.zip.part"
+    return part.stat().st_size if part.exists() else 0
+
+
+def megabytes(size: int) -> str:
+    """ "5.9": a tenth of a megabyte is enough for everybody."""
+    return f"{size / 1e6:,.1f}" if size < 1e8 else f"{size / 1e6:,.0f}"
+
+
+def _work(name: str) -> str:
+    return f"fetch/{name}"

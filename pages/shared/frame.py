@@ -17,7 +17,7 @@ PAGES = (  # Streamlit leaves the number out of a page's address, and Python mod
 
 def frame() -> st.Page:
     """Set the frame up; returns the page to run."""
-    st.set_page_config(words.APP, str(STYLE / "mark.svg"), layout="wide", initial_sidebar_state="collapsed")
+    st.set_page_config(page_icon=str(STYLE / "mark.svg"), layout="wide", initial_sidebar_state="collapsed")
     st.logo(str(STYLE / "logo.svg"))
     st.html(STYLE / "nextreel.css")
     pages = [
@@ -25,7 +25,9 @@ def frame() -> st.Page:
         for script, title, icon, what_for in PAGES
     ]
     st.session_state.framed = True
-    return st.navigation(pages, position="top")
+    page = st.navigation(pages, position="top")
+    st.set_page_config(words.TAB.format(page=page.title, app=words.APP))  # after the icon, or pages set their own
+    return page
 
 
 def enter() -> None:

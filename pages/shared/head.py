@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared import cards, fetch, loaders, sequence, words
+from pages.shared import cards, getting, loaders, sequence, sets, words
 from pages.shared.frame import WATCH_NEXT
-from recsys.data import movielens
 from recsys.data.schema import Dataset
 from recsys.serving import history
 
@@ -15,27 +14,14 @@ IN_A_LINE = 8  # films of a sequence that are named in one line
 
 def open_page(title: str, what_for: str) -> Dataset | None:
     """Title, what the page is for, and the choice of data; None when the data cannot be had yet."""
-    head, choice = st.columns([3, 1], vertical_alignment="bottom")
+    head, choice = st.columns([2, 1], vertical_alignment="top")
     with head:
         st.title(title)
         st.caption(what_for)
     with choice:
-        choose_data()
-    return fetch.open_dataset(st.session_state.data)
-
-
-def choose_data() -> None:
-    """The selector of the data set; the films go along by title."""
-    options = list(dict.fromkeys([*movielens.prepared_names(), fetch.FIRST_SET, "ml-1m", st.session_state.data]))
-    st.session_state.chosen_data = st.session_state.data
-    st.selectbox(
-        words.DATA,
-        options,
-        key="chosen_data",
-        format_func=loaders.data_title,
-        help=words.DATA_HELP,
-        on_change=sequence.switch_data,
-    )
+        sets.choose()
+    getting.news()
+    return sets.opened(st.session_state.data)
 
 
 def show_notices() -> None:

@@ -1,17 +1,23 @@
-"""The visitor's watch sequence: kept in the session, read once from the address, written back after every run.
+"""The visitor's watch sequence: kept in the session, read from the address, written back after every run.
 
 Session state: data (name of the data set) · films (items, oldest first; None until read) · unwanted (items that are
-not to be recommended) · past (both of them as they were, for undo) · notices (sentences about the address) · carried
-(titles to find again in another data set: films, unwanted) · viewer (the real person whose films were last taken) ·
-seed, draws (of the random generator that draws such a person, and how often it has).
+not to be recommended) · asked (ids of both as a link has them, until films can be looked up) · carried (titles of both
+to find again in another data set) · past (moments before this one, for undo) · left (data set → the moment when it was
+left for another) · been (address → what was there, for Back and Forward) · here (the address that
+was read or written last) · notices (sentences about the address) · viewer (the real person whose films were last taken)
+· seed, draws (of the random generator that draws such a person, and how often it has).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from secrets import randbits
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.shared import address as kept
 from pages.shared import loaders, words
 from pages.shared.fetch import FIRST_SET
 from recsys.data import movielens
@@ -19,43 +25,95 @@ from recsys.data.schema import Dataset
 from recsys.serving import history
 
 UNDO_STEPS = 50
+BACK_STEPS = 200  # addresses of which more is known than they say
+FILMS, UNWANTED = "s", "not"  # the parameters with ids
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A data set and what the visitor has chosen in it; the fields are those of the session."""
+
+    data: str
+    films: tuple[int, ...] | None = None
+    unwanted: tuple[int, ...] = ()
+    asked: tuple[str, str] = ("", "")
+    carried: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
 
 def seed() -> None:
-    """Start a session from the address of the page; does nothing later on."""
-    state = st.session_state
-    if "data" in state:
-        return
-    asked = st.query_params.get("data", FIRST_SET)
+    """Start a session from the address of the page; later on follow the browser's Back and Forward."""
+    state, params = st.session_state, st.query_params.to_dict()
+    if "data" not in state:
+        state.left, state.been, state.here, state.past = {}, {}, urlencode(params), []
+        state.viewer, state.seed, state.draws = None, randbits(32), 0
+        _read(params)
+    elif _went_back() and urlencode(params) != state.here:
+        _return_to(params)
+    elif not params:  # another page: with what was chosen it becomes one step of the browser's history, not two
+        write_address()
+
+
+def _went_back() -> bool:
+    """Whether this run was caused by the browser's Back or Forward."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+def _read(params: kept.Params) -> None:
+    """Take over what an address says."""
+    asked = params.get("data", FIRST_SET)
     known = asked in movielens.SETS or asked in movielens.prepared_names()
-    state.data = asked if known else FIRST_SET
-    state.asked = st.query_params.get("s", "") if known else ""  # as it came; kept until the films can be looked up
-    state.notices = [] if known else [words.STRANGE_DATA]
-    state.films, state.unwanted, state.past, state.carried = None, (), [], ([], [])
-    state.viewer, state.seed, state.draws = None, randbits(32), 0
+    ids = (params.get(FILMS, ""), params.get(UNWANTED, "")) if known else ("", "")
+    _set(Moment(asked if known else FIRST_SET, asked=ids))
+    st.session_state.notices = [] if known else [words.STRANGE_DATA]
+    kept.take(params)
+
+
+def _return_to(params: kept.Params) -> None:
+    """What was there when the visitor was at this address; with the undo of then."""
+    state = st.session_state
+    state.here = urlencode(params)
+    if known := state.been.get(state.here):
+        moment, state.past = known
+        _set(moment)
+        kept.take(params)
+    else:  # of a visit before this one
+        _remember()
+        _read(params)
 
 
 def write_address() -> None:
-    """Put data set and sequence into the address, which a change of page empties."""
-    wanted = address()
+    """Put what was chosen into the address, which a change of page empties."""
+    state, wanted = st.session_state, address()
+    state.here = urlencode(wanted)
+    state.been[state.here] = (_now(), state.past)
+    if len(state.been) > BACK_STEPS:
+        del state.been[next(iter(state.been))]
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
 
 
 def address() -> dict[str, str]:
-    """The query of a link to this sequence: {"data": "ml-100k", "s": "1-260-1196"}, in MovieLens ids."""
+    """The query of a link to all that was chosen: {"data": "ml-100k", "s": "1-260-1196", "n": "5"}, MovieLens ids."""
     state = st.session_state
-    if state.films is not None:
-        return history.to_query(state.data, loaders.dataset(state.data).catalog, state.films)
-    return {"data": state.data} | ({"s": state.asked} if state.asked else {})
+    if state.films is None:
+        found = dict(zip((FILMS, UNWANTED), state.asked, strict=True))
+    else:
+        catalog = loaders.dataset(state.data).catalog
+        ids = (history.to_query(state.data, catalog, items).get("s", "") for items in (state.films, state.unwanted))
+        found = dict(zip((FILMS, UNWANTED), ids, strict=True))
+    chosen = {name: text for name, text in found.items() if text} | kept.choices()
+    return {"data": state.data} | chosen if chosen or state.data != FIRST_SET else {}
 
 
 def films(dataset: Dataset) -> tuple[int, ...]:
     """The visitor's items, oldest first."""
     state = st.session_state
     if state.films is None:
-        found, notices = history.from_query({"data": dataset.name, "s": state.asked}, dataset.catalog)
-        state.films, state.notices = tuple(found), [*state.notices, *notices]
+        read = [history.from_query({"s": ids}, dataset.catalog) for ids in state.asked]
+        (found, notices), (unwanted, _) = read
+        state.films, state.unwanted, state.asked = tuple(found), tuple(unwanted), ("", "")
+        state.notices = [*state.notices, *notices]
     if any(state.carried):
         _unpack(dataset)
     return state.films
@@ -67,10 +125,22 @@ def change(new: Sequence[int]) -> None:
     st.session_state.films, st.session_state.notices = tuple(new), []
 
 
+def _now() -> Moment:
+    """What is there now."""
+    state = st.session_state
+    return Moment(state.data, state.films, state.unwanted, state.asked, state.carried)
+
+
+def _set(moment: Moment) -> None:
+    """Make it what is there now."""
+    state = st.session_state
+    state.data, state.films, state.unwanted = moment.data, moment.films, moment.unwanted
+    state.asked, state.carried, state.notices = moment.asked, moment.carried, []
+
+
 def _remember() -> None:
     """Keep what is there now for `undo`."""
-    state = st.session_state
-    state.past = [*state.past[1 - UNDO_STEPS :], (state.films, state.unwanted)]
+    st.session_state.past = [*st.session_state.past[1 - UNDO_STEPS :], _now()]
 
 
 def add(item: int) -> None:
@@ -115,21 +185,30 @@ def surprise(dataset: Dataset) -> None:
 
 
 def undo() -> None:
-    """Bring back the sequence and the unwanted films as they were before the last change of either."""
-    state = st.session_state
-    if state.past:
-        state.films, state.unwanted = state.past.pop()
+    """Bring back what was there before the last change: films, unwanted films, data set."""
+    past = st.session_state.past
+    if past:
+        _set(past[-1])
+        st.session_state.past = past[:-1]
 
 
 def switch_data() -> None:
-    """Change to the data set that was chosen; the films go along by title."""
-    state = st.session_state
-    if state.films or state.unwanted:
-        known = loaders.dataset(state.data).catalog.films
-        kept = (state.films or (), state.unwanted)
-        state.carried = tuple([known[item].label for item in items] for items in kept)
-    state.data, state.asked, state.films, state.past, state.notices = state.chosen_data, "", None, [], []
-    state.unwanted, state.viewer = (), None
+    """Change to the data set that was chosen: to what was left there, else the films go along by title."""
+    state, now = st.session_state, _now()
+    if state.chosen_data == now.data:
+        return
+    _remember()
+    state.left[now.data], state.viewer = now, None
+    _set(state.left.get(state.chosen_data) or Moment(state.chosen_data, carried=_packed(now)))
+
+
+def _packed(now: Moment) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The titles of the films that go along, and those of the unwanted ones."""
+    if not (now.films or now.unwanted):
+        return now.carried
+    known = loaders.dataset(now.data).catalog.films
+    titles, unwanted = (tuple(known[item].label for item in items) for items in (now.films or (), now.unwanted))
+    return titles, unwanted
 
 
 def _unpack(dataset: Dataset) -> None:
@@ -141,7 +220,7 @@ def _unpack(dataset: Dataset) -> None:
         notice = words.LOST.format(n=lost, all=len(titles), data=loaders.data_title(dataset.name))
         state.notices = [*state.notices, notice]
     state.films, state.unwanted = tuple(dict.fromkeys(kept)), tuple(dict.fromkeys(_found(dataset.name, unwanted)))
-    state.carried = ([], [])
+    state.carried = ((), ())
 
 
 def _found(name: str, titles: Sequence[str]) -> list[int]:

@@ -1,6 +1,7 @@
 """What several pages say, in one place: plain English, ready to translate."""
 
 import re
+from collections.abc import Sequence
 
 APP = "NextReel"
 
@@ -16,17 +17,20 @@ EVALUATION_HELP = "How well each recommender finds the film that people really w
 DATA = "Films from"
 DATA_HELP = "Each data set has its own films and its own trained recommenders."
 FETCHING = "Getting the films ready. This happens once."
-PARSING = "Reading the ratings"
+FETCHING_ONE, FETCHED_FROM = "Fetching {data}", "Fetching {data} from {host}"
+FETCHED_SO_FAR = "Fetching {data}: {done} of {all} MB"
+PARSING, KEEPING = "Reading the ratings of {data}", "Keeping {data}"
 RETRY = "Try again"
 TYPE = "In a terminal, type:"
-LOOK_AGAIN = "Look again"
 NOT_SHOWN = "{n} files cannot be shown"
 STRANGE_DATA = "The link names a data set that does not exist, so this shows the films that come with the app."
 LOST = "{n} of your {all} films are not in {data}."
 
 # The sequence
-SEARCH_HINT = "Type a title"
-NOTHING_FOUND = "No film of this set is called that. Try fewer letters, or another title."
+SEARCH_HINT, SEARCH_HINT_YEARS = "Search {n} films", "Search {n} films, {first}–{last}"
+NOTHING_FOUND = "“{text}” is not among the {n} films of this set."
+NEAREST = "Nearest to it:"
+HAS_IT = "{data} has {film}."
 TAKE = "Start with these *films: {example}*"
 LATEST = "latest"
 
@@ -86,6 +90,41 @@ INSIDE_HELP = (
     "What the network does with your films: what it looks at, what it would put into a gap, what it finds alike."
 )
 
+# Data sets
+SET_IN_MENU = "{data} · films {years}"
+MORE_SETS, SETS_TITLE = "More data sets", "Data sets"
+SETS_HELP = (
+    "What people watched, as GroupLens at the University of Minnesota has published it. Your films go along by title "
+    "when you open another set."
+)
+LEFT_OUT = (
+    "Recommenders learn from the {learnt} films with {fewest} ratings or more. The other {others} can be put into your "
+    "list: the films most like them stand in for them."
+)
+BRIEF = "{n} people are left with fewer than three films: recommenders learn from them, but are not tested on them."
+NO_NETWORK = "No network is trained for it yet; recommenders that need no training are fitted when you choose them."
+TRAINED_FOR = "Trained for it: {models}."
+MANY_NETWORKS = "Trained for it: {models} and {n} more networks."
+SIZE = "{n} MB to fetch."
+CONDITIONS = "For {licence} ([conditions of {data}]({address}))."
+OPEN_NOW = "Open now."
+OPEN_SET, GET_SET, CANCEL_GETTING = "Open *{data}*", "Get it *{data}*", "Cancel *fetching {data}*"
+BEGUN = "{n} MB of it are here already; it goes on from there."
+NOT_FETCHED = "{data} could not be fetched: {why}"
+NOT_HERE = "{data} is not on this machine yet."
+ARRIVED, PUT_AWAY = "{data} is here.", "Not now"
+
+# Recommenders that are not there yet
+MODEL_HELP = "Networks are trained beforehand, for some sets. The others are fitted when you choose them."
+UNTRAINED, UNFITTED = "{model} · not trained", "{model} · not fitted"
+NOT_TRAINED = "{model} is a network, and it has not been trained for {data} yet. Training takes minutes to hours."
+FITS_LONG = "{model} has not been fitted for {data} yet, which takes more than a minute."
+NOT_FITTED = "{model} has not been fitted for {data} yet. That is done once, and kept."
+FIT, FITTING = "Fit {model} ({time})", "Fitting {model} ({time})"
+FITTED_AT_ONCE = "These need seconds, and are fitted when you choose them: {models}."
+CANCEL_FITTING, STOPPING = "Cancel *fitting {model}*", "Stopping"
+AND = "{most} and {last}"
+
 
 def genres(text: str) -> str:
     """ "Action|Sci-Fi" for reading: "Action, Sci-Fi"."""
@@ -118,3 +157,71 @@ def ordinal(n: int) -> str:
 def plain(text: str) -> str:
     """Text with every sign escaped that Markdown would take as its own."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence, none of them Markdown: "A, B and C"."""
+    *most, last = map(plain, names)
+    return AND.format(most=", ".join(most), last=last) if most else last
+
+
+def about(seconds: float) -> str:
+    """A time that nobody knows exactly: "a few seconds", "about 20 seconds", "about 3 minutes"."""
+    if seconds <= 5:
+        return "a few seconds"
+    if seconds < 45:
+        return f"about {max(1, round(seconds / 10)) * 10} seconds"
+    return "about a minute" if seconds < 90 else f"about {round(seconds / 60)} minutes"
+
+
+def fine_percent(probability: float) -> str:
+    """Two digits of small ones: "12.3%", "4.2%", "0.42%", "0.042%"; "<0.001%" below that."""
+    if probability >= 0.01:
+        return f"{probability:.1%}"
+    if probability < 1e-5:
+        return "<0.001%"
+    return f"{100 * probability:#.2g}%"
+
+
+def times(factor: float) -> str:
+    """How many times as much: "120×", "12×", "1.2×", "0.031×"."""
+    return f"{factor:,.0f}×" if factor >= 9.95 else f"{factor:#.2g}×"
+
+
+def years(oldest: int | None, newest: int | None) -> str:
+    """When the films of a set were made: "1919–2000", "to 2019" where nobody knows the first."""
+    if newest is None:
+        return "of unknown years"
+    return f"to {newest}" if oldest is None else f"{oldest}–{newest}"
+
+
+def holds(people: int, films: int) -> str:
+    """What a data set holds: "6,040 people, 3,883 films"."""
+    return f"{people:,} people, {films:,} films"
+
+
+def networks(titles: Sequence[str]) -> str:
+    """Which networks are trained for a data set."""
+    if not titles:
+        return NO_NETWORK
+    if len(titles) <= 3:
+        return TRAINED_FOR.format(models=listed(titles))
+    return MANY_NETWORKS.format(models=", ".join(map(plain, titles[:2])), n=len(titles) - 2)
+
+
+# The frame
+TAB = "{page} · {app}"  # the title of the browser's tab
+
+# The tour
+TOUR = "Take the tour"
+TOUR_NUMBER = "{n} of {all}"
+TOUR_NEXT, TOUR_BACK, TOUR_SKIP, TOUR_DONE = "Next", "Back", "Skip the tour", "Done"
+TOUR_STEPS = (
+    ("Your films.", "Type a title to add a film, or start with a ready-made list. The latest one goes last."),
+    ("What comes next.", "The films you are likely to watch next. Add one, or open its menu to ask why."),
+    ("Order matters.", "Move or drop a film, and the predictions change. Undo or your browser's Back takes it back."),
+    ("More pages.", "Compare recommenders, see how well they do, and look inside the network that predicts."),
+)
+
+
+DOWNLOAD_PICTURE = "Download as a picture: {table}"

@@ -1,0 +1,206 @@
+"""What the address keeps beside data set and films: one line for each choice. To keep another one, add a line to KEPT.
+
+A choice stands in the session under a key, mostly that of a widget. Only what differs from the first state is written,
+so links stay short; what a link says and nobody can choose is passed over.
+
+Session state: at_first (key → a tuple of what the widget said before anybody had touched it; None: not known).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import loaders, words
+from recsys.evaluation import protocols, results
+from recsys.evaluation.studies import studies
+from recsys.serving.filters import KNOWN, Filters
+
+BETWEEN = "~"  # two values of one parameter; no browser writes it as %7E
+MOST = 30  # values of one parameter that are read
+RATINGS = re.compile(r"\d{1,9}\.[1-5](~\d{1,9}\.[1-5]){0,999}")  # film.stars
+INSIDE, LESSON_STEPS = ("lesson", "attention", "blanks", "map"), 9
+EVALUATION = ("leaderboard", "protocols", "measures", "curves", "slices", "calibration", "pair", "person")
+
+Params = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a value is written and read; `read` raises ValueError for what nobody can choose."""
+
+    write: Callable[[Any], str]
+    read: Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A choice: parameter, key in the session ({results_of}: the data set that Evaluation shows), values."""
+
+    parameter: str
+    key: str
+    kind: Kind
+    by_data: bool = False  # what it says at first depends on the data set: once chosen, it is always written
+
+
+def one_of(options: Callable[[], Iterable[Any]]) -> Kind:
+    """One of several."""
+    return Kind(_name, lambda text: _option(text, options()))
+
+
+def some_of(options: Callable[[], Iterable[Any]], most: int) -> Kind:
+    """Some of several, in their order, no more than `most`; none at all is a choice too."""
+
+    def read(text: str) -> list[Any]:
+        known = list(options())
+        return [_option(part, known) for part in _parts(text)[:most]]
+
+    return Kind(lambda chosen: BETWEEN.join(map(_name, chosen)) or BETWEEN, read)
+
+
+def _name(option: Any) -> str:
+    """An option in the address: "Cards" is "cards", "By date" is "by-date"."""
+    return str(option).lower().replace(" ", "-")
+
+
+def _option(text: str, options: Iterable[Any]) -> Any:
+    for option in options:
+        if _name(option) == text:
+            return option
+    raise ValueError(text)
+
+
+def _parts(text: str) -> list[str]:
+    return list(dict.fromkeys(part for part in text.split(BETWEEN)[:MOST] if part))
+
+
+def _years(text: str) -> tuple[int, int]:
+    first, last = (int(year) for year in text.split("-"))
+    if not 1800 <= first <= last <= 2200:
+        raise ValueError(text)
+    return first, last
+
+
+def _genres(text: str) -> tuple[str, ...]:
+    """Any names: another data set may have other genres."""
+    return tuple(part[:40] for part in _parts(text) if part.isprintable())
+
+
+def _tenths(text: str) -> float:
+    if text not in map(str, range(11)):
+        raise ValueError(text)
+    return int(text) / 10
+
+
+def _ratings(text: str) -> str:
+    if not RATINGS.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
+def _recommenders() -> Iterable[str]:
+    return loaders.recommenders()
+
+
+def _measured() -> list[str]:
+    return list(dict.fromkeys(name for name, _ in results.available()))
+
+
+def _protocols() -> Iterable[str]:
+    shown = results_of()
+    return protocols.in_order(protocol for name, protocol in results.available() if name == shown)
+
+
+def _sections() -> Iterable[str]:
+    return (*EVALUATION, "studies") if studies(lambda _: None) else EVALUATION
+
+
+def results_of() -> str:
+    """The data set whose results Evaluation shows; at first the visitor's own, where it has some."""
+    state = st.session_state
+    if "results_of" in state:
+        return str(state.results_of)
+    names = _measured()
+    return state.data if state.data in names or not names else names[0]
+
+
+HOW_MANY = one_of(lambda: (5, 10, 20))
+SWITCH = one_of(lambda: (True, False))
+GENRES = Kind(BETWEEN.join, _genres)
+
+KEPT = (
+    # Watch next
+    Kept("model", "model", one_of(_recommenders), by_data=True),
+    Kept("n", "how_many", HOW_MANY),
+    Kept("view", "view", one_of(lambda: (words.CARDS, words.LIST))),
+    Kept("rated", "rated", Kind(str, _ratings)),
+    # Compare
+    Kept("compare", "compared", some_of(_recommenders, 6), by_data=True),
+    Kept("each", "how_many_each", HOW_MANY),
+    # Evaluation
+    Kept("results", "results_of", one_of(_measured), by_data=True),
+    Kept("protocol", "protocol-{results_of}", one_of(_protocols)),
+    Kept("section", "section", one_of(_sections)),
+    Kept("metric", "metric", one_of(lambda: results.METRICS)),
+    # Inside the model
+    Kept("inside", "inside_section", one_of(lambda: INSIDE)),
+    Kept("step", "lesson_step", one_of(lambda: range(1, LESSON_STEPS + 1))),
+)
+FILTERS = (  # the key is a field of Filters
+    Kept("years", "years", Kind("{0[0]}-{0[1]}".format, _years)),
+    Kept("genres", "genres", GENRES),
+    Kept("without", "without", GENRES),
+    Kept("known", "known", one_of(lambda: KNOWN)),
+    Kept("older", "no_newer", SWITCH),
+    Kept("hide", "hide_seen", SWITCH),
+    Kept("variety", "diversity", Kind(lambda share: str(round(share * 10)), _tenths)),
+)
+
+
+def choices() -> dict[str, str]:
+    """Everything that was chosen, as parameters; what is as at first is left out."""
+    state, now = st.session_state, st.session_state.get("filters", Filters())
+    first = state.setdefault("at_first", {})
+    written = {}
+    for kept in KEPT:
+        key = _key(kept)
+        if key not in state or first.setdefault(key, (state[key],)) == (state[key],):
+            continue
+        written[kept.parameter] = kept.kind.write(state[key])
+        if kept.by_data:
+            first[key] = None
+    active = [kept for kept in FILTERS if kept.key in now.active]
+    return written | {kept.parameter: kept.kind.write(getattr(now, kept.key)) for kept in active}
+
+
+def take(params: Params) -> None:
+    """Choose what parameters say, and all else as at first; call it before any widget is made."""
+    state = st.session_state
+    first = state.setdefault("at_first", {})
+    for kept in KEPT:
+        key = _key(kept)
+        said = _read(kept, params)
+        if said is not None:
+            state[key] = said
+            first.setdefault(key, None)  # not what the widget would have said by itself
+        elif first.get(key):
+            (state[key],) = first[key]
+        else:
+            state.pop(key, None)
+            first.pop(key, None)
+    fields = {kept.key: _read(kept, params) for kept in FILTERS}
+    state.filters = replace(Filters(), **{field: value for field, value in fields.items() if value is not None})
+
+
+def _key(kept: Kept) -> str:
+    return kept.key.format(results_of=results_of()) if "{" in kept.key else kept.key
+
+
+def _read(kept: Kept, params: Params) -> Any:
+    """What the parameters say; None where they say nothing that can be chosen."""
+    try:
+        return kept.kind.read(params[kept.parameter]) if params.get(kept.parameter) else None
+    except ValueError:
+        return None

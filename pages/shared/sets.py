@@ -1,0 +1,203 @@
+"""The data sets: which there are, what each holds, and how one that is not on this machine is had.
+
+Session state: chosen_data (the selector of the data set) · sets_done (a button of the dialog was pressed, so it can
+close).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.shared import errors, fetch, getting, loaders, recommenders, sequence, words
+from recsys.data import movielens, prepared
+from recsys.data.schema import DataError, Dataset
+from recsys.errors import RecsysError
+from recsys.serving.predictor import trained
+
+README = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
+PLAIN_README = ("ml-100k", "ml-1m")  # the others are web pages
+FEWEST_TO_TEST = 3  # films of a person: one to learn from, one to tune on, one to test on
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a data set holds."""
+
+    people: int
+    films: int
+    oldest: int | None  # year of the oldest film, where it is known
+    newest: int | None
+    learnt: int | None = None  # films with ratings enough to be recommended; None: it is not on this machine
+    brief: int = 0  # people with so few films that nothing is tested on them
+
+
+def facts(name: str) -> Facts:
+    """What a data set holds: by the data itself where that is on this machine, else by what was published.
+
+    Raises DataError for a set of somebody's own that is not here any more.
+    """
+    if mark := prepared.fingerprint(name):
+        return _counted(name, mark)
+    published = movielens.SETS.get(name)
+    if published is None:
+        raise DataError(f"{name} is not on this machine any more")
+    return Facts(published.people, published.films, *published.years)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _counted(name: str, mark: str) -> Facts:
+    """The facts of a prepared set; mark: its fingerprint, so that other data under the same name is counted again."""
+    dataset = movielens.load(name)
+    years = [film.year for film in dataset.catalog.films if film.year is not None]
+    sizes = dataset.offsets[1:] - dataset.offsets[:-1]
+    return Facts(
+        dataset.n_users,
+        len(dataset.catalog.films),
+        min(years, default=None),
+        max(years, default=None),
+        dataset.n_items,
+        int((sizes < FEWEST_TO_TEST).sum()),
+    )
+
+
+def label(name: str) -> str:
+    """A data set in the menu: "MovieLens 1M · films 1919–2000"."""
+    title = loaders.data_title(name)
+    try:
+        known = facts(name)
+    except RecsysError:  # damaged: the page that opens it says so
+        return title
+    return words.SET_IN_MENU.format(data=title, years=words.years(known.oldest, known.newest))
+
+
+def choose() -> None:
+    """The selector of the data set, where the films go along by title, and the way to the others."""
+    state = st.session_state
+    state.chosen_data = state.data
+    options = [*in_order(movielens.prepared_names()), fetch.FIRST_SET, state.data]
+    st.selectbox(
+        words.DATA,
+        list(dict.fromkeys(options)),
+        key="chosen_data",
+        format_func=label,
+        help=words.DATA_HELP,
+        on_change=sequence.switch_data,
+    )
+    state.pop("sets_done", None)  # of a button that stood outside the dialog
+    if st.button(words.MORE_SETS, key="more-sets", icon=":material/database:", type="tertiary"):
+        dialog()
+
+
+def in_order(names: list[str]) -> list[str]:
+    """The published sets as the table has them, by size; then anybody's own."""
+    published = sorted(movielens.SETS, key=lambda name: (name != fetch.FIRST_SET, movielens.SETS[name].ratings))
+    return [name for name in published if name in names] + [name for name in names if name not in published]
+
+
+@st.dialog(words.SETS_TITLE, width="medium", icon=":material/database:")
+def dialog() -> None:
+    """Every data set; whatever is pressed there closes it."""
+    if st.session_state.pop("sets_done", False):
+        st.rerun()  # the whole page, without the dialog
+    every()
+
+
+def every() -> None:
+    """Every data set, what it holds, and one button each."""
+    st.caption(words.SETS_HELP)
+    here = movielens.prepared_names()
+    for name in in_order(list(dict.fromkeys([*movielens.SETS, *here]))):
+        with st.container(border=True, gap="xsmall"):
+            card(name)
+            action(name, name in here)
+
+
+def card(name: str) -> None:
+    """Title, what it holds, what recommenders learn from, conditions."""
+    try:
+        known = facts(name)
+    except RecsysError as error:
+        st.markdown(f"**{words.plain(loaders.data_title(name))}**")
+        errors.explain(error)
+        return
+    st.markdown(
+        f"**{words.plain(loaders.data_title(name))}**: {words.holds(known.people, known.films)}, "
+        f"{words.years(known.oldest, known.newest)}"
+    )
+    for said in (learning(name, known), conditions(name, known)):
+        if said:
+            st.caption(" ".join(said))
+
+
+def learning(name: str, known: Facts) -> list[str]:
+    """Which films and people recommenders learn from, and which networks are there, as sentences."""
+    said = []
+    if known.learnt is not None and known.learnt < known.films:
+        few = {"fewest": movielens.FEWEST, "learnt": f"{known.learnt:,}", "others": f"{known.films - known.learnt:,}"}
+        said.append(words.LEFT_OUT.format(**few))
+    if known.brief:
+        said.append(words.BRIEF.format(n=f"{known.brief:,}"))
+    known_as = loaders.recommenders()
+    networks = recommenders.ordered(variant for variant in trained(name) if variant.needs_training)
+    return [*said, words.networks([known_as[network].title for network in networks])]
+
+
+def conditions(name: str, known: Facts) -> list[str]:
+    """How much is to be fetched, and what may be done with it."""
+    published = movielens.SETS.get(name)
+    if published is None:
+        return []
+    address = README.format(name="ml-latest" if name == fetch.FIRST_SET else name, ending=_ending(name))
+    data = words.plain(published.title)
+    allowed = words.CONDITIONS.format(licence=words.plain(published.licence), data=data, address=address)
+    return [allowed] if known.learnt is not None else [words.SIZE.format(n=published.megabytes), allowed]
+
+
+def _ending(name: str) -> str:
+    return "txt" if name in PLAIN_README else "html"
+
+
+def action(name: str, here: bool) -> None:
+    """The one button of a data set: open it, get it, or stop getting it."""
+    data, going_on = words.plain(loaders.data_title(name)), fetch.find(name)
+    if going_on and not going_on.is_over:
+        st.caption(words.plain(fetch.sentence(name, going_on.event)))
+        press(words.CANCEL_GETTING.format(data=data), f"card-stop-{name}", "close", going_on.call_off)
+    elif name == st.session_state.data and here:
+        st.caption(words.OPEN_NOW)
+    elif here:
+        press(words.OPEN_SET.format(data=data), f"open-{name}", "arrow_forward", getting.open_set, name)
+    else:
+        if begun := fetch.begun(name):
+            st.caption(words.BEGUN.format(n=fetch.megabytes(begun)))
+        press(words.GET_SET.format(data=data), f"get-{name}", "download", getting.get, name)
+
+
+def press(text: str, key: str, icon: str, act: Callable[..., None], *arguments: str) -> None:
+    """A button that closes the dialog in which it stands."""
+
+    def pressed() -> None:
+        act(*arguments)
+        st.session_state.sets_done = True
+
+    st.button(text, key=key, icon=f":material/{icon}:", on_click=pressed)
+
+
+def opened(name: str) -> Dataset | None:
+    """The data set that the visitor chose; None after having said how it can be had."""
+    try:
+        return loaders.dataset(name)
+    except RecsysError as error:
+        if name == fetch.FIRST_SET:
+            return fetch.prepare_first()
+        if name not in movielens.SETS:
+            errors.explain(error)
+            return None
+    going_on = fetch.find(name)
+    if name not in getting.asked() or not going_on:
+        st.info(words.NOT_HERE.format(data=words.plain(loaders.data_title(name))), icon=":material/database:")
+        with st.container(border=True, gap="xsmall"):
+            card(name)
+            action(name, here=False)
+    return None

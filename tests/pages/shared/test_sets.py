@@ -1,0 +1,228 @@
+import hashlib
+import threading
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared import fetch, sets, words
+from recsys import paths
+from recsys.data import download, movielens
+from tests import toys
+from tests.data import archives
+from tests.data.server import serving, status
+from tests.pages import world
+from tests.pages.reading import keys, said, titles, watched
+
+FIRST, OTHER = "ml-latest-sample", "ml-1m"
+LONG = 30.0  # seconds, at most, for what ends in milliseconds
+
+
+@pytest.fixture
+def site(home, monkeypatch):
+    """The site of MovieLens, with a little 1M on it."""
+    content = archives.zipped(archives.double_colon())
+    little = {"md5": hashlib.md5(content).hexdigest(), "years": (1980, 1999)}  # AppTest trips over a changed label
+    published = replace(movielens.SETS[OTHER], **little)
+    monkeypatch.setitem(movielens.SETS, OTHER, published)
+    monkeypatch.setattr(download, "PAUSE", 0.0)
+    with serving(content) as server:
+        monkeypatch.setattr(movielens, "SITE", server.address.removesuffix("file.zip"))
+        yield server
+
+
+def fetched(name=OTHER):
+    """Wait until a data set is there or cannot be had."""
+    going_on = fetch.find(name)
+    assert going_on is None or going_on.wait(LONG)
+
+
+def chosen(app):
+    return app.selectbox(key="chosen_data")
+
+
+# What a data set holds
+
+
+def test_the_table_has_everything_that_a_menu_says():
+    for name, published in movielens.SETS.items():
+        assert published.people > 0, name
+        oldest, newest = published.years
+        assert 1990 < newest < 2030, name
+        assert oldest is None or 1870 < oldest < newest, name
+
+
+def test_what_a_prepared_set_holds_is_counted(home):
+    dataset = world.build()
+    known = sets.facts(FIRST)
+    assert (known.people, known.films) == (dataset.n_users, len(world.TITLES) + 1)
+    assert (known.oldest, known.newest) == (1940, 2000)
+    assert known.learnt == len(world.TITLES)
+    assert known.brief == 0
+
+
+def test_people_with_fewer_than_three_films_are_counted(home):
+    world.save(
+        replace(
+            toys.dataset([[0, 1, 2], [0, 1], [2], [0, 1, 2, 0]], 3, "own"),
+            catalog=world.build("own", world.TITLES[:3]).catalog,
+        )
+    )
+    assert sets.facts("own").brief == 2
+    assert words.BRIEF.format(n="2") in " ".join(sets.learning("own", sets.facts("own")))
+
+
+def test_other_data_under_the_same_name_is_counted_again(home):
+    before = sets.facts(FIRST).films
+    world.save(world.build(titles=world.TITLES[:20]))
+    assert sets.facts(FIRST).films == 21 != before
+
+
+def test_the_menu_names_a_set_by_what_it_holds(home):
+    assert sets.label(FIRST) == "MovieLens latest, a sample · films 1940–2000"
+    assert sets.label(OTHER) == "MovieLens 1M · films 1919–2000"
+    assert sets.label("ml-25m") == "MovieLens 25M · films to 2019"
+    assert sets.label("gone") == "gone"
+
+
+def test_sets_stand_by_size_after_the_first_and_own_ones_last():
+    names = sets.in_order(["own", "ml-32m", "ml-1m", "ml-latest-sample", "ml-100k", "ml-latest-small"])
+    assert names == ["ml-latest-sample", "ml-100k", "ml-latest-small", "ml-1m", "ml-32m", "own"]
+
+
+def panel():
+    import streamlit as st
+
+    from pages.shared import sequence, sets
+
+    sequence.seed()
+    sets.every()
+    st.text(st.session_state.data)
+
+
+@pytest.fixture
+def opened(home):
+    """The panel with all sets, on a page of its own."""
+    return AppTest.from_function(panel, default_timeout=60).run()
+
+
+def test_each_set_says_what_it_holds_its_size_its_conditions_and_has_one_button(opened):
+    text = said(opened)
+    assert not opened.exception
+    assert "**MovieLens 1M**: 6,040 people, 3,883 films, 1919–2000" in text
+    assert "6 MB to fetch. For research only; passed on or used commercially only with GroupLens' permission" in text
+    assert "https://files.grouplens.org/datasets/movielens/ml-1m-README.txt" in text
+    assert words.LEFT_OUT.format(fewest=5, learnt=len(world.TITLES), others=1) in text
+    assert "Trained for it: BERT4Rec." in text
+    assert words.NO_NETWORK in text
+    assert keys(opened) == [f"get-{name}" for name in sets.in_order(list(movielens.SETS)) if name != FIRST]
+
+
+def test_an_open_set_can_be_left_for_another_one(home):
+    world.save(world.build("ml-latest-small"))
+    app = AppTest.from_function(panel, default_timeout=60).run()
+    app.button(key="open-ml-latest-small").click().run()
+    assert app.text[0].value == "ml-latest-small"
+    assert "get-ml-latest-sample" not in keys(app)
+    assert "open-ml-latest-sample" in keys(app)
+
+
+# Getting one
+
+
+def test_a_set_that_is_not_here_says_what_it_is_and_is_had_by_one_button(visit, site):
+    app = visit(data=OTHER, s="10-20")
+    assert words.NOT_HERE.format(data="MovieLens 1M") in said(app)
+    assert "6,040 people" in said(app)
+    app.button(key=f"get-{OTHER}").click().run()
+    fetched()
+    app.run()
+    assert not app.exception
+    assert watched(app) == ["Toy Story", "The Matrix"]
+    assert app.query_params["data"] == OTHER
+    assert f"stop-{OTHER}" not in keys(app)
+
+
+def test_a_set_arrives_while_the_visitor_goes_on_with_another_one(visit, site):
+    app = visit(s="1-2-3")
+    app.session_state.getting = [OTHER]
+    fetch.begin(OTHER)
+    fetched()
+    app.run()
+    assert watched(app) == titles(0, 1, 2)
+    assert words.ARRIVED.format(data="MovieLens 1M") in [one.value for one in app.success]
+    app.button(key=f"arrived-{OTHER}").click().run()
+    assert chosen(app).value == OTHER
+    assert not app.success
+    app.run()
+    assert not app.success
+
+
+def test_an_arrival_can_be_put_away(visit, site):
+    app = visit()
+    app.session_state.getting = [OTHER]
+    fetch.begin(OTHER)
+    fetched()
+    app.run().button(key=f"away-{OTHER}").click().run()
+    assert not app.success
+    assert chosen(app).value == FIRST
+    assert sets.label(OTHER) in chosen(app).options
+
+
+def test_getting_a_set_can_be_called_off_and_goes_on_where_it_was(visit, site):
+    arrived, go_on = threading.Event(), threading.Event()
+    site.content = archives.zipped(archives.double_colon() | {"padding": bytes(range(256)) * 4000})
+
+    def pause(request):
+        site.behave(request, stop_after=200)
+        arrived.set()
+        assert go_on.wait(LONG)
+
+    site.tricks = [pause]
+    app = visit(data=OTHER)
+    app.button(key=f"get-{OTHER}").click().run()
+    assert arrived.wait(LONG)
+    app.run()
+    app.button(key=f"stop-{OTHER}").click().run()
+    go_on.set()
+    fetched()
+    app.run()
+    assert movielens.prepared_names() == [FIRST]
+    assert f"get-{OTHER}" in keys(app)
+    assert not list(paths.prepared(OTHER).parent.glob("*.part"))
+
+
+def test_why_a_set_could_not_be_had_is_a_sentence_and_it_can_be_tried_again(visit, site):
+    site.tricks = [status(404)]
+    app = visit(data=OTHER)
+    app.button(key=f"get-{OTHER}").click().run()
+    fetched()
+    app.run()
+    assert "MovieLens 1M could not be fetched: 127.0.0.1 answered 404 Not Found; the file may have moved." in said(app)
+    app.button(key=f"retry-{OTHER}").click().run()
+    fetched()
+    app.run()
+    assert not app.exception
+    assert chosen(app).value == OTHER
+    assert "could not be fetched" not in said(app)
+
+
+@pytest.mark.parametrize(
+    ("event", "sentence"),
+    [
+        ({}, "Fetching MovieLens 1M"),
+        (
+            {"stage": "download", "done": 2_100_000, "total": 5_917_549, "from": "x"},
+            "Fetching MovieLens 1M: 2.1 of 5.9 MB",
+        ),
+        (
+            {"stage": "download", "done": 0, "total": None, "from": "the package index"},
+            "Fetching MovieLens 1M from the package index",
+        ),
+        ({"stage": "note", "text": "the site is slow"}, "the site is slow"),
+        ({"stage": "parse"}, "Reading the ratings of MovieLens 1M"),
+        ({"stage": "keep"}, "Keeping MovieLens 1M"),
+    ],
+)
+def test_progress_is_said_in_words(event, sentence):
+    assert fetch.sentence(OTHER, event) == sentence
