@@ -3,7 +3,7 @@
     import recsys
     data = recsys.load()
     bert4rec = recsys.recommender("bert4rec", data)
-    for one in bert4rec.recommend(["Toy Story (1995)", "Apollo 13 (1995)"], k=5):
+    for one in bert4rec.recommend(["Inception (2010)", "Interstellar (2014)"], k=5):
         print(one.rank, one.film.label, one.probability)
     print(recsys.evaluate("markov", data)["mean"]["ndcg@10"])
 

@@ -43,7 +43,7 @@ def lines_of(page):
 @pytest.mark.parametrize("page", ["README.md", "recsys/__init__.py"])
 def test_the_lines_that_are_shown_work_as_they_stand(furnished, page):
     code = lines_of(page)
-    code = code.replace("Toy Story (1995)", world.TITLES[0]).replace("Apollo 13 (1995)", world.TITLES[1])
+    code = code.replace("Inception (2010)", world.TITLES[0]).replace("Interstellar (2014)", world.TITLES[1])
     environment = os.environ | {"RECSYS_HOME": str(furnished)}
     ended = subprocess.run(
         [sys.executable, "-c", code],

@@ -4,7 +4,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.compare import chosen, tables, words
-from pages.shared import cards, download, errors, loaders, recommenders
+from pages.shared import cards, download, errors, loaders, rated, recommenders
 from pages.shared import words as common
 from recsys.data.schema import Dataset
 from recsys.serving.insight import overlap
@@ -17,7 +17,7 @@ Slots = dict[str, DeltaGenerator]  # by its name
 def side_by_side(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
     """The lists, and how far they agree where there are two."""
     slots = columns(names)
-    lists = fill(predict(dataset, Request(films, k), slots), slots)
+    lists = fill(predict(dataset, Request(films, k, ratings=rated.given(dataset, films)), slots), slots)
     if len(lists) > 1:
         agreement(dataset, lists, k)
 

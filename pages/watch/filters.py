@@ -9,9 +9,9 @@ import numpy as np
 import streamlit as st
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
-from pages.shared import loaders, sequence
+from pages.shared import loaders, rated, sequence
 from pages.shared import words as common
-from pages.watch import ratings, words
+from pages.watch import words
 from pages.watch.popovers import content, popover
 from recsys.data.schema import Dataset
 from recsys.serving.filters import KNOWN, Facts, Filters, too_strict
@@ -25,7 +25,7 @@ def chosen() -> Filters:
 
 def request(dataset: Dataset, films: tuple[int, ...], k: int) -> Request:
     """What is wanted: k films after the visitor's, among those that may be recommended."""
-    return Request(films, k, chosen(), st.session_state.unwanted, ratings.given(dataset, films))
+    return Request(films, k, chosen(), st.session_state.unwanted, rated.given(dataset, films))
 
 
 def among(request: Request) -> str:

@@ -1,60 +1,17 @@
 """What the visitor thinks of their films: thumbs, or stars where somebody wants them.
 
-Session state: ratings (label of a film → stars, for those that were rated; a new dict after each change) · rated (the
-same for the address, by film id: "79132.5~109487.2") · rated_seen (`rated` as the last run left it) · rate_by (thumbs
-or stars).
+Session state: that of `pages.shared.rated` · rate_by (thumbs or stars).
 """
-
-import re
 
 import streamlit as st
 
 from pages.shared import keyboard
 from pages.shared import words as common
+from pages.shared.rated import forget, rate, stars
 from pages.watch import popovers, words
-from recsys.data.schema import Dataset, Film
+from recsys.data.schema import Film
 from recsys.serving.predictor import Predictor
 from recsys.serving.ratings import ENOUGH, LIKED, NOT_LIKED, Ratings
-
-BETWEEN = "~"  # two ratings in the address
-_RATING = re.compile(r"(\d{1,9})\.([1-5])")
-
-
-def given(dataset: Dataset, films: tuple[int, ...]) -> Ratings:
-    """What the visitor gave to the films of a sequence; what a link says of them is taken over first."""
-    state, catalog = st.session_state, dataset.catalog
-    asked = state.setdefault("rated", "")
-    if asked != state.setdefault("rated_seen", ""):
-        ids = {int(film): float(stars) for film, stars in _RATING.findall(asked)}
-        listed = [catalog.films[film] for film in films]
-        others = {label: stars for label, stars in _all().items() if label not in {film.label for film in listed}}
-        state.ratings = others | {film.label: ids[film.movie_id] for film in listed if film.movie_id in ids}
-    found = [(film, _all()[catalog.films[film].label]) for film in films if catalog.films[film].label in _all()]
-    state.rated = state.rated_seen = BETWEEN.join(
-        f"{catalog.films[film].movie_id}.{stars:.0f}" for film, stars in found
-    )
-    return tuple(found)
-
-
-def _all() -> dict[str, float]:
-    """Everything that was rated in this session."""
-    return st.session_state.setdefault("ratings", {})
-
-
-def stars(film: Film) -> float | None:
-    """What the visitor gave to a film; None: nothing."""
-    return _all().get(film.label)
-
-
-def rate(film: Film, value: float | None) -> None:
-    """Give stars to a film; None, or what it has already, takes them back."""
-    others = {label: stars for label, stars in _all().items() if label != film.label}
-    st.session_state.ratings = others if value in (None, stars(film)) else others | {film.label: value}
-
-
-def forget() -> None:
-    """Take all ratings back."""
-    st.session_state.ratings = {}
 
 
 def by_stars() -> bool:

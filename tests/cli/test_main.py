@@ -79,7 +79,10 @@ def test_a_killed_training_goes_on_and_ends_where_an_unbroken_one_does(home):
         (["train", "bert5rec"], "no model is called bert5rec; there are: bert4rec"),
         (["train", "bert4rec", "--device", "cuda:9"], "use --device cpu"),
         (["train", "bert4rec", "--length", "1"], "length is 1, but must be at least 2"),
-        (["evaluate", "bert4rec", "--dataset", "ml-latest-sample"], "-m recsys train bert4rec --dataset ml-latest-sample"),
+        (
+            ["evaluate", "bert4rec", "--dataset", "ml-latest-sample"],
+            "-m recsys train bert4rec --dataset ml-latest-sample",
+        ),
         (["evaluate", "popular", "--protocol", "popularity-100"], "use --protocol full"),
         (["report", "--dataset", "ml-1m"], "-m recsys evaluate"),
         (["recommend", "--model", "nobody", "Film 1"], "no model is called nobody"),

@@ -67,6 +67,17 @@ def test_the_first_thing_is_what_another_order_does_even_without_films(visit):
     assert words.KNOWS_WHICH.format(model="User kNN") in sentences(app)
 
 
+def test_what_the_visitor_did_not_like_is_known_here_too(visit):
+    app = visit("compare", s="1-2-11")
+    choose(app, "bert4rec", "popular")
+    before = lists(app)
+    app.session_state.ratings = {world.TITLES[10]: 2.0}
+    disliked = lists(app.run())
+    assert disliked != before
+    app.session_state.ratings = {}
+    assert lists(app.run()) == before
+
+
 def test_the_films_of_the_visitor_are_turned_round_first_and_shuffled_on_demand(visit):
     app = visit("compare", s="1-2-3-4-5")
     shown = [element.value for element in app.markdown if element.value.startswith(":gray[")]
