@@ -45,7 +45,7 @@ class MovieLens:
 
 SETS: dict[str, MovieLens] = {
     FIRST: MovieLens(
-        "MovieLens latest, a sample",
+        "MovieLens latest (sample)",
         None,
         15_037,
         306_797,

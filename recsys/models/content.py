@@ -111,14 +111,14 @@ class Content(Recommender):
 VARIANTS = {
     "content-sentence": Variant(
         Content,
-        "Content, sentences",
+        "Content (sentences)",
         "Content",
         "arXiv:1908.10084",
         config=ContentConfig("sentences"),
     ),
     "content-tfidf": Variant(
         Content,
-        "Content, TF-IDF",
+        "Content (TF-IDF)",
         "Content",
         config=ContentConfig("tf-idf"),
         presets={
@@ -129,7 +129,7 @@ VARIANTS = {
     ),
     "content-genre": Variant(
         Content,
-        "Content, genres",
+        "Content (genres)",
         "Content",
         config=ContentConfig("genres"),
         presets={

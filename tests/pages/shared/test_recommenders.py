@@ -125,7 +125,7 @@ def test_one_that_needs_no_training_is_fitted_when_it_is_chosen(visit, at_leisur
 
 def test_one_that_takes_longer_is_fitted_by_a_button_that_says_how_long(visit, at_leisure, slow):
     app = choose(visit(s="1-2-3"), "markov")
-    assert words.NOT_FITTED.format(model="Markov chain", data="MovieLens latest, a sample") in said(app)
+    assert words.NOT_FITTED.format(model="Markov chain", data="MovieLens latest (sample)") in said(app)
     assert "Most popular" in said(app)  # meanwhile
     assert store.find("markov", DATA) is None
     assert app.button(key="fit-markov").label == "Fit Markov chain (about 30 seconds)"
@@ -139,7 +139,7 @@ def test_one_that_takes_longer_is_fitted_by_a_button_that_says_how_long(visit, a
 def test_one_that_takes_more_than_a_minute_shows_the_command(visit, monkeypatch):
     monkeypatch.setattr(recommenders, "seconds", lambda name, dataset: 61.0)
     app = choose(visit(s="1-2-3"), "ease")
-    assert words.FITS_LONG.format(model="EASE", data="MovieLens latest, a sample") in said(app)
+    assert words.FITS_LONG.format(model="EASE", data="MovieLens latest (sample)") in said(app)
     assert recsys_command("train", "ease", "--dataset", DATA) in said(app)
     assert "fit-ease" not in keys(app)
 
@@ -154,7 +154,7 @@ def test_a_network_that_is_not_trained_shows_the_command_and_names_what_can_answ
 def test_a_network_that_was_trained_meanwhile_answers_in_the_next_run(visit):
     world.untrain()
     app = choose(visit(s="1-2-3"), "bert4rec")
-    assert words.NOT_TRAINED.format(model="BERT4Rec", data="MovieLens latest, a sample") in said(app)
+    assert words.NOT_TRAINED.format(model="BERT4Rec", data="MovieLens latest (sample)") in said(app)
     world.train(world.build())  # in a terminal
     app.run()
     assert "not been trained" not in said(app)
