@@ -160,7 +160,7 @@ def main(argv: list[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """The flags."""
     flags = argparse.ArgumentParser(prog="python -m benchmarks.visitors", description="Ten people at once.")
-    flags.add_argument("--data", default="ml-100k", help="data set, on this machine")
+    flags.add_argument("--data", default=movielens.FIRST, help="data set, on this machine")
     flags.add_argument("--films", type=int, default=20, help="films in each visitor's list")
     flags.add_argument("--visitors", type=int, default=10)
     flags.add_argument("--presses", type=int, default=12, help="changes that each visitor makes")
