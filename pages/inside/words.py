@@ -9,7 +9,7 @@ INSIDE_SECTION = "What to look at"
 SECTIONS = {"lesson": "Lesson", "attention": "Attention", "blanks": "Fill a blank", "map": "Map"}
 AS_TABLE = "As a table: {what}"
 STANDS_IN = (
-    "The network has not learnt {film}: too few people of this set rated it. Here these stand in for it: {others}."
+    "The network has not learnt {film}: too few people of this set rated it. Here {others} stands in for it."
 )
 LAYER, HEAD, ALL_OF_THEM = "Layer", "Head", "All"
 ATTENTION_HELP = (

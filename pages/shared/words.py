@@ -99,7 +99,7 @@ SETS_HELP = (
 )
 LEFT_OUT = (
     "Recommenders learn from the {learnt} films with {fewest} ratings or more. The other {others} can be put into your "
-    "list: the films most like them stand in for them."
+    "list: the film most like each of them stands in for it."
 )
 BRIEF = "{n} people are left with fewer than three films: recommenders learn from them, but are not tested on them."
 NO_NETWORK = "No network is trained for it yet; recommenders that need no training are fitted when you choose them."

@@ -14,16 +14,23 @@ from scipy import sparse
 from recsys.data.schema import Catalog, Dataset
 from recsys.text import films
 
-HOW_MANY = 3  # films that stand in for one
+HOW_MANY = 1  # films that stand in for one; two or more do worse (assets/experiments.md)
 GENRES = 0.5  # what genres count for; the words of title and tags count for the rest
+YEARS = 8.0  # a film made this many years earlier or later is e times less near
 
 _vectors: WeakKeyDictionary[Dataset, sparse.csr_array] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Dataset, dict[int, tuple[int, ...]]] = WeakKeyDictionary()
 _computing = Lock()
 
 
 def of(dataset: Dataset, number: int) -> tuple[int, ...]:
     """The items that stand in for a film, the nearest last; the film itself if it is one that models know."""
-    return (number,) if number < dataset.n_items else nearest(dataset, number)
+    if number < dataset.n_items:
+        return (number,)
+    found = _found.setdefault(dataset, {})
+    if number not in found:
+        found[number] = nearest(dataset, number)
+    return found[number]
 
 
 def known(dataset: Dataset, history: np.ndarray) -> np.ndarray:
@@ -41,14 +48,26 @@ def labels(dataset: Dataset, number: int) -> Sequence[str]:
 
 
 def nearest(dataset: Dataset, number: int) -> tuple[int, ...]:
-    """The HOW_MANY items most like a film in genres and in the words of title and tags, the nearest last."""
+    """The HOW_MANY items most like a film in genres, words of title and tags, and year, the nearest last.
+
+    Of those the better known: recommenders have learnt more about them.
+    """
     with _computing:
         if dataset not in _vectors:
             _vectors[dataset] = description_vectors(dataset.catalog.complete)  # (I + L, D)
         vectors = _vectors[dataset]
     likeness = (vectors[: dataset.n_items] @ vectors[[number]].T).toarray()[:, 0]  # (I,)
+    likeness *= _near_in_time(dataset, number) * np.log1p(dataset.counts)
     order = np.lexsort((-dataset.counts, -likeness))[:HOW_MANY]  # among equals, the most watched
     return tuple(order[::-1].tolist())
+
+
+def _near_in_time(dataset: Dataset, number: int) -> np.ndarray:
+    """(I,) 1 for a film of the same year, less the further its year is; 1 for all where the film's year is unknown."""
+    year, films = dataset.catalog.films[number].year, dataset.catalog.films[: dataset.n_items]
+    if year is None:
+        return np.ones(len(films))
+    return np.exp(-np.abs([(film.year or year) - year for film in films]) / YEARS)
 
 
 def description_vectors(catalog: Catalog) -> sparse.csr_array:
