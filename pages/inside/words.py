@@ -8,9 +8,7 @@ INSIDE_FIRST_ADD = "The network needs films to look at. Take a ready-made list, 
 INSIDE_SECTION = "What to look at"
 SECTIONS = {"lesson": "Lesson", "attention": "Attention", "blanks": "Fill a blank", "map": "Map"}
 AS_TABLE = "As a table: {what}"
-STANDS_IN = (
-    "The network has not learnt {film}: too few people of this set rated it. Here {others} stands in for it."
-)
+STANDS_IN = "The network has not learnt {film}: too few people of this set rated it. Here {others} stands in for it."
 LAYER, HEAD, ALL_OF_THEM = "Layer", "Head", "All"
 ATTENTION_HELP = (
     "**Attention** is how a network reads: at every position it divides 100% over all positions, and takes that share "
