@@ -189,7 +189,6 @@ LAYERS_SHOWN = (
 )
 LAYERS_SAME = "So that list is the same for everybody."
 BEFORE_LAYERS, AFTER_LAYER = "Before the first layer", "After layer {n}"
-LAYERS_TABLE = "the first films after each layer"
 
 # 8. Softmax
 CHOOSE = "Softmax"
