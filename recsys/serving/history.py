@@ -111,7 +111,7 @@ FEWEST = 4  # films of an example that a data set must have
 
 
 class UnknownTitleError(RecsysError):
-    """A title that names no film, or one that no model knows; the message says what to try."""
+    """A title that names no film; the message says what to try."""
 
 
 @dataclass(frozen=True)
@@ -153,31 +153,28 @@ def random_viewer(dataset: Dataset, rng: np.random.Generator, newest: int = 20) 
 
 
 def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], list[str]]:
-    """Titles, oldest first → items, and a sentence for each title that several films share.
+    """Titles, oldest first → films as numbered by `Catalog.films`, and a sentence for each title that needs one.
 
-    Raises UnknownTitleError, with the nearest titles, or with why the film cannot be used.
+    It says which film was taken where several share the title, and that another film stands in for one that training
+    left out. Raises UnknownTitleError, with the nearest titles.
     """
     items, notes = [], []
     for title in titles:
-        film, *others = _usable(index, title)
-        assert film.item is not None
+        film, *others = _called(index, title)
         items.append(film.item)
+        if film.left_out:
+            notes.append(f"{film.label} has {film.reason}, so the film most like it stands in for it")
         if others:
             labels = ", ".join(other.label for other in others[:3])
             notes.append(f'"{title}" is taken as {film.label}; there is also {labels}')
     return items, notes
 
 
-def _usable(index: TitleIndex, title: str) -> list[Found]:
-    """The films of that title that a model knows, the most popular first; never empty."""
-    called = index.matches(title)
-    if usable := [film for film in called if film.selectable]:
-        return usable
+def _called(index: TitleIndex, title: str) -> list[Found]:
+    """The films of that title, the most popular first; those that no model knows only where there are no others."""
+    if called := index.matches(title):
+        return [film for film in called if film.selectable] or called
     shown = title if len(title) <= 80 else f"{title[:80]}…"
-    if called:
-        raise UnknownTitleError(
-            f'"{shown}" cannot be used: {called[0].label} has {called[0].reason}; choose another film'
-        )
     nearest = [film for film in index.search(title, limit=20) or index.nearest(title) if film.selectable][:3]
     near = [film.label for film in nearest if film.score > nearest[0].score - WITHIN]
     advice = f"did you mean {' or '.join(near)}?" if near else "check the spelling, or search for it in the app"
