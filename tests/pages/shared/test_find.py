@@ -35,7 +35,7 @@ def box(home):
 def test_the_box_names_the_set_its_films_and_their_years(box):
     years = loaders.title_index("ml-latest-sample").years
     assert box("").text_input(key="box").placeholder == f"Search 30 films, {years[0]}–{years[1]}"
-    assert box("").text_input(key="box").label.endswith(":small[:gray[· MovieLens latest\\, a sample]]")
+    assert box("").text_input(key="box").label.endswith(":small[:gray[· MovieLens latest \\(sample\\)]]")
 
 
 def test_films_found_are_lines_to_click(box):
