@@ -21,7 +21,7 @@ with errors.explained():
     dataset = head.open_page(common.INSIDE, common.INSIDE_HELP)
     films = head.ask_for_films(dataset, words.INSIDE_FIRST_ADD) if dataset else ()
     if dataset and films:
-        for film in films:
+        for film in dict.fromkeys(films):
             if others := stand_ins.labels(dataset, film):
                 st.caption(common.plain(words.stands_in(dataset.catalog.films[film].label, others)))
         section = st.segmented_control(

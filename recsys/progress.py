@@ -1,8 +1,9 @@
 """What work reports as it goes on: events, and what shows them to people and to programs.
 
-An event is a dict that JSON can hold. {"stage": "download" | "parse" | "fit" | "encode" | "rank", "done", "total"}
-counts something, {"stage": "note", "text"} says something, {"epoch", "epochs", "loss", …} is an epoch of a training,
-{"stage": "wait"} is said while nothing happens, and {"stage": "keep"} before what was made is written.
+An event is a dict that JSON can hold. {"stage", "done", "total"} counts something, where the stage is "download",
+"parse", "fit", "encode", "rank" or "map"; {"stage": "note", "text"} says something, {"epoch", "epochs", "loss", …} is
+an epoch of a training, {"stage": "wait"} is said while nothing happens, and {"stage": "keep"} before what was made is
+written.
 
 Whoever has had enough raises Cancelled from the report that was handed in: the work stops there, and keeps nothing.
 """

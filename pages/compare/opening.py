@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.compare import tables, words
+from pages.compare import chosen, tables, words
 from pages.shared import errors, head, loaders, recommenders, sequence
-from pages.shared.recommenders import State
 from recsys.data.schema import Dataset
 from recsys.serving import history
 from recsys.serving.insight import order
@@ -103,7 +102,7 @@ def ask(dataset: Dataset, pair: Pair) -> dict[str, tuple[list[list[Recommendatio
 
 def able(names: tuple[str, ...], data: str) -> str:
     """The first that can answer at once or in seconds; the last one always can."""
-    ready = (name for name in names if recommenders.state(name, data) in (State.READY, State.QUICK))
+    ready = (name for name in names if chosen.can_answer(name, data))
     return next(ready, names[-1])
 
 

@@ -18,7 +18,7 @@ def show(shown: Shown) -> None:
     with st.expander(words.MISSING.format(n=len(missing)), icon=":material/pending:", key=f"missing-{shown.name}"):
         trained = [one for one in missing if one.trained]
         if trained:
-            own = protocols.sharing_models(shown.protocol)[0] == shown.protocol != protocols.FULL.name
+            own = protocols.trains_apart(shown.protocol)
             explain(shown, trained, words.MISSING_OWN_TRAINING if own else words.MISSING_TRAINED)
         if others := [one for one in missing if not one.trained]:
             explain(shown, others, words.MISSING_UNTRAINED)

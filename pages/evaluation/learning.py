@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import choice, words
+from pages.evaluation import choice, measured, words
 from pages.evaluation.charts import lines as charts
 from pages.evaluation.charts import scatter
 from pages.evaluation.measured import Shown
@@ -47,7 +47,7 @@ def curves(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:
             figure = charts.lines(own, titles, axis, column, words.EPOCH if axis == "epoch" else words.SECONDS)
             if figure.data:
                 figure.update_yaxes(title=title)
-                about = words.CURVES_ALT.format(title=title, names=shown.names(chosen))
+                about = words.CURVES_ALT.format(title=title, names=", ".join(titles[variant] for variant in chosen))
                 plot(charts.name_ends(figure), about, f"curves-{column}")
     numbers(pd.concat([own[variant].assign(variant=variant) for variant in chosen]), f"curves-{shown.dataset}")
 
@@ -75,7 +75,7 @@ def with_logged(board: pd.DataFrame, logs: dict[str, pd.DataFrame]) -> pd.DataFr
 def costs(shown: Shown) -> None:
     """Seconds of training against a metric; who is left out is named."""
     st.subheader(words.COST)
-    found = spent.costs(shown.dataset, shown.protocol, nobody)
+    found = spent.costs(list(measured.documents(shown).values()))
     if found.table.empty:
         st.caption(words.NO_COST)
     else:
@@ -92,7 +92,3 @@ def costs(shown: Shown) -> None:
     ):
         if titles:
             st.caption(sentence.format(models=common.listed(titles)))
-
-
-def nobody(sentence: str) -> None:
-    """What is damaged was said at the top of the page."""

@@ -40,12 +40,9 @@ def learnt_also(shown: Shown) -> list[str]:
     for document in measured.documents(shown).values():
         if other := document.get("also"):
             others.setdefault(loaders.data_title(other), []).append(document["title"])
-    return [words.LEARNT_ALSO.format(models=_and(sorted(titles)), data=data) for data, titles in others.items()]
-
-
-def _and(names: list[str]) -> str:
-    """ "A, B and C"."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return [
+        words.LEARNT_ALSO.format(models=common.listed(sorted(titles)), data=data) for data, titles in others.items()
+    ]
 
 
 def lines(rules: dict[str, Any]) -> list[str]:

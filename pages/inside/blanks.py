@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.inside import offered, words
+from pages.inside import offered, step, words
 from pages.shared import cards, download, errors, recommenders
 from pages.shared import words as common
 from recsys.data.schema import Dataset
@@ -109,7 +109,7 @@ def one(dataset: Dataset, sequence: list[int | None], blank: Blank, answer: int 
     st.markdown(verdict(dataset, blank, answer))
     best = blank.picks[0].probability if blank.picks else None
     rows = (cards.line(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
-    st.html(f'<div class="nr-rows">{"".join(rows)}</div>')
+    step.rows(rows)
 
 
 def where(dataset: Dataset, sequence: list[int | None], position: int) -> str:

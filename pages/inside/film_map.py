@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.inside import charts, map_chart, offered, words
+from pages.inside import charts, map_chart, offered, step, words
 from pages.shared import cards, download, errors, find, loaders, recommenders
 from pages.shared import words as common
 from recsys.data.schema import Dataset
@@ -141,7 +141,7 @@ def neighbours(dataset: Dataset, found: FilmMap, chosen: int, name: str) -> None
     rows = [
         cards.measured(rank, films[item], cosine, f"{cosine:.2f}") for rank, (item, cosine) in enumerate(near, start=1)
     ]
-    st.html(f'<div class="nr-rows">{"".join(rows)}</div>')
+    step.rows(rows)
     table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in near])
     download.csv(table, f"neighbours-{name}")
 

@@ -5,7 +5,6 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import errors, loaders, words, work
-from pages.shared.work import share as share  # of a download
 from recsys import paths
 from recsys.data import movielens
 from recsys.data.schema import Dataset
@@ -18,6 +17,11 @@ LOOK = 0.1  # seconds between two looks at the first set, which takes about one
 
 def begin(name: str) -> None:
     """Start to fetch a data set, unless that goes on already. A download that was called off goes on where it was."""
+    _begun(name)
+
+
+def _begun(name: str) -> work.Work:
+    """The work of fetching a data set, started if it was not."""
 
     def task(report: Report) -> None:
         if name == FIRST_SET:
@@ -25,7 +29,7 @@ def begin(name: str) -> None:
         else:
             movielens.get(name, report=report)
 
-    work.start(_work(name), task)
+    return work.start(_work(name), task)
 
 
 def find(name: str) -> work.Work | None:
@@ -40,11 +44,7 @@ def forget(name: str) -> None:
 
 def prepare_first() -> Dataset | None:
     """The first set, made ready while the page shows how far that is; after a failure, None and a way to try again."""
-    going_on = find(FIRST_SET)
-    if going_on is None:
-        begin(FIRST_SET)
-        going_on = find(FIRST_SET)
-    assert going_on is not None
+    going_on = find(FIRST_SET) or _begun(FIRST_SET)
     bar = st.progress(0.0, words.FETCHING)
     while not going_on.wait(LOOK):
         bar.progress(going_on.share(), words.plain(sentence(FIRST_SET, going_on.event, first=True)))

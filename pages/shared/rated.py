@@ -8,10 +8,10 @@ import re
 
 import streamlit as st
 
+from pages.shared.address import BETWEEN
 from recsys.data.schema import Dataset, Film
 from recsys.serving.ratings import Ratings
 
-BETWEEN = "~"  # two ratings in the address
 _RATING = re.compile(r"(\d{1,9})\.([1-5])")
 
 
@@ -24,10 +24,8 @@ def given(dataset: Dataset, films: tuple[int, ...]) -> Ratings:
         listed = [catalog.films[film] for film in films]
         others = {label: stars for label, stars in _all().items() if label not in {film.label for film in listed}}
         state.ratings = others | {film.label: ids[film.movie_id] for film in listed if film.movie_id in ids}
-    found = [(film, _all()[catalog.films[film].label]) for film in films if catalog.films[film].label in _all()]
-    state.rated = state.rated_seen = BETWEEN.join(
-        f"{catalog.films[film].movie_id}.{stars:.0f}" for film, stars in found
-    )
+    found = [(film, own) for film in films if (own := stars(catalog.films[film])) is not None]
+    state.rated = state.rated_seen = BETWEEN.join(f"{catalog.films[film].movie_id}.{own:.0f}" for film, own in found)
     return tuple(found)
 
 

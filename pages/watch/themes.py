@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shared import errors, find, keyboard, loaders, sequence
 from pages.shared import words as common
-from pages.shared.fetch import share
+from pages.shared.work import share
 from pages.watch import words
 from recsys.data.schema import Dataset
 from recsys.errors import RecsysError, python, recsys_command

@@ -64,8 +64,8 @@ YEARS, GENRES, WITHOUT = "Made between", "Only these genres", "None of these gen
 ANY_GENRE, NO_GENRE = "Any genre", "Nothing left out"
 KNOWN = "How well known"
 KNOWN_HELP = (
-    "By how many films of this set are watched more often. Mainstream: the top 5 % of the films. Well known: the top "
-    "20 %. Lesser known: all but those. Hidden gems: the less watched half."
+    "By how many films of this set are watched more often. Mainstream: the top 5% of the films. Well known: the top "
+    "20%. Lesser known: all but those. Hidden gems: the less watched half."
 )
 KNOWN_STEPS = {
     "mainstream": "Mainstream",
@@ -81,7 +81,7 @@ NO_NEWER_HELP = (
 DIVERSITY = "Variety"
 DIVERSITY_HELP = (
     "Trades probable films for films unlike those above them: unlike by what the recommender has learnt, or where it "
-    "keeps no vectors of films, by genre (maximal marginal relevance, Carbonell and Goldstein 1998). At 0 % the "
+    "keeps no vectors of films, by genre (maximal marginal relevance, Carbonell and Goldstein 1998). At 0% the "
     "ranking is the recommender's own."
 )
 RESET = "Reset filters"

@@ -5,6 +5,7 @@ are set side by side, and only of the very settings and data that were measured.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from recsys import files, paths
-from recsys.evaluation import protocols, results
+from recsys.evaluation import protocols
 from recsys.evaluation.provenance import is_trained
 from recsys.ranking.metrics import METRICS
 from recsys.store import META
@@ -32,9 +33,8 @@ class Costs:
     elsewhere: list[str]  # trained on other hardware
 
 
-def costs(dataset: str, protocol: str, report: results.Report) -> Costs:
-    """The training times of what was measured on a data set under a protocol, one training (seed) each."""
-    found = results.documents(dataset, protocol, report)
+def costs(found: Sequence[dict[str, Any]]) -> Costs:
+    """The training times of what was measured (`results.documents`), one training (seed) each."""
     trained = [document for document in found if is_trained(document)]
     notes = {document["variant"]: _notes(document) for document in trained}
     kinds = Counter(kind for own in notes.values() if (kind := _hardware(own)))

@@ -192,6 +192,11 @@ def in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))
 
 
+def trains_apart(name: str) -> bool:
+    """Whether a protocol measures other models than those trained for leave-one-out."""
+    return FULL.name not in sharing_models(name)
+
+
 def sharing_models(name: str) -> list[str]:
     """The protocols that measure the same trained models as this one: those with the same splitting."""
     if name not in PROTOCOLS:

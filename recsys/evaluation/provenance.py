@@ -60,7 +60,7 @@ def _known(dataset: str, absent: set[str]) -> dict[str, Missing]:
 
 def _train(variant: str, dataset: str, protocol: str, seed: int, also: str = "") -> str:
     """The line that trains a recommender for a protocol; also: another set whose people it learns from too."""
-    own = ["--protocol", protocol] if protocols.sharing_models(protocol)[0] != protocols.FULL.name else []
+    own = ["--protocol", protocol] if protocols.trains_apart(protocol) else []
     more = [*(["--also", also] if also else []), *(["--seed", str(seed)] if seed else [])]
     return recsys_command("train", variant, "--dataset", dataset, *own, *more)
 

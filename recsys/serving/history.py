@@ -128,7 +128,7 @@ def examples(index: TitleIndex) -> list[Example]:
     made = []
     for name, (description, titles) in EXAMPLES.items():
         films = [index.exact(title) for title in titles]
-        items = tuple(dict.fromkeys(film.item for film in films if film is not None and film.item is not None))
+        items = tuple(dict.fromkeys(film.item for film in films if film is not None and film.selectable))
         if len(items) >= FEWEST:
             made.append(Example(name, description, items))
     return made[:SHOWN]
@@ -190,7 +190,7 @@ def to_query(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> dict[
 
 
 def from_query(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], list[str]]:
-    """The sequence of a link as items, and a sentence for each kind of part that had to be skipped.
+    """The films of a link, as numbered by `Catalog.films`, and a sentence for each kind of part that had to be skipped.
 
     Nothing is raised, whatever the link holds. `data` is not read: the caller chose the catalogue by it.
     """

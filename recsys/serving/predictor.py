@@ -56,23 +56,21 @@ def load(variant_name: str, dataset: Dataset, report: Report = ignore) -> Predic
     hold_to_one_thread()
     variant = registry.get(variant_name)
     if variant.model().scores_unrated:
-        return Predictor(*_with_unrated(variant, dataset, report), _key(variant_name, dataset))
+        return _with_unrated(variant, dataset, report)
     stamp = store.stamp(variant_name, dataset.name)  # before loading, so that what is written meanwhile counts as newer
     model = store.ready(variant_name, dataset, report=report)
     return Predictor(dataset, variant, model, _key(variant_name, dataset, stamp))
 
 
-def _with_unrated(variant: Variant, dataset: Dataset, report: Report) -> tuple[Dataset, Variant, Recommender]:
+def _with_unrated(variant: Variant, dataset: Dataset, report: Report) -> Predictor:
     """A model of descriptions, fitted to all films of the set: items of the others keep their numbers.
 
     It is not kept on disk, where the one lies that is measured, over the same items as its rivals.
     """
     catalog = dataset.catalog.complete
-    parts = LEAVE_ONE_OUT(dataset)
-    model = variant.model(variant.preset(dataset.name)).fit(
-        replace(parts.train, catalog=catalog), run=Run(report=report)
-    )
-    return replace(dataset, catalog=catalog), variant, model
+    train = replace(LEAVE_ONE_OUT(dataset).train, catalog=catalog)
+    model = variant.model(variant.preset(dataset.name)).fit(train, run=Run(report=report))
+    return Predictor(replace(dataset, catalog=catalog), variant, model, _key(variant.name, dataset))
 
 
 def _key(variant_name: str, dataset: Dataset, stamp: str = "") -> str:

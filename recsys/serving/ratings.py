@@ -20,7 +20,7 @@ Ratings = tuple[tuple[int, float], ...]  # (film as numbered by `Catalog.films`,
 def queries(dataset: Dataset, histories: Iterable[np.ndarray], ratings: Sequence[Ratings], read: bool) -> Queries:
     """Histories (n,) of films with the ratings of whose they are, as a model is asked; read: whether it reads ratings.
 
-    Films that training left out are replaced by those that stand in for them, which inherit their rating.
+    Films that training left out are each replaced by the one that stands in for it, which inherits its rating.
     """
     pairs = list(zip(histories, map(dict, ratings), strict=True))
     if not read:

@@ -1,4 +1,4 @@
-"""Films that training left out, in a history: the films nearest to them in content stand in for them.
+"""Films that training left out, in a history: the film nearest in content stands in for each.
 
 An item number of I or more means film `number - I` of those left out (`Catalog.films`); no model has learnt anything of
 it. Shapes: I items, L films left out, D words and genres.
@@ -24,7 +24,7 @@ _computing = Lock()
 
 
 def of(dataset: Dataset, number: int) -> tuple[int, ...]:
-    """The items that stand in for a film, the nearest last; the film itself if it is one that models know."""
+    """The HOW_MANY items that stand in for a film, the nearest last; the film itself if models know it."""
     if number < dataset.n_items:
         return (number,)
     found = _found.setdefault(dataset, {})
@@ -50,7 +50,7 @@ def labels(dataset: Dataset, number: int) -> Sequence[str]:
 def nearest(dataset: Dataset, number: int) -> tuple[int, ...]:
     """The HOW_MANY items most like a film in genres, words of title and tags, and year, the nearest last.
 
-    Of those the better known: recommenders have learnt more about them.
+    Likeness counts in proportion to the logarithm of the ratings, since recommenders learn more of well-known films.
     """
     with _computing:
         if dataset not in _vectors:
@@ -63,11 +63,12 @@ def nearest(dataset: Dataset, number: int) -> tuple[int, ...]:
 
 
 def _near_in_time(dataset: Dataset, number: int) -> np.ndarray:
-    """(I,) 1 for a film of the same year, less the further its year is; 1 for all where the film's year is unknown."""
-    year, films = dataset.catalog.films[number].year, dataset.catalog.films[: dataset.n_items]
+    """(I,) 1 for a film of the same year, less the further its year is; 1 where either year is unknown."""
+    year = dataset.catalog.films[number].year
     if year is None:
-        return np.ones(len(films))
-    return np.exp(-np.abs([(film.year or year) - year for film in films]) / YEARS)
+        return np.ones(dataset.n_items)
+    years = dataset.catalog.movies["year"].fillna(year).to_numpy(np.float64)  # (I,)
+    return np.exp(-np.abs(years - year) / YEARS)
 
 
 def description_vectors(catalog: Catalog) -> sparse.csr_array:

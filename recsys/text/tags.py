@@ -4,6 +4,7 @@ Shapes: I films, T different tags.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -58,7 +59,7 @@ class TagTable:
             for part in set(stems(word)):
                 self.by_stem.setdefault(part, []).append(index)
 
-    @property
+    @cached_property
     def common(self) -> np.ndarray:
         """The tags that COMMON films or more have, ascending."""
         return np.flatnonzero(self.n_films >= COMMON)

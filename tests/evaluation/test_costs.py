@@ -1,7 +1,7 @@
 import pytest
 
 from recsys import files, paths, store
-from recsys.evaluation import costs
+from recsys.evaluation import costs, results
 from tests.evaluation.made_up import keep
 
 SETTINGS = {"schedule": {"epochs": 2}}
@@ -20,7 +20,7 @@ def remember(variant, notes, config=SETTINGS, fingerprint="f" * 64, folder=None,
 
 
 def found(protocol="full"):
-    return costs.costs("toy", protocol, pytest.fail)
+    return costs.costs(results.documents("toy", protocol, pytest.fail))
 
 
 def test_only_the_clock_of_the_training_counts_and_who_has_none_is_named():

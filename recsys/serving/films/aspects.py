@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recsys.data.schema import Catalog, films
+from recsys.data.schema import Catalog
 from recsys.serving.films.names import normalise
 from recsys.text.films import genre_matrix
 from recsys.text.tags import TagTable, stem, stems
@@ -84,10 +84,10 @@ class AspectReader:
         matrix, names = genre_matrix(catalog)
         self._genres = {name: matrix[:, column] for column, name in enumerate(names)}
         self._genre_of = {stems(name): genre for name, genre in GENRES.items() if genre in self._genres}
-        self._own_names = {stems(normalise(name)) for name in names}
-        self._genre_of |= {stems(normalise(name)): name for name in names}
+        self._own_names = {stems(normalise(name)): name for name in names}
+        self._genre_of |= self._own_names
         self._in_titles: dict[str, list[int]] = {}
-        for item, film in enumerate(films(catalog.movies)):
+        for item, film in enumerate(catalog.films[: len(catalog)]):
             for word in set(stems(normalise(film.title))):
                 self._in_titles.setdefault(word, []).append(item)
 

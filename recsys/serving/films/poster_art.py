@@ -50,7 +50,7 @@ WORDS: tuple[tuple[str, Motif], ...] = (  # words of a title that are drawn
     ("sea|ocean|river|water|island|titanic|jaws|nemo|beach|lake", motifs.waves),
     ("mountain|mountains|hill|hills|valley|ridge|everest", motifs.peaks),
     ("forest|wood|woods|tree|jungle", motifs.forest),
-    ("road|highway|drive|driver|street|fury|fast", motifs.road),
+    ("road|highway|drive|driver|fury|fast", motifs.road),
     ("rain|storm|tears|cloud", motifs.rain),
     ("sun|sunshine|dawn|sunset|sunrise|fire|burning", motifs.rays),
     ("glass|broken|break|shattered|splinter", motifs.shards),

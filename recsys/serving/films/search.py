@@ -15,7 +15,7 @@ from itertools import islice, takewhile
 import numpy as np
 
 from recsys import paths
-from recsys.data.schema import Catalog, Film, films
+from recsys.data.schema import Catalog, Film
 from recsys.serving.films import series, spelling
 from recsys.serving.films.name_index import EXACT, NameIndex, at_least
 from recsys.serving.films.names import bare, in_figures, names_of, normalise, split_year, unglued
@@ -75,7 +75,7 @@ class TitleIndex:
 
     def __init__(self, catalog: Catalog, counts: Sequence[int] | np.ndarray | None = None) -> None:
         """`counts`: (I,) how often each item was watched; of equally good matches the more popular comes first."""
-        self._films = [*films(catalog.movies), *films(catalog.left_out)]  # F, items first
+        self._films = catalog.films  # F, items first
         self.n_items = len(catalog)  # without those left out of training
         self._popularity = np.zeros(len(self._films), np.int64)  # (F,) 0 for those left out
         if counts is not None:

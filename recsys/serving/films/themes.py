@@ -135,7 +135,7 @@ class ThemeIndex:
         for aspect in sorted(aspects, key=lambda aspect: -aspect.weight):
             tags = list(aspect.tags)
             worth = (
-                self._table.strength[[item], :][:, tags].toarray().ravel() * list(aspect.tags.values()) if tags else []
+                self._table.strength[:, tags][[item], :].toarray().ravel() * list(aspect.tags.values()) if tags else []
             )
             if len(tags) and np.max(worth) > 0:
                 found.append(self._table.words[tags[int(np.argmax(worth))]])
