@@ -234,8 +234,8 @@ def _kept(folder: Path, dataset: Dataset, splitting: Splitting) -> Recommender |
 
 def _fit(folder: Path, variant: str, dataset: Dataset, report: Report, splitting: Splitting) -> Recommender:
     """Fit with the tuned settings and keep the result. The caller holds the lock."""
-    found, parts = registry.get(variant), splitting(dataset)
-    seed = int(folder.name.removeprefix("seed-"))
+    found, seed = registry.get(variant), int(folder.name.removeprefix("seed-"))
+    parts = splitting(dataset, seed)
     model = found.model(found.preset(dataset.name)).fit(parts.train, parts.valid, Run(seed=seed, report=report))
     try:
         _write(folder, _describe(variant, model, dataset, splitting) | {"seed": seed, "notes": {}}, model)

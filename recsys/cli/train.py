@@ -70,7 +70,7 @@ class Train(Options, Generic[Config]):
 
         variant, dataset = registry.get(self.model), movielens.load(self.dataset)
         splitting = protocols.get(self.protocol).splitting
-        parts = splitting(dataset)
+        parts = splitting(dataset, self.seed)
         people = self._people(parts.train, dataset, splitting)
         with distributed.group(devices.choose(self.device)) as device:
             run = self._run(str(device), splitting.name, report)

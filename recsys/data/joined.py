@@ -5,8 +5,9 @@ Whoever is in both sets is left out of the other: their last films, which are he
 
 import numpy as np
 
-from recsys.data.movielens import TIES_SEED, drawn
+from recsys.data.movielens import TIES_SEED
 from recsys.data.schema import DataError, Dataset, Interactions
+from recsys.data.ties import drawn
 
 SHARED = 5  # ratings of the same film in the same second that nobody shares with somebody else by accident
 

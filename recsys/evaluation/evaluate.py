@@ -59,15 +59,15 @@ def evaluate(
     """
     protocol = protocols.get(protocol) if isinstance(protocol, str) else protocol
     variant = registry.get(variant_name)
-    split = protocol.split(dataset)
-    held_out = split.test if part == "test" else split.valid
     started = time.perf_counter()
     models = _models(variant_name, dataset, protocol, seeds, report)
     config = _common_config(variant_name, list(models.values()))
-    found = {seed: _measure(model, held_out, protocol, dataset, report) for seed, model in models.items()}
+    splits = {seed: protocol.split(dataset, seed) for seed in models}
+    held_out = {seed: split.test if part == "test" else split.valid for seed, split in splits.items()}
+    found = {seed: _measure(model, held_out[seed], protocol, dataset, report) for seed, model in models.items()}
     document = _labels(variant, dataset, protocol, config) | _also(list(models.values()))
     document |= _accuracy({seed: one.ranks for seed, one in found.items()})
-    document |= _of_lists(document, split, held_out, [one.lists for one in found.values() if one.lists])
+    document |= _of_lists(document, list(splits.values()), list(held_out.values()), list(found.values()))
     document["run"] = _circumstances(models, time.perf_counter() - started)
     if part == "test" and distributed.rank() == 0:
         results.write(document, np.array([one.ranks for one in found.values()]))
@@ -95,18 +95,25 @@ def _measure(model: Recommender, held_out: HeldOut, protocol: Protocol, dataset:
     return Measured(*ranks_and_lists(model, held_out, dataset, report))
 
 
-def _of_lists(document: dict[str, Any], split: Split, held_out: HeldOut, lists: list[Lists]) -> dict[str, Any]:
-    """What the recommended lists add to a document: `seeds` with `beyond`, its mean, and `calibration` of all seeds."""
+def _of_lists(
+    document: dict[str, Any], splits: list[Split], held_out: list[HeldOut], found: list[Measured]
+) -> dict[str, Any]:
+    """What the recommended lists add to a document: `seeds` with `beyond`, its mean, and `calibration` of all seeds.
+
+    splits, held_out, found: of each seed, in the order of the document's `seeds`.
+    """
+    lists = [one.lists for one in found if one.lists]
     if not lists:
         return {}
-    each = [beyond.summary(one.items, split.train) for one in lists]
+    each = [beyond.summary(one.items, split.train) for one, split in zip(lists, splits, strict=True)]
     added: dict[str, Any] = {
         "seeds": [run | {"beyond": _rounded(figures)} for run, figures in zip(document["seeds"], each, strict=True)],
         "beyond": _rounded({name: np.mean([figures[name] for figures in each]) for name in each[0]}),
     }
     probabilities = [one.probabilities for one in lists if one.probabilities is not None]
     if probabilities:
-        items, targets = np.concatenate([one.items for one in lists]), np.tile(held_out.targets, len(lists))
+        items = np.concatenate([one.items for one in lists])
+        targets = np.concatenate([part.targets for part in held_out])
         figures = calibration(items, np.concatenate(probabilities), targets)
         added["calibration"] = {"over": results.UNSEEN, **_all_rounded(figures)}
     return added

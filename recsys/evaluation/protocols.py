@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recsys.data.schema import Dataset, Split, Ties
-from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, Splitting
+from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Splitting
 from recsys.errors import RecsysError
 
 Draw = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
@@ -33,9 +33,9 @@ class Protocol:
     seed: int = 0  # of the drawing: one list per user, the same for every model
     draw: Draw | None = None  # counts (I,), items to leave out, how many, a generator → items (n,)
 
-    def split(self, dataset: Dataset) -> Split:
-        """The training, validation and test part; computed once for each Dataset object. Raises DataError."""
-        return self.splitting(dataset)
+    def split(self, dataset: Dataset, seed: int = 0) -> Split:
+        """The training, validation and test part of a training's seed, as `splitting` gives it. Raises DataError."""
+        return self.splitting(dataset, seed)
 
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
         """The rules, with what they come to on a data set: its order within one second, the dates of a split by time.
@@ -43,7 +43,8 @@ class Protocol:
         Raises DataError.
         """
         about = self.split(dataset).about
-        return self.rules | ORDERS[dataset.ties] | {name: value for name, value in about.items() if name != "name"}
+        order = {} if self.splitting.unties else ORDERS[dataset.ties]
+        return self.rules | order | {name: value for name, value in about.items() if name != "name"}
 
     def candidates(self, counts: np.ndarray, histories: Sequence[np.ndarray], users: np.ndarray) -> np.ndarray:
         """(B, N) items drawn for each user, none from the user's whole history.
@@ -122,6 +123,19 @@ FULL = Protocol(
         "hidden": "films the user has seen: the training films, and for the test film the validation film too",
     },
 )
+UNTIED_FULL = Protocol(
+    "untied",
+    title="All films, ties drawn",
+    meaning="As with all films, but films rated in the same second stand in an order drawn at random, in training and "
+    "in the test. The file has them in an order that has nothing to do with taste, and that a recommender can learn. "
+    "Each training (seed) learns from a drawing of its own, and is measured on it.",
+    rules=FULL.rules
+    | {
+        "order": "ratings by user, then timestamp; films of one second in an order drawn from the training's seed, "
+        "person and film, in training, validation and test"
+    },
+    splitting=UNTIED,
+)
 POPULARITY_100 = Protocol(
     "popularity-100",
     title="100 popular films",
@@ -166,7 +180,9 @@ TIME = Protocol(
     },
     splitting=BY_TIME,
 )
-PROTOCOLS = {protocol.name: protocol for protocol in (FULL, POPULARITY_100, UNIFORM_100, TIME)}  # in the order shown
+PROTOCOLS = {  # in the order shown
+    protocol.name: protocol for protocol in (FULL, UNTIED_FULL, POPULARITY_100, UNIFORM_100, TIME)
+}
 
 
 def get(name: str) -> Protocol:

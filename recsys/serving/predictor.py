@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from recsys import store
+from recsys.data.movielens import served_from
 from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
@@ -57,8 +58,8 @@ def load(variant_name: str, dataset: Dataset, report: Report = ignore) -> Predic
     variant = registry.get(variant_name)
     if variant.model().scores_unrated:
         return _with_unrated(variant, dataset, report)
-    stamp = store.stamp(variant_name, dataset.name)  # before loading, so that what is written meanwhile counts as newer
-    model = store.ready(variant_name, dataset, report=report)
+    stamp = _stamp(variant_name, dataset.name)  # before loading, so that what is written meanwhile counts as newer
+    model = store.ready(variant_name, dataset, report=report, splitting=served_from(dataset.name))
     return Predictor(dataset, variant, model, _key(variant_name, dataset, stamp))
 
 
@@ -75,8 +76,12 @@ def _with_unrated(variant: Variant, dataset: Dataset, report: Report) -> Predict
 
 def _key(variant_name: str, dataset: Dataset, stamp: str = "") -> str:
     """What tells one predictor from another; the stamp is today's where there was no checkpoint before."""
-    stamp = stamp or store.stamp(variant_name, dataset.name)
+    stamp = stamp or _stamp(variant_name, dataset.name)
     return f"{dataset.name}/{variant_name}/{stamp}/{dataset.fingerprint}"
+
+
+def _stamp(variant_name: str, data: str) -> str:
+    return store.stamp(variant_name, data, served_from(data))
 
 
 def hold_to_one_thread() -> None:
@@ -110,4 +115,4 @@ def trained(dataset_name: str) -> list[Variant]:
 
 def is_there(variant_name: str, dataset_name: str) -> bool:
     """Whether a recommender can be loaded for a data set, without being fitted first."""
-    return store.find(variant_name, dataset_name) is not None
+    return store.find(variant_name, dataset_name, splitting=served_from(dataset_name)) is not None

@@ -332,10 +332,11 @@ def test_all_models_and_protocols_are_measured_in_one_call_and_what_cannot_be_is
     train(0, dataset=SPANNING)
     assert main(["evaluate", "all", "--dataset", "days", "--protocol", "all"]) == 0
     printed = capsys.readouterr()
-    measured = [["counts", "full"], ["trained", "full"], ["counts", "time"]]
+    measured = [["counts", "full"], ["trained", "full"], ["counts", "untied"], ["counts", "time"]]
     assert [line.split()[:2] for line in printed.out.splitlines()] == measured
     skipped = [line for line in printed.err.splitlines() if line.startswith("skipped")]
     assert [line.split(":")[0] for line in skipped] == [
+        "skipped trained, untied",
         "skipped counts, popularity-100",
         "skipped trained, popularity-100",
         "skipped counts, uniform-100",
@@ -343,7 +344,7 @@ def test_all_models_and_protocols_are_measured_in_one_call_and_what_cannot_be_is
         "skipped trained, time",
     ]
     assert "train trained --dataset days" in skipped[-1]
-    assert results.available() == [("days", "full"), ("days", "time")]
+    assert results.available() == [("days", "full"), ("days", "untied"), ("days", "time")]
 
 
 def test_all_of_nothing_is_a_failure(capsys):
