@@ -111,7 +111,7 @@ def ready(
     folder = find(variant, dataset.name, seed, splitting)
     if registry.get(variant).needs_training:
         if folder is None:
-            command = _training(variant, dataset.name, splitting.name, seed)
+            command = training_command(variant, dataset.name, splitting.name, seed)
             raise StoreError(f"no checkpoint for {variant} on {_divided(dataset.name, splitting)}", command)
         return load(folder, dataset, splitting, measuring)
     folder = folder or paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
@@ -193,7 +193,7 @@ def _load(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool)
     """`load`, by a caller who holds the lock."""
     meta, weights = _read(folder)
     variant = str(meta.get("variant"))
-    command = _training(variant, dataset.name, splitting.name, meta.get("seed"))
+    command = training_command(variant, dataset.name, splitting.name, meta.get("seed"))
     if meta.get("films") != dataset.catalog.fingerprint:
         known = f"{folder} knows {meta.get('n_items')} films"
         raise StoreError(f"{known}, which are not the {dataset.n_items} of {dataset.name}", command)
@@ -258,8 +258,10 @@ def _meta(folder: Path) -> dict[str, Any]:
         raise _unusable(folder, error) from error
 
 
-def _training(variant: str, dataset_name: str, splitting: str, seed: int | None) -> str:
-    """The command that trains a model anew."""
+def training_command(
+    variant: str, dataset_name: str, splitting: str = LEAVE_ONE_OUT.name, seed: int | None = None
+) -> str:
+    """The command that trains a model on the training part that a splitting gives."""
     protocol = [] if splitting == LEAVE_ONE_OUT.name else ["--protocol", splitting]
     chosen = ["--seed", str(seed)] if seed else []
     return recsys_command("train", variant, "--dataset", dataset_name, *protocol, *chosen)
@@ -275,7 +277,7 @@ def _unusable(folder: Path, error: Exception) -> StoreError:
         kept = shlex.quote(str(folder.relative_to(paths.REPOSITORY)))
         return StoreError(str(error), f"git -C {shlex.quote(str(paths.REPOSITORY))} checkout -- {kept}")
     dataset, splitting, variant, seed = folder.parts[-4:]
-    return StoreError(str(error), _training(variant, dataset, splitting, int(seed.removeprefix("seed-"))))
+    return StoreError(str(error), training_command(variant, dataset, splitting, int(seed.removeprefix("seed-"))))
 
 
 def _cannot_write(folder: Path, error: OSError) -> StoreError:

@@ -10,9 +10,8 @@ from pages.evaluation.measured import Shown
 from pages.evaluation.parts import chart, numbers, plot
 from pages.shared import errors, loaders
 from pages.shared import words as common
-from recsys.errors import recsys_command
 from recsys.evaluation import costs as spent
-from recsys.evaluation import overview
+from recsys.evaluation import overview, protocols, provenance
 
 CURVES = {"loss": words.LOSS, "ndcg@10": words.VALIDATION}
 AXES = {"epoch": words.BY_EPOCH, "seconds": words.BY_TIME}
@@ -20,12 +19,13 @@ AXES = {"epoch": words.BY_EPOCH, "seconds": words.BY_TIME}
 
 def show(shown: Shown) -> None:
     """The training logs, then seconds against a metric."""
-    logs = overview.curves(shown.dataset, [loaders.FIRST_MODEL, *shown.board["variant"]])
+    splitting = protocols.get(shown.protocol).splitting
+    logs = overview.curves(shown.dataset, [loaders.FIRST_MODEL, *shown.board["variant"]], splitting)
     if logs:
         curves(shown, logs)
     else:
         st.caption(words.NO_CURVE.format(data=loaders.data_title(shown.dataset)))
-        errors.command(recsys_command("train", loaders.FIRST_MODEL, "--dataset", shown.dataset))
+        errors.command(provenance.training(loaders.FIRST_MODEL, shown.dataset, shown.protocol))
     costs(shown)
 
 

@@ -22,7 +22,7 @@ from streamlit.errors import StreamlitDuplicateElementKey
 from pages.shared import errors, loaders, words, work
 from recsys import paths
 from recsys.data.schema import Dataset
-from recsys.errors import RecsysError, recsys_command
+from recsys.errors import RecsysError
 from recsys.progress import Report
 from recsys.serving import predictor as serving
 from recsys.serving.predictor import FALLBACK, Predictor, Variant
@@ -189,7 +189,7 @@ def _offer(name: str, dataset: Dataset, now: State) -> None:
         return
     sentence = words.NOT_TRAINED if now is State.UNTRAINED else words.FITS_LONG
     st.info(sentence.format(model=variant.title, data=data), icon=":material/model_training:")
-    errors.command(recsys_command("train", name, "--dataset", dataset.name))
+    errors.command(serving.training_command(name, dataset.name))
     if quick := _quick(dataset.name):
         st.caption(words.FITTED_AT_ONCE.format(models=words.listed(quick)))
 

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.evaluation import results
 from recsys.evaluation.report import BEYOND
 from recsys.evaluation.results import Report
@@ -35,11 +36,11 @@ def measures(dataset: str, protocol: str, report: Report = warnings.warn) -> pd.
 def all_ranks(
     dataset: str, protocol: str, variants: Sequence[str], report: Report = warnings.warn
 ) -> dict[str, np.ndarray]:
-    """Variant → its ranks (S, B). What cannot be read is left out, with a sentence to `report`."""
+    """Variant → its ranks (S, B), `results.ranks_of_split`. What cannot be read is left out, a sentence to `report`."""
     found = {}
     for variant in variants:
         try:
-            found[variant] = results.ranks(dataset, protocol, variant)
+            found[variant] = results.ranks_of_split(dataset, protocol, variant)
         except results.ResultError as error:
             report(str(error))
     return found
@@ -84,9 +85,9 @@ def best_of_families(board: pd.DataFrame, variants: Sequence[str], n: int) -> li
     return rows.drop_duplicates("family")["variant"].tolist()[:n]
 
 
-def curves(dataset: str, variants: Sequence[str]) -> dict[str, pd.DataFrame]:
+def curves(dataset: str, variants: Sequence[str], splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, pd.DataFrame]:
     """Variant → its training log (`results.curve`), of those that have one."""
-    logs = {variant: results.curve(dataset, variant) for variant in variants}
+    logs = {variant: results.curve(dataset, variant, splitting) for variant in variants}
     return {variant: log for variant, log in logs.items() if len(log)}
 
 

@@ -28,7 +28,7 @@ def commands(document: dict[str, Any]) -> list[str]:
     variant, dataset, protocol = document["variant"], document["dataset"], document["protocol"]["name"]
     seeds = [run["seed"] for run in document["seeds"]]
     also = document.get("also", "")
-    lines = [_train(variant, dataset, protocol, seed, also) for seed in seeds] if is_trained(document) else []
+    lines = [training(variant, dataset, protocol, seed, also) for seed in seeds] if is_trained(document) else []
     return [*lines, recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol, *_seeds(seeds))]
 
 
@@ -42,7 +42,7 @@ def missing(dataset: str, protocol: str, measured: Iterable[str]) -> list[Missin
 
 def commands_for(one: Missing, dataset: str, protocol: str) -> list[str]:
     """The lines that measure what is missing."""
-    lines = [_train(one.variant, dataset, protocol, 0)] if one.trained else []
+    lines = [training(one.variant, dataset, protocol, 0)] if one.trained else []
     return [*lines, recsys_command("evaluate", one.variant, "--dataset", dataset, "--protocol", protocol)]
 
 
@@ -58,7 +58,7 @@ def _known(dataset: str, absent: set[str]) -> dict[str, Missing]:
     return known
 
 
-def _train(variant: str, dataset: str, protocol: str, seed: int, also: str = "") -> str:
+def training(variant: str, dataset: str, protocol: str, seed: int = 0, also: str = "") -> str:
     """The line that trains a recommender for a protocol; also: another set whose people it learns from too."""
     own = ["--protocol", protocol] if protocols.trains_apart(protocol) else []
     more = [*(["--also", also] if also else []), *(["--seed", str(seed)] if seed else [])]

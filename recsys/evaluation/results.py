@@ -27,8 +27,9 @@ import pandas as pd
 
 from recsys import files, paths
 from recsys.data import prepared
-from recsys.data.split import LEAVE_ONE_OUT
+from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.errors import RecsysError, recsys_command
+from recsys.evaluation.protocols import PROTOCOLS
 from recsys.ranking.metrics import METRICS
 
 LABELS = ("variant", "title", "family", "paper")
@@ -68,6 +69,20 @@ def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
         return np.load(io.BytesIO(data))["ranks"]
     except (ValueError, KeyError, zipfile.BadZipFile) as error:
         raise ResultError(f"{path.with_suffix('.npz')} holds no ranks", _evaluate_again(path)) from error
+
+
+def ranks_of_split(dataset: str, protocol: str, variant: str) -> np.ndarray:
+    """`ranks` of those seeds that were measured on the very split that `Protocol.split` gives without one.
+
+    That is all of them, except where each seed draws an order of its own: there, seed 0. Raises ResultError.
+    """
+    found = ranks(dataset, protocol, variant)
+    if protocol in PROTOCOLS and PROTOCOLS[protocol].splitting.unties:
+        path, document = _find(dataset, protocol, variant)
+        found = found[[run["seed"] == 0 for run in document["seeds"]]]
+        if not len(found):
+            raise ResultError(f"{path} lacks seed 0, by which recommenders are compared", _evaluate_again(path))
+    return found
 
 
 def available() -> list[tuple[str, str]]:
@@ -136,13 +151,13 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
     return table.sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
 
 
-def curve(dataset: str, variant: str) -> pd.DataFrame:
-    """How a training for the leave-one-out protocols went, a row per epoch: epoch, loss, ndcg@10, hr@10, seconds, …
+def curve(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OUT) -> pd.DataFrame:
+    """How a training on the training part of a splitting went, a row per epoch: epoch, loss, ndcg@10, hr@10, seconds, …
 
     ndcg@10 and hr@10 are those of validation. From the lowest seed of this machine, else from the shipped log; empty
     where there is neither.
     """
-    where = (dataset, LEAVE_ONE_OUT.name, variant)
+    where = (dataset, splitting.name, variant)
     trained = [paths.checkpoint(*where, seed) for seed in paths.seeds(*where)]
     for folder in (*trained, paths.shipped_checkpoint(*where)):
         if (folder / paths.LOG).exists():

@@ -105,7 +105,8 @@ def _numbered(names: list[str], number: np.ndarray) -> Buckets:
 
 def _ranks(dataset: Dataset, protocol: str, variant: str, test: HeldOut) -> np.ndarray:
     """(S, B) ranks, certain to be those of the test queries."""
-    document, ranks = results.load(dataset.name, protocol, variant), results.ranks(dataset.name, protocol, variant)
+    document = results.load(dataset.name, protocol, variant)
+    ranks = results.ranks_of_split(dataset.name, protocol, variant)
     if document["fingerprint"] != dataset.fingerprint or ranks.shape[1] != len(test):
         raise results.ResultError(
             f"{variant} was measured on another form of {dataset.name}",

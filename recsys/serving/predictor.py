@@ -80,6 +80,11 @@ def _key(variant_name: str, dataset: Dataset, stamp: str = "") -> str:
     return f"{dataset.name}/{variant_name}/{stamp}/{dataset.fingerprint}"
 
 
+def training_command(variant_name: str, data: str) -> str:
+    """The line that trains a recommender so that `load` finds it."""
+    return store.training_command(variant_name, data, served_from(data).name)
+
+
 def _stamp(variant_name: str, data: str) -> str:
     return store.stamp(variant_name, data, served_from(data))
 

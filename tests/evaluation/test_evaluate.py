@@ -8,7 +8,7 @@ import pytest
 from recsys import paths, store
 from recsys.cli.main import main
 from recsys.data import prepared
-from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, Splitting, by_time, cuts, leave_one_out
+from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Splitting, by_time, cuts, leave_one_out
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols, results
 from recsys.evaluation.evaluate import EvaluationError, evaluate, ranks
@@ -200,6 +200,22 @@ def test_under_time_a_model_is_measured_that_knows_nothing_of_what_came_after_th
     assert np.array_equal(kept[1], split.train.counts)
 
 
+def test_untied_each_seed_learns_from_its_own_drawing_and_is_measured_on_it():
+    tied = replace(CYCLE, interactions=replace(CYCLE.interactions, timestamp=CYCLE.interactions.timestamp // 600))
+    document = evaluate("counts", tied, "untied", seeds=[0, 2])
+    assert "the training's seed" in document["protocol"]["order"]
+    found = results.ranks("cycle", "untied", "counts")
+    for row, seed in enumerate([0, 2]):
+        split = UNTIED(tied, seed)
+        assert np.array_equal(store.ready("counts", tied, seed, splitting=UNTIED).counts, split.train.counts)
+        assert np.array_equal(found[row], ranks(fakes.Counts().fit(split.train), split.test, FULL, tied))
+    assert np.array_equal(results.ranks_of_split("cycle", "untied", "counts"), found[:1])
+    assert not np.array_equal(found[0], found[1])
+    evaluate("counts", tied, "untied", seeds=[2])
+    with pytest.raises(results.ResultError, match="lacks seed 0"):
+        results.ranks_of_split("cycle", "untied", "counts")
+
+
 def test_under_time_a_model_that_needs_training_needs_one_of_its_own():
     train(0, dataset=SPANNING)
     with pytest.raises(store.StoreError) as refused:
@@ -344,7 +360,7 @@ def test_all_models_and_protocols_are_measured_in_one_call_and_what_cannot_be_is
         "skipped trained, time",
     ]
     assert "train trained --dataset days" in skipped[-1]
-    assert results.available() == [("days", "full"), ("days", "untied"), ("days", "time")]
+    assert results.available() == [("days", "full"), ("days", "time"), ("days", "untied")]
 
 
 def test_all_of_nothing_is_a_failure(capsys):

@@ -133,5 +133,5 @@ def test_protocols_of_one_splitting_share_their_models():
 
 
 def test_an_unknown_protocol_is_answered_with_the_known_ones():
-    with pytest.raises(ProtocolError, match="full, popularity-100, uniform-100, time"):
+    with pytest.raises(ProtocolError, match="full, untied, popularity-100, uniform-100, time"):
         get("sampled")

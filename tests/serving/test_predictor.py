@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from recsys import store
+from recsys.data.split import UNTIED
 from recsys.models import registry
 from recsys.models.popular import Popular
 from recsys.serving.predictor import FALLBACK, Predictor, load, trained, variants, variants_with
@@ -44,6 +47,19 @@ def test_the_trained_ones_are_those_whose_weights_are_there():
     assert trained(dataset.name) == []
     load(FALLBACK, dataset)
     assert [variant.name for variant in trained(dataset.name)] == [FALLBACK]
+
+
+def test_of_a_set_whose_file_leaks_an_order_the_untied_ones_are_loaded():
+    dataset = replace(toys.cycle(), name="ml-1m")
+    store.save(FALLBACK, Popular().fit(dataset), dataset, seed=0)
+    assert trained(dataset.name) == []
+    found = load(FALLBACK, dataset)
+    assert [variant.name for variant in trained(dataset.name)] == [FALLBACK]
+    assert store.find(FALLBACK, dataset.name, splitting=UNTIED)
+    assert found.is_current
+    with pytest.raises(store.StoreError) as error:
+        load("bert4rec", dataset)
+    assert error.value.command.endswith("-m recsys train bert4rec --dataset ml-1m --protocol untied")
 
 
 def test_another_checkpoint_and_other_histories_have_another_key():
