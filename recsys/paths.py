@@ -85,6 +85,11 @@ def results(root: Path, dataset: str, protocol: str) -> Path:
     return root / "results" / dataset / protocol
 
 
+def ties(root: Path, dataset: str) -> Path:
+    """What was measured of the order within a second, under `root`, which is `home()` or `ASSETS`."""
+    return root / "results" / "ties" / f"{dataset}.json"
+
+
 def studies(root: Path) -> Path:
     """The folder of studies under `root`, which is `home()` or `ASSETS`."""
     return root / "results" / "studies"

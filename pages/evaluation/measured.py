@@ -11,6 +11,7 @@ from pages.evaluation import words
 from pages.shared import loaders
 from recsys.data.schema import Dataset, Split
 from recsys.evaluation import compare, overview, people, protocols, provenance, results, slices
+from recsys.evaluation import ties as of_file
 
 Damaged = list[str]  # a sentence for each result that cannot be read or compared
 
@@ -135,6 +136,11 @@ def _sliced(
     name: str, slicing: str, metric: str, stamp: str, _split: Split, _ranks: dict[str, np.ndarray]
 ) -> pd.DataFrame:
     return slices.side_by_side(_split, _ranks, slicing, metric)
+
+
+def ties(dataset: str) -> dict[str, Any] | None:
+    """What was measured of the order within a second (`recsys.evaluation.ties`); None where nothing was."""
+    return of_file.read(dataset, lambda sentence: None)
 
 
 def data_of(shown: Shown) -> Dataset:

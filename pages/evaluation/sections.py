@@ -16,6 +16,7 @@ from pages.evaluation import (
     rules,
     studies,
     trade_offs,
+    what_it_measures,
     words,
 )
 from pages.evaluation.measured import Shown
@@ -33,6 +34,7 @@ SECTIONS: dict[str, Callable[[Shown], None]] = {
     "calibration": calibration.show,
     "pair": head_to_head.show,
     "person": person.show,
+    "ties": what_it_measures.show,
 }
 
 
@@ -47,7 +49,8 @@ def report(dataset: str, protocol: str) -> None:
         rules.show(Shown(dataset, protocol, board))
     found = read_studies(damaged.append)
     errors.explain_all(damaged)
-    section = choose([*SECTIONS, *(["studies"] if found else [])])
+    offered = [name for name in SECTIONS if name != "ties" or measured.ties(dataset)]
+    section = choose([*offered, *(["studies"] if found else [])])
     if section == "studies":
         studies.show(found)
     elif board.empty:
@@ -58,7 +61,9 @@ def report(dataset: str, protocol: str) -> None:
 
 
 def choose(sections: list[str]) -> str:
-    """The selector of the section."""
+    """The selector of the section; the one shown last may be offered for another data set alone."""
+    if st.session_state.get("section", sections[0]) not in sections:
+        del st.session_state.section
     return st.segmented_control(
         words.SECTION,
         sections,

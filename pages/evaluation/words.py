@@ -41,6 +41,7 @@ SECTIONS = {
     "calibration": "Confidence",
     "pair": "Head-to-head",
     "person": "One person",
+    "ties": "What it measures",
     "studies": "Studies",
 }
 METRIC = "Metric"
@@ -251,6 +252,48 @@ PERSON_HELP = (
     "ten are left of the dotted line. The axis is logarithmic."
 )
 PERSON_ALT = "Rank of {film} with each of {n} recommenders"
+
+# Evaluation: what the benchmark measures
+SAME_SECOND = "Films rated in the same second"
+TIES = (
+    "People of MovieLens rate a page of films at once: in {data}, {share} of all films were rated in the same second "
+    "as the film before, and so were {targets} of the hidden films. In which order somebody watched them, nobody "
+    "knows. An experiment that sorts by time leaves them in the order of the ratings file."
+)
+FILE_ORDERS = {
+    "hash": "In {data} that is the order of a hash table: each film's number is turned into another number, which has "
+    "nothing to do with the film or with taste, and the film with the lower one comes first.",
+    "ascending": "In {data} that is the order of the films' numbers.",
+    None: "In {data} that order is neither the one of the films' numbers nor the one of a hash table.",
+}
+LOWER = (
+    "Of {pairs:,} pairs rated in the same second, the second film stands before the first one in {same:.0%}; of pairs "
+    "with a second each, in {alone:.0%}."
+)
+DISTANCE = "Where the second film stands in that order, seen from the first"
+DISTANCE_ENDS = ("before", "", "after")
+SHARE_OF_PAIRS = "Share of the pairs"
+SAME, ALONE = "rated in the same second", "each in a second of its own"
+DISTANCES_ALT = (
+    "Share of neighbouring films by how far apart they stand in the order of the file: those of one second only ever "
+    "go forwards, the others as often back"
+)
+RULE_ALONE = "What the order alone is worth"
+RULE_ADDS = (
+    "{title}: NDCG@10 {alone:.4f}, and {added:.4f} with a rule that knows how far on the next film usually stands, but "
+    "nothing of any film. With ties in a drawn order the same rule adds nothing to speak of: {drawn:.4f}, then "
+    "{drawn_added:.4f}."
+)
+WITHOUT_THE_ORDER = "What is left without it"
+LOSES_MOST = (
+    "The same recommenders, trained and tested once in the order of the file and once in a drawn one (the protocol "
+    "“All films, ties drawn”). {title} loses most: {full:.4f} falls to {untied:.4f}. Published figures are those of "
+    "the file's order."
+)
+ORDER_OF_FILE, ORDER_DRAWN = "in the order of the file", "in a drawn order"
+WITHOUT_ALT = "NDCG@10 of {n} recommenders with films of one second in the order of the file, and in a drawn order"
+LEFT_OUT = "Pairs with a film rated {rating:.0f} are not counted, because not all of their times are known exactly. "
+TIES_HOW = "{left_out}Measured at commit {commit} on {date}."
 
 # Evaluation: studies
 STUDY = "Study"

@@ -16,13 +16,14 @@ import streamlit as st
 from pages.shared import loaders, words
 from recsys.evaluation import protocols, results
 from recsys.evaluation.studies import studies
+from recsys.evaluation.ties import read as read_ties
 from recsys.serving.filters import KNOWN, Filters
 
 BETWEEN = "~"  # two values of one parameter; no browser writes it as %7E
 MOST = 30  # values of one parameter that are read
 RATINGS = re.compile(r"\d{1,9}\.[1-5](~\d{1,9}\.[1-5]){0,999}")  # film.stars
 INSIDE, LESSON_STEPS = ("lesson", "attention", "blanks", "map"), 9
-EVALUATION = ("leaderboard", "protocols", "measures", "curves", "slices", "calibration", "pair", "person")
+EVALUATION = ("leaderboard", "protocols", "measures", "curves", "slices", "calibration", "pair", "person", "ties")
 
 Params = Mapping[str, str]
 
@@ -114,7 +115,9 @@ def _protocols() -> Iterable[str]:
 
 
 def _sections() -> Iterable[str]:
-    return (*EVALUATION, "studies") if studies(lambda _: None) else EVALUATION
+    shown = results_of()
+    known = [name for name in EVALUATION if name != "ties" or (shown and read_ties(shown, lambda _: None))]
+    return (*known, *(("studies",) if studies(lambda _: None) else ()))
 
 
 def results_of() -> str:

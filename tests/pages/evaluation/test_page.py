@@ -406,6 +406,57 @@ def test_one_person_is_shown_with_the_hidden_film_and_who_found_it(visit, measur
     assert 1 <= app.get_by_key("person-ml-latest-sample-full").value <= len(test)
 
 
+TIES = {
+    "dataset": "ml-1m",
+    "order": "hash",
+    "pairs": {"same second": 298_994, "alone": 87_654},
+    "lower": {"same second": 0.0, "alone": 0.518},
+    "distances": {"same second": [0.0, 0.0, 0.7, 0.3], "alone": [0.2, 0.3, 0.3, 0.2]},
+    "without_rating": 3.0,
+    "share": 0.45,
+    "targets": 0.34,
+    "rules": [
+        {"title": "Most popular", "protocol": "full", "alone": 0.018, "with the order": 0.0254},
+        {"title": "Most popular", "protocol": "untied", "alone": 0.0193, "with the order": 0.0194},
+    ],
+    "recommenders": [
+        {"variant": "a", "title": "Robust", "family": "Neighbours", "full": 0.1, "untied": 0.099},
+        {"variant": "b", "title": "Misled", "family": "Transformers", "full": 0.2, "untied": 0.15},
+    ],
+    "run": {"commit": "abc", "date": "2026-11-22T09:00:00+00:00"},
+}
+
+
+def test_what_a_benchmark_measures_is_told_where_it_was_measured(visit, measured, home):
+    app = visit("evaluation")
+    app.get_by_key("results_of").set_value("ml-1m").run()
+    assert "ties" not in app.get_by_key("section").options
+    files.write(paths.ties(home, "ml-1m"), json.dumps(TIES).encode())
+    app.run()
+    open_section(app, "ties")
+    assert not app.exception
+    text = said(app)
+    assert "45% of all films were rated in the same second" in text
+    assert "Of 298,994 pairs rated in the same second, the second film stands before the first one in 0%" in text
+    assert "Most popular: NDCG@10 0.0180, and 0.0254 with a rule" in text
+    assert "Misled loses most: 0.2000 falls to 0.1500" in text
+    assert "a film rated 3 are not counted" in text
+    first, second = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
+    assert {trace["name"] for trace in first["data"]} == {words.SAME, words.ALONE}
+    marks = {trace["name"]: trace for trace in second["data"] if trace.get("name")}
+    assert list(marks[words.ORDER_OF_FILE]["y"]) == ["Misled", "Robust"]  # the best in the order of the file on top
+
+
+def test_a_section_that_only_another_data_set_has_is_left_with_it(visit, measured, home):
+    files.write(paths.ties(home, "ml-1m"), json.dumps(TIES).encode())
+    app = visit("evaluation")
+    app.get_by_key("results_of").set_value("ml-1m").run()
+    open_section(app, "ties")
+    app.get_by_key("results_of").set_value("ml-latest-sample").run()
+    assert not app.exception
+    assert app.get_by_key("section").value == "leaderboard"
+
+
 def test_studies_are_shown_where_there_are_any(visit, measured, home):
     app = visit("evaluation")
     assert "studies" not in app.get_by_key("section").options

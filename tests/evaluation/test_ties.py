@@ -1,0 +1,81 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from recsys import paths
+from recsys.data.schema import DataError
+from recsys.evaluation import ties
+from recsys.evaluation.evaluate import evaluate
+from tests.evaluation.test_file_order import by_id, world
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+
+
+MADE = world(by_id, n_users=300, films=12)
+
+
+def test_the_order_of_the_file_is_named_counted_and_worth_something_until_it_is_drawn():
+    found = ties.measure(MADE)
+    assert (found["order"], found["tables"]) == ("ascending", {})
+    assert found["lower"] == {"same second": 0.0, "alone": 0.0}
+    assert found["pairs"] == {"same second": 300 * 9, "alone": 0}
+    assert (found["share"], found["targets"]) == (round(9 / 11, 5), 1.0)
+    assert found["people_quantiles"]["50"] == round(9 / 11, 4)
+    assert [row["pairs"] for row in found["years"]] == [300 * 11]
+    popular, drawn = (
+        next(row for row in found["rules"] if (row["title"], row["protocol"]) == ("Most popular", protocol))
+        for protocol in ("full", "untied")
+    )
+    assert popular["with the order"] > 1.2 * popular["alone"]
+    assert abs(drawn["with the order"] - drawn["alone"]) < 0.03
+    assert popular["weight"] > 0
+
+
+def test_recommenders_stand_beside_themselves_in_both_orders():
+    for protocol in ("full", "untied"):
+        evaluate("popular", MADE, protocol)
+    evaluate("item-knn", MADE, "untied")  # not under full, so there is nothing to set it beside
+    (row,) = ties.measure(MADE)["recommenders"]
+    assert (row["variant"], row["seeds"]) == ("popular", 1)
+    assert row["full"] == pytest.approx(evaluate("popular", MADE)["mean"]["ndcg@10"], abs=1e-5)
+    assert row["untied"] == pytest.approx(evaluate("popular", MADE, "untied")["mean"]["ndcg@10"], abs=1e-5)
+    assert row["full tied"] == row["full"]  # every hidden film shares its second
+
+
+def test_people_whose_hidden_film_is_tied_are_told_from_the_others():
+    time = np.asarray(MADE.interactions.timestamp).copy()
+    time[MADE.offsets[1:151] - 1] += 1  # half of the people rate their last film by itself
+    made = replace(MADE, interactions=replace(MADE.interactions, timestamp=time))
+    for protocol in ("full", "untied"):
+        evaluate("popular", made, protocol)
+    found = ties.measure(made)
+    (row,) = found["recommenders"]
+    assert found["targets"] == 0.5
+    assert row["untied"] == pytest.approx((row["untied tied"] + row["untied other"]) / 2, abs=2e-5)
+    assert row["full tied"] != row["full other"]
+
+
+def test_a_set_in_a_drawn_order_has_nothing_to_show():
+    with pytest.raises(DataError, match="in a drawn order already"):
+        ties.measure(replace(MADE, ties="drawn"))
+
+
+def test_what_was_kept_is_read_again_and_damage_is_said_with_the_command(home):
+    said = []
+    assert ties.read("toy", said.append) is None
+    found = ties.measure(MADE)
+    path = ties.write(found, ship=True)
+    assert ties.read("toy", said.append) == json.loads(json.dumps(found))
+    assert not said
+    path.write_text("{")
+    assert ties.read("toy", said.append) == json.loads(json.dumps(found))  # the one in assets/
+    assert "experiment ties --dataset toy" in said[0]
+    path.write_text('{"dataset": "toy"}')
+    ties.read("toy", said.append)
+    assert len(said) == 2
