@@ -11,6 +11,7 @@ from pages.evaluation.measured import Shown
 from pages.evaluation.parts import chart
 from pages.shared import loaders
 from pages.shared import words as common
+from recsys.evaluation import protocols
 
 
 def show(shown: Shown) -> None:
@@ -25,8 +26,7 @@ def show(shown: Shown) -> None:
     chart(charts.distances(distances), words.DISTANCES_ALT, distances, f"file-order-{shown.dataset}")
     if found["rules"]:
         st.subheader(words.RULE_ALONE)
-        for line in rules(found["rules"]):
-            st.markdown(f"- {common.plain(line)}")
+        rules(found["rules"])
     if found["recommenders"]:
         st.subheader(words.WITHOUT_THE_ORDER)
         without_the_order(pd.DataFrame(found["recommenders"]), shown.dataset)
@@ -44,28 +44,27 @@ def the_order(found: dict[str, Any], data: str) -> list[str]:
     ]
 
 
-def rules(rows: list[dict[str, Any]]) -> list[str]:
+def rules(rows: list[dict[str, Any]]) -> None:
     """What the order adds to counts, while it is that of the file and once it is drawn."""
-    by_title: dict[str, dict[str, dict[str, Any]]] = {}
+    st.markdown(common.plain(words.RULE_HELP))
+    table: dict[str, dict[str, Any]] = {}
     for row in rows:
-        by_title.setdefault(row["title"], {})[row["protocol"]] = row
-    return [
-        words.RULE_ADDS.format(
-            title=title,
-            alone=own["full"]["alone"],
-            added=own["full"]["with the order"],
-            drawn=own["untied"]["alone"],
-            drawn_added=own["untied"]["with the order"],
-        )
-        for title, own in by_title.items()
-    ]
+        own = table.setdefault(row["title"], {"title": row["title"]})
+        own[row["protocol"]], own[f"{row['protocol']} added"] = row["alone"], row["with the order"]
+    figure = st.column_config.NumberColumn
+    columns = {
+        name: title if name == "title" else figure(title, format="%.4f") for name, title in words.RULE_COLUMNS.items()
+    }
+    st.dataframe(pd.DataFrame(table.values()), hide_index=True, column_config=columns, alt=words.RULE_TABLE)
 
 
 def without_the_order(table: pd.DataFrame, dataset: str) -> None:
     """NDCG@10 of every recommender in both orders, and whose rank changes most."""
     most = table.assign(lost=table["full"] - table["untied"]).sort_values("lost", ascending=False, ignore_index=True)
     first = most.iloc[0]
-    st.markdown(common.plain(words.LOSES_MOST.format(**first[["title", "full", "untied"]])))
+    st.markdown(
+        common.plain(words.LOSES_MOST.format(protocol=protocols.title("untied"), **first[["title", "full", "untied"]]))
+    )
     about = words.WITHOUT_ALT.format(n=len(table))
     chart(charts.both_orders(table), about, table, f"untied-{dataset}")
 

@@ -270,8 +270,8 @@ LOWER = (
     "Of {pairs:,} pairs rated in the same second, the second film stands before the first one in {same:.0%}; of pairs "
     "with a second each, in {alone:.0%}."
 )
-DISTANCE = "Where the second film stands in that order, seen from the first"
-DISTANCE_ENDS = ("before", "", "after")
+DISTANCE = "Where the second film stands"
+DISTANCE_ENDS = ("before the first", "", "after it")
 SHARE_OF_PAIRS = "Share of the pairs"
 SAME, ALONE = "rated in the same second", "each in a second of its own"
 DISTANCES_ALT = (
@@ -279,15 +279,23 @@ DISTANCES_ALT = (
     "go forwards, the others as often back"
 )
 RULE_ALONE = "What the order alone is worth"
-RULE_ADDS = (
-    "{title}: NDCG@10 {alone:.4f}, and {added:.4f} with a rule that knows how far on the next film usually stands, but "
-    "nothing of any film. With ties in a drawn order the same rule adds nothing to speak of: {drawn:.4f}, then "
-    "{drawn_added:.4f}."
+RULE_HELP = (
+    "A rule that knows how far on in that order the next film usually stands, but nothing of any film, is added to two "
+    "simple recommenders (NDCG@10; how much it weighs is chosen on validation). It helps where the file's order is "
+    "kept, and hardly where films of one second stand in a drawn order."
 )
+RULE_COLUMNS = {
+    "title": "Recommender",
+    "full": "Order of the file",
+    "full added": "with the rule",
+    "untied": "Drawn order",
+    "untied added": "with the rule ",
+}
+RULE_TABLE = "NDCG@10 of two recommenders with and without the rule, in the order of the file and in a drawn order"
 WITHOUT_THE_ORDER = "What is left without it"
 LOSES_MOST = (
     "The same recommenders, trained and tested once in the order of the file and once in a drawn one (the protocol "
-    "“All films, ties drawn”). {title} loses most: {full:.4f} falls to {untied:.4f}. Published figures are those of "
+    "“{protocol}”). {title} loses most: {full:.4f} falls to {untied:.4f}. Published figures are those of "
     "the file's order."
 )
 ORDER_OF_FILE, ORDER_DRAWN = "in the order of the file", "in a drawn order"

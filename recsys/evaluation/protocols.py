@@ -125,7 +125,7 @@ FULL = Protocol(
 )
 UNTIED_FULL = Protocol(
     "untied",
-    title="All films, ties drawn",
+    title="All films, drawn order",
     meaning="As with all films, but films rated in the same second stand in an order drawn at random, in training and "
     "in the test. The file has them in an order that has nothing to do with taste, and that a recommender can learn. "
     "Each training (seed) learns from a drawing of its own, and is measured on it.",
