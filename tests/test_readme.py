@@ -27,10 +27,14 @@ def test_every_file_that_the_readme_names_exists():
         assert any((place / name).exists() for place in places), name
 
 
-@pytest.mark.parametrize("protocol", ["full", "popularity-100"])
-def test_the_tables_of_the_readme_are_what_report_prints_of_the_shipped_results(protocol, monkeypatch, tmp_path):
+@pytest.mark.parametrize(("protocol", "beside"), [("full", "untied"), ("popularity-100", "")])
+def test_the_tables_of_the_readme_are_what_report_prints_of_the_shipped_results(
+    protocol, beside, monkeypatch, tmp_path
+):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    command = f"python -m recsys report --brief --dataset ml-1m --protocol {protocol}"
+    command = f"python -m recsys report --brief --dataset ml-1m --protocol {protocol}" + (
+        f" --beside {beside}" if beside else ""
+    )
     (printed,) = re.findall(rf"^<!-- {re.escape(command)} -->\n(.+?)\n<!-- -->$", README, re.MULTILINE | re.DOTALL)
-    assert printed == report.report(["ml-1m"], [protocol], brief=True)
+    assert printed == report.report(["ml-1m"], [protocol], brief=True, beside=beside)
     assert {row["variant"] for _, row in results.leaderboard("ml-1m", protocol).iterrows()} == set(registry.names())

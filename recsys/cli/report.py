@@ -14,12 +14,13 @@ class Report:
     dataset: tuple[str, ...] = ()  # data sets; without any, every one that was measured
     protocol: tuple[ProtocolName, ...] = ()  # protocols; without any, all of them
     brief: flags.Flag = False  # the leaderboards only
+    beside: ProtocolName | None = None  # another protocol, whose NDCG@10 gets a column of its own
 
     def run(self) -> int:
         """Print the tables."""
         from recsys.evaluation.report import report
 
-        print(report(self.dataset, self.protocol, self.brief))
+        print(report(self.dataset, self.protocol, self.brief, beside=self.beside or ""))
         return 0
 
 

@@ -28,10 +28,12 @@ def report(
     protocols_: Sequence[str] = (),
     brief: bool = False,
     say: Report = warnings.warn,
+    beside: str = "",
 ) -> str:
     """All tables of the data sets and protocols asked for; of everything that was measured when none is named.
 
-    `brief` leaves everything out but the leaderboards, as the README shows one. Results that cannot be read or compared
+    `brief` leaves everything out but the leaderboards, as the README shows one; `beside` is another protocol whose
+    headline figure gets a column. Results that cannot be read or compared
     are left out, each with a sentence to `say`. Raises ResultError when there is nothing to report.
     """
     wanted = {pair: results.documents(*pair, say) for pair in _wanted(datasets, protocols_)}
@@ -41,13 +43,13 @@ def report(
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("nothing of that has been measured yet on the data as it is here", command)
     table = leaderboard if brief else section
-    return "\n\n".join(table(*pair, documents) for pair, documents in found.items())
+    return "\n\n".join(table(*pair, documents, beside) for pair, documents in found.items())
 
 
-def section(dataset: str, protocol: str, documents: list[dict[str, Any]]) -> str:
+def section(dataset: str, protocol: str, documents: list[dict[str, Any]], beside: str = "") -> str:
     """One data set under one protocol: its rules, the leaderboard, what lists are like, and how it was measured."""
     parts = [f"## {dataset}, protocol {protocol}", users(documents), rules(documents[0])]
-    parts += [leaderboard(dataset, protocol, documents), *published_rules(dataset, protocol, documents)]
+    parts += [leaderboard(dataset, protocol, documents, beside), *published_rules(dataset, protocol, documents)]
     if any(document.get("beyond") for document in documents):
         parts.append(beyond(documents))
     return "\n\n".join([*parts, hardware(documents)])
@@ -65,10 +67,12 @@ def rules(document: dict[str, Any]) -> str:
     return "; ".join(f"{name}: {rule}" for name, rule in document["protocol"].items() if name != "name") + "."
 
 
-def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]]) -> str:
+def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], beside: str = "") -> str:
     """A row per model: the headline with its 95 % interval over users, the rest, and what others published."""
     theirs, like_best = published(dataset, protocol), like_the_best(dataset, protocol)
-    head = ["model", "family", "seeds", "NDCG@10 (95 %)", "± seeds", "HR@10", "HR@1", "MRR", "published NDCG@10"]
+    others = headlines(dataset, beside) if beside else {}
+    more = [f"{beside}: NDCG@10 (95 %)"] if beside else []
+    head = ["model", "family", "seeds", "NDCG@10 (95 %)", "± seeds", *more, "HR@10", "HR@1", "MRR", "published NDCG@10"]
     rows = [
         [
             document["variant"],
@@ -76,6 +80,7 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]]) ->
             len(document["seeds"]),
             short(document["mean"][HEADLINE]) + interval(document) + (" =" if document["variant"] in like_best else ""),
             short(document["std"][HEADLINE]) if document["std"] else "",
+            *([others.get(document["variant"], "")] if beside else []),
             *(short(document["mean"][name]) for name in ("hr@10", "hr@1", "mrr")),
             theirs.get(document["variant"], ""),
         ]
@@ -86,6 +91,12 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]]) ->
         f"{compare.SURE} after Holm's correction for all pairs of models)."
     )
     return f"{markdown(head, rows)}\n\n{note}"
+
+
+def headlines(dataset: str, protocol: str) -> dict[str, str]:
+    """Variant → its headline figure under a protocol, with its interval."""
+    found = results.documents(dataset, protocol, _nobody)
+    return {document["variant"]: short(document["mean"][HEADLINE]) + interval(document) for document in found}
 
 
 def published(dataset: str, protocol: str) -> dict[str, str]:

@@ -71,6 +71,20 @@ def test_what_lists_are_like_is_printed_where_it_was_measured():
     assert "| markov | 0" not in text
 
 
+def test_the_figures_of_another_protocol_can_stand_beside():
+    keep("markov", RIGHT)
+    keep("als", WRONG)
+    keep("markov", WRONG, protocol="untied")
+    found = rows(report.report(["ml-1m"], ["full"], brief=True, beside="untied"))
+    figures = {name: row["untied: NDCG@10 (95 %)"] for name, row in found.items()}
+    assert figures == {
+        "markov": rows(report.report(["ml-1m"], ["untied"]))["markov"]["NDCG@10 (95 %)"].rstrip(" ="),
+        "als": "",
+    }
+    assert found["markov"]["NDCG@10 (95 %)"] != figures["markov"]
+    assert "untied" not in report.report(["ml-1m"], ["full"], brief=True)
+
+
 def test_only_what_is_asked_for_is_printed():
     keep("popular", RIGHT, dataset="ml-latest-sample")
     keep("popular", WRONG)
