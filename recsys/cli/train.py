@@ -11,8 +11,7 @@ from recsys.cli.flags import conf
 from recsys.progress import Report, Terminal, as_json
 
 if TYPE_CHECKING:
-    from recsys.data.schema import Dataset
-    from recsys.data.split import Splitting
+    from recsys.data.schema import Dataset, Split
 
 Config = TypeVar("Config")
 
@@ -71,7 +70,7 @@ class Train(Options, Generic[Config]):
         variant, dataset = registry.get(self.model), movielens.load(self.dataset)
         splitting = protocols.get(self.protocol).splitting
         parts = splitting(dataset, self.seed)
-        people = self._people(parts.train, dataset, splitting)
+        people = self._people(parts, dataset)
         with distributed.group(devices.choose(self.device)) as device:
             run = self._run(str(device), splitting.name, report)
             model = variant.model(self.settings).fit(people, parts.valid, run)
@@ -85,15 +84,15 @@ class Train(Options, Generic[Config]):
             store.ship(self.model, self.dataset, self.seed, splitting)
         return folder
 
-    def _people(self, train: "Dataset", dataset: "Dataset", splitting: "Splitting") -> "Dataset":
+    def _people(self, parts: "Split", dataset: "Dataset") -> "Dataset":
         """Whom to learn from: the training part, with the people of another set if there is one."""
         from recsys.data import movielens
         from recsys.data.joined import with_people_of
 
         if not self.also:
-            return train
-        until = int(train.interactions.timestamp.max()) if splitting.reads_times else None
-        return with_people_of(movielens.load(self.also), train, dataset, until)
+            return parts.train
+        until = int(parts.train.interactions.timestamp.max()) if "dates" in parts.about else None
+        return with_people_of(movielens.load(self.also), parts.train, dataset, until)
 
     def _run(self, device: str, splitting: str, report: Report) -> Any:
         """How the training is carried out."""

@@ -32,7 +32,7 @@ class TrainingSummary:
     epochs: int  # epochs trained, of all parts of a resumed run
     seconds: float  # time spent, of all parts of a resumed run
     validation: dict[str, float]  # metrics of the best epoch, by name; empty without validation
-    device: str = "cpu"  # where it computed: "cpu", "cuda"
+    device: str = ""  # where it computed: "cpu", "cuda"
 
     def notes(self) -> dict[str, Any]:
         """The summary with versions and today's date, as plain JSON: what a checkpoint remembers of its making."""

@@ -6,11 +6,12 @@ import pytest
 from recsys import paths, store
 from recsys.cli import train
 from recsys.cli.main import main
-from recsys.data import prepared
+from recsys.data import movielens, prepared
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT
 from recsys.evaluation import results
 from recsys.files import read_sealed
 from recsys.models import registry
+from recsys.models.popular import Popular
 from tests import toys
 
 SMALL = shlex.split("--dim 8 --length 12 --epochs 3 --batch-size 32 --validate-every 1 --warmup-steps 5 --device cpu")
@@ -60,6 +61,21 @@ def test_the_people_of_another_set_are_learnt_from_too_and_the_result_says_so(ho
     assert results.load("ml-latest-sample", "full", "bert4rec")["also"] == "ml-1m"
 
 
+def test_for_a_split_by_time_nothing_later_is_learnt_from_the_people_of_another_set(home, monkeypatch):
+    """The protocol by date would know what came after its cut."""
+    others = [[((user - day) % 20, day) for day in range(20)] for user in range(5)]
+    prepared.save(toys.over_days(others, 20, "ml-1m"), {})
+    seen = []
+    fit = Popular.fit
+    monkeypatch.setattr(Popular, "fit", lambda self, train, *more: seen.append(train) or fit(self, train, *more))
+    assert main(["train", "popular", "--protocol", "time", "--also", "ml-1m"]) == 0
+    assert main(["train", "popular", "--also", "ml-1m"]) == 0
+    by_time, whole = seen
+    own = BY_TIME(movielens.load("ml-latest-sample")).train.interactions
+    assert by_time.interactions.timestamp.max() == own.timestamp.max() < whole.interactions.timestamp.max()
+    assert len(by_time.interactions) > len(own)
+
+
 def test_a_checkpoint_remembers_the_epoch_whose_weights_it_holds(home, capsys):
     assert main(["train", "bert4rec", *SMALL]) == 0
     capsys.readouterr()
@@ -67,6 +83,7 @@ def test_a_checkpoint_remembers_the_epoch_whose_weights_it_holds(home, capsys):
     measured = {row.split()[0]: float(row.split()[1]) for row in capsys.readouterr().out.splitlines()[2:]}
     kept = notes("bert4rec")
     assert kept["epochs"] == 3
+    assert kept["device"] == "cpu"
     assert 1 <= kept["best_epoch"] <= 3
     assert kept["validation"]["ndcg@10"] == pytest.approx(measured["ndcg@10"], abs=1e-4)
 

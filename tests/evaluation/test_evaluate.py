@@ -188,6 +188,17 @@ def test_seeds_with_different_settings_are_not_averaged():
     assert len(evaluate("trained", CYCLE, seeds=[1])["seeds"]) == 1
 
 
+def test_seeds_of_which_some_learnt_from_another_set_too_are_not_measured_together():
+    for seed, also in ((0, ""), (1, "ml-1m")):
+        model = fakes.Trained(fakes.CountsConfig()).fit(leave_one_out(CYCLE).train)
+        model.also = also
+        store.save("trained", model, CYCLE, seed)
+    with pytest.raises(EvaluationError, match="learnt from another set too; choose some with --seeds"):
+        evaluate("trained", CYCLE)
+    assert "also" not in evaluate("trained", CYCLE, seeds=[0])
+    assert evaluate("trained", CYCLE, seeds=[1])["also"] == "ml-1m"
+
+
 def test_under_time_a_model_is_measured_that_knows_nothing_of_what_came_after_the_cut():
     document = evaluate("counts", SPANNING, "time")
     assert document["protocol"]["dates"] == cuts(SPANNING).dates

@@ -27,6 +27,11 @@ def test_what_was_trained_is_trained_again_seed_by_seed_and_then_measured():
     ]
 
 
+def test_whose_people_were_learnt_from_too_is_in_the_command():
+    keep("sasrec", [[1, 2]], config=TRAINED, also="ml-1m")
+    assert lines("sasrec")[0] == "train sasrec --dataset toy --also ml-1m"
+
+
 def test_what_is_fitted_on_first_use_is_only_measured():
     keep("popular", [[1, 2]])
     assert lines("popular") == ["evaluate popular --dataset toy --protocol full"]

@@ -179,3 +179,11 @@ def test_without_implicit_there_is_one_clear_sentence(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingLibraryError, match=r"item kNN needs .*pip install implicit"):
         ItemKnn().fit(toys.checkerboard(), run=Run())
+
+
+def test_ratings_that_are_all_equal_say_no_more_than_none():
+    """Cosines do not depend on how long a history's vector is."""
+    model = UserKnn(LITERAL).fit(rated(RATINGS))
+    history = [np.array([0, 1])]
+    fives = Queries(history, ratings=[np.array([5, 5], np.float32)])
+    np.testing.assert_allclose(model.score(fives), model.score(Queries(history)), rtol=1e-6)

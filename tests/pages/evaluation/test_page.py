@@ -406,6 +406,16 @@ def test_one_person_is_shown_with_the_hidden_film_and_who_found_it(visit, measur
     assert 1 <= app.get_by_key("person-ml-latest-sample-full").value <= len(test)
 
 
+def test_whose_people_some_learnt_from_too_is_said_above_all_figures(visit, measured):
+    ranks = np.array([[1, 2, 3]])
+    results.write(result("markov", "ml-1m", "full", ranks), ranks)
+    results.write(result("bert4rec", "ml-1m", "full", ranks) | {"also": "ml-100k"}, ranks)
+    app = visit("evaluation")
+    app.get_by_key("results_of").set_value("ml-1m").run()
+    assert "Bert4Rec learnt from the people of MovieLens 100K too" in said(app)
+    assert "Markov" not in said(app).partition(" learnt from the people of")[0].rpartition(".")[2]
+
+
 TIES = {
     "dataset": "ml-1m",
     "order": "hash",
