@@ -180,8 +180,13 @@ def surprise(dataset: Dataset) -> None:
     viewer = history.random_viewer(dataset, np.random.default_rng((state.seed, state.draws)))
     state.draws += 1
     if viewer:
-        state.viewer = viewer
-        change(viewer.items)
+        take_films_of(viewer)
+
+
+def take_films_of(viewer: history.Viewer) -> None:
+    """Replace the sequence by that of a real person."""
+    st.session_state.viewer = viewer
+    change(viewer.items)
 
 
 def undo() -> None:

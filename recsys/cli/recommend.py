@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from recsys.cli import flags
@@ -23,28 +24,53 @@ class Recommend:
     k: Annotated[int, conf.arg(aliases=("-k",))] = 10  # how many films
     json: flags.Flag = False  # print a JSON list
     keep_seen: flags.Flag = False  # films of the history may be recommended again
+    user: int | None = None  # a person of the data set, by the id in its ratings file, in place of titles
+    all: flags.Flag = False  # the lists of everybody in the data set, into the file that --out names
+    out: Path | None = None  # .csv or .parquet
 
     def run(self) -> int:
-        """Print the k best films as a table or a JSON list."""
+        """Print the k best films as a table or a JSON list; with `all`, write everybody's into a file."""
         from recsys.data import movielens
         from recsys.progress import Terminal
-        from recsys.serving import predictor
+        from recsys.serving import people, predictor
         from recsys.serving.export import as_record
         from recsys.serving.films.search import TitleIndex
         from recsys.serving.filters import Filters
         from recsys.serving.history import parse_titles
         from recsys.serving.recommend import Request, recommend
 
-        with Terminal() as report:
+        self._check()
+        filters = Filters(hide_seen=not self.keep_seen)
+        with Terminal(self.model) as report:
             dataset = movielens.ensure(self.dataset, report)
+            row = None if self.user is None else people.row_of(dataset, self.user)
             history, notes = parse_titles(TitleIndex(dataset.catalog, dataset.counts), self.titles)
             ready = predictor.load(self.model, dataset, report)
-        found = recommend(ready, Request(tuple(history), self.k, Filters(hide_seen=not self.keep_seen)))
-        for note in notes if history else ["no films given: this is what the model expects of a newcomer"]:
+            if self.out:
+                people.write(people.everybody(ready, self.k, filters, report), self.out)
+        if self.out:
+            print(f"{self.out}: the {self.k} films to watch next for each of {dataset.n_users:,} people")
+            return 0
+        if row is not None:
+            request = people.request_of(ready, row, self.k, filters)
+        else:
+            request = Request(tuple(history), self.k, filters)
+            notes = notes if history else ["no films given: this is what the model expects of a newcomer"]
+        found = recommend(ready, request)
+        for note in notes:
             print(note, file=sys.stderr)
         records = [as_record(one) for one in found]
         print(json.dumps(records, ensure_ascii=False, indent=1) if self.json else table(found))
         return 0
+
+    def _check(self) -> None:
+        """Raises RecsysError where it is not clear whose films to recommend, or where to."""
+        from recsys.errors import RecsysError
+
+        if bool(self.titles) + (self.user is not None) + self.all > 1:
+            raise RecsysError("titles, --user and --all exclude each other; name one of them")
+        if self.all != (self.out is not None):
+            raise RecsysError("--all writes a file, and nothing else does; use both: --all --out lists.csv")
 
 
 def read(arguments: Sequence[str]) -> Recommend:

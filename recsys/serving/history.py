@@ -145,10 +145,12 @@ class Viewer:
 def random_viewer(dataset: Dataset, rng: np.random.Generator, newest: int = 20) -> Viewer | None:
     """A random one of the people who watched something; None when nobody did."""
     people = np.flatnonzero(np.diff(dataset.offsets))
-    if not len(people):
-        return None
-    newest_first = dataset.history(int(rng.choice(people))).tolist()[::-1]
-    films = list(dict.fromkeys(newest_first))
+    return viewer(dataset, int(rng.choice(people)), newest) if len(people) else None
+
+
+def viewer(dataset: Dataset, row: int, newest: int = 20) -> Viewer:
+    """What the person of a row 0…U-1 watched."""
+    films = list(dict.fromkeys(dataset.history(row).tolist()[::-1]))  # the newest first
     return Viewer(tuple(films[:newest][::-1]), len(films))
 
 

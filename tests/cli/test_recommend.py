@@ -67,3 +67,36 @@ def test_what_cannot_be_answered_is_one_line_on_stderr(capsys, dataset, model, a
     output = capsys.readouterr()
     assert sentence in output.err.splitlines()[-1]
     assert output.out == ""
+
+
+def test_a_person_of_the_data_set_is_asked_for_by_id(capsys):
+    prepared.save(toys.dataset([[2, 1], [2, 3], [3, 2], [2, 2, 2]], 5), {})
+    assert recommend("--user", "1", "-k", "1", "--json") == 0
+    output = capsys.readouterr()
+    assert json.loads(output.out)[0]["title"] == "Film 3"  # the most popular of those that person 1 did not see
+    assert output.err == ""
+    assert recommend("--user", "9") == 1
+    assert "has no person 9; its 4 ids lie from 1 to 4" in capsys.readouterr().err
+
+
+def test_the_lists_of_everybody_go_into_a_file(capsys, tmp_path):
+    path = tmp_path / "lists.csv"
+    assert recommend("--all", "--out", str(path), "-k", "2", "--keep-seen") == 0
+    assert capsys.readouterr().out == f"{path}: the 2 films to watch next for each of 3 people\n"
+    header, *rows = path.read_text().splitlines()
+    assert header == "user_id,rank,movie_id,title,year,score,probability"
+    assert [row.split(",")[:3] for row in rows[:3]] == [["1", "1", "102"], ["1", "2", "101"], ["2", "1", "102"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["Film 2", "--user", "1"], "exclude each other"),
+        (["--user", "1", "--all", "--out", "x.csv"], "exclude each other"),
+        (["--all"], "use both: --all --out lists.csv"),
+        (["Film 2", "--out", "x.csv"], "use both: --all --out lists.csv"),
+    ],
+)
+def test_whose_films_and_where_to_must_be_clear(capsys, arguments, sentence):
+    assert recommend(*arguments) == 1
+    assert sentence in capsys.readouterr().err

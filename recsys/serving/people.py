@@ -1,0 +1,86 @@
+"""People of a data set, by the ids of its ratings file: what to recommend to one of them, or to all.
+
+Shapes: U users, K films of a list.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from recsys import files
+from recsys.data.schema import Dataset
+from recsys.errors import RecsysError
+from recsys.progress import Report, ignore
+from recsys.serving.export import harmless_table
+from recsys.serving.filters import Filters
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import Request, ServingError, recommend_many
+
+AT_ONCE = 2048  # people whose lists are made between two reports
+COLUMNS = ("user_id", "rank", "movie_id", "title", "year", "score", "probability")
+FORMATS = (".csv", ".parquet")
+
+
+def row_of(dataset: Dataset, user_id: int) -> int:
+    """The row 0…U-1 of a person; raises ServingError for an id that the ratings file does not have."""
+    row = int(np.searchsorted(dataset.user_ids, user_id))  # ids ascend
+    if row < dataset.n_users and dataset.user_ids[row] == user_id:
+        return row
+    first, last = dataset.user_ids[[0, -1]]
+    raise ServingError(
+        f"{dataset.name} has no person {user_id}; its {dataset.n_users:,} ids lie from {first} to {last}"
+    )
+
+
+def request_of(predictor: Predictor, row: int, k: int, filters: Filters) -> Request:
+    """What a person would ask for: films after all that they watched, with their ratings where the model reads them."""
+    dataset, own = predictor.dataset, slice(*predictor.dataset.offsets[row : row + 2].tolist())
+    history = tuple(dataset.history(row).tolist())
+    if not predictor.model.reads_ratings:
+        return Request(history, k, filters)
+    given = dict(zip(history, dataset.interactions.rating[own].tolist(), strict=True))  # of several, the last one
+    return Request(history, k, filters, ratings=tuple(given.items()))
+
+
+def everybody(predictor: Predictor, k: int, filters: Filters, report: Report = ignore) -> pd.DataFrame:
+    """A row for each of the K best films of each of the U people: COLUMNS; probability is NaN where there is none.
+
+    Reports {"stage": "rank", "done", "total"} in people.
+    """
+    dataset, rows = predictor.dataset, []
+    for start in range(0, dataset.n_users, AT_ONCE):
+        people = range(start, min(start + AT_ONCE, dataset.n_users))
+        lists = recommend_many(predictor, [request_of(predictor, row, k, filters) for row in people])
+        rows += [
+            (
+                dataset.user_ids[row],
+                one.rank,
+                one.film.movie_id,
+                one.film.title,
+                one.film.year,
+                one.score,
+                one.probability,
+            )
+            for row, found in zip(people, lists, strict=True)
+            for one in found
+        ]
+        report({"stage": "rank", "done": people.stop, "total": dataset.n_users})
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    return table.astype({"year": "Int64", "score": "float32", "probability": "float32"})
+
+
+def write(table: pd.DataFrame, path: Path) -> None:
+    """Keep a table as .csv (UTF-8, cells that no spreadsheet takes for a formula) or .parquet, whole or not at all.
+
+    Raises RecsysError for another ending, and where pyarrow is missing; OSError when the disk refuses.
+    """
+    if path.suffix not in FORMATS:
+        raise RecsysError(f"{path.name}: write a file that ends in {' or '.join(FORMATS)}")
+    try:
+        data = harmless_table(table).to_csv(index=False).encode() if path.suffix == ".csv" else table.to_parquet()
+    except ImportError as error:
+        raise RecsysError(
+            f"parquet needs pyarrow, which is missing; name a .csv, or: pip install pyarrow ({error})"
+        ) from error
+    files.write(path, data)
