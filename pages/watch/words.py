@@ -110,6 +110,11 @@ SURPRISE_ASK = {
     2: "This replaces the {n} films of your list by those of a real person, drawn at random. Undo brings them back.",
 }
 SURPRISE_YES = "Replace my films"
+BY_NUMBER = "By number"
+BY_NUMBER_HELP = "Fills the list with the films of one particular person of this data set."
+PERSON, TAKE_THEIRS = "Number of the person in the ratings file", "Take their films"
+PEOPLE_HERE = "{data} has {n:,} people. Films of your list are replaced; Undo brings them back."
+NO_PERSON = "There is no person {number} here: some numbers are missing."
 LINK, FILES = "A link", "Files"
 FILES_HELP = "Letterboxd reads its file at letterboxd.com/import. Dates and ratings stay empty."
 FILMS_FILE, PICKS_FILE, JSON_FILE, LETTERBOXD_FILE = (

@@ -10,8 +10,9 @@ from pages.shared import words as common
 from pages.watch import popovers, ratings, share, themes, words
 from pages.watch.predictions import Answer
 from recsys.data.schema import Dataset
-from recsys.serving import stand_ins
+from recsys.serving import history, people, stand_ins
 from recsys.serving.films.search import Found
+from recsys.serving.recommend import ServingError
 
 ROWS = 12  # films of the sequence on one page
 
@@ -137,6 +138,7 @@ def tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> No
         if films:
             ratings.settings(answer.predictor if answer else None, answer.request.ratings if answer else ())
         surprise(dataset, films)
+        by_number(dataset)
 
 
 def surprise(dataset: Dataset, films: tuple[int, ...]) -> None:
@@ -156,6 +158,29 @@ def surprise(dataset: Dataset, films: tuple[int, ...]) -> None:
         with panel, popovers.content("surprise-open"):
             st.caption(words.SURPRISE_ASK[min(len(films), 2)].format(n=len(films)))
             st.button(words.SURPRISE_YES, key="surprise", icon=":material/casino:", on_click=replace, args=(dataset,))
+
+
+def by_number(dataset: Dataset) -> None:
+    """The films of the person with a number of the ratings file."""
+    panel = popovers.popover(words.BY_NUMBER, "person-open", "tag", words.BY_NUMBER_HELP, first=("person",))
+    if panel.open:
+        with panel, popovers.content("person-open"):
+            first, last = (int(dataset.user_ids[end]) for end in (0, -1))
+            help_text = words.PEOPLE_HERE.format(n=dataset.n_users, data=loaders.data_title(dataset.name))
+            number = st.number_input(words.PERSON, first, last, step=1, key="person", help=help_text)
+            try:
+                row = people.row_of(dataset, int(number))
+            except ServingError:
+                st.caption(words.NO_PERSON.format(number=number))
+            else:
+                viewer = history.viewer(dataset, row)
+                st.button(
+                    words.TAKE_THEIRS,
+                    key="take-person",
+                    icon=":material/person:",
+                    on_click=sequence.take_films_of,
+                    args=(viewer,),
+                )
 
 
 def replace(dataset: Dataset) -> None:

@@ -1,7 +1,7 @@
 from html import unescape
 
 from pages.watch import words
-from recsys.serving import stand_ins
+from recsys.serving import history, stand_ins
 from tests.pages import world
 from tests.pages.reading import keys, picks, said, watched
 
@@ -47,6 +47,20 @@ def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
     alone = visit(s="1")
     alone.session_state["surprise-open"] = True
     assert words.SURPRISE_ASK[1] in said(alone.run())
+
+
+def test_the_films_of_a_person_are_taken_by_number_and_undo_brings_ones_own_back(visit):
+    app = visit(s="1")
+    app.session_state["person-open"] = True
+    before = watched(app.run())
+    data = world.build()
+    person = int(data.user_ids[3])
+    app.number_input(key="person").set_value(person).run()
+    app.button(key="take-person").click().run()
+    assert not app.exception
+    assert app.session_state.films == history.viewer(data, 3).items
+    app.button(key="undo").click().run()
+    assert watched(app) == before
 
 
 def test_filters_ratings_and_sharing_work_with_a_film_that_few_people_rated(visit):
