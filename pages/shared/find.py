@@ -58,8 +58,8 @@ def box(
 def hint(index: TitleIndex) -> str:
     """What stands in an empty box: how many films there are, and of which years."""
     if index.years is None:
-        return words.SEARCH_HINT.format(n=f"{index.n_items:,}")
-    return words.SEARCH_HINT_YEARS.format(n=f"{index.n_items:,}", first=index.years[0], last=index.years[1])
+        return words.SEARCH_HINT.format(n=f"{len(index):,}")
+    return words.SEARCH_HINT_YEARS.format(n=f"{len(index):,}", first=index.years[0], last=index.years[1])
 
 
 def choose_best(dataset_name: str, enter: Callable[[Found], None], text: str) -> None:
@@ -83,7 +83,7 @@ def missing(dataset_name: str, text: str, sure: list[Found]) -> str:
 
 def not_here(dataset_name: str, text: str) -> str:
     """That no film of the set is called so."""
-    text, n = text.strip(), loaders.title_index(dataset_name).n_items
+    text, n = text.strip(), len(loaders.title_index(dataset_name))
     return words.NOTHING_FOUND.format(text=text if len(text) <= SHOWN else f"{text[:SHOWN]}…", n=f"{n:,}")
 
 

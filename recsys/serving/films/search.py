@@ -92,10 +92,14 @@ class TitleIndex:
         self._stems = series.by_initials(self._series)
         self._initials = series.initials_of_names(known)
 
+    def __len__(self) -> int:
+        """How many films can be found, those that training left out included."""
+        return len(self._films)
+
     @property
     def years(self) -> tuple[int, int] | None:
-        """The years of the oldest and the newest film that models know; None where no year is known."""
-        years = self._years[: self.n_items][self._years[: self.n_items] > 0]
+        """The years of the oldest and the newest film; None where no year is known."""
+        years = self._years[self._years > 0]
         return (int(years.min()), int(years.max())) if len(years) else None
 
     @cached_property

@@ -34,7 +34,7 @@ def box(home):
 
 def test_the_box_names_the_set_its_films_and_their_years(box):
     years = loaders.title_index("ml-latest-sample").years
-    assert box("").text_input(key="box").placeholder == f"Search 30 films, {years[0]}–{years[1]}"
+    assert box("").text_input(key="box").placeholder == f"Search 31 films, {years[0]}–{years[1]}"
     assert box("").text_input(key="box").label.endswith(":small[:gray[· MovieLens latest \\(sample\\)]]")
 
 
@@ -46,7 +46,7 @@ def test_films_found_are_lines_to_click(box):
 
 
 def test_what_is_not_there_is_said_and_what_is_like_it_is_not_called_a_hit(box):
-    assert said(box("oppenheimer")).startswith("“oppenheimer” is not among the 30 films of this set.")
+    assert said(box("oppenheimer")).startswith("“oppenheimer” is not among the 31 films of this set.")
     assert words.NEAREST not in said(box("oppenheimer"))
     assert words.NEAREST in said(box("toy story 1940"))
     assert words.NEAREST not in said(box("toy story"))

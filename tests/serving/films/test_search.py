@@ -187,9 +187,10 @@ def test_a_question_back_may_name_films_that_only_look_alike(index):
     assert index.nearest("oppenheimer") == index.nearest("") == []
 
 
-def test_the_years_of_the_set_are_those_of_the_films_that_models_know(index):
-    assert index.years == (1947, 2017)
-    assert make_index([("Heat", None, 1)], [("Unseen", 1980)]).years is None
+def test_films_that_training_left_out_count_among_those_that_can_be_found(index):
+    found = make_index([("Heat", 1995, 1)], [("Unseen", 1980)])
+    assert (found.years, len(found)) == ((1980, 1995), 2)
+    assert make_index([("Heat", None, 1)], [("Unseen", None)]).years is None
 
 
 def test_without_counts_the_order_is_that_of_the_catalogue_and_left_out_films_come_last():
