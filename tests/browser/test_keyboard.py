@@ -22,7 +22,7 @@ def test_enter_adds_nothing_for_a_film_that_is_not_there(address, tab):
     tab.goto(f"{address}/?s=1")
     tab.locator(".st-key-search input").click()
     tab.keyboard.type("Oppenheimer")
-    tab.get_by_text("is not among the 30 films").wait_for()
+    tab.get_by_text("is not among the 31 films").wait_for()
     tab.keyboard.press("Enter")
     idle(tab)
     assert tab.locator(ROWS).count() == 1

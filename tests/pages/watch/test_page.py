@@ -70,7 +70,7 @@ def test_a_film_that_is_not_there_is_said_not_to_be(visit):
 
 def test_the_box_says_what_can_be_searched(visit):
     box = visit().text_input(key="search")
-    assert box.placeholder.startswith("Search 30 films, 1940–")
+    assert box.placeholder.startswith("Search 31 films, 1940–")
     assert "MovieLens latest" in box.label.replace("\\", "")
 
 
