@@ -64,7 +64,7 @@ def test_a_film_that_was_left_out_of_training_can_be_added_and_the_page_says_wha
 def test_a_film_that_is_not_there_is_said_not_to_be(visit):
     app = visit()
     app.text_input(key="search").set_value("Oppenheimer").run()
-    assert common.NOTHING_FOUND.format(text="Oppenheimer", n=30) in said(app)
+    assert common.NOTHING_FOUND.format(text="Oppenheimer", n=31) in said(app)
     assert not [key for key in keys(app) if key.startswith("found-")]
 
 
