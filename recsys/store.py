@@ -3,12 +3,13 @@
 A folder is old or new, never a mixture, whatever interrupts a save. Loading runs no code from the files.
 A fit belongs to the data it learnt from: meta.json names the film list, the sequences, how they were split and, where
 that changes what is learnt, the times and ratings. Other data under the same name is never measured with an old fit.
+A fit that stands on other models belongs to the very checkpoints that it was found with.
 """
 
 import shlex
 import shutil
 import warnings
-from dataclasses import asdict
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,15 @@ from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.errors import RecsysError, recsys_command
 from recsys.models import registry
-from recsys.models.base import Recommender, config_from_dict
+from recsys.models.base import Recommender, config_from_dict, config_to_dict
 from recsys.progress import Report, ignore
 from recsys.text.films import film_texts, texts_fingerprint
 from recsys.training.run import Run
 
 META = "meta.json"
 WEIGHTS = "weights.safetensors"
+
+Stamps = tuple[str, str]  # of a checkpoint when another was fitted on it, and now; "" where there is none
 
 
 class StoreError(RecsysError):
@@ -48,7 +51,8 @@ def save(
     Raises StoreError, with the old checkpoint intact, when the disk refuses.
     """
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
-    meta = _describe(variant, model, dataset, splitting) | {"seed": seed, "notes": notes or {}}
+    stamps = {name: _stamp(_member(name, dataset.name, seed, splitting)) for name in model.members}
+    meta = _describe(variant, model, dataset, splitting, stamps) | {"seed": seed, "notes": notes or {}}
     _make(folder)
     with files.locked(folder):
         _write(folder, meta, model)
@@ -87,12 +91,25 @@ def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Sp
 
 
 def stamp(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
-    """Another text whenever the checkpoint that `find` prefers is another one; "" where there is none."""
+    """Another text whenever the checkpoint that `find` prefers, or one that it stands on, is another; "" for none."""
     folder = find(variant, dataset_name, splitting=splitting)
-    try:
-        return files.sha256((folder / META).read_bytes()) if folder else ""
-    except OSError:  # taken away between the two steps
-        return ""
+    own, below = _stamp(folder), _stands_on(variant, dataset_name, folder, splitting)
+    return files.sha256(" ".join([own, *(now for _, now in below.values())]).encode()) if own and below else own
+
+
+def lacking(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
+    """Which have to be trained before `ready` can give this one: itself, or some that it stands on."""
+    folder = find(variant, dataset_name, splitting=splitting)
+    below = _stands_on(variant, dataset_name, folder, splitting)
+    needed = [name for name, (_, now) in below.items() if not now] + [variant] * (folder is None)
+    return [name for name in needed if registry.get(name).needs_training]
+
+
+def is_kept(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
+    """Whether `ready` has nothing to fit: there is a checkpoint, of the very ones that it stands on, if any."""
+    folder = find(variant, dataset_name, splitting=splitting)
+    below = _stands_on(variant, dataset_name, folder, splitting)
+    return folder is not None and all(known == now for known, now in below.values())
 
 
 def ready(
@@ -106,7 +123,8 @@ def ready(
     """A model that can score. What needs no training is fitted on first use, or on other data again, and kept.
 
     seed None: whichever `find` prefers; splitting: whose training part it may learn from; measuring: see `load`.
-    Raises UnknownModelError, and StoreError when a model that needs training has not been trained on this data.
+    Raises UnknownModelError, and StoreError when a model that needs training, or one that it stands on, has not been
+    trained on this data.
     """
     folder = find(variant, dataset.name, seed, splitting)
     if registry.get(variant).needs_training:
@@ -117,7 +135,33 @@ def ready(
     folder = folder or paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
     _make(folder)
     with files.locked(folder):  # two that come at once share one fit
-        return _kept(folder, dataset, splitting) or _fit(folder, variant, dataset, report, splitting)
+        kept = _kept(folder, dataset, splitting, measuring)
+        return kept or _fit(folder, variant, dataset, report, splitting, measuring)
+
+
+def give_members(
+    model: Recommender,
+    dataset: Dataset,
+    seed: int,
+    report: Report = ignore,
+    splitting: Splitting = LEAVE_ONE_OUT,
+    measuring: bool = False,
+) -> dict[str, str]:
+    """Hand over the fitted recommenders that a model stands on; the stamp of each. Nothing where it stands on none.
+
+    They are those of its own seed, where they were trained with it, else those that `find` prefers. Raises StoreError
+    as `ready` does, and for one that stands on others itself.
+    """
+    found, stamps = {}, {}
+    for name in model.members:
+        if registry.get(name).members(dataset.name):
+            raise StoreError(f"{model.title} cannot stand on {name}, which is mixed itself; name its members instead")
+        own = seed if splitting.unties or find(name, dataset.name, seed, splitting) else None
+        found[name] = ready(name, dataset, own, report, splitting, measuring)
+        stamps[name] = _stamp(_member(name, dataset.name, seed, splitting))
+    if found:
+        model.stand_on(found)
+    return stamps
 
 
 def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> Path:
@@ -146,15 +190,43 @@ def _trained(variant: str, dataset_name: str, splitting: Splitting) -> list[int]
     return [seed for seed in known if (paths.checkpoint(dataset_name, splitting.name, variant, seed) / META).exists()]
 
 
-def _describe(variant: str, model: Recommender, dataset: Dataset, splitting: Splitting) -> dict[str, Any]:
-    """What a checkpoint says about the model and about the data that it belongs to."""
+def _member(name: str, dataset_name: str, seed: int, splitting: Splitting) -> Path | None:
+    """The checkpoint on which a model of a seed stands. Where each seed has an order of its own, no other will do."""
+    found = find(name, dataset_name, seed, splitting)
+    return found if found or splitting.unties else find(name, dataset_name, splitting=splitting)
+
+
+def _stands_on(variant: str, dataset_name: str, folder: Path | None, splitting: Splitting) -> dict[str, Stamps]:
+    """The recommenders that one stands on, where `folder` keeps its fit: the stamp of each, then and now."""
+    names, seed = registry.get(variant).members(dataset_name), 0
+    known = dict.fromkeys(names, "")
+    if names and folder:
+        with suppress(StoreError, KeyError):  # what is damaged will be fitted again
+            meta = _meta(folder)
+            known, seed = meta["members"], meta["seed"]
+    return {name: (then, _stamp(_member(name, dataset_name, seed, splitting))) for name, then in known.items()}
+
+
+def _stamp(folder: Path | None) -> str:
+    """What tells the checkpoint in a folder from all others; "" where there is none."""
+    try:
+        return files.sha256((folder / META).read_bytes()) if folder else ""
+    except OSError:  # taken away since it was found
+        return ""
+
+
+def _describe(
+    variant: str, model: Recommender, dataset: Dataset, splitting: Splitting, stamps: dict[str, str]
+) -> dict[str, Any]:
+    """What a checkpoint says about the model, the data that it belongs to, and those that it stands on (`stamps`)."""
     return {
         "variant": variant,
-        "config": asdict(model.config),
+        "config": config_to_dict(model.config),
         "dataset": dataset.name,
         "n_items": dataset.n_items,
         "films": dataset.catalog.fingerprint,
         **({"also": model.also} if model.also else {}),
+        **({"members": stamps} if stamps else {}),
         **_learnt_from(model, dataset, splitting),
     }
 
@@ -205,6 +277,9 @@ def _load(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool)
         if measuring or not model.needs_training:
             raise StoreError(f"{stale}, so it is not measured", command)
         warnings.warn(f"{stale}, so it fits less well; to train it again: {command}", stacklevel=4)
+    found = give_members(model, dataset, meta["seed"], splitting=splitting, measuring=measuring)
+    if found != meta.get("members", {}):
+        raise StoreError(f"{variant} stands on others than it was fitted with: they were trained since", command)
     return model
 
 
@@ -221,24 +296,28 @@ def _model(folder: Path, meta: dict[str, Any], weights: bytes, command: str) -> 
     return model
 
 
-def _kept(folder: Path, dataset: Dataset, splitting: Splitting) -> Recommender | None:
+def _kept(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool) -> Recommender | None:
     """The fit that is already there, or None when it has to be done (again). The caller holds the lock."""
     if not (folder / META).exists():
         return None
     try:
-        return _load(folder, dataset, splitting, measuring=False)
+        return _load(folder, dataset, splitting, measuring)
     except StoreError as error:
         warnings.warn(f"fitting again, because the kept fit cannot be used: {error.message}", stacklevel=3)
         return None
 
 
-def _fit(folder: Path, variant: str, dataset: Dataset, report: Report, splitting: Splitting) -> Recommender:
+def _fit(
+    folder: Path, variant: str, dataset: Dataset, report: Report, splitting: Splitting, measuring: bool
+) -> Recommender:
     """Fit with the tuned settings and keep the result. The caller holds the lock."""
     found, seed = registry.get(variant), int(folder.name.removeprefix("seed-"))
     parts = splitting(dataset, seed)
-    model = found.model(found.preset(dataset.name)).fit(parts.train, parts.valid, Run(seed=seed, report=report))
+    model = found.model(found.preset(dataset.name))
+    stamps = give_members(model, dataset, seed, report, splitting, measuring)
+    model.fit(parts.train, parts.valid, Run(seed=seed, report=report))
     try:
-        _write(folder, _describe(variant, model, dataset, splitting) | {"seed": seed, "notes": {}}, model)
+        _write(folder, _describe(variant, model, dataset, splitting, stamps) | {"seed": seed, "notes": {}}, model)
     except StoreError as error:
         warnings.warn(f"the fit will be done again next time: {error}", stacklevel=3)
     return model

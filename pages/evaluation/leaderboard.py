@@ -103,7 +103,8 @@ def all_figures(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
             part = theirs[theirs["knows_the_time"] == told]
             if len(part):
                 st.markdown(f"**{heading}**" if heading else " ")
-                columns = part[[*FIRST_COLUMNS, "code", "rules", "source"]].dropna(axis="columns", how="all")
+                shown_columns = [*FIRST_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]
+                columns = part[shown_columns].dropna(axis="columns", how="all")
                 figures(columns, f"published-{told}-{shown.name}", heading or words.PUBLISHED_TITLE, choose=False)
         numbers(theirs, f"published-{shown.name}")
 

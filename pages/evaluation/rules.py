@@ -25,8 +25,8 @@ def show(shown: Shown) -> None:
 def special(shown: Shown, rules: dict[str, Any]) -> list[str]:
     """What everybody should know of the data before reading a figure, as sentences."""
     said = []
-    if shown.dataset in movielens.SETS:
-        said.append(words.FILMS_DROPPED.format(n=movielens.FEWEST))
+    if shown.dataset in movielens.SETS and (n := movielens.fewest(shown.dataset)) > 1:
+        said.append(words.FILMS_DROPPED.format(n=n))
     if rules.get("users") == protocols.LEAVE_ONE_OUT_RULES["users"]:
         said.append(words.ONLY_TRAIN)
     if rules.get("order") == protocols.ORDERS["drawn"]["order"]:

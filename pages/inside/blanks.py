@@ -22,7 +22,9 @@ SHORT, AROUND = 14, 3  # a sequence that is shown whole; films around a blank of
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Choose the blanks, see what belongs there."""
     st.markdown(words.BLANKS_HELP)
-    predictor = recommenders.predictor(offered.filling_blanks(), dataset)
+    predictor = recommenders.predictor(
+        offered.choose(offered.filling_blanks(), dataset.name, "filling_blanks", width=230), dataset
+    )
     if predictor is None:
         return
     longest = predictor.model.max_length or len(films) + MOST

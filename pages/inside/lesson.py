@@ -44,7 +44,7 @@ PARTS = (
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """The step that was chosen, and the way to the others; no fragment, so that the address keeps the step."""
-    predictor = recommenders.predictor(offered.filling_blanks(), dataset)
+    predictor = recommenders.predictor(offered.with_steps(), dataset)
     if predictor is None:
         return
     number = choose()

@@ -99,6 +99,8 @@ EMBED_FORMULA_TEXT = (
     "$v_i$ is the embedding of the film at position $i$, LN the layer normalisation, which gives each row mean 0 and "
     "the same spread."
 )
+EMBED_FORMULA_POST, EMBED_FORMULA_SUM_POST = r"h_i^0 = v_i", r"h_i^0 = v_i + p_i"
+EMBED_FORMULA_TEXT_POST = "$v_i$ is the embedding of the film at position $i$."
 EMBEDDING_ALT = "The numbers that stand for each of your newest films and for [mask], as colours"
 NUMBER = "Number"
 

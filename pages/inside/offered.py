@@ -7,9 +7,14 @@ from pages.shared import words as common
 from recsys.serving.predictor import Variant, variants_with
 
 
-def filling_blanks() -> str:
-    """The name of a recommender that fills blanks."""
-    return first_model(variants_with(lambda model: model.fills_blanks))[0]
+def filling_blanks() -> list[str]:
+    """Names of the recommenders that fill blanks."""
+    return first_model(variants_with(lambda model: model.fills_blanks))
+
+
+def with_steps() -> str:
+    """The name of the recommender that the lesson is about: one that fills blanks and has attention."""
+    return first_model(variants_with(lambda model: model.fills_blanks and model.has_attention))[0]
 
 
 def attending() -> list[str]:

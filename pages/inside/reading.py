@@ -65,9 +65,16 @@ def tell_embedding(lesson: Lesson) -> None:
     say(words.EMBED_TEXT.format(n=found.embeddings.shape[1]))
     if "pmi_init" in lesson.departs:
         say(words.EMBED_START)
-    st.latex(words.EMBED_FORMULA if found.positions is None else words.EMBED_FORMULA_SUM)
-    say(words.EMBED_FORMULA_TEXT)
+    st.latex(input_formula(lesson))
+    say(words.EMBED_FORMULA_TEXT if "pre_norm" in lesson.departs else words.EMBED_FORMULA_TEXT_POST)
     download.csv(pd.DataFrame(found.embeddings, found.prediction), f"embedding-{lesson.name}", index=True)
+
+
+def input_formula(lesson: Lesson) -> str:
+    """What the first layer is given."""
+    if "pre_norm" in lesson.departs:
+        return words.EMBED_FORMULA if lesson.found.positions is None else words.EMBED_FORMULA_SUM
+    return words.EMBED_FORMULA_POST if lesson.found.positions is None else words.EMBED_FORMULA_SUM_POST
 
 
 def show_embedding(lesson: Lesson) -> None:
@@ -115,7 +122,7 @@ def tell_order(lesson: Lesson) -> None:
     if found.positions is not None:
         film, position, total = (float(of[-1, 0]) for of in (found.embeddings, found.positions, found.input))
         say(words.ORDER_POSITIONS.format(film=film, position=position, sum=total))
-        st.latex(words.EMBED_FORMULA_SUM)
+        st.latex(input_formula(lesson))
     if slopes is not None:
         say(words.ORDER_TEXT)
         st.latex(words.ORDER_FORMULA)

@@ -54,9 +54,9 @@ BY_DISTANCE_CHART = "Mean attention by distance: {share} goes to the newest film
 DISTANCE, MEAN_ATTENTION = "Films back from the next one", "Mean attention"
 HEAD_N, LAYER_N = "Head {n}", "Layer {n}"
 BLANKS_HELP = (
-    "Only a network that was trained by covering films can do this: put `[mask]` anywhere, and it predicts what "
-    "belongs there, from what you watched before **and after**. SASRec and the others read from the first film to "
-    "the last and can only continue."
+    "Put `[mask]` anywhere, and a network that was trained by covering films predicts what belongs there, from what "
+    "you watched before **and after**. item2vec (CBOW) can do it too: it is like a BERT4Rec of one layer whose "
+    "attention is fixed. SASRec and the others read from the first film to the last and can only continue."
 )
 HIDE_FILMS, HIDE_FILMS_HINT = "Cover films", "None is covered"
 PUT_BLANKS, PUT_BLANKS_HINT = "Put a blank into a gap", "No gap is filled"

@@ -13,7 +13,7 @@ from recsys.serving.films.search import TitleIndex
 from recsys.serving.predictor import FALLBACK, Predictor, Variant, load, variants
 
 FIRST_MODEL = "bert4rec"
-KEPT = 100  # predictors in memory: all recommenders for three data sets
+KEPT = 120  # predictors in memory: all recommenders for three data sets
 BY_KEY: dict[str | type[Any], Callable[[Any], Any]] = {Predictor: lambda predictor: predictor.key}  # for st.cache_data
 
 

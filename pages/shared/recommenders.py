@@ -33,6 +33,7 @@ WELL_KNOWN = (  # the order of the menu: families by their best known member, an
     "sasrec-softmax",
     "gru4rec-ce",
     "gru4rec-plus",
+    "hybrid",
     "markov",
     "popular",
     "item-knn",
@@ -55,6 +56,7 @@ BY_RATINGS = {"bpr-mf": 12.0, "ials": 11.0, "mf-explicit": 9.0, "item-knn": 2.5,
 READS_SENTENCES = "content-sentence"  # by an encoder that takes long where nobody has kept what it said
 BY_FILMS = {READS_SENTENCES: 14.0, "content-tfidf": 0.1}
 EASE_CUBED = 0.022  # seconds by (1,000 films)³
+BY_PEOPLE, MOST_PEOPLE = 0.0033, 6_000  # seconds by person whom a mixture asks for its weights, and how many it asks
 
 
 class State(Enum):
@@ -64,7 +66,7 @@ class State(Enum):
     QUICK = "it is fitted in seconds, when somebody asks for it"
     SOON = "it can be fitted here, in less than a minute"
     LONG = "it needs no training, but more than a minute"
-    UNTRAINED = "it is a network, and somebody has to train it"
+    UNTRAINED = "it is a network, or stands on one, and somebody has to train that"
 
 
 def menu(data: str) -> dict[str, str]:
@@ -115,7 +117,7 @@ def state(name: str, data: str) -> State:
     """How a recommender can be had for a data set that is on this machine."""
     if serving.is_there(name, data):
         return State.READY
-    if loaders.recommenders()[name].needs_training:
+    if serving.lacking(name, data):
         return State.UNTRAINED
     takes = seconds(name, loaders.dataset(data))
     if takes > UNDER_A_MINUTE:
@@ -127,6 +129,9 @@ def seconds(name: str, dataset: Dataset) -> float:
     """How long a fit takes, roughly: another machine takes another time, so round it where people see it."""
     if name == READS_SENTENCES and _film_vectors(dataset.name):
         return BASE
+    if members := loaders.recommenders()[name].members(dataset.name):
+        missing = [one for one in members if not serving.is_there(one, dataset.name)]
+        return BASE + BY_PEOPLE * min(dataset.n_users, MOST_PEOPLE) + sum(seconds(one, dataset) for one in missing)
     ratings, films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
     cubed = EASE_CUBED * films**3 if name == "ease" else 0.0
     return BASE + BY_RATINGS.get(name, 0.3) * ratings + BY_FILMS.get(name, 0.02) * films + cubed
@@ -187,8 +192,12 @@ def _offer(name: str, dataset: Dataset, now: State) -> None:
         time = words.about(seconds(name, dataset))
         _button(words.FIT.format(model=variant.title, time=time), f"fit-{name}", "play_arrow", begin, name, dataset)
         return
+    said = {"model": variant.title, "data": data}
     sentence = words.NOT_TRAINED if now is State.UNTRAINED else words.FITS_LONG
-    st.info(sentence.format(model=variant.title, data=data), icon=":material/model_training:")
+    if now is State.UNTRAINED and not variant.needs_training:
+        lacking = [loaders.recommenders()[one].title for one in serving.lacking(name, dataset.name)]
+        sentence, said["members"] = words.NOT_ALL_TRAINED, words.listed(lacking)
+    st.info(sentence.format(**said), icon=":material/model_training:")
     errors.command(serving.training_command(name, dataset.name))
     if quick := _quick(dataset.name):
         st.caption(words.FITTED_AT_ONCE.format(models=words.listed(quick)))

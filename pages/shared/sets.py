@@ -134,8 +134,10 @@ def learning(name: str, known: Facts) -> list[str]:
     """Which films and people recommenders learn from, and which networks are there, as sentences."""
     said = []
     if known.learnt is not None and known.learnt < known.films:
-        few = {"fewest": movielens.FEWEST, "learnt": f"{known.learnt:,}", "others": f"{known.films - known.learnt:,}"}
-        said.append(words.LEFT_OUT.format(**few))
+        fewest = movielens.fewest(name)
+        sentence = words.LEFT_OUT if fewest > 1 else words.LEFT_OUT_UNRATED
+        others = f"{known.films - known.learnt:,}"
+        said.append(sentence.format(fewest=fewest, learnt=f"{known.learnt:,}", others=others))
     if known.brief:
         said.append(words.BRIEF.format(n=f"{known.brief:,}"))
     known_as = loaders.recommenders()

@@ -101,6 +101,10 @@ LEFT_OUT = (
     "Recommenders learn from the {learnt} films with {fewest} ratings or more. The other {others} can be put into your "
     "list: the film most like each of them stands in for it."
 )
+LEFT_OUT_UNRATED = (
+    "Recommenders learn from the {learnt} films that somebody rated. The other {others} can be put into your list: the "
+    "film most like each of them stands in for it."
+)
 BRIEF = "{n} people are left with fewer than three films: recommenders learn from them, but are not tested on them."
 NO_NETWORK = "No network is trained for it yet; recommenders that need no training are fitted when you choose them."
 TRAINED_FOR = "Trained for it: {models}."
@@ -118,6 +122,10 @@ ARRIVED, PUT_AWAY = "{data} is here.", "Not now"
 MODEL_HELP = "Networks are trained beforehand, for some sets. The others are fitted when you choose them."
 UNTRAINED, UNFITTED = "{model} · not trained", "{model} · not fitted"
 NOT_TRAINED = "{model} is a network, and it has not been trained for {data} yet. Training takes minutes to hours."
+NOT_ALL_TRAINED = (
+    "{model} mixes several recommenders, and these have not been trained for {data} yet: {members}. Training takes "
+    "minutes to hours."
+)
 FITS_LONG = "{model} has not been fitted for {data} yet, which takes more than a minute."
 NOT_FITTED = "{model} has not been fitted for {data} yet. That is done once, and kept."
 FIT, FITTING = "Fit {model} ({time})", "Fitting {model} ({time})"

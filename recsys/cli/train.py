@@ -73,8 +73,10 @@ class Train(Options, Generic[Config]):
         people = self._people(parts, dataset)
         with distributed.group(devices.choose(self.device)) as device:
             run = self._run(str(device), splitting.name, report)
-            model = variant.model(self.settings).fit(people, parts.valid, run)
-            model.also = self.also
+            model = variant.model(self.settings)
+            store.give_members(model, dataset, self.seed, report, splitting)
+            model.fit(people, parts.valid, run)
+            model.also = self.also or model.also
             if distributed.rank():
                 return None
         notes = model.training_summary.notes() if model.training_summary else {}

@@ -17,7 +17,7 @@ from recsys.errors import recsys_command
 from recsys.progress import Report, ignore
 
 FIRST = "ml-latest-sample"  # comes with the project, so that a first start needs no network
-FEWEST = 5  # ratings that a film needs to be trained on: the filter behind the published ML-1M figures
+FEWEST = 5  # ratings that a film needs to be trained on, where a set says nothing else
 TIES_SEED = 0
 SITE = "https://files.grouplens.org/datasets/movielens/"
 PATIENCE = 15.0  # seconds to wait for the site in all, where the package index has the same ratings
@@ -44,6 +44,7 @@ class MovieLens:
     sha256: str | None = None  # of an archive that comes with the project
     ties: Ties = "file"  # how films of one second are put in order
     at_random: bool = False  # they stand in random order in the file, which then leaks nothing
+    fewest: int = FEWEST  # ratings that a film needs to be trained on: as behind the figures published for the set
 
 
 SETS: dict[str, MovieLens] = {
@@ -105,6 +106,7 @@ SETS: dict[str, MovieLens] = {
         layouts.comma,
         138_493,
         (None, 2015),
+        fewest=1,  # all 26,744 films that somebody rated
     ),
     "ml-25m": MovieLens(
         "MovieLens 25M",
@@ -208,6 +210,11 @@ def served_from(name: str) -> Splitting:
     return UNTIED if leaks else LEAVE_ONE_OUT
 
 
+def fewest(name: str) -> int:
+    """The ratings that a film of a set needs to be trained on."""
+    return SETS[name].fewest if name in SETS else FEWEST
+
+
 def assemble(name: str, raw: layouts.Raw, fewest: int = FEWEST, ties: Ties = "file", seed: int = TIES_SEED) -> Dataset:
     """Sort ratings by user, then time, and leave out the films with fewer than `fewest` of them.
 
@@ -255,7 +262,7 @@ def _get(name: str, source: Path | None, report: Report) -> Dataset:
     about = _identify(path, published, report)
     report({"stage": "parse"})
     with layouts.opened(path, published.title) as archive:
-        dataset = assemble(name, parse(archive), ties=published.ties)
+        dataset = assemble(name, parse(archive), published.fewest, published.ties)
     report({"stage": "keep"})
     prepared.save(dataset, about)
     return prepared.load(name)

@@ -7,7 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from recsys.evaluation.calibration import calibration
 from recsys.evaluation.protocols import FULL, Protocol
 from recsys.evaluation.rank_held_out import Lists, ranks, ranks_and_lists
 from recsys.models import registry
-from recsys.models.base import Recommender, Variant
+from recsys.models.base import Recommender, Variant, config_to_dict
 from recsys.progress import Report, ignore
 from recsys.ranking.metrics import summary
 from recsys.training import distributed
@@ -121,7 +121,7 @@ def _of_lists(
 
 def _common_config(variant_name: str, models: list[Recommender]) -> dict[str, Any]:
     """The settings that all seeds share; means over different settings would describe no model."""
-    configs = [asdict(model.config) for model in models]
+    configs = [config_to_dict(model.config) for model in models]
     if any(config != configs[0] for config in configs):
         raise EvaluationError(
             f"the seeds of {variant_name} were trained with different settings; choose some with --seeds"

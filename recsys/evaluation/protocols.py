@@ -103,7 +103,7 @@ COMMON_RULES = ORDERS["file"] | {
 }
 LEAVE_ONE_OUT_RULES = COMMON_RULES | {
     "split": "leave one out: a user's last film is test, the last but one validation, the rest trains",
-    "filter": "MovieLens: films with fewer than 5 ratings are dropped; other data is taken whole",
+    "filter": "MovieLens but 20M: films with fewer than 5 ratings are dropped; other data is taken whole",
     "users": "those with at least 3 films; the others only train",
 }
 SAMPLED_RULES = LEAVE_ONE_OUT_RULES | {
@@ -169,8 +169,8 @@ TIME = Protocol(
         "between the two is validation, the first after the second is test",
         "cuts": "the last midnight after which at least 10 % of the events lie, and the last before that after which "
         "at least 10 % of the rest lie",
-        "filter": "MovieLens: films with fewer than 5 ratings, later ones counted, are dropped; other data is taken "
-        "whole",
+        "filter": "MovieLens but 20M: films with fewer than 5 ratings, later ones counted, are dropped; other data is "
+        "taken whole",
         "users": "those who watched something before the cut and something after it",
         "history": "everything that the user watched before the cut; films of the same second keep their order",
         "tags": "those given before the first cut; tags without a time are left out",

@@ -16,6 +16,7 @@ class Missing:
     variant: str
     title: str  # its name where no result says what people call it
     trained: bool  # whether it has to be trained first, as far as a result under another protocol or data set tells
+    members: tuple[str, ...] = ()  # the variants that it mixes, as far as such a result tells
 
 
 def is_trained(document: dict[str, Any]) -> bool:
@@ -24,11 +25,11 @@ def is_trained(document: dict[str, Any]) -> bool:
 
 
 def commands(document: dict[str, Any]) -> list[str]:
-    """The lines that make a result again: the training of each seed where there is one, then the measuring."""
+    """The lines that make a result again: the training of each seed, its own or its members', then the measuring."""
     variant, dataset, protocol = document["variant"], document["dataset"], document["protocol"]["name"]
     seeds = [run["seed"] for run in document["seeds"]]
-    also = document.get("also", "")
-    lines = [training(variant, dataset, protocol, seed, also) for seed in seeds] if is_trained(document) else []
+    parts = [(one["variant"], one.get("also", "")) for one in [document, *_members(document)] if is_trained(one)]
+    lines = [training(name, dataset, protocol, seed, also) for name, also in parts for seed in seeds]
     return [*lines, recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol, *_seeds(seeds))]
 
 
@@ -42,7 +43,9 @@ def missing(dataset: str, protocol: str, measured: Iterable[str]) -> list[Missin
 
 def commands_for(one: Missing, dataset: str, protocol: str) -> list[str]:
     """The lines that measure what is missing."""
-    lines = [training(one.variant, dataset, protocol, 0)] if one.trained else []
+    known = _known(dataset, set(one.members))
+    parts = [one, *(known[name] for name in one.members if name in known)]
+    lines = [training(part.variant, dataset, protocol, 0) for part in parts if part.trained]
     return [*lines, recsys_command("evaluate", one.variant, "--dataset", dataset, "--protocol", protocol)]
 
 
@@ -54,8 +57,22 @@ def _known(dataset: str, absent: set[str]) -> dict[str, Missing]:
         if absent <= set(known):
             break
         for document in results.documents(name, protocol, _nobody):
-            known.setdefault(document["variant"], Missing(document["variant"], document["title"], is_trained(document)))
+            found = Missing(document["variant"], document["title"], is_trained(document), _mixed(document))
+            known.setdefault(document["variant"], found)
     return known
+
+
+def _mixed(document: dict[str, Any]) -> tuple[str, ...]:
+    """The variants that the one of a result mixes."""
+    return tuple(document["config"].get("members", ()))
+
+
+def _members(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """What was measured of those variants under the same protocol; for no mixture is a file read."""
+    if not _mixed(document):
+        return []
+    measured = results.documents(document["dataset"], document["protocol"]["name"], _nobody)
+    return [one for one in measured if one["variant"] in _mixed(document)]
 
 
 def training(variant: str, dataset: str, protocol: str, seed: int = 0, also: str = "") -> str:

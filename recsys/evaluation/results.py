@@ -135,9 +135,9 @@ def as_table(found: list[dict[str, Any]]) -> pd.DataFrame:
 def published(dataset: str, protocol: str) -> pd.DataFrame:
     """Figures that others published, best NDCG@10 first; they are not ours and not all under our exact rules.
 
-    Columns: title, variant (our nearest model; NaN where there is none), hr@1, hr@10, ndcg@10, mrr (NaN where not
-    published), code, short and rules (what is as in our measurements and what is not: a letter, a few words, a
-    sentence), knows_the_time (whether the model is told when the hidden film was watched, which ours never are),
+    Columns: title, variant (our nearest model; NaN where there is none), hr@1, hr@5, hr@10, ndcg@5, ndcg@10, mrr (NaN
+    where not published), code, short and rules (what is as in our measurements and what is not: a letter, a few words,
+    a sentence), knows_the_time (whether the model is told when the hidden film was watched, which ours never are),
     source. A code that ends in * says that the published method is not quite ours either; `rules` says how they differ.
     """
     known = json.loads(Path(__file__).with_name("published.json").read_text("utf-8"))
@@ -146,7 +146,7 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
         for row in known["figures"]
         if (row["dataset"], row["protocol"]) == (dataset, protocol)
     ]
-    figures, rules = ["hr@1", "hr@10", "ndcg@10", "mrr"], ["code", "short", "rules", "knows_the_time"]
+    figures, rules = ["hr@1", "hr@5", "hr@10", "ndcg@5", "ndcg@10", "mrr"], ["code", "short", "rules", "knows_the_time"]
     table = pd.DataFrame(rows, columns=["title", "variant", *figures, *rules, "source"])
     return table.sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
 

@@ -182,9 +182,7 @@ def _recommenders(dataset: Dataset) -> list[dict[str, Any]]:
                 break  # not measured
             each = values(ranks, "ndcg@10").mean(0)
             parts = {"": each, " tied": each[tied], " other": each[~tied]}
-            row |= {
-                f"{protocol}{part}": round(float(own.mean()), 5) if len(own) else None for part, own in parts.items()
-            }
+            row |= {f"{protocol}{part}": round(float(own.mean()), 5) for part, own in parts.items() if len(own)}
         else:
             rows.append(row)
     return sorted(rows, key=lambda row: -row["full"])

@@ -12,6 +12,7 @@ import numpy as np
 
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.training.config import ConfigError as ConfigError  # it is raised by every config of a model
+from recsys.training.config import came_later
 from recsys.training.run import Run, TrainingSummary
 
 
@@ -31,19 +32,24 @@ class Recommender(ABC):
     holds_histories: ClassVar[bool] = False  # its state is what people watched: it never leaves this machine
     reads_details: ClassVar[bool] = False  # it learns from times or ratings too, not from the order of items alone
     reads_texts: ClassVar[bool] = False  # it learns from what films are called and tagged
-    reads_ratings: ClassVar[bool] = False  # ratings in a query change its scores
+    reads_ratings: bool = False  # ratings in a query change its scores
     scores_unrated: bool = False  # it needs nothing but descriptions, so films that nobody rated can be recommended
     calibrated: bool = False  # its probabilities come from a softmax over all items and are shown to people
-    fills_blanks: bool = False  # it has `fill`, `training_example` and `embed_tokens`
+    fills_blanks: bool = False  # it has `fill` and, where it has attention too, `training_example` and `embed_tokens`
     has_attention: bool = False  # it has `attention`
     has_item_embeddings: bool = False  # it has `item_embeddings`
     training_summary: TrainingSummary | None = None  # how its training went; None: it was loaded, or is not trained
+    members: tuple[str, ...] = ()  # variants that it stands on; `store` hands them over, fitted, by `stand_on`
     also: str = ""  # another data set whose people it learnt from too, "" for none
     note: str = ""  # a sentence for people about how this one was fitted, "" when there is nothing to say
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         self.config = config if config is not None else self.Config()
         self.title = title or type(self).__name__
+
+    def stand_on(self, members: "Mapping[str, Recommender]") -> None:
+        """Take the fitted `members`, by name: before `fit`, and after `load_state`."""
+        raise NotImplementedError(f"{self.title} stands on no others")
 
     @abstractmethod
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
@@ -127,21 +133,35 @@ class Variant:
         """An unfitted model; None: with the defaults of the variant."""
         return self.architecture(self.preset("") if config is None else config, self.title)
 
+    def members(self, dataset: str) -> tuple[str, ...]:
+        """The variants that it stands on, with the settings tuned for a data set."""
+        return self.model(self.preset(dataset)).members
+
     @property
     def needs_training(self) -> bool:
         """Whether `train` has to make it; the others are fitted on first use."""
         return self.architecture.needs_training
 
 
+def config_to_dict(config: Any) -> dict[str, Any]:
+    """Every setting of a config by name, configs within it alike; without those that came later and say nothing new."""
+    found = {setting: getattr(config, setting.name) for setting in fields(config)}
+    return {
+        setting.name: config_to_dict(value) if is_dataclass(value) else value
+        for setting, value in found.items()
+        if not (came_later(setting) and value == setting.default)
+    }
+
+
 def config_from_dict(cls: type, document: Mapping[str, Any]) -> Any:
-    """The frozen dataclass that `dataclasses.asdict` made a document of; JSON's lists become tuples again.
+    """The frozen dataclass that `config_to_dict` made a document of; JSON's lists become tuples again.
 
     Raises ValueError for a missing or unknown setting, and for a value that the class refuses.
     """
     types = {field.name: get_type_hints(cls)[field.name] for field in fields(cls)}
     if unknown := document.keys() - types.keys():
         raise ValueError(f"{cls.__name__} has no {', '.join(sorted(unknown))}")
-    if missing := types.keys() - document.keys():
+    if missing := {field.name for field in fields(cls) if not came_later(field)} - document.keys():
         raise ValueError(f"{', '.join(sorted(missing))} is missing for {cls.__name__}")
     try:
         return cls(**{name: _from_json(types[name], value) for name, value in document.items()})

@@ -2,6 +2,8 @@
 
 Variants differ in the loss: the softmax over all items (gru4rec-ce), the first paper's BPR and TOP1 (gru4rec-bpr,
 gru4rec-top1), BPR-max against additional negatives drawn by popularity (gru4rec-plus, CIKM 2018, arXiv:1706.03847).
+Two others have another cell, and the softmax: `rnn` the plain one, which forgets quickly because its gradients vanish,
+and `lstm` (Hochreiter and Schmidhuber, 1997), whose gates mend that; the GRU does so with fewer gates.
 Departures from the papers: a history is one sequence, learnt from as a whole, not cut into sessions that run in
 parallel; negatives are drawn, not the targets of the rest of the batch; the output shares its weights with the input
 embeddings (the second paper's "constrained embeddings"), after a linear map and a LayerNorm; scores do not pass through
@@ -22,7 +24,10 @@ from recsys.models.base import Variant
 from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_encoder, check_loss
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout, gather_positions
+from recsys.training.config import added, one_of
 from recsys.training.loop import Schedule
+
+CELLS = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}  # the plain one with tanh
 
 
 @dataclass(frozen=True)
@@ -37,23 +42,25 @@ class Gru4RecConfig:
     dropout: float = 0.1  # share of the values set to zero
     init: float = 0.05  # standard deviation of the first weights
     pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
-    loss: str = "softmax"  # over all items; against some: sampled-softmax, gbce, bpr, top1, bpr-max
+    loss: str = "softmax"  # over all items; against some: sampled-softmax, gbce, bce, bpr, top1, bpr-max
     negatives: int = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
     gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE draws uniformly
+    sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
+    cell: str = added("gru")  # what reads the items one by one: gru, lstm, rnn
 
     def __post_init__(self) -> None:
         check_encoder(self, hidden=self.hidden)
+        one_of(tuple(CELLS), cell=self.cell)
         check_loss(self)
 
 
 class Gru4RecModule(NeuralModule):
-    """Item embeddings, one GRU layer, a linear map back to the width of an embedding, tied output."""
+    """Item embeddings, one recurrent layer, a linear map back to the width of an embedding, tied output."""
 
     def __init__(self, config: Gru4RecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
         self.dropout = Dropout(config.dropout)
-        self.gru = nn.GRU(config.dim, config.hidden, batch_first=True)
+        self.gru = CELLS[config.cell](config.dim, config.hidden, batch_first=True)  # checkpoints know it by this name
         self.project = nn.Linear(config.hidden, config.dim)
         self.norm = nn.LayerNorm(config.dim)
         init_weights(self, config.init)
@@ -100,7 +107,25 @@ TOP1 = Gru4RecConfig(schedule=THIRTY_EPOCHS, loss="top1", sampling_power=0.0)
 # the paper draws 2,048 negatives more, by popularity to a power that it tunes for each data set
 BPR_MAX = Gru4RecConfig(schedule=THIRTY_EPOCHS, loss="bpr-max", negatives=512, sampling_power=0.0)
 
+LSTM, RNN = replace(SOFTMAX, cell="lstm"), replace(SOFTMAX, cell="rnn")
+
 VARIANTS = {
+    "rnn": Variant(
+        Gru4Rec,
+        "RNN (softmax)",
+        "Recurrent",
+        "arXiv:1511.06939",
+        RNN,
+        dict.fromkeys(SMALL_SETS, on_small(RNN)) | {"ml-latest-sample": on_sample(RNN)},
+    ),
+    "lstm": Variant(
+        Gru4Rec,
+        "LSTM (softmax)",
+        "Recurrent",
+        "arXiv:1511.06939",
+        LSTM,
+        dict.fromkeys(SMALL_SETS, on_small(LSTM)) | {"ml-latest-sample": on_sample(LSTM)},
+    ),
     "gru4rec-ce": Variant(
         Gru4Rec,
         "GRU4Rec (softmax)",

@@ -2,11 +2,13 @@
 
 Variants: `item2vec-skipgram` predicts each neighbour of an item from that item, `item2vec-cbow` an item from the mean
 of its neighbours; both by negative sampling. A user is the mean of the vectors of their items, with weights that decay
-with age, and an item's score is the product of that mean and its context vector. Departures from the papers: neighbours
-stand within a window, as in word2vec, while item2vec takes the whole set; the batch shares its negatives; items have
-biases, and the loss subtracts from each score the log of how often the item is drawn, because word2vec's own scores
-leave popularity out; scores are products with context vectors, not cosines of two item vectors, which find similar
-items rather than the next; a start token is the neighbour of everybody's first items and answers for an empty history.
+with age, and an item's score is the product of that mean and its context vector. CBOW, which learns an item from both
+sides, fills blanks too: BERT4Rec's paper calls it BERT4Rec with one layer of fixed attention (arXiv:1904.06690, section
+3.7). Departures from the papers: neighbours stand within a window, as in word2vec, while item2vec takes the whole set;
+the batch shares its negatives; items have biases, and the loss subtracts from each score the log of how often the item
+is drawn, because word2vec's own scores leave popularity out; scores are products with context vectors, not cosines of
+two item vectors, which find similar items rather than the next; a start token is the neighbour of everybody's first
+items and answers for an empty history.
 
 Shapes: B bags of W items, T positions, Q positions per sequence, M pairs, K negatives, D dimensions, I items, E items
 of a batch.
@@ -127,6 +129,10 @@ class Item2Vec(NeuralRecommender):
     module: Item2VecModule
     keep_probability: np.ndarray  # (I + 2,) that an item of a history takes part in an epoch
 
+    def __init__(self, config: Any = None, title: str = "") -> None:
+        super().__init__(config, title)
+        self.fills_blanks = self.config.cbow
+
     @property
     def loss_name(self) -> str:
         """A loss of its own."""
@@ -161,6 +167,22 @@ class Item2Vec(NeuralRecommender):
         else:
             bags, targets = skip_gram(items, row, window, n_items)
         return Batch(torch.from_numpy(bags), None, torch.arange(len(targets)), torch.from_numpy(targets))
+
+    @torch.inference_mode()
+    def fill(self, history: np.ndarray, blanks: np.ndarray) -> np.ndarray:
+        """Scores (Q, I) float32 of the items at some positions `blanks` (Q,) of a history (T,), T ≤ `length`.
+
+        Each blank is predicted from the mean of the K tokens that are none, on both sides, with weights that decay with
+        distance; at the end of a history that is the prediction of the next item.
+        """
+        if not self.fills_blanks:
+            return super().fill(history, blanks)
+        tokens = np.append(self.module.start, history)  # (1 + T,)
+        known = np.delete(np.arange(len(tokens)), blanks + 1)  # (K,) positions, the start among them
+        distances = np.abs(blanks[:, None] + 1 - known)  # (Q, K)
+        weights = 0.5 ** ((distances - distances.min(1, keepdims=True)) / self.config.half_life)
+        shares = torch.from_numpy(weights / weights.sum(1, keepdims=True)).float().to(self.device)
+        return self.module.logits(shares @ self.module.items(self._batch_of_one(tokens[known])[0])).cpu().numpy()
 
     def loss(self, module: Any, batch: Batch) -> Tensor:
         """The sum of the losses of a batch, ()."""

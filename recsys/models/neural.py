@@ -5,7 +5,6 @@ Shapes: B sequences, T positions, Q positions per sequence, M positions with a l
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from scipy.special import log_expit
 from torch import Tensor, nn
 
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
-from recsys.models.base import ConfigError, Recommender
+from recsys.models.base import ConfigError, Recommender, config_to_dict
 from recsys.ranking import metrics
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training import device as devices
@@ -128,7 +127,7 @@ class NeuralRecommender(Recommender):
             lambda epoch: self.batches(histories, train.n_items, Draws(run.seed, epoch)),
             self.loss,
             (lambda module: self._validate(module, valid)) if valid else None,
-            {"config": asdict(self.config), "data": train.fingerprint},
+            {"config": config_to_dict(self.config), "data": train.fingerprint},
         )
 
     def batches(self, histories: list[np.ndarray], n_items: int, draws: Draws) -> Iterator[Batch]:
@@ -198,13 +197,14 @@ class NeuralRecommender(Recommender):
         """log p that the next item is each of `items` (n,), by one row of scores (I,) → (n,) float64, or None.
 
         A softmax loss: log-softmax over the items that are listed, those above minus infinity. gBCE: log σ(score -
-        log I), the σ(score) of its paper (arXiv:2308.07192), because our loss takes log I off every score first; these
-        need not sum to 1. Losses that compare pairs give no probabilities.
+        log I), the σ(score) of its paper (arXiv:2308.07192), because our loss takes log I off every score first. BCE:
+        log σ(score). These need not sum to 1. Losses that compare pairs give no probabilities.
         """
         if self.loss_name in SOFTMAX_LOSSES:
             return scores[items].astype(np.float64) - log_sum_exp(scores)
-        if self.loss_name == "gbce":
-            return log_expit(scores[items].astype(np.float64) - math.log(len(scores)))
+        if self.loss_name in ("gbce", "bce"):
+            shift = math.log(len(scores)) if self.loss_name == "gbce" else 0.0
+            return log_expit(scores[items].astype(np.float64) - shift)
         return None
 
     def item_embeddings(self) -> np.ndarray:

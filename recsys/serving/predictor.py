@@ -81,8 +81,14 @@ def _key(variant_name: str, dataset: Dataset, stamp: str = "") -> str:
 
 
 def training_command(variant_name: str, data: str) -> str:
-    """The line that trains a recommender so that `load` finds it."""
-    return store.training_command(variant_name, data, served_from(data).name)
+    """The line that trains a recommender, or those that it stands on and lacks, so that `load` finds it."""
+    names = lacking(variant_name, data) or [variant_name]
+    return " && ".join(store.training_command(name, data, served_from(data).name) for name in names)
+
+
+def lacking(variant_name: str, data: str) -> list[str]:
+    """Which have to be trained before `load` can give this one: itself, or some that it stands on."""
+    return store.lacking(variant_name, data, served_from(data))
 
 
 def _stamp(variant_name: str, data: str) -> str:
@@ -120,4 +126,4 @@ def trained(dataset_name: str) -> list[Variant]:
 
 def is_there(variant_name: str, dataset_name: str) -> bool:
     """Whether a recommender can be loaded for a data set, without being fitted first."""
-    return store.find(variant_name, dataset_name, splitting=served_from(dataset_name)) is not None
+    return store.is_kept(variant_name, dataset_name, served_from(dataset_name))

@@ -1,12 +1,29 @@
 """Settings are checked when they are made, long before they are used. Loads no torch."""
 
+from dataclasses import Field, field
 from typing import Any
 
 from recsys.errors import RecsysError
 
+CAME_LATER = "came later"  # metadata of a field that `added` made
+
 
 class ConfigError(RecsysError):
     """A setting that cannot work; the message names it and says what to change it to."""
+
+
+def added(default: Any) -> Any:
+    """A field of a config that came later, with the value that says what was done before there was one.
+
+    Documents leave it out where it has that value: old checkpoints, results and half-done runs stay readable, and those
+    of the same settings stay alike (see `models.base.config_to_dict`).
+    """
+    return field(default=default, metadata={CAME_LATER: True})
+
+
+def came_later(setting: Field[Any]) -> bool:
+    """Whether a document may lack this field of a config."""
+    return CAME_LATER in setting.metadata
 
 
 def at_least(low: float, **settings: float) -> None:

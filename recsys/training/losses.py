@@ -17,7 +17,7 @@ from recsys.training import config as check
 from recsys.training.negatives import Sampler, fetch, sampling_distribution
 from recsys.training.pairwise import PAIRWISE, Pairwise
 
-LOSSES = ("softmax", "sampled-softmax", "gbce", *PAIRWISE)
+LOSSES = ("softmax", "sampled-softmax", "gbce", "bce", *PAIRWISE)
 Loss = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # hidden, weight, bias, targets → the sum, ()
 
 CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # at a time: what fits a core's cache; what keeps a GPU busy
@@ -134,9 +134,10 @@ def item_loss(
 ) -> Loss:
     """The loss of LOSSES called `name`; a sampled one draws `negatives` items anew at each call.
 
-    It draws by torch's global generator of the device that `hidden` is on. gBCE draws uniformly, `gbce_t` is its t;
-    the others draw in proportion to (counts + 1)^sampling_power, where `counts` (I,) is how often each item is in the
-    training data. Raises ConfigError for another name.
+    It draws by torch's global generator of the device that `hidden` is on. gBCE draws uniformly, `gbce_t` is its t; so
+    does BCE, which is gBCE with t = 0, but takes nothing off the scores. The others draw in proportion to (counts +
+    1)^sampling_power, where `counts` (I,) is how often each item is in the training data. Raises ConfigError for
+    another name.
     """
     check.one_of(LOSSES, loss=name)
     if name == "softmax":
@@ -145,7 +146,7 @@ def item_loss(
         return _SampledSoftmax(negatives, counts, sampling_power)
     if name in PAIRWISE:
         return Pairwise(name, negatives, counts, sampling_power)
-    return _GBCE(negatives, gbce_t)
+    return _GBCE(negatives, 0.0, shifted=False) if name == "bce" else _GBCE(negatives, gbce_t)
 
 
 class _SampledSoftmax:
@@ -166,16 +167,17 @@ class _SampledSoftmax:
 class _GBCE:
     """gBCE against uniform negatives: a few of its own for each position, or many that the batch shares.
 
-    Unlike the paper, log I is subtracted from all scores, so that one of 0 means a probability of about 1 / I: biases
-    start at 0, and would otherwise spend the whole training on their way down.
+    Unlike the paper, log I is subtracted from all scores where they are `shifted`, so that one of 0 means a probability
+    of about 1 / I: biases start at 0, and would otherwise spend the whole training on their way down.
     """
 
-    def __init__(self, negatives: int, gbce_t: float) -> None:
-        self.negatives, self.gbce_t = negatives, gbce_t
+    def __init__(self, negatives: int, gbce_t: float, shifted: bool = True) -> None:
+        self.negatives, self.gbce_t, self.shifted = negatives, gbce_t, shifted
 
     def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
         """Sum of the losses, ()."""
         n_items = len(weight)
         shape = (len(targets), self.negatives) if self.negatives <= OWN_NEGATIVES else (self.negatives,)
         negatives = torch.randint(n_items, shape, device=hidden.device)
-        return gbce(hidden, weight, bias - math.log(n_items), targets, negatives, n_items, self.gbce_t)
+        shift = math.log(n_items) if self.shifted else 0.0
+        return gbce(hidden, weight, bias - shift, targets, negatives, n_items, self.gbce_t)

@@ -7,7 +7,9 @@ from recsys.cli.main import main
 from recsys.data import movielens, prepared
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
+from recsys.evaluation import ties
 from tests import toys
+from tests.evaluation.test_file_order import by_id, world
 
 SMALL = ["--dim", "8", "--length", "12", "--epochs", "1", "--batch-size", "64", "--device", "cpu"]
 
@@ -31,29 +33,53 @@ def thesis(*options):
     return main(["experiment", "thesis", *options, "--set", *SMALL])
 
 
+def rows(printed, data):
+    """The table's rows of a data set: recommender, whose, figures."""
+    lines = [line.strip("| ").split(" | ") for line in printed.splitlines() if line.startswith(f"| {data} ")]
+    return [[cell.strip() for cell in line[1:]] for line in lines]
+
+
 def test_the_table_is_made_from_nothing(fetched, capsys):
     assert thesis("--dataset", "ml-1m", "ml-20m") == 0
     assert fetched == ["ml-1m", "ml-20m"]
-    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines() if line.startswith("| ml-")]
-    assert [(row[0], row[1]) for row in rows] == [
-        ("| ml-1m", "thesis"),
-        ("| ml-1m", "here, 1 seed"),
-        ("| ml-20m", "thesis"),
-        ("| ml-20m", "here, 1 seed"),
-    ]
-    assert rows[0][4] == ".6970"
-    assert rows[1][2:] != rows[0][2:]
+    printed = capsys.readouterr().out
+    first, second = rows(printed, "ml-1m")[:2]
+    assert first == ["BERT4Rec", "thesis and paper", ".2863", ".5876", ".6970", ".4454", ".4818", ".4254"]
+    assert second[:2] == ["bert4rec-paper", "here, 1 seed"]
+    assert len(second) == len(first)
+    assert second[2:] != first[2:]
+    assert rows(printed, "ml-20m")[0][2:] == [".3440", ".6323", ".7473", ".4967", ".5340", ".4785"]
+
+
+def test_rivals_have_the_papers_figures_and_ours_or_the_lines_that_measure_them(fetched, capsys):
+    assert thesis() == 0
+    printed = capsys.readouterr().out
+    assert ["SASRec", "paper", ".2351", ".5434", ".6629", ".3980", ".4368", ".3790"] in rows(printed, "ml-1m")
+    assert [row[0] for row in rows(printed, "ml-1m")[::2]] == [
+        "BERT4Rec", "SASRec", "Caser", "GRU4Rec+", "GRU4Rec", "FPMC", "BPR-MF", "NCF", "Most popular",
+    ]  # fmt: skip
+    assert ["popular", "here", "not measured yet"] in rows(printed, "ml-1m")
+    lines = printed.partition("Not measured yet:\n")[2].splitlines()
+    assert any(line.endswith("train sasrec-paper --dataset ml-1m") for line in lines)
+    measure = "evaluate popular --dataset ml-1m --protocol popularity-100"
+    assert any(line.endswith(measure) for line in lines)
+    assert not any("train popular" in line for line in lines)
+    assert main(measure.split()) == 0
+    assert thesis() == 0
+    printed = capsys.readouterr().out
+    assert ["popular", "here, 1 seed"] in [row[:2] for row in rows(printed, "ml-1m")]
+    assert measure not in printed
 
 
 def test_what_is_there_is_not_done_again(fetched, capsys):
     assert thesis() == 0
-    weights = paths.checkpoint("ml-1m", LEAVE_ONE_OUT.name, "bert4rec", 0) / store.WEIGHTS
+    weights = paths.checkpoint("ml-1m", LEAVE_ONE_OUT.name, "bert4rec-paper", 0) / store.WEIGHTS
     made = weights.stat().st_mtime_ns
-    table = capsys.readouterr().out.splitlines()[-4:]
+    table = rows(capsys.readouterr().out, "ml-1m")
     assert thesis() == 0
     assert weights.stat().st_mtime_ns == made
     assert fetched == ["ml-1m"]
-    assert capsys.readouterr().out.splitlines() == table
+    assert rows(capsys.readouterr().out, "ml-1m") == table
 
 
 def test_a_step_that_fails_ends_it(fetched, capsys, monkeypatch):
@@ -69,3 +95,20 @@ def test_a_step_that_fails_ends_it(fetched, capsys, monkeypatch):
 def test_a_set_that_the_thesis_does_not_know_is_refused(fetched, capsys):
     assert thesis("--dataset", "ml-latest-sample") == 1
     assert "no row for ml-latest-sample" in capsys.readouterr().err
+
+
+def test_the_order_within_a_second_is_told_and_kept(capsys, home):
+    prepared.save(world(by_id, n_users=120, films=12), {})
+    assert main(["experiment", "ties", "--dataset", "toy"]) == 0
+    printed = capsys.readouterr().out
+    assert "order within a second: ascending" in printed
+    assert f"0.00% of {120 * 9:,} of one second" in printed
+    assert "evaluate all --dataset toy --protocol untied" in printed  # for what recommenders lose
+    for protocol in ("full", "untied"):
+        assert main(["evaluate", "popular", "--dataset", "toy", "--protocol", protocol]) == 0
+    capsys.readouterr()
+    assert main(["experiment", "ties", "--dataset", "toy"]) == 0
+    assert "| popular | ." in capsys.readouterr().out
+    assert ties.read("toy", pytest.fail)["order"] == "ascending"
+    assert main(["experiment", "ties", "--dataset", "ml-1m"]) == 1
+    assert "data get ml-1m" in capsys.readouterr().err

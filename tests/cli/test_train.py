@@ -112,6 +112,16 @@ def test_protocols_that_split_alike_share_what_is_trained_and_others_do_not(home
     assert store.find("popular", "ml-latest-sample", 4, BY_TIME)
 
 
+def test_a_mixture_is_of_whom_one_likes_and_stays_so(home, capsys):
+    assert main(["train", "hybrid", "--members", "markov", "popular", "--edges", "4"]) == 0
+    assert main(["evaluate", "hybrid"]) == 0
+    config = results.load("ml-latest-sample", "full", "hybrid")["config"]
+    assert (config["members"], config["edges"]) == (["markov", "popular"], [4])
+    assert main(["recommend", "--model", "hybrid", "Film 3"]) == 0
+    assert "Film 4" in capsys.readouterr().out.splitlines()[-10]
+    assert store.find("sasrec-softmax", "ml-latest-sample") is None
+
+
 def test_a_finished_run_leaves_nothing_to_resume(home):
     from recsys.training import resume
 

@@ -95,6 +95,14 @@ def test_films_with_fewer_than_five_ratings_are_left_out_and_so_are_users_withou
     assert dataset.user_ids.tolist() == [1, 2, 3, 4, 5]
 
 
+def test_ml_20m_keeps_every_film_that_somebody_rated(tmp_path):
+    archive = archives.write(tmp_path, archives.comma())
+    kept = {name: movielens.get(name, archive).catalog.movie_ids.tolist() for name in ("ml-latest-small", "ml-20m")}
+    five = [10, 20, 30, 40, 50]
+    assert kept == {"ml-latest-small": five, "ml-20m": [*five, 60]}  # 60 has four ratings, 70 has none
+    assert [movielens.fewest(name) for name in ("ml-20m", "ml-1m", "own")] == [1, 5, 5]
+
+
 def test_ratings_of_nothing_worth_learning_are_refused(tmp_path):
     files = archives.comma()
     files["ml-latest-small/ratings.csv"] = b"userId,movieId,rating,timestamp\r\n1,10,4,5\r\n"

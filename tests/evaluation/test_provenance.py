@@ -58,6 +58,32 @@ def test_the_missing_are_named_as_other_results_name_them_and_say_how_they_are_m
     assert short(provenance.commands_for(found[0], "toy", "time")) == ["evaluate als --dataset toy --protocol time"]
 
 
+MIXED = {"members": ["sasrec", "popular"], "edges": []}
+
+
+def test_of_a_mixture_the_members_are_trained_seed_by_seed_and_with_the_same_people():
+    keep("popular", [[1, 2]])
+    keep("sasrec", [[1, 2]], config=TRAINED, also="other")
+    keep("hybrid", [[1, 2], [2, 1]], config=MIXED)
+    assert lines("hybrid") == [
+        "train sasrec --dataset toy --also other",
+        "train sasrec --dataset toy --also other --seed 1",
+        "evaluate hybrid --dataset toy --protocol full --seeds 0 1",
+    ]
+
+
+def test_a_missing_mixture_says_which_members_are_to_be_trained_first(monkeypatch):
+    monkeypatch.setattr("recsys.models.registry.names", lambda: ["hybrid", "popular", "sasrec"])
+    for name, config in (("popular", {}), ("sasrec", TRAINED), ("hybrid", MIXED)):
+        keep(name, [[1, 2]], config=config)
+    hybrid, *_ = provenance.missing("toy", "time", ["popular"])
+    assert hybrid == Missing("hybrid", "hybrid", False, ("sasrec", "popular"))
+    assert short(provenance.commands_for(hybrid, "toy", "time")) == [
+        "train sasrec --dataset toy --protocol time",
+        "evaluate hybrid --dataset toy --protocol time",
+    ]
+
+
 def test_it_loads_no_torch():
     code = "import sys, recsys.evaluation.costs, recsys.evaluation.provenance; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, capture_output=True, text=True)

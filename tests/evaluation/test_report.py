@@ -40,8 +40,8 @@ def test_published_figures_stand_beside_ours_with_their_rules():
 
 
 def test_figures_of_another_protocol_are_not_mixed_in():
-    keep("bert4rec", RIGHT, protocol="popularity-100")
-    assert rows(report.report())["bert4rec"]["published NDCG@10"] == ".4818 P"
+    keep("bert4rec-paper", RIGHT, protocol="popularity-100")
+    assert rows(report.report())["bert4rec-paper"]["published NDCG@10"] == ".4818 P"
 
 
 def test_what_cannot_be_told_from_the_best_is_marked():

@@ -150,13 +150,25 @@ def test_a_measured_model_is_on_the_leaderboard():
 def test_published_figures_carry_their_rules_and_source():
     full, sampled = results.published("ml-1m", "full"), results.published("ml-1m", "popularity-100")
     assert full["ndcg@10"].is_monotonic_decreasing
-    for table in (full, sampled, results.published("ml-20m", "popularity-100")):
+    for table in (
+        full,
+        sampled,
+        results.published("ml-20m", "popularity-100"),
+        results.published("ml-1m", "uniform-100"),
+    ):
         assert (table["source"].str.len() > 10).all()
         assert (table["rules"].str.len() > 10).all()
         assert table[["hr@10", "ndcg@10"]].notna().all(axis=None)
         assert (table["ndcg@10"] < table["hr@10"]).all()
     paper = sampled[sampled["source"].str.contains("1904.06690")].set_index("title").loc["BERT4Rec"]
     assert paper[["hr@1", "hr@10", "ndcg@10", "mrr"]].tolist() == [0.2863, 0.6970, 0.4818, 0.4254]
+    assert paper[["variant", "hr@5", "ndcg@5"]].tolist() == ["bert4rec-paper", 0.5876, 0.4454]
+    uniform = results.published("ml-1m", "uniform-100").set_index("title")
+    assert uniform.loc["SASRec", ["variant", "hr@10", "ndcg@10", "code"]].tolist() == [
+        "sasrec-paper", 0.8245, 0.5905, "U",
+    ]  # fmt: skip
+    assert len(uniform) == 9
+    assert "other lists than ours" in uniform.loc["SASRec", "rules"]
     assert results.published("beauty", "full").empty
 
 

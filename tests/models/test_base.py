@@ -1,11 +1,12 @@
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import pytest
 
+from recsys import files, paths
 from recsys.models import registry
-from recsys.models.base import ConfigError, Variant, config_from_dict
-from recsys.training.config import at_least
+from recsys.models.base import ConfigError, Variant, config_from_dict, config_to_dict
+from recsys.training.config import added, at_least
 from tests import fakes
 
 
@@ -25,14 +26,38 @@ class Outer:
 
 def test_a_config_comes_back_from_json_as_it_was():
     config = Outer(Inner(epochs=7), sizes=(1, 2))
-    assert config_from_dict(Outer, json.loads(json.dumps(asdict(config)))) == config
+    assert config_from_dict(Outer, json.loads(json.dumps(config_to_dict(config)))) == config
+
+
+@dataclass(frozen=True)
+class Grown(Inner):
+    colour: str = added("red")
+
+
+def test_a_setting_that_came_later_may_be_missing_and_is_written_down_where_it_says_something_new():
+    assert config_from_dict(Grown, {"epochs": 3}) == Grown(3, "red")
+    assert config_to_dict(Grown(3, "red")) == {"epochs": 3}
+    assert config_to_dict(Grown(3, "blue")) == {"epochs": 3, "colour": "blue"}
+    assert config_from_dict(Grown, {"epochs": 3, "colour": "blue"}) == Grown(3, "blue")
+    with pytest.raises(ValueError, match="epochs is missing for Grown"):
+        config_from_dict(Grown, {"colour": "blue"})
+
+
+SHIPPED = sorted((paths.ASSETS / "checkpoints").glob("*/*/*/meta.json"))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: "-".join(path.parts[-4:-1]))
+def test_the_settings_of_shipped_checkpoints_are_read_and_written_down_alike(path):
+    known = files.read_sealed(path)
+    config = config_from_dict(registry.get(known["variant"]).architecture.Config, known["config"])
+    assert config_to_dict(config) == known["config"]
 
 
 @pytest.mark.parametrize("name", registry.names())
 def test_every_variants_settings_come_back_from_json_as_they_were(name):
     variant = registry.get(name)
     for config in (variant.preset(""), *variant.presets.values()):
-        assert config_from_dict(type(config), json.loads(json.dumps(asdict(config)))) == config
+        assert config_from_dict(type(config), json.loads(json.dumps(config_to_dict(config)))) == config
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
 from recsys.data.schema import DataError, HeldOut, Queries
 from recsys.data.split import leave_one_out
+from recsys.models import registry
 from recsys.models.base import ConfigError
 from recsys.models.bert4rec import IGNORE_INDEX, Bert4Rec, Bert4RecConfig, cloze
 from recsys.models.nn.layers import Dropout
@@ -266,3 +268,65 @@ def test_validation_hides_the_items_that_were_seen():
         torch.nn.init.zeros_(weights)
     found = model._validate(model.module, HeldOut(Queries([np.arange(9)]), np.array([20])))
     assert found["mrr"] == pytest.approx(1 / 21, abs=1e-6)
+
+
+def as_published(**settings):
+    """An untrained bert4rec-paper of toy sizes, and its weights by name; biases and norms are drawn too."""
+    variant = registry.get("bert4rec-paper")
+    model = variant.model(changed(variant.preset("ml-1m"), dim=16, length=10, **settings))
+    torch.manual_seed(0)
+    model.module = model.build(30).eval()
+    return model, dict(model.module.state_dict())
+
+
+@torch.inference_mode()
+def test_as_published_the_network_is_that_of_the_papers_equations():
+    """Equations 1 to 7, which are the thesis' too, from h⁰ = v + p to softmax(GELU(hW + b)Eᵀ + b)."""
+    model, weights = as_published()
+    for weight in model.module.parameters():
+        torch.nn.init.normal_(weight, std=0.5)
+    tokens = torch.tensor([4, 8, 31, 15])
+
+    def linear(x, name):
+        return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+
+    def norm(x, name):
+        return F.layer_norm(x, (16,), weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+    x = weights["items.weight"][tokens] + weights["positions.weight"][:4]
+    for layer in ("blocks.0", "blocks.1"):
+        q, k, v = (part.view(4, 2, 8).transpose(0, 1) for part in linear(x, f"{layer}.qkv").chunk(3, -1))
+        heads = torch.softmax(q @ k.transpose(1, 2) / 8**0.5, -1) @ v
+        x = norm(x + linear(heads.transpose(0, 1).reshape(4, 16), f"{layer}.out"), f"{layer}.norm_attention")
+        forward = linear(F.gelu(linear(x, f"{layer}.forward_in")), f"{layer}.forward_out")
+        x = norm(x + forward, f"{layer}.norm_forward")
+    logits = F.gelu(linear(x, "project.0")) @ weights["items.weight"][:30].T + weights["bias"]
+    torch.testing.assert_close(model.module.logits(model.module(tokens[None]))[0], logits, rtol=1e-4, atol=1e-4)
+
+
+def test_as_published_weights_start_at_random_within_a_fiftieth_and_are_not_averaged():
+    model, weights = as_published()
+    module = model.module
+    model.initialise(module, toys.cycle(30), 0)
+    for name, weight in module.state_dict().items():
+        torch.testing.assert_close(weight, weights[name])  # no head start
+        if "norm" not in name:
+            assert weight.abs().max() <= 0.02, name
+    assert module.items.weight.abs().max() > 0.015
+    schedule = model.config.schedule
+    assert (schedule.lr, schedule.weight_decay, schedule.ema_decay) == (1e-4, 0.01, 0.0)
+
+
+def test_as_published_some_samples_mask_the_last_item_alone():
+    config = registry.get("bert4rec-paper").preset("ml-1m")
+    masked = cloze(np.concatenate(SEQUENCES), LENGTHS, np.arange(500), 60, config, DRAWS)[0].reshape(500, 40) == 61
+    alone = (masked.sum(1) == 1) & masked[:, -1]
+    assert alone.mean() == pytest.approx(1 / 11, abs=0.03)
+    assert masked[~alone].mean() == pytest.approx(0.2, abs=0.02)
+
+
+def test_as_published_it_learns_that_the_next_item_is_the_last_plus_one():
+    histories = [(user + np.arange(6 + user % 11)) % 20 for user in range(240)]
+    config = registry.get("bert4rec-paper").preset("ml-1m")
+    layout = {name: getattr(config, name) for name in ("relative_bias", "pre_norm", "projection", "pmi_init")}
+    assert trained_hit_rate(histories, epochs=60, last_item_mask_prob=0.3, ema_decay=0.0, **layout) > 0.95

@@ -1,6 +1,7 @@
 """What every recommender must do, whatever it has learnt. Being registered is all it takes to be tested here."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ TOY_CONFIGS = {  # what to change in a preset so that a toy fit takes a second
     "ials": {"factors": 8},
     "bpr-mf": {"factors": 8},
     "bert4rec": SMALL,
+    "bert4rec-paper": SMALL,
     "sasrec-softmax": SMALL,
+    "sasrec-paper": SMALL,
     "sasrec-bce": SMALL,
     "gsasrec": SMALL,
     "fmc": SMALL,
@@ -30,6 +33,8 @@ TOY_CONFIGS = {  # what to change in a preset so that a toy fit takes a second
     "ncf": SMALL,
     "item2vec-cbow": {"dim": 16, "length": 16, "epochs": 2},
     "item2vec-skipgram": {"dim": 16, "length": 16, "epochs": 2},
+    "rnn": SMALL,
+    "lstm": SMALL,
     "gru4rec-ce": SMALL,
     "gru4rec-bpr": SMALL,
     "gru4rec-top1": SMALL,
@@ -49,7 +54,19 @@ HISTORIES = [
 
 def unfitted(name):
     variant = registry.get(name)
-    return variant.model(changed(variant.preset(WORLD.name), **TOY_CONFIGS.get(name, {})))
+    return standing(variant.model(changed(variant.preset(WORLD.name), **TOY_CONFIGS.get(name, {}))))
+
+
+def standing(model):
+    """The model with those that it stands on, if any, as the store would hand them over."""
+    if model.members:
+        model.stand_on({name: member(name) for name in model.members})
+    return model
+
+
+@cache
+def member(name):
+    return fitted(name)
 
 
 def fitted(name, seed=0):
@@ -103,8 +120,8 @@ def test_what_it_does_not_declare_is_refused_in_words(model):
         (model.has_item_embeddings, model.item_embeddings, ()),
         (model.has_attention, model.attention, (tokens,)),
         (model.fills_blanks, model.fill, (tokens, positions)),
-        (model.fills_blanks, model.training_example, (tokens,)),
-        (model.fills_blanks, model.embed_tokens, (tokens,)),
+        (model.fills_blanks and model.has_attention, model.training_example, (tokens,)),
+        (model.fills_blanks and model.has_attention, model.embed_tokens, (tokens,)),
     ]
     for declared, method, arguments in abilities:
         if not declared:
@@ -119,6 +136,20 @@ def test_attention_is_a_share_for_every_pair_of_tokens(model):
     weights = model.attention(tokens)
     assert weights.shape[2:] == (len(tokens), len(tokens))
     np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-5)
+
+
+def test_a_blank_is_filled_from_all_but_what_stands_there_and_at_the_end_like_the_next_item(model):
+    if not model.fills_blanks:
+        pytest.skip("it fills none")
+    history = np.array([3, 4, 5, 6])
+    (middle,) = model.fill(history, np.array([1]))
+    assert (middle.shape, middle.dtype) == ((WORLD.n_items,), np.float32)
+    np.testing.assert_array_equal(model.fill(np.array([3, 9, 5, 6]), np.array([1]))[0], middle)
+    for other in ([7, 4, 5, 6], [3, 4, 5, 7]):  # one side, then the other
+        assert (model.fill(np.array(other), np.array([1]))[0] != middle).any()
+    np.testing.assert_allclose(
+        model.fill(history, np.array([3])), model.score(Queries([history[:3]])), rtol=1e-4, atol=1e-5
+    )
 
 
 def test_probabilities_that_people_see_are_those_of_the_listed_items(model):
@@ -175,7 +206,7 @@ def test_scores_do_not_depend_on_the_other_queries_of_a_batch(model):
 
 
 def test_a_loaded_state_scores_the_same(model):
-    again = type(model)(model.config)
+    again = standing(type(model)(model.config))
     again.load_state({name: array.copy() for name, array in model.state().items()}, WORLD.n_items)
     np.testing.assert_array_equal(again.score(Queries(HISTORIES)), model.score(Queries(HISTORIES)))
 

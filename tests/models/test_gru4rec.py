@@ -5,6 +5,7 @@ import torch
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
+from recsys.models.base import ConfigError
 from recsys.models.gru4rec import Gru4Rec, Gru4RecConfig
 from recsys.ranking import metrics
 from recsys.training.batches import Draws
@@ -12,7 +13,7 @@ from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed
 
-VARIANTS = ["gru4rec-ce", "gru4rec-bpr", "gru4rec-top1", "gru4rec-plus"]
+VARIANTS = ["gru4rec-ce", "gru4rec-bpr", "gru4rec-top1", "gru4rec-plus", "lstm", "rnn"]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -69,6 +70,39 @@ def test_the_state_is_that_of_the_papers_equations():
         h = z * h + (1 - z) * np.tanh(inputs[2] + r * states[2])  # here z is what stays
     out = module.norm(module.project(torch.from_numpy(h)))
     torch.testing.assert_close(module(tokens)[0, -1], out, rtol=1e-4, atol=1e-5)
+
+
+def test_the_plain_cell_and_the_lstm_are_those_of_their_equations():
+    """h = tanh(Wx + Uh + b); and Hochreiter and Schmidhuber's, with the forget gate of Gers et al. (2000)."""
+
+    def sigmoid(x):
+        return 1 / (1 + np.exp(-x))
+
+    for cell in ("rnn", "lstm"):
+        module = untrained(init=0.5, cell=cell).module
+        weights = {name: value.detach().numpy() for name, value in module.gru.named_parameters()}
+        h = c = np.zeros(24, np.float32)
+        for item in module.items(torch.tensor([31, 4, 8, 15])).detach().numpy():
+            total = weights["weight_ih_l0"] @ item + weights["bias_ih_l0"]
+            total = total + weights["weight_hh_l0"] @ h + weights["bias_hh_l0"]
+            if cell == "rnn":
+                h = np.tanh(total)
+                continue
+            take_in, forget, candidate, give_out = np.split(total, 4)
+            c = sigmoid(forget) * c + sigmoid(take_in) * np.tanh(candidate)
+            h = sigmoid(give_out) * np.tanh(c)
+        out = module.norm(module.project(torch.from_numpy(h)))
+        torch.testing.assert_close(module(torch.tensor([[31, 4, 8, 15]]))[0, -1], out, rtol=1e-4, atol=1e-5)
+
+
+def test_an_unknown_cell_names_those_there_are():
+    with pytest.raises(ConfigError, match="cell is ltsm, but must be one of: gru, lstm, rnn"):
+        Gru4RecConfig(cell="ltsm")
+
+
+def test_weights_of_a_gru_are_known_by_the_names_that_they_always_had():
+    expected = {f"gru.{kind}_{part}_l0" for kind in ("weight", "bias") for part in ("ih", "hh")}
+    assert expected < set(untrained().state())
 
 
 def test_every_weight_learns():

@@ -86,6 +86,33 @@ def test_older_items_of_a_history_weigh_less():
     np.testing.assert_allclose(scores, state["contexts.weight"] @ user + state["bias"], atol=1e-5)
 
 
+def test_a_blank_is_filled_from_both_sides_and_the_nearest_items_weigh_most():
+    model = fitted(cbow=True, epochs=1, half_life=1.0)
+    state = model.state()
+    vectors = state["items.weight"]
+    (scores,) = model.fill(np.array([2, 8, 0, 4]), np.array([2]))
+    beside = (vectors[8] + vectors[4] + vectors[2] / 2 + vectors[31] / 4) / 2.75  # 31: the start
+    np.testing.assert_allclose(scores, state["contexts.weight"] @ beside + state["bias"], atol=1e-5)
+    first, second = model.fill(np.array([0, 0, 4]), np.array([0, 1]))  # a blank says nothing of another
+    np.testing.assert_allclose(
+        first, state["contexts.weight"] @ (vectors[31] * 2 + vectors[4]) / 3 + state["bias"], atol=1e-5
+    )
+    np.testing.assert_allclose(
+        second, state["contexts.weight"] @ (vectors[31] + vectors[4] * 2) / 3 + state["bias"], atol=1e-5
+    )
+
+
+def test_a_blank_between_the_films_of_one_colour_gets_one_of_that_colour():
+    model = fitted(cbow=True)
+    (scores,) = model.fill(np.array([2, 8, 0, 4, 6]), np.array([2]))
+    assert scores[10::2].min() > scores[11::2].max()
+
+
+def test_only_cbow_learns_an_item_from_both_of_its_sides():
+    assert Item2Vec(changed(SETTINGS, cbow=True)).fills_blanks
+    assert not Item2Vec(changed(SETTINGS, cbow=False)).fills_blanks
+
+
 def test_an_empty_history_gets_what_is_watched_first():
     histories = [np.array([user % 3 or 4, 5, 6]) for user in range(30)]
     model = Item2Vec(changed(SETTINGS, window=1)).fit(toys.dataset(histories, 10), None, Run(device="cpu"))

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
@@ -19,11 +20,12 @@ from tests.models.configs import changed
 START, PADDING = 31, 30  # of a catalogue of 30 items
 
 
-@pytest.mark.parametrize("variant", ["sasrec-softmax", "sasrec-bce", "gsasrec"])
+@pytest.mark.parametrize("variant", ["sasrec-softmax", "sasrec-bce", "gsasrec", "sasrec-paper"])
 def test_it_learns_that_the_next_item_is_the_last_plus_one(variant):
     split = leave_one_out(toys.cycle(n_items=20, n_users=120, length=10))
     found = registry.get(variant)
-    config = changed(found.preset(""), dim=32, length=10, epochs=15, batch_size=16, lr=5e-3, warmup_steps=20)
+    epochs = 30 if variant == "sasrec-paper" else 15  # it has no head start
+    config = changed(found.preset(""), dim=32, length=10, epochs=epochs, batch_size=16, lr=5e-3, warmup_steps=20)
     model = found.model(config).fit(split.train, split.valid, Run(device="cpu"))
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
     assert metrics.hit_rate(ranks, 1) > 0.95
@@ -156,7 +158,8 @@ def test_bce_draws_one_item_for_each_position(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("variant", "calibrated"), [("sasrec-softmax", True), ("sasrec-bce", False), ("gsasrec", False)]
+    ("variant", "calibrated"),
+    [("sasrec-softmax", True), ("sasrec-bce", False), ("gsasrec", False), ("sasrec-paper", False)],
 )
 def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(variant, calibrated):
     assert registry.get(variant).model().calibrated is calibrated
@@ -178,3 +181,58 @@ def test_gbce_gives_each_item_the_probability_of_its_own_that_its_loss_teaches()
 
 def test_losses_that_compare_pairs_give_no_probabilities():
     assert SasRec(SasRecConfig(loss="bpr")).log_probabilities(np.zeros(3, np.float32), np.array([0])) is None
+
+
+def as_published():
+    """An untrained sasrec-paper of toy sizes, every weight that it learns drawn anew."""
+    variant = registry.get("sasrec-paper")
+    model = variant.model(changed(variant.preset("ml-1m"), dim=16, length=10))
+    torch.manual_seed(0)
+    model.module = model.build(30).eval()
+    for weight in model.module.parameters():
+        if weight.requires_grad:
+            torch.nn.init.normal_(weight, std=0.5)
+    return model
+
+
+@torch.inference_mode()
+def test_as_published_the_network_is_that_of_the_papers_equations():
+    """Section 3: positions from the newest item, x + g(LN(x)), one head, ReLU, products with the item embeddings."""
+    module = as_published().module
+    weights, tokens = module.state_dict(), torch.tensor([START, 4, 8, 15])
+
+    def linear(x, name):
+        return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+
+    def norm(x, name):
+        return F.layer_norm(x, (16,), weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+    assert weights["positions.weight"].shape == (10, 16)
+    x = weights["items.weight"][tokens] + weights["positions.weight"][[3, 2, 1, 0]]
+    for layer in ("blocks.0", "blocks.1"):
+        q, k, v = linear(norm(x, f"{layer}.norm_attention"), f"{layer}.qkv").chunk(3, -1)
+        later = torch.ones(4, 4, dtype=torch.bool).triu(1)
+        mixed = torch.softmax((q @ k.T / 4).masked_fill(later, -torch.inf), -1) @ v
+        x = x + linear(mixed, f"{layer}.out")
+        inner = linear(norm(x, f"{layer}.norm_forward"), f"{layer}.forward_in")
+        assert inner.shape == (4, 16)
+        x = x + linear(F.relu(inner), f"{layer}.forward_out")
+    expected = norm(x, "last_norm") @ weights["items.weight"][:30].T
+    padded = torch.tensor([[START, 4, 8, 15, PADDING, PADDING]])
+    torch.testing.assert_close(module.logits(module(padded))[0, :4], expected, rtol=1e-4, atol=1e-4)
+
+
+def test_as_published_items_have_no_bias_and_everything_else_learns():
+    model = as_published()
+    model.item_loss = model.make_loss(toys.cycle(30))
+    split = leave_one_out(toys.cycle(30, 8, 8))
+    model.loss(model.module.train(), model.collate(split.train.histories, np.arange(8), 30, Draws(0, 0))).backward()
+    for name, weight in model.module.named_parameters():
+        assert (weight.grad is None) == (name == "bias"), name
+    assert not model.module.bias.any()
+
+
+def test_as_published_a_score_is_the_logit_of_the_probability():
+    scores = np.array([2.0, -1.0, 0.0], np.float32)
+    found = as_published().log_probabilities(scores, np.array([0, 2]))
+    np.testing.assert_allclose(np.exp(found), [1 / (1 + np.exp(-2)), 0.5], rtol=1e-6)

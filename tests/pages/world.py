@@ -6,6 +6,7 @@ Everybody watches the films in the order of `TITLES`, round and round, so the fi
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -69,13 +70,13 @@ def save(dataset: Dataset) -> None:
     prepared.save(dataset, {})
 
 
-def train(dataset: Dataset, config: Bert4RecConfig = SIZES) -> None:
-    """Keep a small BERT4Rec that has learnt something of the order of the films."""
+def train(dataset: Dataset, config: Any = SIZES, name: str = "bert4rec") -> None:
+    """Keep a small network that has learnt something of the order of the films."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # so small a model only waits for more of them
-    model = registry.get("bert4rec").model(config).fit(LEAVE_ONE_OUT(dataset).train)
+    model = registry.get(name).model(config).fit(LEAVE_ONE_OUT(dataset).train)
     torch.set_num_threads(threads)
-    store.save("bert4rec", model, dataset, seed=0)
+    store.save(name, model, dataset, seed=0)
 
 
 def untrain() -> None:

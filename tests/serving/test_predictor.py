@@ -5,8 +5,18 @@ import pytest
 from recsys import store
 from recsys.data.split import UNTIED
 from recsys.models import registry
+from recsys.models.hybrid import HybridConfig
 from recsys.models.popular import Popular
-from recsys.serving.predictor import FALLBACK, Predictor, load, trained, variants, variants_with
+from recsys.serving.predictor import (
+    FALLBACK,
+    Predictor,
+    lacking,
+    load,
+    trained,
+    training_command,
+    variants,
+    variants_with,
+)
 from tests import toys
 from tests.serving.given import Given, predictor
 
@@ -47,6 +57,33 @@ def test_the_trained_ones_are_those_whose_weights_are_there():
     assert trained(dataset.name) == []
     load(FALLBACK, dataset)
     assert [variant.name for variant in trained(dataset.name)] == [FALLBACK]
+
+
+def test_a_mixture_is_there_with_its_members_and_another_one_when_one_of_them_is(monkeypatch):
+    """Of two that need no training, so that nothing here takes long."""
+    mixture = registry.get("hybrid")
+    of_two = replace(mixture, config=HybridConfig(("markov", FALLBACK)))
+    monkeypatch.setattr(registry, "get", lambda name, get=registry.get: of_two if name == "hybrid" else get(name))
+    dataset = toys.cycle()
+    ready = load("hybrid", dataset)
+    assert {variant.name for variant in trained(dataset.name)} == {"hybrid", "markov", FALLBACK}
+    ready = load("hybrid", dataset)
+    assert ready.is_current
+    assert ready.log_probabilities is not None
+    store.save(FALLBACK, Popular().fit(toys.cycle(seed=1)), dataset, seed=0)
+    assert not ready.is_current
+    assert {variant.name for variant in trained(dataset.name)} == {"markov", FALLBACK}
+
+
+def test_a_mixture_whose_networks_are_not_trained_says_how_they_are():
+    dataset = toys.cycle()
+    assert lacking("hybrid", dataset.name) == ["sasrec-softmax"]
+    with pytest.raises(store.StoreError) as error:
+        load("hybrid", dataset)
+    assert error.value.command == training_command("hybrid", dataset.name)
+    assert error.value.command.endswith("-m recsys train sasrec-softmax --dataset cycle")
+    both = training_command("hybrid-few", dataset.name).split(" && ")
+    assert [line.partition("train ")[2].split()[0] for line in both] == ["sasrec-softmax", "bert4rec"]
 
 
 def test_of_a_set_whose_file_leaks_an_order_the_untied_ones_are_loaded():
@@ -99,8 +136,8 @@ def test_what_each_recommender_can_do_is_known_before_it_is_loaded():
 
     attention = names(lambda model: model.has_attention)
     embeddings = names(lambda model: model.has_item_embeddings)
-    assert attention == {"bert4rec", "sasrec-softmax", "sasrec-bce", "gsasrec"}
-    assert names(lambda model: model.fills_blanks) == {"bert4rec"}
+    assert attention == {"bert4rec", "bert4rec-paper", "sasrec-softmax", "sasrec-bce", "sasrec-paper", "gsasrec"}
+    assert names(lambda model: model.fills_blanks) == {"bert4rec", "bert4rec-paper", "item2vec-cbow"}
     assert attention | {"ials", "bpr-mf", "content-sentence"} <= embeddings
     assert not embeddings & {"popular", "ease", "item-knn"}
 

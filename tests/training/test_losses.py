@@ -246,6 +246,17 @@ def test_every_loss_of_no_position_is_nothing(name):
     assert all(not gradient.any() for gradient in torch.autograd.grad(loss, leaves))
 
 
+def test_bce_is_that_of_each_target_and_an_item_of_its_own_with_the_scores_as_they_are(monkeypatch):
+    hidden, weight, bias, _ = example()
+    targets, drawn = torch.full((50,), 36), torch.arange(50)[:, None] % 36
+    monkeypatch.setattr(torch, "randint", lambda *size, **where: drawn)
+    scores = hidden @ weight.T + bias
+    pairs = torch.cat([scores[:, 36:], scores.gather(1, drawn)], 1)
+    expected = F.binary_cross_entropy_with_logits(pairs, torch.tensor([1.0, 0.0]).expand(50, 2), reduction="sum")
+    ours = losses.item_loss("bce", 1, 0.75, np.ones(37))(hidden, weight, bias, targets)
+    torch.testing.assert_close(ours, expected)
+
+
 def test_positions_share_many_negatives_of_gbce_but_not_few(monkeypatch):
     drawn = []
     monkeypatch.setattr(losses, "gbce", lambda *given: drawn.append(given[4]))

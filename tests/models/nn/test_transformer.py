@@ -1,5 +1,6 @@
 import pytest
 import torch
+import torch.nn.functional as F
 
 from recsys.models.nn.transformer import Block, attention_by_layer
 
@@ -55,3 +56,14 @@ def test_each_layer_attends_to_the_output_of_the_layer_below():
     first, second = attention_by_layer(blocks, x, ATTENTION_MASK)
     torch.testing.assert_close(first, blocks[0].attention_weights(x, ATTENTION_MASK))
     torch.testing.assert_close(second, blocks[1].attention_weights(blocks[0](x, ATTENTION_MASK), ATTENTION_MASK))
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize(
+    ("settings", "width", "activation"), [({}, 4, F.gelu), ({"widening": 1, "relu": True}, 1, F.relu)]
+)
+def test_the_feed_forward_network_is_two_maps_with_an_activation_between(settings, width, activation):
+    made, x = block(**settings), torch.randn(2, T, DIM)
+    assert made.forward_in.weight.shape == (width * DIM, DIM)
+    inner = activation(x @ made.forward_in.weight.T + made.forward_in.bias)
+    torch.testing.assert_close(made.feed_forward(x), inner @ made.forward_out.weight.T + made.forward_out.bias)

@@ -13,6 +13,12 @@ from recsys.serving.predictor import variants
 from tests.pages import world
 from tests.pages.reading import said
 
+UNTRAINED = [  # neither they nor those that they stand on have to be trained
+    name
+    for name in registry.names()
+    if not any(registry.get(one).needs_training for one in (name, *registry.get(name).members("")))
+]
+
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
@@ -107,9 +113,7 @@ def test_what_is_chosen_at_first_can_answer_and_the_network_is_among_it(visit):
     assert len(lists(app)) == len(chosen) == 6
 
 
-@pytest.mark.parametrize(
-    "variant", [variant for variant in registry.names() if not registry.get(variant).needs_training]
-)
+@pytest.mark.parametrize("variant", UNTRAINED)
 def test_every_recommender_can_be_compared(visit, variant):
     app = choose(visit("compare", s="1-2-3"), "bert4rec", variant if variant != "bert4rec" else "popular")
     assert not app.exception
@@ -266,7 +270,7 @@ def test_all_that_can_be_fitted_in_seconds_are_asked_on_a_button(visit):
     app.button(key="try_all").click().run()
     assert not app.exception
     names = {row[0] for row in table(app, words.RANKS_OF.format(film=world.TITLES[3]))}
-    able = [variant for variant in variants() if not variant.needs_training or variant.name == "bert4rec"]
+    able = [variant for variant in variants() if variant.name in ("bert4rec", *UNTRAINED)]
     assert names == {variant.title for variant in able}
     with pytest.raises(KeyError):
         app.button(key="try_all")

@@ -10,7 +10,11 @@ from pages.inside import film_map, lesson, words
 from pages.inside import lesson_words as said
 from pages.shared import address, loaders
 from pages.shared import words as common
+from recsys import store
 from recsys.data.schema import Queries
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.models import registry
+from tests.models.configs import changed
 from tests.pages import world
 from tests.pages.reading import said as sentences
 
@@ -237,6 +241,19 @@ def test_a_film_is_covered_at_first_and_its_rank_is_said(visit):
     sides = app.table[0].value
     assert list(sides.index) == [words.BY_BEFORE, words.BY_AFTER, words.BY_BOTH]
     assert sides.loc[words.BY_BOTH, words.RANK] in sentences(app)
+
+
+def test_cbow_fills_blanks_too_without_probabilities(visit):
+    dataset, variant = loaders.dataset("ml-latest-sample"), registry.get("item2vec-cbow")
+    config = changed(variant.preset(""), dim=8, epochs=1)
+    store.save(variant.name, variant.model(config).fit(LEAVE_ONE_OUT(dataset).train), dataset, seed=0)
+    app = section(visit, "blanks")
+    app.get_by_key("filling_blanks").set_value("item2vec-cbow").run()
+    assert not app.exception
+    assert re.search(rf"You watched \*\*{re.escape(world.TITLES[2])}\*\* here: rank \d+\.", sentences(app))
+    (listed,) = [text for text in html(app) if text.startswith('<div class="nr-rows"')]
+    assert listed.count("<b>") == 8
+    assert "%" not in listed
 
 
 def test_blanks_go_into_gaps_too_and_without_one_the_page_says_what_to_do(visit):

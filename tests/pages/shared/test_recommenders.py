@@ -11,7 +11,9 @@ from recsys import store
 from recsys.data.schema import DataError
 from recsys.errors import recsys_command
 from recsys.models import registry
+from recsys.models.sasrec import SasRecConfig
 from recsys.serving.predictor import variants
+from recsys.training.loop import Schedule
 from tests.pages import world
 from tests.pages.reading import keys, picks, said
 
@@ -65,7 +67,8 @@ def test_the_menu_marks_what_is_not_trained_and_nothing_else(home):
     assert menu["item-knn"] == "Item kNN"
     assert menu["sasrec-bce"] == words.UNTRAINED.format(model="SASRec (BCE)")
     marked = {name for name, label in menu.items() if label != registry.get(name).title}
-    assert marked == {name for name in menu if registry.get(name).needs_training} - {"bert4rec"}
+    networks = {name for name in menu if registry.get(name).needs_training}
+    assert marked == networks - {"bert4rec"} | {"hybrid", "hybrid-few"}  # which stand on some of them
 
 
 def test_what_takes_long_is_marked_until_it_is_fitted(home, slow):
@@ -149,6 +152,43 @@ def test_a_network_that_is_not_trained_shows_the_command_and_names_what_can_answ
     assert recsys_command("train", "sasrec-bce", "--dataset", DATA) in said(app)
     assert words.FITTED_AT_ONCE.format(models="Markov chain, Most popular, Item kNN and User kNN") in said(app)
     assert len(picks(app)) == 10
+
+
+def test_a_mixture_names_the_networks_that_it_lacks_with_the_commands_that_train_them(visit):
+    app = choose(visit(s="1-2-3"), "hybrid")
+    missing = {"model": "Hybrid", "data": "MovieLens latest (sample)", "members": "SASRec (softmax)"}
+    assert words.NOT_ALL_TRAINED.format(**missing) in said(app)
+    assert recsys_command("train", "sasrec-softmax", "--dataset", DATA) in said(app)
+    assert len(picks(app)) == 10  # of another
+    world.untrain()
+    command = recommenders.serving.training_command("hybrid-few", DATA)
+    assert [line.split()[-3] for line in command.split(" && ")] == ["sasrec-softmax", "bert4rec"]
+
+
+def test_a_mixture_is_fitted_as_soon_as_its_networks_are_there(visit, at_leisure):
+    train_sasrec()
+    assert recommenders.state("hybrid", DATA) is State.QUICK
+    app = choose(visit(s="1-2-3"), "hybrid")
+    assert not app.exception
+    assert picks(app)[0] == world.TITLES[3][:-7]
+    assert recommenders.state("hybrid", DATA) is State.READY
+    train_sasrec(epochs=6)
+    assert recommenders.state("hybrid", DATA) is State.QUICK  # its weights are those of another network
+
+
+def test_a_mixture_takes_as_long_as_its_members_that_are_not_there(home):
+    dataset = made_up(1_000_000, 4_000)
+    dataset.n_users = 6_000
+    alone = recommenders.seconds("markov", dataset) + recommenders.seconds("content-tfidf", dataset)
+    assert recommenders.AT_ONCE < recommenders.seconds("hybrid", dataset) < recommenders.UNDER_A_MINUTE
+    assert recommenders.seconds("hybrid", dataset) > alone
+    dataset.n_users = 6_000_000
+    assert recommenders.seconds("hybrid", dataset) < recommenders.UNDER_A_MINUTE
+
+
+def train_sasrec(epochs=5):
+    schedule = Schedule(epochs=epochs, batch_size=32, lr=1e-2, warmup_steps=20)
+    world.train(world.build(), SasRecConfig(schedule, dim=32, layers=1, length=24, dropout=0.0), "sasrec-softmax")
 
 
 def test_a_network_that_was_trained_meanwhile_answers_in_the_next_run(visit):

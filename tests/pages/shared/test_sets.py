@@ -72,6 +72,12 @@ def test_people_with_fewer_than_three_films_are_counted(home):
     assert words.BRIEF.format(n="2") in " ".join(sets.learning("own", sets.facts("own")))
 
 
+def test_a_set_whose_films_need_one_rating_says_so(home):
+    world.save(world.build("ml-20m"))
+    said = sets.learning("ml-20m", sets.facts("ml-20m"))
+    assert words.LEFT_OUT_UNRATED.format(learnt=len(world.TITLES), others=1) in said
+
+
 def test_other_data_under_the_same_name_is_counted_again(home):
     before = sets.facts(FIRST).films
     world.save(world.build(titles=world.TITLES[:20]))

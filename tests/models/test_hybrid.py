@@ -1,0 +1,249 @@
+"""Pools of recommenders whose scores are known; targets are drawn from such pools, so that the right weights are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from scipy.special import log_softmax, softmax
+
+from recsys.data.schema import HeldOut, Queries
+from recsys.models import hybrid
+from recsys.models.base import ConfigError, Recommender
+from recsys.models.hybrid import Hybrid, HybridConfig, log_values
+from recsys.ranking.ranking import Ranking, log_sum_exp
+from tests import toys
+
+ITEMS = 40
+TRAIN = toys.cycle(ITEMS, 50)
+
+
+@dataclass
+class Table(Recommender):
+    """The scores of the film after i are row i; an empty history has the row 0."""
+
+    table: np.ndarray
+    softmax: bool = False
+    blocks: tuple[int, ...] = ()
+    device: str = "cpu"
+
+    def fit(self, train, valid=None, run=None):
+        return self
+
+    def score(self, queries):
+        self.blocks += (len(queries),)
+        last = [history[-1] if len(history) else 0 for history in queries.histories]
+        return self.table[np.array(last, int)].astype(np.float32)
+
+    def log_probabilities(self, scores, items):
+        return scores[items] - log_sum_exp(scores) if self.softmax else None
+
+    def state(self):
+        return {}
+
+    def load_state(self, state, n_items):
+        pass
+
+
+def table(seed, scale=2.0, **settings):
+    return Table(np.random.default_rng(seed).normal(size=(ITEMS, ITEMS)) * scale, **settings)
+
+
+def standing(members, edges=(), **config):
+    model = Hybrid(HybridConfig(tuple(members), edges, **config))
+    model.stand_on(members)
+    return model
+
+
+def drawn(n, members, weights, lengths=(3, 9), seed=0):
+    """Held-out queries whose targets are drawn, among the unseen, from the pool with these weights."""
+    rng = np.random.default_rng(seed)
+    histories = [rng.permutation(ITEMS)[: rng.integers(*lengths)] for _ in range(n)]
+    values = [log_values(member, member.score(Queries(histories))) for member in members.values()]
+    pool = np.einsum("m,mbi->bi", weights, np.array(values, np.float64))
+    for row, history in enumerate(histories):
+        pool[row, history] = -np.inf
+    targets = np.array([rng.choice(ITEMS, p=own) for own in softmax(pool, 1)])
+    return HeldOut(Queries(histories), targets)
+
+
+def test_the_weights_by_which_targets_were_drawn_are_found_again():
+    members = {"one": table(1, softmax=True), "other": table(2, softmax=True), "idle": table(3, softmax=True)}
+    model = standing(members).fit(TRAIN, drawn(4000, members, (0.9, 0.4, 0.0)))
+    np.testing.assert_allclose(model.weights, [[0.9, 0.4, 0.0]], atol=0.05)
+
+
+def test_who_is_mostly_wrong_is_not_listened_to():
+    members = {"right": table(1, softmax=True), "wrong": table(2, softmax=True)}
+    (weights,) = standing(members).fit(TRAIN, drawn(1000, members, (1.0, -0.3))).weights
+    assert weights[1] == 0
+    assert weights[0] > 0.7
+
+
+def test_each_range_of_lengths_has_the_weights_of_its_own_people():
+    members = {"one": table(1, softmax=True), "other": table(2, softmax=True)}
+    short = drawn(1500, members, (1.0, 0.2), (0, 6))
+    long = drawn(1500, members, (0.2, 1.0), (6, 20), seed=1)
+    histories = [*short.queries.histories, *long.queries.histories]
+    valid = HeldOut(Queries(histories), np.concatenate([short.targets, long.targets]))
+    model = standing(members, (6,)).fit(TRAIN, valid)
+    np.testing.assert_allclose(model.weights, [[1.0, 0.2], [0.2, 1.0]], atol=0.1)
+    scores = model.score(Queries([np.arange(5), np.arange(6)]))
+    raw = [member.score(Queries([np.arange(5), np.arange(6)])) for member in members.values()]
+    expected = [log_softmax(own, 1) for own in raw]
+    for row in (0, 1):
+        pool = model.weights[row, 0] * expected[0][row] + model.weights[row, 1] * expected[1][row]
+        np.testing.assert_allclose(scores[row], pool, rtol=1e-4)
+
+
+def test_where_nobody_has_few_films_long_histories_are_cut():
+    """One member knows what comes after the last film; the other has learnt to read whole histories, and only those."""
+
+    class ReadsLong(Table):
+        def score(self, queries):
+            short = np.array([len(history) < 5 for history in queries.histories])
+            return np.where(short[:, None], table(9).table[0].astype(np.float32), super().score(queries))
+
+    good = ReadsLong(table(1).table, softmax=True)
+    members = {"order": table(2, softmax=True), "whole": good}
+    valid = drawn(600, members, (0.5, 1.0), (8, 20))
+    (few, many) = standing(members, (5,)).fit(TRAIN, valid).weights
+    assert many[1] > 0.8
+    assert few[1] < 0.2
+    assert few[0] > 0.3
+
+
+def test_a_range_that_nobody_speaks_of_has_the_weights_of_everybody():
+    members = {"one": table(1, softmax=True), "other": table(2, softmax=True)}
+    short, long = standing(members, (30,)).fit(TRAIN, drawn(800, members, (1.0, 0.3))).weights
+    np.testing.assert_allclose(long, short, atol=0.02)
+
+
+def test_without_validation_all_count_alike():
+    model = standing({"one": table(1), "other": table(2)}, (10,)).fit(TRAIN)
+    np.testing.assert_array_equal(model.weights, np.full((2, 2), 0.5, np.float32))
+
+
+def test_what_is_minimised_has_the_slope_that_it_says(monkeypatch):
+    found = []
+    monkeypatch.setattr(hybrid, "minimize", lambda loss, start, **_: found.append(loss) or type("R", (), {"x": start}))
+    members = {"one": table(1), "other": table(2)}
+    standing(members).fit(TRAIN, drawn(50, members, (0.5, 0.5)))
+    loss, at = found[-1], np.array([0.7, 0.3])
+    assert check_grad(lambda weights: loss(weights)[0], lambda weights: loss(weights)[1], at) < 1e-2
+
+
+def test_drawn_candidates_stand_for_all_the_others(monkeypatch):
+    members = {"one": table(1, softmax=True), "other": table(2, softmax=True)}
+    valid = drawn(3000, members, (0.6, 0.9))
+    exact = standing(members).fit(TRAIN, valid).weights
+    monkeypatch.setattr(hybrid, "BEST", 4)
+    monkeypatch.setattr(hybrid, "DRAWN", 8)
+    np.testing.assert_allclose(standing(members).fit(TRAIN, valid).weights, exact, rtol=0.15)
+
+
+def test_candidates_are_the_best_and_some_others_and_none_that_is_ruled_out(monkeypatch):
+    monkeypatch.setattr(hybrid, "BEST", 3)
+    monkeypatch.setattr(hybrid, "DRAWN", 2)
+    items, counts = hybrid._candidates(np.arange(12.0), np.array([11, 4]), np.random.default_rng(0))
+    assert set(items[:3]) == {10, 9, 8}
+    assert len(set(items) | {11, 4}) == 7
+    np.testing.assert_array_equal(counts, [1, 1, 1, 3.5, 3.5])  # seven others
+    few, ones = hybrid._candidates(np.arange(4.0), np.array([3]), np.random.default_rng(0))
+    assert set(few) == {0, 1, 2}
+    np.testing.assert_array_equal(ones, 1)
+
+
+def test_no_more_than_a_block_of_queries_is_scored_at_once(monkeypatch):
+    monkeypatch.setattr(hybrid, "AT_ONCE", 32)
+    members = {"one": table(1)}
+    valid = drawn(100, members, (1.0,))
+    members["one"].blocks = ()
+    standing(members).fit(TRAIN, valid)
+    assert members["one"].blocks == (32, 32, 32, 4)
+
+
+def test_few_people_are_asked_of_many(monkeypatch):
+    monkeypatch.setattr(hybrid, "MOST", 20)
+    members = {"one": table(1)}
+    valid = drawn(100, members, (1.0,))
+    members["one"].blocks = ()
+    standing(members).fit(TRAIN, valid)
+    assert members["one"].blocks == (20,)
+
+
+def test_probabilities_are_a_softmax_over_the_listed():
+    model = standing({"one": table(1, softmax=True)}).fit(TRAIN)
+    seen = np.array([3, 7])
+    row = model.score(Queries([seen]))[0]
+    found = Ranking.of(row, seen, model.log_probabilities).probabilities(np.arange(ITEMS))
+    unseen = np.setdiff1d(np.arange(ITEMS), seen)
+    np.testing.assert_allclose(found[unseen], softmax(row[unseen].astype(float)), rtol=1e-5)
+
+
+def test_a_sharper_member_does_not_make_the_pool_too_sure():
+    """A member whose scores are three times what they should be gets a third of the weight."""
+    honest = table(1, 1.5, softmax=True)
+    valid = drawn(3000, {"honest": honest}, (1.0,))
+    (weights,) = standing({"sure": Table(honest.table * 3, softmax=True)}).fit(TRAIN, valid).weights
+    assert weights[0] == pytest.approx(1 / 3, rel=0.1)
+
+
+# What members say, on one scale
+
+
+def test_log_probabilities_are_taken_where_there_are_any():
+    scores = table(1).table[:2].astype(np.float32)
+    np.testing.assert_allclose(log_values(table(1, softmax=True), scores), log_softmax(scores, 1), rtol=1e-4)
+
+
+def test_other_scores_need_no_unit_and_keep_their_order():
+    scores = np.array([[0.0, 1.0, 3.0, 0.0]], np.float32)
+    expected = [[0, np.log(2), np.log(4), 0]]  # the mean is 1
+    for row in (scores, 1000 * scores, scores - 7):
+        np.testing.assert_allclose(log_values(table(1), row), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_member_that_scores_all_alike_says_nothing():
+    np.testing.assert_array_equal(log_values(table(1), np.full((1, 4), 3, np.float32)), np.zeros((1, 4)))
+
+
+# What it takes over from its members
+
+
+def test_it_reads_ratings_where_a_member_does_and_says_what_members_say():
+    model = standing({"one": table(1), "other": table(2)})
+    assert not model.reads_ratings
+    rated, other = table(1), table(2, device="cuda:0")
+    rated.reads_ratings, rated.also, rated.note = True, "ml-1m", "It has no encoder."
+    model.stand_on({"one": rated, "other": other})
+    assert (model.reads_ratings, model.also, model.note) == (True, "ml-1m", "It has no encoder.")
+    assert model.device == "cuda:0"
+
+
+def test_a_state_of_other_members_is_refused():
+    state = standing({"one": table(1), "other": table(2)}).fit(TRAIN).state()
+    with pytest.raises(ValueError, match="the saved weights are"):
+        standing({"one": table(1)}).load_state(state, ITEMS)
+
+
+def test_mixed_by_hand_it_gives_no_probabilities_to_people():
+    members = {"one": table(1, softmax=True), "other": table(2, softmax=True)}
+    model = Hybrid.by_hand({"one": 1.0, "other": 0.0}, members, ITEMS)
+    assert not model.calibrated
+    query = Queries([np.array([5])])
+    np.testing.assert_allclose(model.score(query), log_softmax(members["one"].score(query), 1), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "what"),
+    [
+        ({"members": ()}, "members is 0"),
+        ({"members": ("a", "b", "a")}, "each can be named once"),
+        ({"edges": (0, 5)}, "edges is 0"),
+        ({"edges": (10, 10)}, "must ascend"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(settings, what):
+    with pytest.raises(ConfigError, match=what):
+        HybridConfig(**settings)

@@ -1,0 +1,195 @@
+"""A model that stands on others belongs to the very checkpoints of theirs that it was fitted with."""
+
+import shutil
+import warnings
+
+import numpy as np
+import pytest
+
+from recsys import files, paths, store
+from recsys.data.schema import Queries
+from recsys.data.split import LEAVE_ONE_OUT, UNTIED, leave_one_out
+from recsys.errors import recsys_command
+from recsys.models import registry
+from recsys.models.base import Variant
+from recsys.models.hybrid import Hybrid, HybridConfig
+from tests import fakes, toys
+
+WORLD = toys.cycle()
+KNOWN = fakes.VARIANTS | {
+    "mixed": Variant(Hybrid, "Mixed", "Hybrid", config=HybridConfig(("trained", "counts")), name="mixed"),
+    "nested": Variant(Hybrid, "Nested", "Hybrid", config=HybridConfig(("counts", "mixed")), name="nested"),
+    "itself": Variant(Hybrid, "Itself", "Hybrid", config=HybridConfig(("itself",)), name="itself"),
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """An empty home and empty assets; two models that count, and mixtures of them, are all there are."""
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+    monkeypatch.setattr(registry, "get", KNOWN.__getitem__)
+    monkeypatch.setattr(fakes.Counts, "fits", 0)
+
+
+@pytest.fixture(autouse=True)
+def fits(monkeypatch):
+    """How often weights were found, as a list of seeds."""
+    found, fit = [], Hybrid.fit
+    monkeypatch.setattr(Hybrid, "fit", lambda self, *given: found.append(given[-1].seed) or fit(self, *given))
+    return found
+
+
+def train(power=1.0, seed=0, splitting=LEAVE_ONE_OUT):
+    model = fakes.VARIANTS["trained"].model(fakes.CountsConfig(power)).fit(leave_one_out(WORLD).train)
+    return store.save("trained", model, WORLD, seed, splitting=splitting)
+
+
+def powers(model):
+    return [member.config.power for member in model.mixed]
+
+
+def ready_without_warning(**settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return store.ready("mixed", WORLD, **settings)
+
+
+def test_it_is_fitted_on_its_members_once_and_kept(fits):
+    train(power=0.5)
+    first = ready_without_warning()
+    again = ready_without_warning()
+    assert powers(again) == [0.5, 1.0]
+    assert fits == [0]
+    query = Queries([np.array([1, 2])])
+    np.testing.assert_array_equal(again.score(query), first.score(query))
+    loaded = store.load(store.find("mixed", "cycle"), WORLD)
+    np.testing.assert_array_equal(loaded.score(query), first.score(query))
+
+
+def test_it_is_fitted_again_when_a_member_was_trained_again(fits):
+    train(power=0.5)
+    store.ready("mixed", WORLD)
+    train(power=2.0)
+    with pytest.raises(store.StoreError, match="mixed stands on others than it was fitted with"):
+        store.load(store.find("mixed", "cycle"), WORLD)
+    with pytest.warns(UserWarning, match="fitting again"):
+        assert powers(store.ready("mixed", WORLD)) == [2.0, 1.0]
+    assert fits == [0, 0]
+    assert powers(ready_without_warning()) == [2.0, 1.0]
+    assert fits == [0, 0]
+
+
+def test_it_is_fitted_again_when_a_member_reads_what_has_changed(fits, monkeypatch):
+    monkeypatch.setattr(fakes.Counts, "reads_texts", True)
+    train()
+    store.ready("mixed", WORLD)
+    shutil.rmtree(store.find("counts", "cycle"))
+    store.save("counts", KNOWN["counts"].model().fit(WORLD), WORLD, 0, {"other": "fit"})
+    with pytest.warns(UserWarning, match="fitting again"):
+        store.ready("mixed", WORLD)
+    assert fits == [0, 0]
+
+
+def test_a_member_that_is_not_trained_is_named_with_its_command():
+    with pytest.raises(store.StoreError, match="no checkpoint for trained on cycle") as error:
+        store.ready("mixed", WORLD)
+    assert error.value.command == recsys_command("train", "trained", "--dataset", "cycle")
+
+
+def test_a_member_that_learnt_from_other_data_is_not_measured():
+    train()
+    other = toys.cycle(seed=1)
+    with pytest.raises(store.StoreError, match="trained learnt from other data"):
+        store.ready("mixed", other, measuring=True)
+    with pytest.warns(UserWarning, match="fits less well"):
+        assert store.ready("mixed", other)
+
+
+def test_members_are_those_of_its_own_seed_where_there_are_any():
+    train(power=0.5, seed=0)
+    train(power=2.0, seed=3)
+    assert powers(store.ready("mixed", WORLD, seed=3)) == [2.0, 1.0]
+    assert powers(store.ready("mixed", WORLD, seed=4)) == [0.5, 1.0]
+
+
+def test_where_each_seed_has_an_order_of_its_own_no_other_will_do():
+    train(seed=0, splitting=UNTIED)
+    assert store.ready("mixed", WORLD, splitting=UNTIED)
+    with pytest.raises(store.StoreError, match="no checkpoint for trained") as error:
+        store.ready("mixed", WORLD, seed=4, splitting=UNTIED)
+    assert error.value.command.endswith("--protocol untied --seed 4")
+    shutil.rmtree(train(seed=0, splitting=UNTIED))
+    train(seed=4, splitting=UNTIED)
+    assert store.lacking("trained", "cycle", UNTIED) == []
+    assert store.lacking("mixed", "cycle", UNTIED) == ["trained"]
+
+
+@pytest.mark.parametrize("name", ["nested", "itself"])
+def test_mixtures_of_mixtures_are_refused(name):
+    train()
+    with pytest.raises(store.StoreError, match="which is mixed itself; name its members instead"):
+        store.ready(name, WORLD)
+
+
+def test_what_is_lacking_and_whether_all_is_there_is_known_without_loading(fits):
+    assert store.lacking("mixed", "cycle") == store.lacking("trained", "cycle") == ["trained"]
+    assert store.lacking("counts", "cycle") == []
+    train()
+    assert store.lacking("mixed", "cycle") == store.lacking("trained", "cycle") == []
+    assert store.is_kept("trained", "cycle")
+    assert not store.is_kept("mixed", "cycle")
+    store.ready("mixed", WORLD)
+    assert store.is_kept("mixed", "cycle")
+    folder = train(power=2.0)
+    assert not store.is_kept("mixed", "cycle")
+    shutil.rmtree(folder)
+    assert store.lacking("mixed", "cycle") == ["trained"]
+
+
+def test_what_is_lacking_follows_the_members_that_it_was_fitted_with(monkeypatch):
+    model = KNOWN["mixed"].model(HybridConfig(("counts",)))
+    store.give_members(model, WORLD, seed=0)
+    split = leave_one_out(WORLD)
+    store.save("mixed", model.fit(split.train, split.valid, store.Run()), WORLD, 0)
+    assert store.lacking("mixed", "cycle") == []
+    assert store.is_kept("mixed", "cycle")
+    assert ready_without_warning().members == ("counts",)
+
+
+def test_a_damaged_fit_lacks_what_a_new_one_would():
+    train()
+    store.ready("mixed", WORLD)
+    (store.find("mixed", "cycle") / store.META).write_bytes(b"{}")
+    assert store.lacking("mixed", "cycle") == []
+    assert not store.is_kept("mixed", "cycle")
+    with pytest.warns(UserWarning, match="fitting again"):
+        assert store.ready("mixed", WORLD)
+
+
+def test_its_stamp_changes_with_its_members():
+    assert store.stamp("mixed", "cycle") == ""
+    train()
+    assert store.stamp("mixed", "cycle") == ""
+    store.ready("mixed", WORLD)
+    first = store.stamp("mixed", "cycle")
+    assert first == store.stamp("mixed", "cycle") != ""
+    train(power=2.0)
+    assert store.stamp("mixed", "cycle") not in (first, "")
+
+
+def test_what_is_kept_names_its_members_and_holds_nothing_of_them():
+    train()
+    store.ready("mixed", WORLD)
+    folder = store.find("mixed", "cycle")
+    kept = files.read_sealed(folder / store.META)["members"]
+    assert list(kept) == ["counts", "trained"]
+    assert kept["trained"] == store.stamp("trained", "cycle")
+    assert (folder / store.WEIGHTS).stat().st_size < 500
+
+
+def test_it_says_whose_people_its_members_learnt_from_besides():
+    model = KNOWN["trained"].model().fit(leave_one_out(WORLD).train)
+    model.also = "ml-1m"
+    store.save("trained", model, WORLD, 0)
+    assert store.ready("mixed", WORLD).also == "ml-1m"
