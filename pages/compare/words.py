@@ -26,10 +26,29 @@ KNOWS_WHICH = "**{model}** knows which films were watched, not when, and gives t
 READS_ORDER = "**{model}** reads the films in order: another order replaces {n} of its first {k} films."
 READS_RANKS = "**{model}** reads the films in order: another order gives its first {k} films other ranks."
 READS_SAME = "**{model}** reads the films in order, but these two orders get the same list from it."
-TABS = ("The lists", "The rank of any film", "What order does", "Hide one of yours")
+TABS = ("The lists", "The rank of any film", "What order does", "Hide one of yours", "Mix two")
 LISTS_FILE, OVERLAP_FILE = "Lists as CSV", "Overlap as CSV"
 SILENT = "Without {models}: not trained for this set. The first tab says how to train."
 RECOMMENDER, RANK, PROBABILITY = "Recommender", "Rank", "Probability"
+
+# Compare: two mixed by hand
+MIX_HELP = (
+    "Each film's two log-probabilities are added, one weighted more and the other less; a recommender without "
+    "probabilities takes part with its scores, brought to the same scale. “Hybrid” is such a mixture, whose weights "
+    "were found on films that people really watched."
+)
+MIX_NEEDS_TWO = "Choose two recommenders that can answer at once; their columns in the first tab say how to get them."
+MIX_ONE, MIX_OTHER, MIX_SHARE = "One recommender", "The other", "How much {model} counts"
+IN_LIST, NOT_IN_LIST = "{model}: {rank}", "{model}: not in its first {k}"
+
+
+def mixed_ranks(ranks: dict[str, int | None], k: int) -> str:
+    """The rank of a film in the lists that were mixed."""
+    said = (IN_LIST if rank else NOT_IN_LIST for rank in ranks.values())
+    return " · ".join(
+        text.format(model=model, rank=rank, k=k) for text, (model, rank) in zip(said, ranks.items(), strict=True)
+    )
+
 
 # Compare: the rank of any film
 SEEK = "Which film?"

@@ -313,7 +313,7 @@ def test_as_published_weights_start_at_random_within_a_fiftieth_and_are_not_aver
         if "norm" not in name:
             assert weight.abs().max() <= 0.02, name
     assert module.items.weight.abs().max() > 0.015
-    schedule = model.config.schedule
+    schedule = registry.get("bert4rec-paper").config.schedule
     assert (schedule.lr, schedule.weight_decay, schedule.ema_decay) == (1e-4, 0.01, 0.0)
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from recsys import store
+from recsys import paths, store
 from recsys.data.split import UNTIED
 from recsys.models import registry
 from recsys.models.hybrid import HybridConfig
@@ -86,7 +86,8 @@ def test_a_mixture_whose_networks_are_not_trained_says_how_they_are():
     assert [line.partition("train ")[2].split()[0] for line in both] == ["sasrec-softmax", "bert4rec"]
 
 
-def test_of_a_set_whose_file_leaks_an_order_the_untied_ones_are_loaded():
+def test_of_a_set_whose_file_leaks_an_order_the_untied_ones_are_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")  # no shipped weights
     dataset = replace(toys.cycle(), name="ml-1m")
     store.save(FALLBACK, Popular().fit(dataset), dataset, seed=0)
     assert trained(dataset.name) == []

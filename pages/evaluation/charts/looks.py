@@ -20,6 +20,7 @@ class Look(NamedTuple):
 
 LOOKS = {
     "Transformers": Look("#1f9a94", "circle", "●"),
+    "Hybrid": Look("#a3704c", "hexagon", "⬢"),
     "Recurrent": Look("#4a80d4", "square", "■"),
     "Convolutional": Look("#9a6fd6", "diamond", "◆"),
     "Markov with factors": Look("#cf6a2a", "triangle-up", "▲"),

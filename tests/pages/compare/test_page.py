@@ -293,3 +293,24 @@ def test_who_is_not_trained_is_named_in_every_tab_and_the_others_answer(visit, h
     app = open_tab(choose(visit("compare", s="1-2-3"), "bert4rec", "popular", "ials"), place)
     assert words.SILENT.format(models="**BERT4Rec**") in said(app)
     assert any("Most popular" in element.value for element in app.html if "nr-table" in element.value)
+
+
+def test_two_are_mixed_by_hand_from_the_one_list_to_the_other(visit):
+    app = choose(visit("compare", s="1-2-3"), "popular", "item-knn")
+    popular, knn = lists(app)
+    open_tab(app, 4)
+    assert not app.exception
+    assert (app.selectbox(key="mix_one").value, app.selectbox(key="mix_with_popular").value) == ("popular", "item-knn")
+    found = {}
+    for share in (0, 100, 50):
+        app.slider(key="mix_share").set_value(share).run()
+        page = next(html.value for html in app.html if "nr-rows" in html.value)
+        found[share] = re.findall(r"<b>(.*?)</b>", page)
+    assert (found[0], found[100]) == (popular, knn)
+    assert found[50] not in (popular, knn)
+    assert f"Most popular: {popular.index(found[50][0]) + 1}" in page  # below the first film of the mixture
+
+
+def test_one_alone_cannot_be_mixed(visit):
+    app = open_tab(choose(visit("compare", s="1-2-3"), "popular", "sasrec-bce"), 4)
+    assert words.MIX_NEEDS_TWO in said(app)

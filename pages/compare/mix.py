@@ -1,0 +1,55 @@
+"""Two recommenders mixed by hand: a tab of Compare."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.compare import chosen, words
+from pages.shared import cards, download, loaders, rated, recommenders
+from pages.shared import words as common
+from recsys.data.schema import Dataset
+from recsys.serving.mix import mixed
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import Recommendation, Request, recommend
+
+
+def mix_two(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
+    """Two of the recommenders, a slider between them, and the list of the mixture."""
+    st.caption(words.MIX_HELP)
+    ready = [name for name in names if chosen.can_answer(name, dataset.name)]
+    if len(ready) < 2:
+        st.info(words.MIX_NEEDS_TWO, icon=":material/join:")
+        return
+    one, other = (recommenders.predictor(name, dataset) for name in choose(ready))
+    if one is None or other is None:
+        return  # what to do about it was shown
+    mixture = mixed(one, other, slider(other))
+    request = Request(films, k, ratings=rated.given(dataset, films))
+    show(recommend(mixture, request), {each.title: recommend(each, request) for each in (one, other)})
+
+
+def choose(ready: list[str]) -> tuple[str, str]:
+    """Two of the recommenders that can answer."""
+    titles = {name: loaders.recommenders()[name].title for name in ready}
+    with st.container(horizontal=True, gap="medium"):
+        one = st.selectbox(words.MIX_ONE, ready, format_func=titles.__getitem__, key="mix_one", width=300)
+        others = [name for name in ready if name != one]
+        other = st.selectbox(words.MIX_OTHER, others, format_func=titles.__getitem__, key=f"mix_with_{one}", width=300)
+    return one, other
+
+
+def slider(other: Predictor) -> float:
+    """How much the second one counts, from 0 to 1."""
+    label = words.MIX_SHARE.format(model=common.plain(other.title))
+    return st.slider(label, 0, 100, 50, 10, "%d%%", key="mix_share") / 100
+
+
+def show(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) -> None:
+    """The films of the mixture, each with its rank in the two lists."""
+    ranks = {title: {pick.item: pick.rank for pick in own} for title, own in lists.items()}
+    rows, table = [], []
+    for pick in picks:
+        found = {title: own.get(pick.item) for title, own in ranks.items()}
+        rows.append(cards.line(pick.rank, pick.film, None, None, note=words.mixed_ranks(found, len(picks))))
+        table.append({"rank": pick.rank, **pick.film._asdict(), **{f"rank {title}": n for title, n in found.items()}})
+    st.html(f'<div class="nr-rows">{"".join(rows)}</div>')
+    download.csv(pd.DataFrame(table), "mixture")
