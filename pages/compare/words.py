@@ -39,7 +39,7 @@ MIX_HELP = (
 )
 MIX_NEEDS_TWO = "Choose two recommenders that can answer at once; their columns in the first tab say how to get them."
 MIX_ONE, MIX_OTHER, MIX_SHARE = "One recommender", "The other", "How much {model} counts"
-IN_LIST, NOT_IN_LIST = "{model}: {rank}", "{model}: not in its first {k}"
+IN_LIST, NOT_IN_LIST = "{model}: rank {rank}", "{model}: below rank {k}"
 
 
 def mixed_ranks(ranks: dict[str, int | None], k: int) -> str:

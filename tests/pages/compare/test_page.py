@@ -308,7 +308,7 @@ def test_two_are_mixed_by_hand_from_the_one_list_to_the_other(visit):
         found[share] = re.findall(r"<b>(.*?)</b>", page)
     assert (found[0], found[100]) == (popular, knn)
     assert found[50] not in (popular, knn)
-    assert f"Most popular: {popular.index(found[50][0]) + 1}" in page  # below the first film of the mixture
+    assert f"Most popular: rank {popular.index(found[50][0]) + 1}" in page  # below the first film of the mixture
 
 
 def test_one_alone_cannot_be_mixed(visit):
