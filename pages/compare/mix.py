@@ -51,5 +51,5 @@ def show(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) ->
         found = {title: own.get(pick.item) for title, own in ranks.items()}
         rows.append(cards.line(pick.rank, pick.film, None, None, note=words.mixed_ranks(found, len(picks))))
         table.append({"rank": pick.rank, **pick.film._asdict(), **{f"rank {title}": n for title, n in found.items()}})
-    st.html(f'<div class="nr-rows">{"".join(rows)}</div>')
+    st.html(cards.rows(rows))
     download.csv(pd.DataFrame(table), "mixture")

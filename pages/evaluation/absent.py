@@ -18,8 +18,9 @@ def show(shown: Shown) -> None:
     with st.expander(words.MISSING.format(n=len(missing)), icon=":material/pending:", key=f"missing-{shown.name}"):
         trained = [one for one in missing if one.trained]
         if trained:
-            own = protocols.trains_apart(shown.protocol)
-            explain(shown, trained, words.MISSING_OWN_TRAINING if own else words.MISSING_TRAINED)
+            apart = protocols.trains_apart(shown.protocol)
+            why = f" {words.OWN_TRAINING.get(shown.protocol, words.OTHER_PART)}" if apart else ""
+            explain(shown, trained, words.MISSING_TRAINED + why)
         if others := [one for one in missing if not one.trained]:
             explain(shown, others, words.MISSING_UNTRAINED)
 

@@ -82,10 +82,13 @@ AGAIN = "To make them again, in a terminal:"
 CHOOSE_A_ROW = "Tick a row to see its command, commit, seeds and people."
 MISSING = "Not measured here: {n} recommenders"
 MISSING_TRAINED = "To be trained first: {models}."
-MISSING_OWN_TRAINING = (
-    "To be trained for this protocol: {models}. They may learn only from what was watched before the date, so what was "
-    "trained for the other protocols, on everything but the last films, cannot be used here."
-)
+OWN_TRAINING = {  # why what was trained for the other protocols cannot be used
+    "time": "For this protocol they may learn only from what was watched before the date; those of the other protocols "
+    "learnt from everything but the last films.",
+    "untied": "For this protocol they have to learn from films of one second in a drawn order; those of the other "
+    "protocols learnt the order of the file.",
+}
+OTHER_PART = "For this protocol they have to learn from other data than for the other protocols."
 MISSING_UNTRAINED = "To be measured, without any training: {models}."
 MISSING_COMMANDS = "For {model}, in a terminal:"
 MISSING_OTHERS = "For the others put in {names}."

@@ -58,7 +58,7 @@ def strip(labels: list[str]) -> None:
 
 def rows(lines: Iterable[str]) -> None:
     """Films below each other."""
-    st.html(f'<div class="nr-rows">{"".join(lines)}</div>')
+    st.html(cards.rows(lines))
 
 
 def attention_bars(dataset: Dataset, seen: attention.Attention, looked_at: list[tuple[int, float]]) -> None:

@@ -66,6 +66,11 @@ def column(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: 
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 
+def rows(lines: Iterable[str]) -> str:
+    """Films below each other: what `line` or `measured` gives for each."""
+    return f'<div class="nr-rows">{"".join(lines)}</div>'
+
+
 def past(numbered: Iterable[tuple[int, Film]]) -> str:
     """Films that somebody watched, each with its position in their history, in as many columns as there is room for."""
     rows = (f'<li class="nr-line">{_row(number, film, escape(_about(film)))}</li>' for number, film in numbered)

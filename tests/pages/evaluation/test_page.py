@@ -205,7 +205,7 @@ def test_who_was_not_measured_is_named_with_the_reason_and_the_command(visit, me
     results.write(result("popular", "ml-1m", "time", np.array([[4, 5]])), np.array([[4, 5]]))
     app = visit("evaluation", data="ml-1m")
     app.get_by_key("protocol-ml-1m").set_value("time").run()
-    assert words.MISSING_OWN_TRAINING.format(models="Sasrec-Bce") in said(app)
+    assert f"{words.MISSING_TRAINED.format(models='Sasrec-Bce')} {words.OWN_TRAINING['time']}" in said(app)
     assert "train sasrec-bce --dataset ml-1m --protocol time" in said(app)
     assert "evaluate sasrec-bce --dataset ml-1m --protocol time" in said(app)
     assert "`item-knn`" in said(app)
