@@ -11,7 +11,7 @@ from pages.evaluation.parts import chart, numbers, plot
 from pages.shared import errors, loaders
 from pages.shared import words as common
 from recsys.evaluation import costs as spent
-from recsys.evaluation import overview, protocols, provenance
+from recsys.evaluation import overview, protocols, provenance, results
 
 CURVES = {"loss": words.LOSS, "ndcg@10": words.VALIDATION}
 AXES = {"epoch": words.BY_EPOCH, "seconds": words.BY_TIME}
@@ -19,14 +19,24 @@ AXES = {"epoch": words.BY_EPOCH, "seconds": words.BY_TIME}
 
 def show(shown: Shown) -> None:
     """The training logs, then seconds against a metric."""
-    splitting = protocols.get(shown.protocol).splitting
+    splitting = protocols.splitting(shown.protocol)
     logs = overview.curves(shown.dataset, [loaders.FIRST_MODEL, *shown.board["variant"]], splitting)
     if logs:
         curves(shown, logs)
+    elif others := with_logs(shown):
+        names = common.listed([f"“{protocols.title(name)}”" for name in others])
+        st.caption(words.CURVES_ELSEWHERE.format(data=loaders.data_title(shown.dataset), protocols=names))
     else:
         st.caption(words.NO_CURVE.format(data=loaders.data_title(shown.dataset)))
         errors.command(provenance.training(loaders.FIRST_MODEL, shown.dataset, shown.protocol))
     costs(shown)
+
+
+def with_logs(shown: Shown) -> list[str]:
+    """The protocols of the data set under which these recommenders kept training logs."""
+    known = protocols.in_order(name for data, name in results.available() if data == shown.dataset)
+    variants = [loaders.FIRST_MODEL, *shown.board["variant"]]
+    return [name for name in known if overview.curves(shown.dataset, variants, protocols.splitting(name))]
 
 
 def curves(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:

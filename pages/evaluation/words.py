@@ -169,6 +169,7 @@ CURVE_HELP = (
 LOSS, VALIDATION, EPOCH, SECONDS = "Training loss", "Validation NDCG@10", "Epoch", "Seconds of training"
 CURVES_ALT = "{title} of {names}"
 NO_CURVE = "No recommender has kept a training log on {data} yet. Train one first."
+CURVES_ELSEWHERE = "For this protocol no training log was kept. On {data} there are some under {protocols}."
 COST = "What quality costs"
 COST_HELP = (
     "How long one seed trained, by the training's own clock: without loading and without measuring, all on {hardware}. "

@@ -208,6 +208,11 @@ def in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))
 
 
+def splitting(name: str) -> Splitting:
+    """How a protocol splits a data set; for one that is no longer there, leave-one-out."""
+    return PROTOCOLS[name].splitting if name in PROTOCOLS else LEAVE_ONE_OUT
+
+
 def trains_apart(name: str) -> bool:
     """Whether a protocol measures other models than those trained for leave-one-out."""
     return FULL.name not in sharing_models(name)

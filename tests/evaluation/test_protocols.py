@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from recsys.data.split import BY_TIME, LEAVE_ONE_OUT
 from recsys.evaluation import protocols
 from recsys.evaluation.protocols import (
     FULL,
@@ -124,6 +125,11 @@ def test_every_protocol_has_words_for_people():
 
 def test_protocols_are_shown_in_their_order_and_those_that_are_gone_come_last():
     assert protocols.in_order(["time", "gone", "an-old-one", "full"]) == ["full", "time", "an-old-one", "gone"]
+
+
+def test_a_protocol_that_is_gone_is_taken_to_split_as_most_do():
+    assert protocols.splitting("time") is BY_TIME
+    assert protocols.splitting("gone") is LEAVE_ONE_OUT
 
 
 def test_protocols_of_one_splitting_share_their_models():

@@ -310,6 +310,17 @@ def test_without_a_training_log_the_page_says_how_to_train(visit, measured):
     assert "-m recsys train bert4rec --dataset ml-1m" in said(app)
 
 
+def test_training_logs_of_another_protocol_are_named(visit, measured, home):
+    ranks = np.array([[1, 2, 3]])
+    results.write(result("bert4rec", "ml-1m", "untied", ranks), ranks)
+    log = paths.checkpoint("ml-1m", "untied", "bert4rec", 0) / paths.LOG
+    files.write(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
+    app = open_section(visit("evaluation", data="ml-1m"), "curves")
+    assert "On MovieLens 1M there are some under “All films, drawn order”." in said(app)
+    app.get_by_key("protocol-ml-1m").set_value("untied").run()
+    assert len(chart(app))  # the curve itself
+
+
 def test_groups_of_people_are_shown_with_their_number(visit, measured_here):
     app = open_section(visit("evaluation"), "slices")
     app.get_by_key("slicing").set_value("decade").run()
