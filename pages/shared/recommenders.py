@@ -66,7 +66,7 @@ class State(Enum):
     QUICK = "it is fitted in seconds, when somebody asks for it"
     SOON = "it can be fitted here, in less than a minute"
     LONG = "it needs no training, but more than a minute"
-    UNTRAINED = "it is a network, or stands on one, and somebody has to train that"
+    UNTRAINED = "somebody has to train it, or one that it stands on"
 
 
 def menu(data: str) -> dict[str, str]:

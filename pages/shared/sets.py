@@ -131,7 +131,7 @@ def card(name: str) -> None:
 
 
 def learning(name: str, known: Facts) -> list[str]:
-    """Which films and people recommenders learn from, and which networks are there, as sentences."""
+    """Which films and people recommenders learn from, and which are trained, as sentences."""
     said = []
     if known.learnt is not None and known.learnt < known.films:
         fewest = movielens.fewest(name)
@@ -141,8 +141,8 @@ def learning(name: str, known: Facts) -> list[str]:
     if known.brief:
         said.append(words.BRIEF.format(n=f"{known.brief:,}"))
     known_as = loaders.recommenders()
-    networks = recommenders.ordered(variant for variant in trained(name) if variant.needs_training)
-    return [*said, words.networks([known_as[network].title for network in networks])]
+    there = recommenders.ordered(variant for variant in trained(name) if variant.needs_training)
+    return [*said, words.trained([known_as[one].title for one in there])]
 
 
 def conditions(name: str, known: Facts) -> list[str]:

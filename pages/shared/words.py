@@ -106,9 +106,9 @@ LEFT_OUT_UNRATED = (
     "film most like each of them stands in for it."
 )
 BRIEF = "{n} people are left with fewer than three films: recommenders learn from them, but are not tested on them."
-NO_NETWORK = "No network is trained for it yet; recommenders that need no training are fitted when you choose them."
+NO_TRAINED = "None is trained for it yet; recommenders that need no training are fitted when you choose them."
 TRAINED_FOR = "Trained for it: {models}."
-MANY_NETWORKS = "Trained for it: {models} and {n} more networks."
+MANY_TRAINED = "Trained for it: {models} and {n} more."
 SIZE = "{n} MB to fetch."
 CONDITIONS = "For {licence} ([conditions of {data}]({address}))."
 OPEN_NOW = "Open now."
@@ -119,9 +119,9 @@ NOT_HERE = "{data} is not on this machine yet."
 ARRIVED, PUT_AWAY = "{data} is here.", "Not now"
 
 # Recommenders that are not there yet
-MODEL_HELP = "Networks are trained beforehand, for some sets. The others are fitted when you choose them."
+MODEL_HELP = "Some are trained beforehand, for some sets. The others are fitted when you choose them."
 UNTRAINED, UNFITTED = "{model} · not trained", "{model} · not fitted"
-NOT_TRAINED = "{model} is a network, and it has not been trained for {data} yet. Training takes minutes to hours."
+NOT_TRAINED = "{model} has to be trained, and has not been for {data} yet. Training takes minutes to hours."
 NOT_ALL_TRAINED = (
     "{model} mixes several recommenders, and these have not been trained for {data} yet: {members}. Training takes "
     "minutes to hours."
@@ -208,13 +208,13 @@ def holds(people: int, films: int) -> str:
     return f"{people:,} people, {films:,} films"
 
 
-def networks(titles: Sequence[str]) -> str:
-    """Which networks are trained for a data set."""
+def trained(titles: Sequence[str]) -> str:
+    """Which recommenders are trained for a data set."""
     if not titles:
-        return NO_NETWORK
+        return NO_TRAINED
     if len(titles) <= 3:
         return TRAINED_FOR.format(models=listed(titles))
-    return MANY_NETWORKS.format(models=", ".join(map(plain, titles[:2])), n=len(titles) - 2)
+    return MANY_TRAINED.format(models=", ".join(map(plain, titles[:2])), n=len(titles) - 2)
 
 
 # The frame

@@ -120,7 +120,7 @@ def test_each_set_says_what_it_holds_its_size_its_conditions_and_has_one_button(
     assert "https://files.grouplens.org/datasets/movielens/ml-1m-README.txt" in text
     assert words.LEFT_OUT.format(fewest=5, learnt=len(world.TITLES), others=1) in text
     assert "Trained for it: BERT4Rec." in text
-    assert words.NO_NETWORK in text
+    assert words.NO_TRAINED in text
     assert keys(opened) == [f"get-{name}" for name in sets.in_order(list(movielens.SETS)) if name != FIRST]
 
 
