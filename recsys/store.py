@@ -338,12 +338,15 @@ def _meta(folder: Path) -> dict[str, Any]:
 
 
 def training_command(
-    variant: str, dataset_name: str, splitting: str = LEAVE_ONE_OUT.name, seed: int | None = None
+    variant: str, dataset_name: str, splitting: str = LEAVE_ONE_OUT.name, seed: int | None = None, also: str = ""
 ) -> str:
-    """The command that trains a model on the training part that a splitting gives."""
+    """The command that trains a model on the training part that a splitting gives.
+
+    also: another set whose people it learns from too. A protocol with a splitting of its own has its name.
+    """
     protocol = [] if splitting == LEAVE_ONE_OUT.name else ["--protocol", splitting]
-    chosen = ["--seed", str(seed)] if seed else []
-    return recsys_command("train", variant, "--dataset", dataset_name, *protocol, *chosen)
+    more = [*(["--also", also] if also else []), *(["--seed", str(seed)] if seed else [])]
+    return recsys_command("train", variant, "--dataset", dataset_name, *protocol, *more)
 
 
 def _divided(dataset_name: str, splitting: Splitting) -> str:

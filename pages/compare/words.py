@@ -44,9 +44,8 @@ IN_LIST, NOT_IN_LIST = "{model}: rank {rank}", "{model}: below rank {k}"
 
 def mixed_ranks(ranks: dict[str, int | None], k: int) -> str:
     """The rank of a film in the lists that were mixed."""
-    said = (IN_LIST if rank else NOT_IN_LIST for rank in ranks.values())
     return " · ".join(
-        text.format(model=model, rank=rank, k=k) for text, (model, rank) in zip(said, ranks.items(), strict=True)
+        (IN_LIST if rank else NOT_IN_LIST).format(model=model, rank=rank, k=k) for model, rank in ranks.items()
     )
 
 

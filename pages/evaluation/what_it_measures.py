@@ -59,7 +59,7 @@ def rules(rows: list[dict[str, Any]]) -> None:
 
 
 def without_the_order(table: pd.DataFrame, dataset: str) -> None:
-    """NDCG@10 of every recommender in both orders, and whose rank changes most."""
+    """NDCG@10 of every recommender in both orders, and who loses most."""
     most = table.assign(lost=table["full"] - table["untied"]).sort_values("lost", ascending=False, ignore_index=True)
     first = most.iloc[0]
     st.markdown(

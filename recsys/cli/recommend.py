@@ -11,6 +11,7 @@ from recsys.cli import flags
 from recsys.cli.flags import conf
 
 if TYPE_CHECKING:
+    from recsys.data.schema import Dataset
     from recsys.serving.recommend import Recommendation
 
 
@@ -34,9 +35,7 @@ class Recommend:
         from recsys.progress import Terminal
         from recsys.serving import people, predictor
         from recsys.serving.export import as_record
-        from recsys.serving.films.search import TitleIndex
         from recsys.serving.filters import Filters
-        from recsys.serving.history import parse_titles
         from recsys.serving.recommend import Request, recommend
 
         self._check()
@@ -44,7 +43,7 @@ class Recommend:
         with Terminal(self.model) as report:
             dataset = movielens.ensure(self.dataset, report)
             row = None if self.user is None else people.row_of(dataset, self.user)
-            history, notes = parse_titles(TitleIndex(dataset.catalog, dataset.counts), self.titles)
+            history, notes = self._history(dataset)
             ready = predictor.load(self.model, dataset, report)
             if self.out:
                 people.write(people.everybody(ready, self.k, filters, report), self.out)
@@ -55,7 +54,6 @@ class Recommend:
             request = people.request_of(ready, row, self.k, filters)
         else:
             request = Request(tuple(history), self.k, filters)
-            notes = notes if history else ["no films given: this is what the model expects of a newcomer"]
         found = recommend(ready, request)
         for note in notes:
             print(note, file=sys.stderr)
@@ -63,14 +61,26 @@ class Recommend:
         print(json.dumps(records, ensure_ascii=False, indent=1) if self.json else table(found))
         return 0
 
+    def _history(self, dataset: "Dataset") -> tuple[list[int], list[str]]:
+        """The films that the titles name, and what has to be said about them."""
+        from recsys.serving.films.search import TitleIndex
+        from recsys.serving.history import parse_titles
+
+        if self.titles:
+            return parse_titles(TitleIndex(dataset.catalog, dataset.counts), self.titles)
+        return [], ["no films given: this is what the model expects of a newcomer"] if self.user is None else []
+
     def _check(self) -> None:
         """Raises RecsysError where it is not clear whose films to recommend, or where to."""
         from recsys.errors import RecsysError
+        from recsys.serving import people
 
         if bool(self.titles) + (self.user is not None) + self.all > 1:
             raise RecsysError("titles, --user and --all exclude each other; name one of them")
         if self.all != (self.out is not None):
             raise RecsysError("--all writes a file, and nothing else does; use both: --all --out lists.csv")
+        if self.out:
+            people.check(self.out)  # before everybody's lists are made
 
 
 def read(arguments: Sequence[str]) -> Recommend:

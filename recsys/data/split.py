@@ -25,7 +25,7 @@ class Splitting:
     """A way to divide a data set. Calling it gives the same Split for the same Dataset object, computed once."""
 
     name: str  # as in folder names
-    divide: Callable[[Dataset], Split]
+    divide: Callable[[Dataset], Split]  # its `about` needs no name
     reads_times: bool = False  # with other times, other events train
     unties: bool = False  # films of one second are first put in an order drawn from the seed
 
@@ -38,8 +38,8 @@ class Splitting:
         with _computing:
             known = _splits.setdefault(dataset, {})
             if (self, drawing) not in known:
-                ordered = untied(dataset, drawing) if self.unties else dataset
-                known[self, drawing] = self.divide(ordered)
+                found = self.divide(untied(dataset, drawing) if self.unties else dataset)
+                known[self, drawing] = replace(found, about={"name": self.name, **found.about})
             return known[self, drawing]
 
 
@@ -75,7 +75,7 @@ def leave_one_out(dataset: Dataset) -> Split:
     keep[last] = keep[last - 1] = False
     train = replace(dataset, interactions=dataset.interactions.where(keep))
     valid, test = (_held_out(dataset, users, lengths[users] - from_end) for from_end in (2, 1))
-    return Split(train, valid, test, {"name": LEAVE_ONE_OUT.name})
+    return Split(train, valid, test, {})
 
 
 def by_time(dataset: Dataset) -> Split:
@@ -90,16 +90,11 @@ def by_time(dataset: Dataset) -> Split:
     before = dataset.interactions.where(_time(dataset) < chosen.valid)
     train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(chosen.valid))
     valid, test = _next(dataset, chosen.valid, chosen.test), _next(dataset, chosen.test, None)
-    return Split(train, valid, test, {"name": BY_TIME.name, "dates": chosen.dates})
-
-
-def leave_one_out_untied(dataset: Dataset) -> Split:
-    """`leave_one_out` of an untied data set."""
-    return replace(leave_one_out(dataset), about={"name": UNTIED.name})
+    return Split(train, valid, test, {"dates": chosen.dates})
 
 
 LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out)
-UNTIED = Splitting("untied", leave_one_out_untied, reads_times=True, unties=True)
+UNTIED = Splitting("untied", leave_one_out, reads_times=True, unties=True)
 BY_TIME = Splitting("time", by_time, reads_times=True)
 
 

@@ -117,9 +117,8 @@ def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if len(values) else 0.0
 
 
-def of_file(dataset: Dataset) -> FileOrder | None:
-    """The order that a data set keeps within a second; None where it is neither of the two."""
-    pairs = Neighbours.of(dataset)
+def of_file(dataset: Dataset, pairs: Neighbours) -> FileOrder | None:
+    """The order that a data set with these neighbours keeps within a second; None where it is neither of the two."""
     if pairs.same_second.any():
         for order in (ascending(dataset), hashed(dataset, pairs)):
             if lower(order, pairs)[0] < KEPT:

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from recsys import store
+from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import recsys_command
 from recsys.evaluation import protocols, results
 from recsys.models import registry
@@ -77,9 +79,8 @@ def _members(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 def training(variant: str, dataset: str, protocol: str, seed: int = 0, also: str = "") -> str:
     """The line that trains a recommender for a protocol; also: another set whose people it learns from too."""
-    own = ["--protocol", protocol] if protocols.trains_apart(protocol) else []
-    more = [*(["--also", also] if also else []), *(["--seed", str(seed)] if seed else [])]
-    return recsys_command("train", variant, "--dataset", dataset, *own, *more)
+    splitting = protocol if protocols.trains_apart(protocol) else LEAVE_ONE_OUT.name
+    return store.training_command(variant, dataset, splitting, seed, also)
 
 
 def _seeds(seeds: list[int]) -> list[str]:

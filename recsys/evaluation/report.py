@@ -33,8 +33,8 @@ def report(
     """All tables of the data sets and protocols asked for; of everything that was measured when none is named.
 
     `brief` leaves everything out but the leaderboards, as the README shows one; `beside` is another protocol whose
-    headline figure gets a column. Results that cannot be read or compared
-    are left out, each with a sentence to `say`. Raises ResultError when there is nothing to report.
+    headline figure gets a column. Results that cannot be read or compared are left out, each with a sentence to `say`.
+    Raises ResultError when there is nothing to report.
     """
     wanted = {pair: results.documents(*pair, say) for pair in _wanted(datasets, protocols_)}
     found = {pair: documents for pair, documents in wanted.items() if documents}

@@ -29,7 +29,7 @@ from recsys import files, paths
 from recsys.data import prepared
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.errors import RecsysError, recsys_command
-from recsys.evaluation.protocols import PROTOCOLS
+from recsys.evaluation import protocols
 from recsys.ranking.metrics import METRICS
 
 LABELS = ("variant", "title", "family", "paper")
@@ -77,7 +77,7 @@ def ranks_of_split(dataset: str, protocol: str, variant: str) -> np.ndarray:
     That is all of them, except where each seed draws an order of its own: there, seed 0. Raises ResultError.
     """
     found = ranks(dataset, protocol, variant)
-    if protocol in PROTOCOLS and PROTOCOLS[protocol].splitting.unties:
+    if protocols.splitting(protocol).unties:
         path, document = _find(dataset, protocol, variant)
         found = found[[run["seed"] == 0 for run in document["seeds"]]]
         if not len(found):

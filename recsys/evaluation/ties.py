@@ -16,15 +16,13 @@
     {"title": "Most popular", "protocol": "full", "alone": …, "with the order": …, "weight": 0.2}, …],
   "recommenders": [{"variant": …, "title": …, "family": …, "full": …, "untied": …, "full tied": …, "full other": …,
                     "untied tied": …, "untied other": …, "seeds": …}, …],          NDCG@10 on the test, best first
-  "run": {"commit": …, "date": …, "versions": …}
+  "run": {"commit": …, "date": …, …}                      `machine.describe`
 }
 "tied": people whose hidden film was rated in the second of the one before; "other": all others. Shapes: B queries.
 """
 
 import json
-import os
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +59,10 @@ def measure(dataset: Dataset, without_rating: float | None = None, report: Repor
     """The document above. Raises DataError where the order is drawn already, ResultError for damaged results."""
     if dataset.ties == "drawn":
         raise DataError(f"{dataset.name}: films of one second are in a drawn order already; choose another data set")
-    order = of_file(dataset)
-    pairs = Neighbours.of(dataset, without_rating)
-    shown = order or hashed(dataset, Neighbours.of(dataset))
+    everything = Neighbours.of(dataset)
+    pairs = everything if without_rating is None else Neighbours.of(dataset, without_rating)
+    order = of_file(dataset, everything)
+    shown = order or hashed(dataset, everything)
     share = {name: int(mine.sum()) for name, mine in (("same second", pairs.same_second), ("alone", pairs.alone))}
     return {
         "dataset": dataset.name,
@@ -76,15 +75,10 @@ def measure(dataset: Dataset, without_rating: float | None = None, report: Repor
         "lower": dict(zip(share, (round(one, 5) for one in lower(shown, pairs)), strict=True)),
         "distances": histogram(shown, pairs),
         "without_rating": without_rating,
-        **_how_many(dataset),
+        **_how_many(dataset, everything),
         "rules": _rules(dataset, order, report) if order else [],
         "recommenders": _recommenders(dataset),
-        "run": {
-            "commit": machine.commit(),
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-            "versions": machine.versions(),
-            "machine": f"{os.cpu_count()} cores",
-        },
+        "run": machine.describe(),
     }
 
 
@@ -119,9 +113,9 @@ def _tables(order: FileOrder | None, dataset: Dataset) -> dict[str, int]:
     return {str(size): int(dataset.user_ids[user]) for size, user in zip(order.sizes, first, strict=True)}
 
 
-def _how_many(dataset: Dataset) -> dict[str, Any]:
+def _how_many(dataset: Dataset, pairs: Neighbours) -> dict[str, Any]:
     """How many neighbours share their second, by person and year."""
-    pairs, events = Neighbours.of(dataset), dataset.interactions
+    events = dataset.interactions
     own = pd.Series(pairs.same_second).groupby(pairs.user).mean()
     test = FULL.split(dataset).test
     user, time = np.asarray(events.user), np.asarray(events.timestamp)

@@ -70,13 +70,18 @@ def everybody(predictor: Predictor, k: int, filters: Filters, report: Report = i
     return table.astype({"year": "Int64", "score": "float32", "probability": "float32"})
 
 
+def check(path: Path) -> None:
+    """Raise RecsysError where `write` would not know how to write a file of that name."""
+    if path.suffix not in FORMATS:
+        raise RecsysError(f"{path.name}: write a file that ends in {' or '.join(FORMATS)}")
+
+
 def write(table: pd.DataFrame, path: Path) -> None:
     """Keep a table as .csv (UTF-8, cells that no spreadsheet takes for a formula) or .parquet, whole or not at all.
 
-    Raises RecsysError for another ending, and where pyarrow is missing; OSError when the disk refuses.
+    Raises RecsysError for another ending (`check`), and where pyarrow is missing; OSError when the disk refuses.
     """
-    if path.suffix not in FORMATS:
-        raise RecsysError(f"{path.name}: write a file that ends in {' or '.join(FORMATS)}")
+    check(path)
     try:
         data = harmless_table(table).to_csv(index=False).encode() if path.suffix == ".csv" else table.to_parquet()
     except ImportError as error:

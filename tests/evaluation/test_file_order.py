@@ -69,16 +69,19 @@ def test_perls_hash_is_that_of_its_source():
 
 @pytest.mark.parametrize(("key", "name"), [(by_hash, "hash"), (by_id, "ascending"), (at_random, None)])
 def test_the_order_of_a_file_is_recognised(key, name):
-    found = of_file(world(key))
+    made = world(key)
+    found = of_file(made, Neighbours.of(made))
     assert (found.name if found else None) == name
 
 
 def test_once_drawn_no_order_is_left():
-    assert of_file(untied(world(by_hash), 0)) is None
+    made = untied(world(by_hash), 0)
+    assert of_file(made, Neighbours.of(made)) is None
 
 
 def test_without_ties_there_is_no_order_to_speak_of():
-    assert of_file(toys.cycle()) is None
+    made = toys.cycle()
+    assert of_file(made, Neighbours.of(made)) is None
 
 
 def test_the_sizes_of_the_tables_follow_from_the_films():

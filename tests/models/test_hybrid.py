@@ -154,22 +154,14 @@ def test_candidates_are_the_best_and_some_others_and_none_that_is_ruled_out(monk
     np.testing.assert_array_equal(ones, 1)
 
 
-def test_no_more_than_a_block_of_queries_is_scored_at_once(monkeypatch):
-    monkeypatch.setattr(hybrid, "AT_ONCE", 32)
+@pytest.mark.parametrize(("limit", "n", "blocks"), [("AT_ONCE", 32, (32, 32, 32, 4)), ("MOST", 20, (20,))])
+def test_of_many_people_few_are_asked_and_no_more_than_a_block_at_once(monkeypatch, limit, n, blocks):
+    monkeypatch.setattr(hybrid, limit, n)
     members = {"one": table(1)}
     valid = drawn(100, members, (1.0,))
     members["one"].blocks = ()
     standing(members).fit(TRAIN, valid)
-    assert members["one"].blocks == (32, 32, 32, 4)
-
-
-def test_few_people_are_asked_of_many(monkeypatch):
-    monkeypatch.setattr(hybrid, "MOST", 20)
-    members = {"one": table(1)}
-    valid = drawn(100, members, (1.0,))
-    members["one"].blocks = ()
-    standing(members).fit(TRAIN, valid)
-    assert members["one"].blocks == (20,)
+    assert members["one"].blocks == blocks
 
 
 def test_probabilities_are_a_softmax_over_the_listed():
