@@ -34,9 +34,9 @@ from recsys.models.base import Variant
 from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_encoder, check_heads, check_loss
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout
-from recsys.models.nn.transformer import Block, attention_by_layer
+from recsys.models.nn.transformer import Block, attention_by_layer, encode, layer_norm
 from recsys.training.batches import Batch, Draws, pad
-from recsys.training.config import at_least, between
+from recsys.training.config import added, at_least, between
 from recsys.training.loop import Schedule
 
 IGNORE_INDEX = -100  # in place of a target: no loss here
@@ -65,9 +65,16 @@ class Bert4RecConfig:
     negatives: int = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
     gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
     sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
+    prefixes: bool = added(False)  # half of the samples end before the newest item, after any of the others
+    widening: int = added(4)  # units of the feed-forward network per dimension of an embedding; 0: no such network
+    knows_order: bool = added(True)  # without: neither a relative position bias nor position embeddings
+    norms: bool = added(True)  # without: no layer normalisation anywhere
+    residual: bool = added(True)  # without: no residual connections
+    shared: bool = added(True)  # without: the output has item embeddings of its own
 
     def __post_init__(self) -> None:
-        check_encoder(self, layers=self.layers)
+        check_encoder(self)
+        at_least(0, layers=self.layers, widening=self.widening)
         at_least(2, length=self.length)  # one item and the [mask]
         check_heads(self.dim, self.heads)
         between(0, 1, mask_prob=self.mask_prob, last_item_mask_prob=self.last_item_mask_prob)
@@ -78,15 +85,25 @@ class Bert4RecModule(NeuralModule):
     """Item embeddings, position embeddings unless there is a relative bias, L bidirectional blocks, tied output."""
 
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
-        super().__init__(n_items, config.dim)
-        self.positions = None if config.relative_bias else nn.Embedding(config.length, config.dim)
-        self.norm = nn.LayerNorm(config.dim) if config.pre_norm else nn.Identity()
+        super().__init__(n_items, config.dim, config.shared)
+        with_positions = config.knows_order and not config.relative_bias
+        self.positions = nn.Embedding(config.length, config.dim) if with_positions else None
+        self.norm = layer_norm(config.dim, config.pre_norm and config.norms)
         self.dropout = Dropout(config.dropout if config.pre_norm else 0.0)  # the paper's has h⁰ = v + p as it is
         self.blocks = nn.ModuleList(
-            Block(config.dim, config.heads, config.dropout, config.pre_norm, relative_bias=config.relative_bias)
+            Block(
+                config.dim,
+                config.heads,
+                config.dropout,
+                config.pre_norm,
+                relative_bias=config.knows_order and config.relative_bias,
+                widening=config.widening,
+                norms=config.norms,
+                residual=config.residual,
+            )
             for _ in range(config.layers)
         )
-        self.last_norm = nn.LayerNorm(config.dim) if config.pre_norm else nn.Identity()
+        self.last_norm = layer_norm(config.dim, config.pre_norm and config.norms)
         self.project: nn.Module = nn.Identity()
         if config.projection:
             self.project = nn.Sequential(nn.Linear(config.dim, config.dim), nn.GELU())
@@ -94,10 +111,7 @@ class Bert4RecModule(NeuralModule):
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
-        x, attention_mask = self.embed(tokens)
-        for block in self.blocks[:-1]:
-            x = block(x, attention_mask)
-        return self.project(self.last_norm(self.blocks[-1](x, attention_mask, at)))
+        return self.project(self.last_norm(encode(self.blocks, *self.embed(tokens), at)))
 
     def embed(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Tokens (B, T) → the first block's input (B, T, D) and the attention mask (B, 1, 1, T), False at padding."""
@@ -115,14 +129,18 @@ class Bert4Rec(NeuralRecommender):
     Config: ClassVar[type] = Bert4RecConfig
     Module: ClassVar[type] = Bert4RecModule
     fills_blanks: bool = True
-    has_attention: bool = True
     config: Bert4RecConfig
     module: Bert4RecModule
+
+    def __init__(self, config: Bert4RecConfig | None = None, title: str = "") -> None:
+        super().__init__(config, title)
+        self.has_attention = self.config.layers > 0
 
     def initialise(self, module: Bert4RecModule, train: Dataset, seed: int) -> None:
         """PMI initialisation, unless it is switched off."""
         if self.config.pmi_init:
             initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
+        module.start_output()
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
         """The newest `length` - 1 items of a history and a [mask] after them, (T,)."""
@@ -159,7 +177,7 @@ class Bert4Rec(NeuralRecommender):
 
     def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
         """The Cloze task: mask items of the histories `rows` (B,), to be predicted from those left."""
-        sequences = self.sequences([histories[row] for row in rows], rows, draws)
+        sequences = self.sequences(histories, rows, draws)
         lengths = np.array([len(sequence) for sequence in sequences])
         tokens, targets = cloze(np.concatenate(sequences), lengths, rows, n_items, self.config, draws)
         masked = targets != IGNORE_INDEX  # (E,)
@@ -170,14 +188,8 @@ class Bert4Rec(NeuralRecommender):
         return Batch(*map(torch.from_numpy, arrays))
 
     def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
-        """At most `length` items of each history: the newest, or with `windows` in half of the samples older ones."""
-        length = self.config.length
-        ends = np.array([len(history) for history in histories])
-        if self.config.windows:
-            first = np.minimum(length, ends)
-            random_ends = first + draws.integers(Purpose.WINDOW, ends + 1 - first, rows)
-            ends = np.where(draws.uniform(Purpose.OLDER, rows) < 0.5, random_ends, ends)
-        return [history[max(0, end - length) : end] for history, end in zip(histories, ends, strict=True)]
+        """At most `length` items of each of the histories `rows` (B,): see `Draws.cut`."""
+        return draws.cut(histories, rows, self.config.length, self.config.windows, self.config.prefixes)
 
 
 class Purpose(IntEnum):
@@ -187,9 +199,7 @@ class Purpose(IntEnum):
     MASK_ONE = 1
     LAST_ITEM_ONLY = 2
     REPLACE_OR_KEEP = 3
-    RANDOM_ITEM = 4
-    WINDOW = 5
-    OLDER = 6
+    RANDOM_ITEM = 4  # 5 and 6: see `Draws.cut`
 
 
 def positions_of(lengths: np.ndarray) -> np.ndarray:

@@ -89,14 +89,19 @@ class NeuralRecommender(Recommender):
 
         Unless overridden: the newest `length` items of each are targets, each predicted from the items before it.
         """
-        inputs = [self.input_tokens(histories[row][:-1]) for row in rows]
-        targets = [histories[row][-self.config.length :].astype(np.int64) for row in rows]
+        sequences = self.sequences(histories, rows, draws)
+        inputs = [self.input_tokens(sequence[:-1]) for sequence in sequences]
+        targets = [sequence[-self.config.length :].astype(np.int64) for sequence in sequences]
         lengths = np.array([len(items) for items in targets])
         tokens = pad(np.concatenate(inputs), lengths, n_items)  # (B, T)
         picked = np.flatnonzero(np.arange(tokens.shape[1]) < lengths[:, None])
         return Batch(
             torch.from_numpy(tokens), None, torch.from_numpy(picked), torch.from_numpy(np.concatenate(targets))
         )
+
+    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
+        """What the samples are made of: the histories `rows` (B,), unless overridden."""
+        return [histories[row] for row in rows]
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
         """The newest `length` of: the start token and the items (T,) of a history. The last position predicts."""
@@ -236,7 +241,7 @@ class NeuralRecommender(Recommender):
 
 
 class NeuralModule(nn.Module):
-    """An encoder of token sequences whose output weights are its item embeddings (equation 7 of BERT4Rec).
+    """An encoder of token sequences whose output weights are its item embeddings (equation 7 of BERT4Rec) if `shared`.
 
     Tokens 0…I-1 are items, I is padding, I+1 is [mask] or, for models that read from left to right, the start of a
     history. Output weights are the first I rows, so that neither of the two can be recommended.
@@ -244,21 +249,28 @@ class NeuralModule(nn.Module):
 
     logits_are_products: ClassVar[bool] = True  # hidden · output + bias; False where `logits` computes something else
 
-    def __init__(self, n_items: int, dim: int) -> None:
+    def __init__(self, n_items: int, dim: int, shared: bool = True) -> None:
         super().__init__()
         self.n_items, self.padding, self.mask = n_items, n_items, n_items + 1
         self.start = self.mask
         self.items = nn.Embedding(n_items + 2, dim)
         self.bias = nn.Parameter(torch.zeros(n_items))
+        self.own_output = None if shared else nn.Embedding(n_items, dim)
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
         raise NotImplementedError
 
+    @torch.no_grad()
+    def start_output(self) -> None:
+        """Where it has output weights of its own, they start as the item embeddings do."""
+        if self.own_output is not None:
+            self.own_output.weight.copy_(self.items.weight[: self.n_items])
+
     @property
     def output(self) -> Tensor:
         """Output weights, (I, D)."""
-        return self.items.weight[: self.n_items]
+        return self.items.weight[: self.n_items] if self.own_output is None else self.own_output.weight
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden states (…, D) → a score for every item (…, I)."""

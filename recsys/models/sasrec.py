@@ -31,7 +31,8 @@ from recsys.models.base import Variant
 from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_encoder, check_heads, check_loss
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout
-from recsys.models.nn.transformer import Block, attention_by_layer
+from recsys.models.nn.transformer import Block, attention_by_layer, encode, layer_norm
+from recsys.training.batches import Draws
 from recsys.training.config import added, at_least
 from recsys.training.loop import Schedule
 
@@ -53,13 +54,19 @@ class SasRecConfig:
     negatives: int = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
     gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
     sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
-    widening: int = added(4)  # units of the feed-forward network per dimension of an embedding, the paper's 1
+    widening: int = added(4)  # units of the feed-forward network per dimension of an embedding, the paper's 1; 0: none
     relu: bool = added(False)  # ReLU in that network, as in the paper, instead of GELU
     item_bias: bool = added(True)  # a learnt number per item is added to its score; the paper has none
+    windows: bool = added(False)  # half of the samples of a history longer than `length` are a random stretch of it
+    prefixes: bool = added(False)  # half of the samples end before the newest item, after any of the others
+    knows_order: bool = added(True)  # without: neither a relative position bias nor position embeddings
+    norms: bool = added(True)  # without: no layer normalisation anywhere
+    residual: bool = added(True)  # without: no residual connections
+    shared: bool = added(True)  # without: the output has item embeddings of its own
 
     def __post_init__(self) -> None:
-        check_encoder(self, layers=self.layers)
-        at_least(1, widening=self.widening)
+        check_encoder(self)
+        at_least(0, layers=self.layers, widening=self.widening)
         check_heads(self.dim, self.heads)
         check_loss(self)
 
@@ -68,8 +75,9 @@ class SasRecModule(NeuralModule):
     """Item embeddings, position embeddings unless there is a relative bias, causal blocks, tied output."""
 
     def __init__(self, config: SasRecConfig, n_items: int) -> None:
-        super().__init__(n_items, config.dim)
-        self.positions = None if config.relative_bias else nn.Embedding(config.length, config.dim)
+        super().__init__(n_items, config.dim, config.shared)
+        with_positions = config.knows_order and not config.relative_bias
+        self.positions = nn.Embedding(config.length, config.dim) if with_positions else None
         self.dropout = Dropout(config.dropout)
         self.blocks = nn.ModuleList(
             Block(
@@ -78,22 +86,21 @@ class SasRecModule(NeuralModule):
                 config.dropout,
                 pre_norm=True,
                 causal=True,
-                relative_bias=config.relative_bias,
+                relative_bias=config.knows_order and config.relative_bias,
                 widening=config.widening,
                 relu=config.relu,
+                norms=config.norms,
+                residual=config.residual,
             )
             for _ in range(config.layers)
         )
-        self.last_norm = nn.LayerNorm(config.dim)
+        self.last_norm = layer_norm(config.dim, config.norms)
         self.bias.requires_grad_(config.item_bias)  # else it stays at zero
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
-        x = self.embed(tokens)
-        for block in self.blocks[:-1]:
-            x = block(x, None)
-        return self.last_norm(self.blocks[-1](x, None, at))
+        return self.last_norm(encode(self.blocks, self.embed(tokens), None, at))
 
     def embed(self, tokens: Tensor) -> Tensor:
         """Tokens (B, T) → the first block's input (B, T, D). Position embeddings count from the newest item."""
@@ -110,14 +117,22 @@ class SasRec(NeuralRecommender):
 
     Config: ClassVar[type] = SasRecConfig
     Module: ClassVar[type] = SasRecModule
-    has_attention: bool = True
     config: SasRecConfig
     module: SasRecModule
+
+    def __init__(self, config: SasRecConfig | None = None, title: str = "") -> None:
+        super().__init__(config, title)
+        self.has_attention = self.config.layers > 0
 
     def initialise(self, module: SasRecModule, train: Dataset, seed: int) -> None:
         """PMI initialisation, unless it is switched off."""
         if self.config.pmi_init:
             initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
+        module.start_output()
+
+    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
+        """At most `length` + 1 items of each of the histories `rows` (B,), of which the first is no target."""
+        return draws.cut(histories, rows, self.config.length + 1, self.config.windows, self.config.prefixes)
 
     @torch.inference_mode()
     def attention(self, tokens: np.ndarray) -> np.ndarray:

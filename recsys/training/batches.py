@@ -42,6 +42,9 @@ class Batch:
         return replace(self, **moved)
 
 
+END, OLDER = 5, 6  # what `Draws.cut` draws for; models number their own purposes
+
+
 @dataclass(frozen=True)
 class Draws:
     """Random numbers that depend on nothing but seed, epoch, sequence and position.
@@ -69,6 +72,21 @@ class Draws:
     ) -> np.ndarray:
         """int64 from 0 to below `high`, drawn as by `uniform`."""
         return (self.uniform(purpose, sequence, position) * high).astype(np.int64)
+
+    def cut(
+        self, histories: list[np.ndarray], rows: np.ndarray, length: int, windows: bool, prefixes: bool
+    ) -> list[np.ndarray]:
+        """At most `length` items of each of the histories `rows` (B,).
+
+        They are the newest, unless half of the samples are to be older ones. Those end anywhere: of `prefixes` two
+        items or more are left, of `windows` as many as would be without.
+        """
+        ends = np.array([len(histories[row]) for row in rows])
+        if windows or prefixes:
+            first = np.minimum(2 if prefixes else length, ends)
+            random_ends = first + self.integers(END, ends + 1 - first, rows)
+            ends = np.where(self.uniform(OLDER, rows) < 0.5, random_ends, ends)
+        return [histories[row][max(0, end - length) : end] for row, end in zip(rows, ends, strict=True)]
 
 
 def _mix(x: np.ndarray) -> np.ndarray:

@@ -44,8 +44,9 @@ class Block(nn.Module):
 
     `pre_norm` normalises the input of each part instead of the sum after it. `causal` restricts a position to itself
     and those before it; `relative_bias` adds a `RelativeBias`, in place of position embeddings. The feed-forward
-    network is `widening` times as wide as an embedding, with a GELU or a `relu`. Departure from the papers: dropout on
-    both outputs but not on attention weights, which the fused attention kernels never materialise.
+    network is `widening` times as wide as an embedding, with a GELU or a `relu`; at 0 there is none. For ablations,
+    `norms` and `residual` can be left out. Departure from the papers: dropout on both outputs but not on attention
+    weights, which the fused attention kernels never materialise.
     """
 
     def __init__(
@@ -58,13 +59,17 @@ class Block(nn.Module):
         relative_bias: bool = False,
         widening: int = 4,
         relu: bool = False,
+        norms: bool = True,
+        residual: bool = True,
     ) -> None:
         super().__init__()
-        self.heads, self.pre_norm, self.causal, self.relu = heads, pre_norm, causal, relu
+        self.heads, self.pre_norm, self.causal, self.relu, self.residual = heads, pre_norm, causal, relu, residual
         self.relative_bias = RelativeBias(heads, causal) if relative_bias else None
-        self.norm_attention, self.norm_forward = nn.LayerNorm(dim), nn.LayerNorm(dim)
+        self.norm_attention, self.norm_forward = layer_norm(dim, norms), layer_norm(dim, norms and widening > 0)
         self.qkv, self.out = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
-        self.forward_in, self.forward_out = nn.Linear(dim, widening * dim), nn.Linear(widening * dim, dim)
+        if widening:
+            self.forward_in, self.forward_out = nn.Linear(dim, widening * dim), nn.Linear(widening * dim, dim)
+        self.widening = widening
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, attention_mask: Tensor | None, at: Tensor | None = None) -> Tensor:
@@ -74,10 +79,15 @@ class Block(nn.Module):
         no others.
         """
         if self.pre_norm:
-            x = gather_positions(x, at) + self.dropout(self.attend(self.norm_attention(x), attention_mask, at))
-            return x + self.dropout(self.feed_forward(self.norm_forward(x)))
-        x = self.norm_attention(gather_positions(x, at) + self.dropout(self.attend(x, attention_mask, at)))
-        return self.norm_forward(x + self.dropout(self.feed_forward(x)))
+            x = self.add(gather_positions(x, at), self.attend(self.norm_attention(x), attention_mask, at))
+            return self.add(x, self.feed_forward(self.norm_forward(x))) if self.widening else x
+        x = self.norm_attention(self.add(gather_positions(x, at), self.attend(x, attention_mask, at)))
+        return self.norm_forward(self.add(x, self.feed_forward(x))) if self.widening else x
+
+    def add(self, x: Tensor, part: Tensor) -> Tensor:
+        """x + Dropout(part), both (B, T, D); without the residual connection Dropout(part) alone."""
+        part = self.dropout(part)
+        return x + part if self.residual else part
 
     def attend(self, x: Tensor, attention_mask: Tensor | None, at: Tensor | None) -> Tensor:
         """Multi-head self-attention with queries at the positions `at` only, (B, T, D) → (B, Q, D)."""
@@ -133,6 +143,18 @@ class Block(nn.Module):
         """Two linear maps with a GELU or a ReLU between, (B, T, D) → (B, T, D)."""
         x = self.forward_in(x)
         return self.forward_out(F.relu(x) if self.relu else F.gelu(x))
+
+
+def layer_norm(dim: int, wanted: bool = True) -> nn.Module:
+    """A LayerNorm, or what changes nothing."""
+    return nn.LayerNorm(dim) if wanted else nn.Identity()
+
+
+def encode(blocks: nn.ModuleList, x: Tensor, attention_mask: Tensor | None, at: Tensor | None) -> Tensor:
+    """x (B, T, D) through L stacked blocks, L ≥ 0; with `at` (B, Q) the last gives those positions only, (B, Q, D)."""
+    for block in blocks[:-1]:
+        x = block(x, attention_mask)
+    return blocks[-1](x, attention_mask, at) if len(blocks) else gather_positions(x, at)
 
 
 def attention_by_layer(blocks: Iterable[Any], x: Tensor, attention_mask: Tensor | None) -> Tensor:

@@ -1,0 +1,109 @@
+"""Parts that BERT4Rec and SASRec can be built without, and other cuts of their histories."""
+
+import numpy as np
+import pytest
+import torch
+
+from recsys.data.schema import Queries
+from recsys.models import registry
+from recsys.models.nn.transformer import Block
+from recsys.training.batches import Draws
+from recsys.training.run import Run
+from tests import toys
+from tests.models.configs import changed
+
+N_ITEMS = 30
+BOTH = pytest.mark.parametrize("variant", ["bert4rec", "sasrec-softmax"])
+
+
+def untrained(variant, **settings):
+    found = registry.get(variant)
+    model = found.model(changed(found.preset(""), **{"dim": 16, "length": 10, "init": 0.5} | settings))
+    torch.manual_seed(0)
+    model.module = model.build(N_ITEMS).eval()
+    return model
+
+
+def scores(model, *history):
+    return model.score(Queries([np.array(history)]))[0]
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("pre_norm", [True, False])
+def test_each_part_of_a_block_can_be_left_out(pre_norm):
+    x = torch.randn(2, 6, 8)
+
+    def block(**without):
+        torch.manual_seed(0)
+        return Block(8, 2, dropout=0.0, pre_norm=pre_norm, norms=False, **without).eval()
+
+    attention_only = block(widening=0)
+    mixed = attention_only.attend(x, None, None)
+    torch.testing.assert_close(attention_only(x, None), x + mixed)
+    torch.testing.assert_close(block(widening=0, residual=False)(x, None), mixed)
+    whole = block(residual=False)
+    torch.testing.assert_close(whole(x, None), whole.feed_forward(whole.attend(x, None, None)))
+
+
+@BOTH
+@pytest.mark.parametrize("without", ["norms", "residual"])
+def test_what_is_left_out_is_left_out_of_every_block(variant, without):
+    for kept in (True, False):
+        module = untrained(variant, **{without: kept}).module
+        norms = [part for part in module.modules() if isinstance(part, torch.nn.LayerNorm)]
+        assert bool(norms) is (kept or without != "norms")
+        assert all(block.residual is (kept or without != "residual") for block in module.blocks)
+
+
+@BOTH
+@pytest.mark.parametrize("relative_bias", [True, False])
+def test_without_order_older_items_can_change_places(variant, relative_bias):
+    for knows_order in (True, False):
+        model = untrained(variant, knows_order=knows_order, relative_bias=relative_bias, layers=1)
+        same = np.allclose(scores(model, 4, 8, 15), scores(model, 8, 4, 15), atol=1e-4)
+        assert same is not knows_order
+
+
+def test_without_blocks_sasrec_knows_the_last_item_and_bert4rec_nothing():
+    sasrec, bert4rec = untrained("sasrec-softmax", layers=0), untrained("bert4rec", layers=0)
+    np.testing.assert_allclose(scores(sasrec, 4, 8), scores(sasrec, 15, 8), atol=1e-5)
+    assert not np.allclose(scores(sasrec, 4, 8), scores(sasrec, 8, 4), atol=1e-2)
+    np.testing.assert_allclose(scores(bert4rec, 4, 8), scores(bert4rec, 8, 4), atol=1e-5)
+    assert not sasrec.has_attention
+    assert not bert4rec.has_attention
+
+
+@BOTH
+def test_an_output_of_its_own_starts_like_the_embeddings_and_learns_apart(variant):
+    found, data = registry.get(variant), toys.cycle(n_items=20, n_users=60, length=10)
+    settings = {"dim": 16, "length": 10, "epochs": 2, "batch_size": 16, "lr": 5e-3, "warmup_steps": 2}
+    model = found.model(changed(found.preset(""), shared=False, **settings))
+    model.module = model.build(20)
+    model.initialise(model.module, data, seed=0)
+    torch.testing.assert_close(model.module.output, model.module.items.weight[:20])
+    model.fit(data, run=Run(device="cpu"))
+    assert not torch.allclose(model.module.output, model.module.items.weight[:20], atol=0.001)
+    hidden = model.module(torch.tensor([[4, 8]]))[0]
+    torch.testing.assert_close(
+        model.module.logits(hidden), hidden @ model.module.own_output.weight.T + model.module.bias
+    )
+
+
+@BOTH
+@pytest.mark.parametrize(("cut", "shortest"), [("windows", 10), ("prefixes", 2)])
+def test_half_of_the_samples_end_before_the_newest_item(variant, cut, shortest):
+    model = untrained(variant, **{cut: True})
+    longest = 10 + (variant == "sasrec-softmax")  # whose first item is no target
+    shortest = longest if cut == "windows" else shortest
+    samples = model.sequences([np.arange(50)] * 2000, np.arange(2000), Draws(0, 0))
+    assert np.mean([sample[-1] == 49 for sample in samples]) == pytest.approx(0.5, abs=0.05)
+    assert {len(sample) for sample in samples} == set(range(shortest, longest + 1))
+    assert {sample[-1] for sample in samples} == set(range(shortest - 1, 50))
+    assert all((np.diff(sample) == 1).all() for sample in samples)
+
+
+@BOTH
+def test_a_short_history_is_no_shorter_with_windows(variant):
+    model = untrained(variant, windows=True)
+    for epoch in range(20):
+        assert len(model.sequences([np.arange(7)], np.array([0]), Draws(0, epoch))[0]) == 7
