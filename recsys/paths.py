@@ -95,6 +95,11 @@ def studies(root: Path) -> Path:
     return root / "results" / "studies"
 
 
+def trial(dataset: str, protocol: str, name: str) -> Path:
+    """What one training of a study left on this machine."""
+    return home() / "trials" / dataset / protocol / name
+
+
 def shipped_film_map(dataset: str, variant: str) -> Path:
     """Where each film of a data set lies on a recommender's t-SNE map, fp16, that comes with the project."""
     return ASSETS / "maps" / dataset / f"{variant}.safetensors"

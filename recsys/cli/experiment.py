@@ -1,15 +1,17 @@
 """`python -m recsys experiment NAME`: a study or a published table, made from nothing by one command.
 
-An experiment is a file of this package with `read(arguments)`, as a command is.
+An experiment is a file of this package with `read(arguments)`, as a command is, or a plan of `recsys.studies`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Literal, Protocol
+from typing import Protocol
 
-from recsys.cli import flags
+from recsys.cli import flags, study
+from recsys.cli.choices import ExperimentName
 from recsys.cli.flags import conf
+from recsys.studies.catalogue import PLANS
 
 
 @dataclass(frozen=True)
@@ -17,8 +19,8 @@ class Experiment:
     """Make a study or a published table. The flags depend on which: --help after its name lists them."""
 
     # thesis: BERT4Rec on ML-1M and ML-20M, ranked among 100 films drawn by popularity
-    # ties: what the order of the ratings file within a second gives away
-    name: conf.Positional[Literal["thesis", "ties"]]
+    # ties: what the order of the ratings file within a second gives away; the others: one thing changed at a time
+    name: conf.Positional[ExperimentName]
 
 
 class Runs(Protocol):
@@ -31,5 +33,7 @@ class Runs(Protocol):
 def read(arguments: Sequence[str]) -> Runs:
     """The options of the experiment that the first argument names."""
     name = flags.read(Experiment, "experiment", arguments[:1]).name
+    if name in PLANS:
+        return study.read(arguments)
     options: Runs = import_module(f"recsys.cli.{name}").read(arguments[1:])
     return options

@@ -1,0 +1,45 @@
+"""`python -m recsys experiment NAME`, for the studies of `recsys.studies`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recsys.cli import flags
+from recsys.cli.choices import ProtocolName
+from recsys.cli.flags import conf
+
+
+@dataclass(frozen=True)
+class Study:
+    """Train what a study compares, and write its table; what is on disk is not done again.
+
+    The same command in several processes, here or on machines that share RECSYS_HOME, shares the work.
+    """
+
+    name: conf.Positional[str]  # which one
+    dataset: str = "ml-100k"  # data set, on this machine
+    protocol: ProtocolName = "full"  # what is measured
+    seeds: int = 1  # trainings of the usual settings and of both ends; all else is trained once
+    as_it_is: flags.Flag = False  # train nothing, write what is on disk
+    ship: flags.Flag = False  # copy the study into assets/
+
+    def run(self) -> int:
+        """Train, write and print the answer."""
+        from recsys.data import movielens
+        from recsys.evaluation import protocols
+        from recsys.progress import Terminal
+        from recsys.studies import make
+        from recsys.studies.catalogue import PLANS
+
+        plan, dataset, protocol = PLANS[self.name], movielens.load(self.dataset), protocols.get(self.protocol)
+        if not self.as_it_is:
+            with Terminal() as report:
+                make.train(plan, dataset, protocol, range(self.seeds), report)
+        document = make.study(plan, dataset, protocol, range(self.seeds))
+        path = make.write(self.name, self.dataset, document, self.ship)
+        print(f"{document['answer']}\nkept in {path}")
+        return 0
+
+
+def read(arguments: Sequence[str]) -> Study:
+    """The options of `experiment NAME`; the name comes first."""
+    return flags.read(Study, "experiment", arguments)

@@ -1,0 +1,52 @@
+"""Studies that leave parts of a network out, or give it more of them. Loads no torch."""
+
+from recsys.studies.plans import DIFFERENCES, Changes, Plan, Point, gains_and_losses
+
+USUAL = "as it is"
+LEFT_OUT: Changes = {
+    "position embeddings instead of a relative bias": {"relative_bias": False},
+    "no order at all": {"knows_order": False},
+    "no feed-forward network": {"widening": 0},
+    "no layer normalisation": {"norms": False},
+    "no residual connections": {"residual": False},
+    "no dropout": {"dropout": 0.0},
+    "an output with embeddings of its own": {"shared": False},
+    "random start instead of PMI": {"pmi_init": False},
+}
+
+
+def depths_and_heads(depths: tuple[int, ...], heads: tuple[int, ...]) -> Changes:
+    """Numbers of blocks and of attention heads."""
+    named = {0: "no blocks", 1: "1 block"}
+    blocks: Changes = {named.get(depth, f"{depth} blocks"): {"layers": depth} for depth in depths}
+    return blocks | {f"{n} head{'s' if n > 1 else ''}": {"heads": n} for n in heads}
+
+
+def ablation(title: str, variant: str, more: Changes) -> tuple[Point, ...]:
+    """A recommender as it is, without each of its parts, and with `more` settings."""
+    changes: Changes = {USUAL: {}, **LEFT_OUT, **more}
+    return tuple(Point(title, name, variant, change) for name, change in changes.items())
+
+
+ABLATIONS = {
+    "ablation-bert4rec": Plan(
+        "BERT4Rec without its parts",
+        "What does each part of BERT4Rec bring? Each row changes one thing of a network with two blocks and two heads.",
+        "BERT4Rec's ablation on MovieLens 1M loses most without position embeddings, less without layer "
+        "normalisation, residual connections, dropout or the feed-forward network, and gains with depth.",
+        "What is changed",
+        ablation("BERT4Rec", "bert4rec", depths_and_heads((0, 1, 3, 4), (1, 4, 8))),
+        gains_and_losses,
+        DIFFERENCES,
+    ),
+    "ablation-sasrec": Plan(
+        "SASRec without its parts",
+        "What does each part of SASRec bring? Each row changes one thing of a network with two blocks and two heads.",
+        "SASRec's ablation on MovieLens 1M loses most with an output of its own and without blocks, less without "
+        "residual connections, little without position embeddings or dropout, and nothing with a single head.",
+        "What is changed",
+        ablation("SASRec", "sasrec-softmax", depths_and_heads((0, 1, 3), (1, 4))),
+        gains_and_losses,
+        DIFFERENCES,
+    ),
+}

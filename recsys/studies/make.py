@@ -1,0 +1,188 @@
+"""From a plan to a study: train what is missing, and write the table that the Evaluation page draws.
+
+Shapes: S seeds, B queries.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recsys import files, machine, paths
+from recsys.data.schema import Dataset
+from recsys.errors import RecsysError
+from recsys.evaluation.protocols import Protocol
+from recsys.evaluation.significance import bootstrap
+from recsys.progress import Report, ignore
+from recsys.ranking.metrics import values
+from recsys.studies import trials
+from recsys.studies.plans import Plan, Point
+from recsys.studies.trials import Outcome, Trial
+
+METRIC = "ndcg@10"
+PAUSE = 5.0  # seconds between two looks at a trial that another process is at
+COLUMNS = {
+    "recommender": "Recommender",
+    "setting": "",  # the plan's
+    "seeds": "Seeds",
+    "valid": "Validation NDCG@10",
+    "ndcg": "NDCG@10",
+    "low": "95 % from",
+    "high": "to",
+    "hr": "HR@10",
+    "change": "Change",
+    "change_low": "Change, 95 % from",
+    "change_high": "to (change)",
+}
+WORDS = {"recommender", "setting", "seeds"}
+
+
+def train(
+    plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] = (0,), report: Report = ignore
+) -> None:
+    """Train and measure every trial of a plan that is not on disk yet; the first seed of all of them comes first.
+
+    Trials that another process is at are waited for. Raises ConfigError, TrainingError, DeviceError.
+    """
+    waiting = list(all_trials(plan, dataset.name, seeds))
+    total = len(waiting)
+    while waiting:
+        left = []
+        for number, trial in enumerate(waiting, total - len(waiting) + 1):
+            if trials.read(trial, dataset, protocol):
+                continue
+            report({"stage": "note", "text": f"{number} of {total}: {_said(trial)}"})
+            if trials.measure(trial, dataset, protocol, report) is None:
+                left.append(trial)
+        waiting = left
+        if waiting:
+            time.sleep(PAUSE)
+
+
+def all_trials(plan: Plan, dataset: str, seeds: Sequence[int]) -> Iterator[Trial]:
+    """What a plan trains: everything with the first seed, then what is `often` trained with the others."""
+    for seed in seeds:
+        for point in plan.points:
+            if seed == seeds[0] or often(point, plan, dataset):
+                yield Trial(point.variant, point.changes, seed)
+
+
+def often(point: Point, plan: Plan, dataset: str) -> bool:
+    """Whether a row deserves several seeds: the usual settings, and both ends of a row of numbers."""
+    own = [other.setting for other in plan.points if other.recommender == point.recommender]
+    is_end = not isinstance(point.setting, str) and point.setting in (own[0], own[-1])
+    return is_end or _is_usual(point, dataset)
+
+
+def study(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] = (0,)) -> dict[str, Any]:
+    """The document of `evaluation.studies`, of the rows that have been measured. Raises RecsysError where none has."""
+    table = _table(plan, dataset, protocol, seeds)
+    if table.empty:
+        raise RecsysError(f"nothing of “{plan.title}” has been measured on {dataset.name} yet")
+    named = COLUMNS | {"setting": plan.setting}
+    return {
+        "title": f"{plan.title} · {dataset.name}",
+        "question": plan.question,
+        "answer": f"{plan.papers} {plan.seen(table)}",
+        "how": _how(plan, dataset, protocol, table),
+        "columns": [
+            {"name": name, "title": title, **({} if name in WORDS else {"digits": 4})} for name, title in named.items()
+        ],
+        "rows": [[_plain(value) for value in row] for row in table.itertuples(index=False)],
+        "chart": dict(plan.chart),
+    }
+
+
+def write(name: str, dataset: str, document: dict[str, Any], ship: bool = False) -> Path:
+    """Keep a study in the home folder (`ship`: in assets/ too); returns the file of the home folder."""
+    data = json.dumps(document, indent=1, ensure_ascii=False).encode()
+    for root in (paths.home(), *([paths.ASSETS] if ship else [])):
+        files.write(paths.studies(root) / f"{name}-{dataset}.json", data)
+    return paths.studies(paths.home()) / f"{name}-{dataset}.json"
+
+
+def _table(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]) -> pd.DataFrame:
+    """A row for each point that has been measured, with COLUMNS."""
+    found = {number: _outcomes(point, dataset, protocol, seeds) for number, point in enumerate(plan.points)}
+    usual = {
+        point.recommender: found[number]
+        for number, point in enumerate(plan.points)
+        if found[number] and _is_usual(point, dataset.name)
+    }
+    rows = [
+        _row(point, found[number], [] if _is_usual(point, dataset.name) else usual.get(point.recommender, []))
+        for number, point in enumerate(plan.points)
+        if found[number]
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]) -> list[Outcome]:
+    """What is on disk of a point, seed by seed."""
+    wanted = [Trial(point.variant, point.changes, seed) for seed in seeds]
+    return [outcome for trial in wanted if (outcome := trials.read(trial, dataset, protocol))]
+
+
+def _row(point: Point, found: list[Outcome], usual: list[Outcome]) -> dict[str, Any]:
+    """The figures of a point, means over its seeds; `change`: against the usual settings, the same people."""
+    own = _each(found, METRIC)
+    (low, high) = bootstrap(own[:, None])
+    row = {
+        "recommender": point.recommender,
+        "setting": point.setting,
+        "seeds": len(found),
+        "valid": np.mean([outcome.valid.get(METRIC, np.nan) for outcome in found]),
+        "ndcg": own.mean(),
+        "low": low[0],
+        "high": high[0],
+        "hr": _each(found, "hr@10").mean(),
+    }
+    if usual:
+        difference = own - _each(usual, METRIC)
+        (low, high) = bootstrap(difference[:, None])
+        row |= {"change": difference.mean(), "change_low": low[0], "change_high": high[0]}
+    return row
+
+
+def _each(found: list[Outcome], metric: str) -> np.ndarray:
+    """(B,) a metric of each person, the mean over seeds."""
+    return values(np.stack([outcome.ranks for outcome in found]), metric).mean(0)
+
+
+def _is_usual(point: Point, dataset: str) -> bool:
+    """Whether a point has the settings that a recommender is trained with elsewhere.
+
+    Where rows of one recommender are different variants, none of them is.
+    """
+    return Trial(point.variant, point.changes).config(dataset) == Trial(point.variant).config(dataset)
+
+
+def _how(plan: Plan, dataset: Dataset, protocol: Protocol, table: pd.DataFrame) -> str:
+    """How it was measured, and when."""
+    seeds = sorted(set(table["seeds"]))
+    trained = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else f"{seeds[0]} seed{'s' if seeds[0] > 1 else ''}"
+    here = machine.describe()
+    return (
+        f"{dataset.name}, protocol “{protocol.title}”, test NDCG@10, {trained} a row; early stopping on validation. "
+        "Intervals are over people (bootstrap); a change is paired by person with the usual settings. "
+        f"{here['cpu']}, {here['date'][:10]}, commit {here['commit'] or 'unknown'}."
+    )
+
+
+def _said(trial: Trial) -> str:
+    changes = ", ".join(f"{name} {value}" for name, value in trial.changes.items()) or "usual settings"
+    return f"{trial.variant}, {changes}, seed {trial.seed}"
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON has it: numbers rounded to six digits, nothing for what is not there."""
+    if isinstance(value, str):
+        return value
+    number = float(value)
+    if np.isnan(number):
+        return None
+    return int(number) if number.is_integer() and abs(number) >= 1 else round(number, 6)

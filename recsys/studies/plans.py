@@ -1,0 +1,72 @@
+"""What a study trains, asks and says. Loads no torch."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+Changes = dict[str, Mapping[str, Any]]  # a name for people → what differs from the preset
+
+LINES = {"kind": "line", "x": "setting", "y": "ndcg", "by": "recommender"}
+DIFFERENCES = {"kind": "rows", "x": "setting", "y": "change", "low": "change_low", "high": "change_high"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One row of a study: a variant with some settings changed."""
+
+    recommender: str  # for people; rows of the same one are compared with its usual settings
+    setting: str | float  # what it is called, or the value that was set
+    variant: str
+    changes: Mapping[str, Any] = field(default_factory=dict)  # of the preset; nothing: the usual settings
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study as it is planned: the rows, and the words around them."""
+
+    title: str
+    question: str
+    papers: str  # a sentence: what the papers say
+    setting: str  # title of the column of settings
+    points: tuple[Point, ...]
+    seen: Callable[[pd.DataFrame], str]  # the finished table → a sentence: what we see
+    chart: Mapping[str, Any]  # as in `evaluation.studies`
+
+
+def best_and_worst(table: pd.DataFrame) -> str:
+    """For each recommender of a table the settings with the highest and the lowest NDCG@10."""
+    parts = []
+    for name, own in table.groupby("recommender", sort=False):
+        high, low = own.loc[own["ndcg"].idxmax()], own.loc[own["ndcg"].idxmin()]
+        parts.append(f"{name} {_named(high)}, lowest {_named(low)}")
+    return f"Here the highest NDCG@10 is that of {'; '.join(parts)}."
+
+
+def gains_and_losses(table: pd.DataFrame) -> str:
+    """Which rows differ from the usual settings by more than the interval over people."""
+    others = table[table["change"].notna()]
+    worse = others[others["change_high"] < 0].sort_values("change")
+    better = others[others["change_low"] > 0].sort_values("change", ascending=False)
+    if worse.empty and better.empty:
+        return f"Here none of the {len(others)} changes moves NDCG@10 by more than the interval over people."
+    said = [_listed(part, way) for part, way in ((worse, "lower"), (better, "raise")) if len(part)]
+    return f"Here, of {len(others)} changes, {' and '.join(said)} NDCG@10 by more than the interval over people."
+
+
+def sweep(recommender: str, variant: str, setting: str, values: Sequence[float]) -> tuple[Point, ...]:
+    """One recommender with one setting at several values."""
+    return tuple(Point(recommender, value, variant, {setting: value}) for value in values)
+
+
+def _named(row: pd.Series) -> str:
+    """`.1234 at 64`."""
+    return f"{row['ndcg']:.4f} at {row['setting']}".replace("0.", ".", 1)
+
+
+def _listed(part: pd.DataFrame, way: str) -> str:
+    """`3 lower (most of all: no residual connections, -.0123)`."""
+    first = part.iloc[0]
+    change = f"{first['change']:+.4f}".replace("0.", ".", 1).replace("-", "−")
+    return f"{len(part)} {way} (most of all “{first['setting']}”, {change})"

@@ -1,0 +1,132 @@
+"""A trial: a recommender with some settings changed, trained and measured once. Its ranks are kept, not its weights.
+
+Under the home folder, `trials/<data set>/<protocol>/<variant>-<hash of settings and seed>/trial.json`:
+{"variant", "config", "seed", "dataset", "protocol", "fingerprint", "valid": {metric: value of the best epoch},
+ "ranks": [rank of each hidden item], "training": `TrainingSummary.notes`, "run": `machine.describe`}
+Several processes may share the work: a trial that another one is at is left to it. Shapes: B queries.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recsys import files, machine, paths, store
+from recsys.data.schema import Dataset
+from recsys.evaluation.protocols import Protocol
+from recsys.evaluation.rank_held_out import ranks
+from recsys.models import registry
+from recsys.models.base import ConfigError, Recommender, config_to_dict
+from recsys.progress import Report, ignore
+from recsys.training import resume
+from recsys.training.run import Run
+
+FILE = "trial.json"
+LOCK = "trial.lock"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is trained: a variant with its preset for a data set and some `changes`, which may be of its schedule."""
+
+    variant: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+
+    def config(self, dataset: str) -> Any:
+        """The settings; raises ConfigError for those that do not exist or cannot work."""
+        return changed(registry.get(self.variant).preset(dataset), self.changes)
+
+    def folder(self, dataset: str, protocol: str) -> Path:
+        """Where it is kept. Trials of the same settings share a folder, whichever study wants them."""
+        settings = json.dumps([config_to_dict(self.config(dataset)), self.seed], sort_keys=True)
+        return paths.trial(dataset, protocol, f"{self.variant}-{files.sha256(settings.encode())[:16]}")
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of a trial."""
+
+    ranks: np.ndarray  # (B,) of the hidden test items
+    valid: dict[str, float]  # metrics of the best epoch on validation
+    training: dict[str, Any]  # see `TrainingSummary.notes`
+
+
+def changed(config: Any, changes: Mapping[str, Any]) -> Any:
+    """A config with other settings; those of its schedule may stand beside the others. Raises ConfigError."""
+    within = {setting.name for setting in fields(config.schedule)} if hasattr(config, "schedule") else set()
+    if unknown := changes.keys() - within - {setting.name for setting in fields(config)}:
+        raise ConfigError(f"{type(config).__name__} has no setting {min(unknown)}")
+    own = {name: value for name, value in changes.items() if name not in within}
+    of_schedule = {name: value for name, value in changes.items() if name in within}
+    return replace(config, **own, **({"schedule": replace(config.schedule, **of_schedule)} if of_schedule else {}))
+
+
+def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
+    """What is on disk of a trial on this very data; None where there is nothing, or nothing whole."""
+    with suppress(OSError, files.DamagedFileError):
+        document = files.read_sealed(trial.folder(dataset.name, protocol.name) / FILE)
+        if document["fingerprint"] == dataset.fingerprint:
+            return Outcome(np.array(document["ranks"]), document["valid"], document["training"])
+    return None
+
+
+def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report = ignore) -> Outcome | None:
+    """Train, rank the hidden items and keep the outcome; None where another process is at it.
+
+    What is on disk is not done again, neither a finished trial nor a checkpoint of `train` with the very settings, and
+    a training that was cut off goes on. Raises ConfigError, TrainingError, DeviceError.
+    """
+    folder = trial.folder(dataset.name, protocol.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    with files.try_locked(folder / LOCK) as alone:
+        if not alone:
+            return None
+        if found := read(trial, dataset, protocol):
+            return found
+        split = protocol.split(dataset, trial.seed)
+        model, training = _trained(trial, dataset, protocol) or _train(trial, dataset, protocol, folder, report)
+        found = Outcome(ranks(model, split.test, protocol, dataset, report), training.get("validation", {}), training)
+        files.write(folder / FILE, files.seal(_document(trial, found, dataset, protocol)))
+        resume.clear(folder)
+        return found
+
+
+def _trained(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Recommender, dict[str, Any]] | None:
+    """The model that `train` has made with these settings and this seed, if there is one, and the notes on it."""
+    folder = store.find(trial.variant, dataset.name, trial.seed, protocol.splitting)
+    with suppress(store.StoreError, OSError, files.DamagedFileError):
+        if folder and files.read_sealed(folder / store.META)["config"] == config_to_dict(trial.config(dataset.name)):
+            model = store.load(folder, dataset, protocol.splitting, measuring=True)
+            return None if model.also else (model, files.read_sealed(folder / store.META)["notes"])
+    return None
+
+
+def _train(
+    trial: Trial, dataset: Dataset, protocol: Protocol, folder: Path, report: Report
+) -> tuple[Recommender, dict[str, Any]]:
+    """A model trained with the settings of a trial, and the notes on it."""
+    split = protocol.split(dataset, trial.seed)
+    model = registry.get(trial.variant).model(trial.config(dataset.name))
+    model.fit(split.train, split.valid, Run(seed=trial.seed, folder=folder, resume=True, report=report))
+    return model, model.training_summary.notes() if model.training_summary else {}
+
+
+def _document(trial: Trial, found: Outcome, dataset: Dataset, protocol: Protocol) -> dict[str, Any]:
+    """What is written."""
+    return {
+        "variant": trial.variant,
+        "config": config_to_dict(trial.config(dataset.name)),
+        "seed": trial.seed,
+        "dataset": dataset.name,
+        "protocol": protocol.name,
+        "fingerprint": dataset.fingerprint,
+        "valid": found.valid,
+        "ranks": found.ranks.tolist(),
+        "training": found.training,
+        "run": machine.describe(),
+    }
