@@ -10,8 +10,9 @@
   "rows": [["BERT4Rec", 0.157], …],                    text, numbers or null, as many as there are columns
   "chart": {"kind": "line", "x": "share", "y": "ndcg", "by": "model", "low": "from", "high": "to", "log": ["x"]}
 }
-chart: optional; kind "line", "bar" or "scatter"; x, y, by, low and high name columns. by, low and high are optional:
-each value of `by` gets its line, group of bars or colour, whiskers go from low to high. log: the logarithmic axes.
+chart: optional; kind "line", "bar", "scatter" or "rows"; x, y, by, low and high name columns. by, low and high are
+optional: each value of `by` gets its line, group of bars or colour, whiskers go from low to high. log: the logarithmic
+axes. In "rows" each x is a row with its name, and y is drawn from left to right: for names that are long.
 y, low and high must be numbers; x too for "scatter". Loads neither torch nor Streamlit.
 """
 
@@ -28,7 +29,7 @@ import pandas as pd
 from recsys import paths
 from recsys.errors import RecsysError
 
-KINDS = ("line", "bar", "scatter")
+KINDS = ("line", "bar", "scatter", "rows")
 
 
 class StudyError(RecsysError):

@@ -9,7 +9,8 @@ import pandas as pd
 Changes = dict[str, Mapping[str, Any]]  # a name for people → what differs from the preset
 
 LINES = {"kind": "line", "x": "setting", "y": "ndcg", "by": "recommender"}
-DIFFERENCES = {"kind": "rows", "x": "setting", "y": "change", "low": "change_low", "high": "change_high"}
+FIGURES = {"kind": "rows", "x": "setting", "y": "ndcg", "by": "recommender", "low": "low", "high": "high"}
+DIFFERENCES = FIGURES | {"y": "change", "low": "change_low", "high": "change_high"}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,16 @@
 """Studies in which one setting takes several values. Loads no torch."""
 
-from recsys.studies.plans import LINES, Changes, Plan, Point, best_and_worst, gains_and_losses, sweep
+from recsys.studies.plans import (
+    DIFFERENCES,
+    FIGURES,
+    LINES,
+    Changes,
+    Plan,
+    Point,
+    best_and_worst,
+    gains_and_losses,
+    sweep,
+)
 
 WIDTHS = (16, 32, 64, 128, 256)
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -23,7 +33,6 @@ CUTS: Changes = {
     "windows over older items": {"windows": True},
     "prefixes of the history": {"prefixes": True},
 }
-BARS = {"kind": "bar", "x": "setting", "y": "ndcg", "by": "recommender"}
 
 SWEEPS = {
     "width": Plan(
@@ -78,7 +87,7 @@ SWEEPS = {
             *(Point("BERT4Rec", name, "bert4rec", changes) for name, changes in LOSSES.items()),
         ),
         best_and_worst,
-        BARS,
+        FIGURES,
     ),
     "masking": Plan(
         "What takes the place of a hidden film",
@@ -89,7 +98,7 @@ SWEEPS = {
         "Rule",
         tuple(Point("BERT4Rec", name, "bert4rec", changes) for name, changes in MASKING.items()),
         gains_and_losses,
-        BARS,
+        DIFFERENCES,
     ),
     "augmentation": Plan(
         "Older films as targets",
@@ -104,6 +113,6 @@ SWEEPS = {
             for name, changes in CUTS.items()
         ),
         gains_and_losses,
-        BARS,
+        DIFFERENCES,
     ),
 }

@@ -7,7 +7,9 @@ from recsys.cli.main import main
 from recsys.data import movielens, prepared
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
-from recsys.evaluation import ties
+from recsys.evaluation import studies, ties
+from recsys.studies.catalogue import PLANS
+from recsys.studies.plans import FIGURES, Plan, Point, best_and_worst
 from tests import toys
 from tests.evaluation.test_file_order import by_id, world
 
@@ -112,3 +114,21 @@ def test_the_order_within_a_second_is_told_and_kept(capsys, home):
     assert ties.read("toy", pytest.fail)["order"] == "ascending"
     assert main(["experiment", "ties", "--dataset", "ml-1m"]) == 1
     assert "data get ml-1m" in capsys.readouterr().err
+
+
+def test_a_study_is_trained_once_and_written_from_what_is_there(fetched, capsys, monkeypatch):
+    prepared.save(replace(toys.cycle(n_items=30, n_users=40, length=8), name="ml-100k"), {})
+    small = {"dim": 8, "length": 6, "epochs": 1, "batch_size": 64}
+    points = (Point("GRU4Rec", "usual", "gru4rec-ce", small), Point("GRU4Rec", "LSTM", "lstm", small))
+    plan = Plan("Cells", "Which cell?", "Papers say so.", "Cell", points, best_and_worst, FIGURES)
+    monkeypatch.setitem(PLANS, "width", plan)
+    assert main(["experiment", "width", "--as-it-is"]) == 1
+    assert "nothing of “Cells” has been measured on ml-100k yet" in capsys.readouterr().err
+    assert main(["experiment", "width", "--seeds", "2"]) == 0
+    first = capsys.readouterr()
+    assert "2 of 2: lstm, dim 8" in first.err
+    assert "Papers say so. Here the highest NDCG@10 is that of GRU4Rec" in first.out
+    assert main(["experiment", "width", "--seeds", "2"]) == 0
+    assert "lstm" not in capsys.readouterr().err
+    (study,) = studies.studies()
+    assert (study.name, study.title, len(study.table)) == ("width-ml-100k", "Cells · ml-100k", 2)

@@ -1,0 +1,44 @@
+import pandas as pd
+
+from pages.evaluation.charts.study import drawn
+from recsys.evaluation.studies import Chart, Study
+
+TABLE = pd.DataFrame(
+    {
+        "name": ["as it is", "without a part whose name is rather long", "wider"],
+        "value": [None, -0.02, 0.01],
+        "from": [None, -0.03, 0.0],
+        "to": [None, -0.01, 0.02],
+    }
+)
+ROWS = Chart("rows", "name", "value", low="from", high="to")
+
+
+def study(table, chart):
+    return Study("s", "S", "?", table, titles={name: name.title() for name in table}, chart=chart)
+
+
+def test_differences_are_rows_from_the_top_with_whiskers_and_a_line_at_nothing():
+    figure = drawn(study(TABLE, ROWS), ROWS)
+    (trace,) = figure.data
+    assert trace.x.tolist() == [-0.02, 0.01]
+    assert list(figure.layout.yaxis.categoryarray) == ["wider", "without a part whose<br>name is rather long"]
+    assert [round(end, 6) for end in trace.error_x.array] == [0.01, 0.01]
+    assert [round(end, 6) for end in trace.error_x.arrayminus] == [0.01, 0.01]
+    assert [shape.x0 for shape in figure.layout.shapes] == [0]
+    assert figure.layout.xaxis.title.text == "Value"
+
+
+def test_figures_above_nothing_need_no_line():
+    figure = drawn(study(TABLE[2:], ROWS), ROWS)
+    assert len(figure.layout.shapes) == 0
+
+
+def test_a_logarithmic_axis_names_the_values_that_were_set():
+    table = pd.DataFrame({"dim": [16, 64, 16, 64], "ndcg": [0.1, 0.2, 0.3, 0.2], "model": ["A", "A", "B", "B"]})
+    chart = Chart("line", "dim", "ndcg", by="model", log=("x",))
+    figure = drawn(study(table, chart), chart)
+    assert [trace.name for trace in figure.data] == ["A", "B"]
+    assert figure.layout.xaxis.type == "log"
+    assert list(figure.layout.xaxis.ticktext) == ["16", "64"]
+    assert figure.layout.showlegend

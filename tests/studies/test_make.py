@@ -1,0 +1,138 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from recsys.errors import RecsysError
+from recsys.evaluation import studies as shown
+from recsys.evaluation.protocols import FULL
+from recsys.models import registry
+from recsys.studies import make, trials
+from recsys.studies.catalogue import PLANS
+from recsys.studies.plans import DIFFERENCES, LINES, Plan, Point, best_and_worst, gains_and_losses, sweep
+from recsys.studies.trials import Outcome, Trial
+from tests import toys
+
+WIDTH = Plan(
+    "Width", "How wide?", "Papers say so.", "Dimensions",
+    sweep("GRU4Rec", "gru4rec-ce", "dim", (16, 32, 64, 128)), best_and_worst, LINES,
+)  # fmt: skip
+PARTS = Plan(
+    "Parts", "Which?", "Papers say so.", "Change",
+    (
+        Point("GRU4Rec", "as it is", "gru4rec-ce"),
+        Point("GRU4Rec", "no dropout", "gru4rec-ce", {"dropout": 0.0}),
+        Point("GRU4Rec", "narrow", "gru4rec-ce", {"dim": 8}),
+    ),
+    gains_and_losses, DIFFERENCES,
+)  # fmt: skip
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    return toys.cycle(n_users=40, length=8)
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """What is on disk: (changes, seed) → outcome; whoever measures writes everyone at rank 2."""
+    found = {}
+
+    def key(trial):
+        return (tuple(trial.changes.items()), trial.seed)
+
+    def measure(trial, dataset, protocol, report):
+        return found.setdefault(key(trial), outcome(2))
+
+    monkeypatch.setattr(trials, "read", lambda trial, dataset, protocol: found.get(key(trial)))
+    monkeypatch.setattr(trials, "measure", measure)
+    return found
+
+
+def outcome(*ranks, valid=0.25):
+    return Outcome(np.resize(ranks, 40), {"ndcg@10": valid}, {})
+
+
+def test_all_of_a_study_is_trained_once_and_then_defaults_and_ends_with_other_seeds():
+    planned = [(trial.changes["dim"], trial.seed) for trial in make.all_trials(WIDTH, "toy", (0, 1))]
+    assert planned == [(16, 0), (32, 0), (64, 0), (128, 0), (16, 1), (64, 1), (128, 1)]
+    planned = [(trial.changes, trial.seed) for trial in make.all_trials(PARTS, "toy", (0, 1))]
+    assert planned == [({}, 0), ({"dropout": 0.0}, 0), ({"dim": 8}, 0), ({}, 1)]
+
+
+def test_what_is_on_disk_is_not_trained_again_and_what_others_train_is_waited_for(world, measured, monkeypatch):
+    measured[(("dim", 32),), 0] = outcome(1)
+    busy, asked = {64}, []
+    train = trials.measure
+
+    def measure(trial, *others):
+        asked.append(trial.changes["dim"])
+        if trial.changes["dim"] in busy:
+            busy.clear()
+            return None
+        return train(trial, *others)
+
+    monkeypatch.setattr(trials, "measure", measure)
+    monkeypatch.setattr(make, "PAUSE", 0)
+    make.train(WIDTH, world, FULL)
+    assert asked == [16, 64, 128, 64]
+
+
+def test_a_change_is_paired_by_person_with_the_usual_settings(world, measured):
+    measured[(), 0] = outcome(1, 20)  # NDCG@10 1 and 0 in turn
+    measured[(("dropout", 0.0),), 0] = outcome(1, 3)  # 1 and .5
+    measured[(("dim", 8),), 0] = outcome(20, 20)
+    document = make.study(PARTS, world, FULL)
+    table = pd.DataFrame(document["rows"], columns=[column["name"] for column in document["columns"]])
+    assert table["ndcg"].tolist() == [0.5, 0.75, 0]
+    assert table["change"].tolist()[1:] == [0.25, -0.5]
+    assert np.isnan(table["change"][0])
+    assert (table["change_low"][1], table["change_high"][2] < 0) == (pytest.approx(0.175, abs=0.03), True)
+    assert document["answer"] == (
+        "Papers say so. Here, of 2 changes, 1 lower (most of all “narrow”, −.5000) and 1 raise (most of all “no "
+        "dropout”, +.2500) NDCG@10 by more than the interval over people."
+    )
+
+
+def test_several_seeds_are_averaged_and_counted(world, measured):
+    measured[(), 0], measured[(), 1] = outcome(1, valid=0.2), outcome(20, valid=0.4)
+    measured[(("dim", 8),), 0] = outcome(3)
+    document = make.study(PARTS, world, FULL, seeds=(0, 1))
+    first, second = document["rows"]
+    assert first[:5] == ["GRU4Rec", "as it is", 2, 0.3, 0.5]
+    assert second[2] == 1
+    assert second[-3:] == [0, 0, 0]
+    assert "1 to 2 seeds" in document["how"]
+    assert "none of the 1 changes moves" in document["answer"]
+
+
+def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(world, measured):
+    for dim, rank in ((16, 20), (32, 3), (64, 1), (128, 3)):
+        measured[(("dim", dim),), 0] = outcome(rank)
+    document = make.study(WIDTH, world, FULL)
+    assert document["answer"].endswith("Here the highest NDCG@10 is that of GRU4Rec 1.0000 at 64, lowest .0000 at 16.")
+    make.write("width", "toy", document)
+    (study,) = shown.studies()
+    assert study.name == "width-toy"
+    assert study.table["setting"].tolist() == [16, 32, 64, 128]
+    assert study.titles["setting"] == "Dimensions"
+    assert study.chart.by == "recommender"
+
+
+def test_what_was_never_measured_is_no_study(world, measured):
+    with pytest.raises(RecsysError, match="nothing of “Width” has been measured"):
+        make.study(WIDTH, world, FULL)
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("dataset", ["ml-1m", "ml-100k", "anybody's"])
+def test_every_plan_has_settings_that_work_and_rows_that_differ(name, dataset):
+    plan = PLANS[name]
+    folders = [Trial(point.variant, point.changes).folder(dataset, "full") for point in plan.points]
+    assert len(set(folders)) == len(folders)
+    rows = [(point.recommender, point.setting) for point in plan.points]
+    assert len(set(rows)) == len(rows)
+    for recommender in {point.recommender for point in plan.points}:  # each is compared with its usual settings
+        own = [point for point in plan.points if point.recommender == recommender]
+        assert any(make._is_usual(point, dataset) for point in own)
+        assert all(registry.get(point.variant).needs_training for point in own)

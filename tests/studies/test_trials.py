@@ -1,0 +1,99 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from recsys import files, store
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.evaluation.protocols import FULL, UNTIED_FULL
+from recsys.models import registry
+from recsys.models.base import ConfigError
+from recsys.studies import trials
+from recsys.studies.trials import Trial, changed
+from recsys.training.run import Run
+from tests import toys
+
+SMALL = {"dim": 8, "length": 6, "epochs": 1, "batch_size": 64}
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    return toys.cycle(n_users=40, length=8)
+
+
+@pytest.fixture
+def trainings(monkeypatch):
+    """The seeds that were trained, in order."""
+    seen, train = [], trials._train
+
+    def spied(trial, *others):
+        seen.append(trial.seed)
+        return train(trial, *others)
+
+    monkeypatch.setattr(trials, "_train", spied)
+    return seen
+
+
+def test_settings_of_the_schedule_stand_beside_the_others():
+    config = changed(registry.get("gru4rec-ce").preset(""), {"dim": 16, "epochs": 3})
+    assert (config.dim, config.schedule.epochs, config.hidden) == (16, 3, 128)
+    with pytest.raises(ConfigError, match="has no setting width"):
+        changed(config, {"width": 3})
+
+
+def test_a_trial_is_trained_once_and_its_ranks_are_those_of_the_hidden_films(world, trainings):
+    trial = Trial("gru4rec-ce", SMALL, seed=3)
+    assert trials.read(trial, world, FULL) is None
+    found = trials.measure(trial, world, FULL)
+    again = trials.measure(trial, world, FULL)
+    np.testing.assert_array_equal(found.ranks, again.ranks)
+    assert trainings == [3]
+    split = FULL.split(world)
+    model = registry.get("gru4rec-ce").model(trial.config("cycle")).fit(split.train, split.valid, Run(seed=3))
+    np.testing.assert_array_equal(found.ranks, trials.ranks(model, split.test, FULL, world))
+    assert found.valid == again.valid == model.training_summary.validation
+
+
+def test_other_settings_seeds_data_and_protocols_are_other_trials(world, trainings):
+    trial = Trial("gru4rec-ce", SMALL)
+    trials.measure(trial, world, FULL)
+    others = [replace(trial, seed=1), replace(trial, changes=SMALL | {"dropout": 0.3})]
+    for other in others:
+        assert trials.read(other, world, FULL) is None
+    assert trials.read(trial, world, UNTIED_FULL) is None
+    assert trials.read(trial, toys.cycle(n_users=41, length=8), FULL) is None  # the same name, other people
+    assert trials.read(replace(trial, changes=SMALL | {"dropout": 0.1}), world, FULL) is not None  # its default
+
+
+def test_a_damaged_trial_is_done_again(world, trainings):
+    trial = Trial("gru4rec-ce", SMALL)
+    trials.measure(trial, world, FULL)
+    path = trial.folder("cycle", "full") / trials.FILE
+    path.write_bytes(path.read_bytes().replace(b'"ranks": [', b'"ranks": [1, '))
+    trials.measure(trial, world, FULL)
+    assert trainings == [0, 0]
+    assert len(trials.read(trial, world, FULL).ranks) == 40
+
+
+def test_a_trial_that_another_process_is_at_is_left_to_it(world, trainings):
+    trial = Trial("gru4rec-ce", SMALL)
+    folder = trial.folder("cycle", "full")
+    folder.mkdir(parents=True)
+    with files.try_locked(folder / trials.LOCK) as alone:
+        assert alone
+        assert trials.measure(trial, world, FULL) is None
+    assert trainings == []
+    assert trials.measure(trial, world, FULL) is not None
+
+
+def test_what_train_has_made_with_the_same_settings_is_measured_as_it_is(world, trainings):
+    trial, split = Trial("gru4rec-ce", SMALL), FULL.split(world)
+    model = registry.get("gru4rec-ce").model(trial.config("cycle")).fit(split.train, split.valid, Run())
+    store.save("gru4rec-ce", model, world, 0, {"validation": {"ndcg@10": 0.5}}, LEAVE_ONE_OUT)
+    found = trials.measure(trial, world, FULL)
+    assert trainings == []
+    assert found.valid == {"ndcg@10": 0.5}
+    trials.measure(replace(trial, seed=1), world, FULL)
+    trials.measure(replace(trial, changes=SMALL | {"dim": 16}), world, FULL)
+    assert trainings == [1, 0]
