@@ -96,4 +96,20 @@ def table(document: dict[str, Any], part: str = "test") -> str:
         each = "".join(f"{run['metrics'][name]:9.4f}" for run in seeds)
         low, high = document["interval"][name]
         lines.append(f"{name:8}{document['mean'][name]:9.4f}{low:11.4f}{high:9.4f}{spread}{each}")
-    return "\n".join(lines)
+    return "\n".join(lines + _of_stars(document))
+
+
+def _of_stars(document: dict[str, Any]) -> list[str]:
+    """Errors of predicted ratings, in stars, a line for the model and each baseline; none where it predicts none."""
+    if "stars" not in document:
+        return []
+    names = {"mean": "mean of all ratings", "film and person": "film's mean, person's difference"}
+    rows = {document["title"]: document["stars"]}
+    rows |= {names[name]: figures for name, figures in document["stars"]["baselines"].items()}
+    lines = [
+        f"{'stars of the hidden film':34}{'RMSE':>9}{'95 % from':>11}{'to':>9}{'MAE':>9}{'95 % from':>11}{'to':>9}"
+    ]
+    for title, figures in rows.items():
+        each = [(figures[name], *figures["interval"][name]) for name in ("rmse", "mae")]
+        lines.append(f"{title:34}" + "".join(f"{value:9.4f}{low:11.4f}{high:9.4f}" for value, low, high in each))
+    return lines

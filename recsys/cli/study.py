@@ -29,12 +29,16 @@ class Study:
         from recsys.progress import Terminal
         from recsys.studies import make
         from recsys.studies.catalogue import PLANS
+        from recsys.studies.comparisons import COMPARISONS
 
-        plan, dataset, protocol = PLANS[self.name], movielens.load(self.dataset), protocols.get(self.protocol)
-        if not self.as_it_is:
-            with Terminal() as report:
-                make.train(plan, dataset, protocol, range(self.seeds), report)
-        document = make.study(plan, dataset, protocol, range(self.seeds))
+        if self.name in COMPARISONS:
+            document = COMPARISONS[self.name](self.dataset)
+        else:
+            plan, dataset, protocol = PLANS[self.name], movielens.load(self.dataset), protocols.get(self.protocol)
+            if not self.as_it_is:
+                with Terminal() as report:
+                    make.train(plan, dataset, protocol, range(self.seeds), report)
+            document = make.study(plan, dataset, protocol, range(self.seeds))
         path = make.write(self.name, self.dataset, document, self.ship)
         print(f"{document['answer']}\nkept in {path}")
         return 0

@@ -4,3 +4,4 @@ from recsys.studies.ablations import ABLATIONS
 from recsys.studies.sweeps import SWEEPS
 
 PLANS = ABLATIONS | SWEEPS
+COMPARED = ("protocols", "cost")  # those of `comparisons`, which train nothing

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from recsys import files, paths, store
+from recsys.errors import RecsysError
+from recsys.studies.catalogue import COMPARED
+from recsys.studies.comparisons import COMPARISONS, protocols_agree, quality_for_time
+from tests.evaluation.made_up import keep
+
+NAMES = ["a", "b", "c", "d", "e"]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+
+
+def measured(protocol, ranks, people=200):
+    for name, rank in zip(NAMES, ranks, strict=False):
+        keep(name, np.full((1, people), rank), protocol=protocol)
+
+
+def test_all_comparisons_are_on_the_command_line():
+    assert tuple(COMPARISONS) == COMPARED
+
+
+def test_the_same_order_is_1_the_reverse_minus_1_and_one_swap_of_ten_pairs_between():
+    measured("full", [1, 2, 3, 4, 5])
+    measured("untied", [1, 2, 3, 5, 4])
+    measured("uniform-100", [5, 4, 3, 2, 1])
+    document = protocols_agree("toy")
+    taus = {row[0]: row[1] for row in document["rows"]}
+    assert taus == {
+        "All films – All films, drawn order": 0.8,
+        "All films – 100 random films": -1,
+        "All films, drawn order – 100 random films": -0.8,
+    }
+    assert document["rows"][0] == ["All films – 100 random films", -1, 5, "a", 5]
+    assert "100 random films agree least (-1.00) and All films – All films, drawn order most" in document["answer"]
+
+
+@pytest.mark.parametrize(("ranks", "people"), [([1, 2, 3, 4], 200), ([1, 2, 3, 4, 5], 199)])
+def test_too_few_recommenders_or_people_say_nothing(ranks, people):
+    measured("full", [1, 2, 3, 4, 5])
+    measured("time", ranks, people)
+    with pytest.raises(RecsysError, match="fewer than two protocols"):
+        protocols_agree("toy")
+
+
+def test_the_quickest_that_comes_near_the_best_is_named():
+    for name, ranks, seconds in (("a", [1] * 10, 600), ("b", [1] * 9 + [2], 90), ("c", [1] * 5 + [20] * 5, 1)):
+        keep(name, [ranks], config={"schedule": {"epochs": 2}})
+        folder = paths.checkpoint("toy", "leave-one-out", name, 0)
+        folder.mkdir(parents=True)
+        notes = {"seconds": seconds, "device": "cpu"}
+        meta = {"config": {"schedule": {"epochs": 2}}, "fingerprint": "f" * 64, "notes": notes}
+        files.write(folder / store.META, files.seal(meta))
+    document = quality_for_time("toy")
+    assert [row[0] for row in document["rows"]] == ["c", "b", "a"]
+    said = "a is best (1.0000 after 10 min), and b is the quickest to come within 5% of it (.9631 after 90 s)."
+    assert document["answer"].endswith(said)
+
+
+def test_without_any_time_there_is_a_command_that_trains():
+    keep("a", [[1, 2]])
+    with pytest.raises(RecsysError, match="says how long") as raised:
+        quality_for_time("toy")
+    assert "train bert4rec --dataset toy" in raised.value.command
