@@ -52,7 +52,7 @@ def report(dataset: str, protocol: str) -> None:
     offered = [name for name in SECTIONS if name != "ties" or measured.ties(dataset)]
     section = choose([*offered, *(["studies"] if found else [])])
     if section == "studies":
-        studies.show(found)
+        studies.show(found, dataset)
     elif board.empty:
         nothing(dataset, protocol)
     else:

@@ -5,14 +5,20 @@ import streamlit as st
 from pages.evaluation import words
 from pages.evaluation.charts import study as charts
 from pages.evaluation.parts import numbers, plot
+from pages.shared import loaders
 from pages.shared import words as common
 from recsys.evaluation.studies import Study
 
 
-def show(found: list[Study]) -> None:
-    """One of the studies: the question, the answer, chart and table, and how it was done."""
-    study = choose(found)
+def show(found: list[Study], dataset: str) -> None:
+    """One of the studies: the question, what papers say, the answer, chart and table, and how it was done.
+
+    Those of the data set come first.
+    """
+    study = choose(sorted(found, key=lambda study: study.dataset != dataset))
     st.markdown(common.plain(study.question))
+    if study.papers:
+        st.markdown(common.plain(study.papers))
     if study.answer:
         st.markdown(f"**{common.plain(study.answer)}**")
     if study.chart:
@@ -24,12 +30,18 @@ def show(found: list[Study]) -> None:
 
 
 def choose(found: list[Study]) -> Study:
-    """The selector of the study, by title."""
+    """The selector of the study, by title and data set."""
     by_name = {study.name: study for study in found}
+    titles = {study.name: " · ".join(filter(None, (study.title, on(study)))) for study in found}
     name = st.selectbox(
-        words.STUDY, list(by_name), format_func=lambda name: by_name[name].title, key="study", persist_state="session"
+        words.STUDY, list(by_name), format_func=titles.__getitem__, key="study", persist_state="session"
     )
     return by_name[name]
+
+
+def on(study: Study) -> str:
+    """The data set of a study, for people; "" where it names none."""
+    return study.dataset and loaders.data_title(study.dataset)
 
 
 def table(study: Study) -> None:

@@ -3,7 +3,9 @@
 `results/studies/<name>.json`, in assets/ or in the home folder, which wins:
 {
   "title": "Does order matter?",                       one line
+  "dataset": "ml-1m",                                  optional: on which data set
   "question": "What is lost when histories are …",     what was asked, one or two sentences
+  "papers": "SASRec reports …",                        optional: what others found
   "answer": "A third of NDCG@10 …",                    optional: what came out
   "how": "ML-1M, protocol full, three seeds …",        optional: how it was measured, and the line that repeats it
   "columns": [{"name": "model", "title": "Recommender"}, {"name": "ndcg", "title": "NDCG@10", "digits": 4}, …],
@@ -57,6 +59,8 @@ class Study:
     title: str
     question: str
     table: pd.DataFrame
+    dataset: str = ""
+    papers: str = ""
     answer: str = ""
     how: str = ""
     titles: dict[str, str] = field(default_factory=dict)
@@ -95,6 +99,8 @@ def _study(name: str, document: dict[str, Any]) -> Study:
         title=_text(document["title"]),
         question=_text(document["question"]),
         table=table,
+        dataset=_text(document.get("dataset", "")),
+        papers=_text(document.get("papers", "")),
         answer=_text(document.get("answer", "")),
         how=_text(document.get("how", "")),
         titles={column["name"]: _text(column.get("title", column["name"])) for column in columns},

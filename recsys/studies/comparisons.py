@@ -42,11 +42,13 @@ def protocols_agree(dataset: str) -> dict[str, Any]:
     rows.sort(key=lambda row: row[1])
     (least, low, *_), (most, high, *_) = rows[0], rows[-1]
     return {
-        "title": f"Do protocols agree? · {dataset}",
+        "title": "Do protocols agree?",
+        "dataset": dataset,
         "question": "Would another way of measuring have put the same recommenders in another order? 1: the very same "
         "order, 0: no connection, -1: the reverse.",
-        "answer": "Krichene and Rendle (KDD 2020) show that ranking among a hundred drawn films instead of all can "
-        f"change which recommender is best. Here {least} agree least ({low:.2f}) and {most} most ({high:.2f}).",
+        "papers": "Krichene and Rendle (KDD 2020) show that ranking among a hundred drawn films instead of all can "
+        "change which recommender is best.",
+        "answer": f"Here {least} agree least ({low:.2f}) and {most} most ({high:.2f}).",
         "how": f"{dataset}: Kendall's τ of test NDCG@10 over the recommenders measured under both protocols; "
         f"{overview_of(boards)}.",
         "columns": [
@@ -76,12 +78,14 @@ def quality_for_time(dataset: str) -> dict[str, Any]:
     best = table.loc[table[METRIC].idxmax()]
     near = table[table[METRIC] >= CLOSE * best[METRIC]].iloc[0]
     return {
-        "title": f"Quality for time · {dataset}",
+        "title": "Quality for time",
+        "dataset": dataset,
         "question": "Which recommender gives most for the time that it is trained?",
-        "answer": "Petrov and Macdonald (RecSys 2022) show that BERT4Rec needs far more training than is usual to "
-        "reach its published figures, and Klenitskiy and Vasilev that SASRec gets there sooner. Here "
-        f"{best['title']} is best ({short(best[METRIC])} after {minutes(best['seconds'])}), and {near['title']} is the "
-        f"quickest to come within {1 - CLOSE:.0%} of it ({short(near[METRIC])} after {minutes(near['seconds'])}).",
+        "papers": "Petrov and Macdonald (RecSys 2022) show that BERT4Rec needs far more training than is usual to "
+        "reach its published figures, and Klenitskiy and Vasilev (RecSys 2023) that SASRec gets there sooner.",
+        "answer": f"Here {best['title']} is best ({short(best[METRIC])} after {minutes(best['seconds'])}), and "
+        f"{near['title']} is the quickest to come within {1 - CLOSE:.0%} of it ({short(near[METRIC])} after "
+        f"{minutes(near['seconds'])}).",
         "how": f"{dataset}, protocol “{protocols.title(protocol)}”, test NDCG@10; seconds by the training loop's own "
         f"clock, one training each, {found.hardware}, in part beside other work; validation included.",
         "columns": [

@@ -85,9 +85,11 @@ def study(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]
         raise RecsysError(f"nothing of “{plan.title}” has been measured on {dataset.name} yet")
     named = COLUMNS | {"setting": plan.setting}
     return {
-        "title": f"{plan.title} · {dataset.name}",
+        "title": plan.title,
+        "dataset": dataset.name,
         "question": plan.question,
-        "answer": f"{plan.papers} {plan.seen(table)}",
+        "papers": plan.papers,
+        "answer": plan.seen(table),
         "how": _how(plan, dataset, protocol, table),
         "columns": [
             {"name": name, "title": title, **({} if name in WORDS else {"digits": 4})} for name, title in named.items()

@@ -88,8 +88,9 @@ def test_a_change_is_paired_by_person_with_the_usual_settings(world, measured):
     assert table["change"].tolist()[1:] == [0.25, -0.5]
     assert np.isnan(table["change"][0])
     assert (table["change_low"][1], table["change_high"][2] < 0) == (pytest.approx(0.175, abs=0.03), True)
+    assert document["papers"] == "Papers say so."
     assert document["answer"] == (
-        "Papers say so. Here, of 2 changes, 1 lower (most of all “narrow”, −.5000) and 1 raise (most of all “no "
+        "Here, of 2 changes, 1 lower (most of all “narrow”, −.5000) and 1 raise (most of all “no "
         "dropout”, +.2500) NDCG@10 by more than the interval over people."
     )
 
@@ -110,10 +111,10 @@ def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(world, me
     for dim, rank in ((16, 20), (32, 3), (64, 1), (128, 3)):
         measured[(("dim", dim),), 0] = outcome(rank)
     document = make.study(WIDTH, world, FULL)
-    assert document["answer"].endswith("Here the highest NDCG@10 is that of GRU4Rec 1.0000 at 64, lowest .0000 at 16.")
+    assert document["answer"] == "Here the highest NDCG@10 is that of GRU4Rec 1.0000 at 64, lowest .0000 at 16."
     make.write("width", "toy", document)
     (study,) = shown.studies()
-    assert study.name == "width-toy"
+    assert (study.name, study.title, study.dataset) == ("width-toy", "Width", "cycle")
     assert study.table["setting"].tolist() == [16, 32, 64, 128]
     assert study.titles["setting"] == "Dimensions"
     assert study.chart.by == "recommender"

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import streamlit as st
 
 from pages.evaluation import words
 from pages.evaluation.charts import looks
@@ -13,6 +14,7 @@ from recsys import files, paths
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import overview, protocols, results
 from recsys.ranking import metrics
+from tests import toys
 from tests.pages import world
 from tests.pages.reading import said
 
@@ -330,6 +332,43 @@ def test_groups_of_people_are_shown_with_their_number(visit, measured_here):
     assert sum(groups) == len(LEAVE_ONE_OUT(measured_here).test)
 
 
+def test_groups_of_people_by_what_they_said_are_offered_where_the_set_describes_them(visit, measured_here):
+    app = open_section(visit("evaluation"), "slices")
+    assert not {words.SLICINGS["gender"], words.SLICINGS["age"]} & set(app.get_by_key("slicing").options)
+    people = [("M", "56+", "")] * 50 + [("F", "56+", "")] * (measured_here.n_users - 50)
+    world.save(toys.described(measured_here, *people))
+    st.cache_resource.clear()
+    app = open_section(visit("evaluation"), "slices")
+    app.get_by_key("slicing").set_value("gender").run()
+    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert spec["layout"]["yaxis"]["ticktext"] == ["women<br>n = 150", "men<br>n = 50"]
+    assert words.GROUPS_DIFFER.format(lengths="11 for women, 11 for men") in said(app)
+    world.save(measured_here)  # a choice that is no longer offered does no harm
+    st.cache_resource.clear()
+    app.run()
+    assert not app.exception
+    assert app.get_by_key("slicing").value == "history length"
+
+
+def test_errors_of_predicted_stars_are_shown_where_they_were_measured(visit, measured):
+    app = open_section(visit("evaluation"), "measures")
+    assert words.STARS_HELP not in said(app)
+    document = results.load("ml-latest-sample", "full", "popular")
+    error = {"rmse": 1.25, "mae": 1.0, "interval": {"rmse": [1.125, 1.5], "mae": [0.75, 1.25]}}
+    document["stars"] = error | {"baselines": {"mean": error | {"rmse": 1.5}, "film and person": error | {"rmse": 1.0}}}
+    results.write(document, results.ranks("ml-latest-sample", "full", "popular"))
+    app = open_section(visit("evaluation"), "measures")
+    assert words.STARS_HELP in said(app)
+    table = app.dataframe[0].value
+    assert table["name"].tolist() == [
+        words.STARS_BASELINES["film and person"],
+        "Popular",
+        words.STARS_BASELINES["mean"],
+    ]
+    assert table["rmse"].tolist() == [1, 1.25, 1.5]
+    assert table["rmse interval"].tolist() == ["1.125–1.500"] * 3
+
+
 def test_results_of_other_data_are_not_shown_as_those_of_this_set(visit, home):
     ranks = np.array([[1, 2, 3]])
     results.write(result("popular", "ml-latest-sample", "full", ranks) | {"fingerprint": "of other data"}, ranks)
@@ -492,7 +531,17 @@ def test_studies_are_shown_where_there_are_any(visit, measured, home):
     folder.mkdir(parents=True)
     (folder / "order.json").write_text(json.dumps(study), "utf-8")
     (folder / "half.json").write_text("{", "utf-8")
+    other = study | {"title": "Width", "dataset": "ml-1m", "papers": "Papers say so.", "rows": [[3, 0.75]]}
+    (folder / "earlier.json").write_text(json.dumps(other | {"dataset": "ml-100k"}), "utf-8")
     app = open_section(visit("evaluation"), "studies")
+    titles = ["Width · MovieLens 100K", "Does *order* matter?"]
+    assert app.get_by_key("study").options == titles
+    app.get_by_key("results_of").set_value("ml-1m").run()
+    (folder / "width.json").write_text(json.dumps(other), "utf-8")
+    app.run()
+    assert app.get_by_key("study").options == ["Width · MovieLens 1M", *titles]
+    assert "Papers say so." in said(app)
+    app.get_by_key("study").set_value("order").run()
     assert chart(app)[0]["y"] == [0.25, 0.5]
     assert app.dataframe[0].value["n"].tolist() == [1, 2]
     assert "half" in said(app)
