@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from pandas.testing import assert_frame_equal
 
-from recsys.data.schema import MOVIE_COLUMNS, Catalog, Dataset, Interactions
+from recsys.data.schema import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
 from recsys.data.tags import Tags
 
 
@@ -43,6 +43,11 @@ def dataset(histories: Sequence[Sequence[int]], n_items: int, name: str = "toy")
     return Dataset(name, catalog(n_items), events, np.arange(1, len(histories) + 1))
 
 
+def described(world: Dataset, *people: tuple[str, str, str]) -> Dataset:
+    """The same set with its people: (gender, age, occupation) of each user."""
+    return replace(world, people=pd.DataFrame(people, columns=list(PEOPLE_COLUMNS), dtype="str"))
+
+
 def over_days(histories: Sequence[Sequence[tuple[int, int]]], n_items: int = 30, name: str = "days") -> Dataset:
     """What each user watched, as (film, day), oldest first; day 0 is 2001-09-09."""
     world = dataset([[film for film, _ in history] for history in histories], n_items, name)
@@ -73,3 +78,6 @@ def same(one: Dataset, other: Dataset) -> None:
     for column in ("movie", "word", "timestamp"):
         np.testing.assert_array_equal(getattr(one.catalog.tags, column), getattr(other.catalog.tags, column))
     np.testing.assert_array_equal(one.user_ids, other.user_ids)
+    assert (one.people is None) == (other.people is None)
+    if one.people is not None:
+        assert_frame_equal(one.people, other.people)

@@ -16,7 +16,7 @@ def show(shown: Shown) -> None:
     _, damaged = measured.ranks(shown)
     errors.explain_all(damaged)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        slicing = choose()
+        slicing = choose(slices.offered(dataset))
         metric = choice.metric()
     variants = measured.comparable(shown, dataset)
     first = overview.best_of_families(shown.board, variants, 3)
@@ -25,6 +25,10 @@ def show(shown: Shown) -> None:
         return
     table = measured.sliced(shown, dataset, variants, slicing, metric)
     st.caption(words.SLICES_HELP)
+    if slicing in slices.OF_PEOPLE:
+        lengths = slices.median_lengths(measured.split(shown, dataset), slicing)
+        each = ", ".join(words.MEDIAN_LENGTH.format(group=group, n=n) for group, n in lengths.items())
+        st.caption(words.GROUPS_DIFFER.format(lengths=each))
     own = table[table["variant"].isin(chosen)]
     own = own.sort_values("variant", key=lambda column: column.map(chosen.index), kind="stable")
     by = words.SLICINGS.get(slicing, slicing)
@@ -33,11 +37,11 @@ def show(shown: Shown) -> None:
     chart(figure, about, table, f"slices-{shown.name}-{slicing.replace(' ', '-')}")
 
 
-def choose() -> str:
+def choose(offered: list[str]) -> str:
     """The selector of what people are divided by."""
     return st.selectbox(
         words.SLICING,
-        list(slices.SLICES),
+        offered,
         format_func=lambda name: words.SLICINGS.get(name, name),
         key="slicing",
         width=250,

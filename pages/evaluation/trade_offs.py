@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.evaluation import words
+from pages.evaluation import stars, words
 from pages.evaluation.charts import scatter as charts
 from pages.evaluation.measured import Shown
 from pages.evaluation.parts import chart
@@ -10,7 +10,7 @@ from recsys.evaluation import overview
 
 
 def show(shown: Shown) -> None:
-    """Two measures to choose, and a mark for each recommender."""
+    """Two measures to choose, and a mark for each recommender; what some of them are worth at another task."""
     known = [name for name in overview.MEASURES if shown.board[name].notna().any()]
     first = "novelty@10" if "novelty@10" in known else "hr@10"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -22,6 +22,7 @@ def show(shown: Shown) -> None:
     table = shown.board[list(dict.fromkeys(["variant", "title", "family", x, y]))].dropna()
     about = words.MEASURES_ALT.format(x=x_title, y=y_title, n=len(table))
     chart(charts.scatter(table, x, y, x_title, y_title), about, table, f"measures-{shown.name}")
+    stars.show(shown)
 
 
 def choose(label: str, known: list[str], first: str, key: str) -> str:

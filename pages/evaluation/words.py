@@ -159,6 +159,18 @@ MEASURE_MEANING = {
     "calibration error": "Calibration error: how far probabilities lie from how often they come true; lower is better.",
 }
 
+# Evaluation: stars
+STARS = "How many stars somebody would give"
+STARS_HELP = (
+    "Some recommenders also predict what somebody gives a film. This is how far off they are for the hidden film, in "
+    "stars, with the 95% interval over people: MAE is the mean error, and RMSE weighs large errors more. Two plain "
+    "means stand beside them. What somebody likes and what they watch next are two questions, and the settings of all "
+    "recommenders were tuned for the second."
+)
+STARS_BASELINES = {"mean": "Mean of all ratings", "film and person": "Film's mean + person's offset"}
+STARS_BY = "Predicted by"
+STARS_RANGE = "{low:.3f}–{high:.3f}"
+
 # Evaluation: learning
 RECOMMENDERS, CHOOSE_SOME = "Recommenders", "Choose at least one recommender."
 BY, BY_EPOCH, BY_TIME = "Against", "Epochs", "Seconds"
@@ -190,8 +202,15 @@ SLICINGS = {
     "popularity of the film": "Popularity of the hidden film",
     "genre": "Genre of the hidden film",
     "decade": "Decade of the hidden film",
+    "gender": "Gender",
+    "age": "Age in years",
 }
 SLICES_HELP = "The same figure for groups of people; n is how many are in a group, the bar the 95% interval over them."
+GROUPS_DIFFER = (
+    "As people described themselves. The groups differ in size, and in how many films their people had watched before "
+    "(median: {lengths}). Both move the figures, so compare recommenders within a group, not groups with each other."
+)
+MEDIAN_LENGTH = "{n:,} for {group}"
 SLICES_ALT = "{metric} of {names}, by: {slicing}"
 SLICING_NOW = "Drawing people anew, group by group, for the intervals"
 PEOPLE = "n = {n:,}"
@@ -217,6 +236,29 @@ PREDICTED, OBSERVED, TIMES = "Predicted probability", "Share that came true", "P
 CALIBRATED = "calibrated"
 SURE_ALT = "Share of recommended films that came true against their predicted probability, for {names}"
 BY_RANK_ALT = "Predicted probability over the share that came true, by rank, for {names}"
+SURE_OF_LIST = "How sure of one person's list"
+SURE_OF_LIST_HELP = (
+    "The first hundred films of one person's list, with the probability that each recommender gives them; all axes "
+    "are logarithmic. It is figure 1 of the gSASRec paper (arXiv:2308.07192) for the recommenders of this app. In the "
+    "paper SASRec, trained with one negative (BCE), is all but certain of every film, and gSASRec is not."
+)
+OF_THE_APP = "On {data} this app has the recommenders of “{protocol}”, so lists and shares here are of that protocol."
+NOT_THERE = "None of these recommenders is on this machine for {data}, so there is no list to look at."
+GIVEN_TO_PERSON, STOOD_AT_RANK = "What the recommenders say", "What happened"
+RINGED, RING = "A ring marks it: {film}.", "Hidden film"
+IN_ALL = "{model} {sum:,.0%}"
+ADD_UP = (
+    "One film comes next, so more than 100% cannot be right. The first hundred films are given in all: {sums}. A "
+    "softmax shares 100% out over all films; with BCE and in gSASRec each film has a probability of its own."
+)
+GIVEN_ALT = (
+    "Probability of each of the first hundred films of user {id} by rank, both axes logarithmic; given in all: {sums}"
+)
+STOOD_HELP = (
+    "At which rank the hidden film really stood: share of all test people for each rank, with neighbouring ranks taken "
+    "together. A recommender that knows how sure it may be has the same heights in both charts, on average over people."
+)
+STOOD_ALT = "Share of people whose hidden film stood at a rank, by rank, both axes logarithmic, for {names}"
 NO_CALIBRATION = (
     "No result here holds probabilities. They are measured where all films are ranked, for recommenders whose scores "
     "are a probability."

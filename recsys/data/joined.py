@@ -4,9 +4,10 @@ Whoever is in both sets is left out of the other: their last films, which are he
 """
 
 import numpy as np
+import pandas as pd
 
 from recsys.data.movielens import TIES_SEED
-from recsys.data.schema import DataError, Dataset, Interactions
+from recsys.data.schema import PEOPLE_COLUMNS, DataError, Dataset, Interactions
 from recsys.data.ties import drawn
 
 SHARED = 5  # ratings of the same film in the same second that nobody shares with somebody else by accident
@@ -36,9 +37,8 @@ def with_people_of(other: Dataset, train: Dataset, whole: Dataset, until: int | 
         np.concatenate([own.timestamp, more.timestamp]),
     )
     # ids of the two sets are of different people; negative ones collide with nobody's
-    return Dataset(
-        train.name, train.catalog, events, np.concatenate([train.user_ids, -1 - other.user_ids[people]]), train.ties
-    )
+    user_ids = np.concatenate([train.user_ids, -1 - other.user_ids[people]])
+    return Dataset(train.name, train.catalog, events, user_ids, train.ties, _described(train, other, people))
 
 
 def in_both(one: Dataset, other: Dataset) -> np.ndarray:
@@ -52,6 +52,15 @@ def in_both(one: Dataset, other: Dataset) -> np.ndarray:
     position = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times) + np.repeat(first, times)
     pairs, shared = np.unique(np.stack([theirs, users[order][position]]), axis=1, return_counts=True)
     return np.unique(pairs[0, shared >= SHARED])
+
+
+def _described(train: Dataset, other: Dataset, rows: np.ndarray) -> pd.DataFrame | None:
+    """The people of `train`, then those rows of `other`; "" where one of the two does not describe its own."""
+    if train.people is None and other.people is None:
+        return None
+    unknown = pd.DataFrame("", range(max(train.n_users, other.n_users)), list(PEOPLE_COLUMNS), "str")
+    own, more = (unknown if people is None else people for people in (train.people, other.people))
+    return pd.concat([own.iloc[: train.n_users], more.iloc[rows]], ignore_index=True)
 
 
 def _movies(dataset: Dataset) -> np.ndarray:

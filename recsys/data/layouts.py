@@ -1,7 +1,7 @@
 """The four file layouts in which MovieLens comes, read straight out of their zip archives; nothing is unpacked to disk.
 
 `::` (1M, 10M) · `|` and tabs (100K) · CSV (20M, 25M, 32M, latest) · the wheel recbole (100K, tabs).
-E ratings, F films.
+E ratings, F films, P people.
 """
 
 import csv
@@ -10,6 +10,7 @@ import re
 import stat
 import zipfile
 import zlib
+from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from typing import IO
 import numpy as np
 import pandas as pd
 
-from recsys.data.schema import MOVIE_COLUMNS, DataError
+from recsys.data.schema import AGES, MOVIE_COLUMNS, PEOPLE_COLUMNS, DataError
 from recsys.data.tags import Tags
 from recsys.data.titles import title_and_year
 
@@ -30,6 +31,13 @@ _NO_GENRE = {"(no genres listed)", "unknown", ""}
 _GENRES_100K = (  # the flags of u.item, in order, as u.genre lists them
     *("unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama"),
     *("Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"),
+)
+_AGES_FROM = (18, 25, 35, 45, 50, 56)  # years from which each of AGES but the first begins; 1M writes these, 100K any
+_OCCUPATIONS_1M = (  # the numbers of users.dat in words, as the README of ML-1M has them
+    *("other", "academic/educator", "artist", "clerical/admin", "college/grad student", "customer service"),
+    *("doctor/health care", "executive/managerial", "farmer", "homemaker", "K-12 student", "lawyer", "programmer"),
+    *("retired", "sales/marketing", "scientist", "self-employed", "technician/engineer", "tradesman/craftsman"),
+    *("unemployed", "writer"),
 )
 
 
@@ -43,11 +51,12 @@ class Raw:
     timestamp: np.ndarray  # (E,) int64, seconds since 1970
     films: pd.DataFrame  # (F, 7) with MOVIE_COLUMNS, rated or not
     tags: Tags = field(default_factory=Tags)  # of those films
+    people: pd.DataFrame | None = None  # (P, 3) PEOPLE_COLUMNS by original id; None: not described
 
     def reordered(self, order: np.ndarray) -> "Raw":
         """The same ratings in another order, given as (E,) rows."""
         parts = (self.user[order], self.movie[order], self.rating[order], self.timestamp[order])
-        return Raw(*parts, self.films, self.tags)
+        return Raw(*parts, self.films, self.tags, self.people)
 
 
 class Archive:
@@ -110,7 +119,10 @@ def _refuse_strays(members: list[zipfile.ZipInfo]) -> None:
 
 
 def double_colon(archive: Archive) -> Raw:
-    """`user::movie::rating::time` and `movie::title::genres` (1M, 10M); 10M has `user::movie::tag::time` as well."""
+    """`user::movie::rating::time` and `movie::title::genres` (1M, 10M).
+
+    1M has `user::gender::age::occupation::zip` as well, 10M `user::movie::tag::time`.
+    """
     # A plain CSV reader can do it: with ":" as separator, "::" has an empty column in its middle.
     ratings = _ratings(archive.open("ratings.dat"), separator=":", columns=(0, 2, 4, 6))
     films = []
@@ -124,18 +136,26 @@ def double_colon(archive: Archive) -> Raw:
         tag, _, time = rest.rpartition("::")
         given.append((int(movie), tag, int(time)))
     tags = Tags.of(given)
-    return Raw(*ratings, tags.onto(_films(films)), tags)
+    people = []
+    for line in _lines(archive, "users.dat") if "users.dat" in archive else ():
+        user, gender, age, occupation, _ = line.split("::")
+        people.append((user, age, gender, _occupation_1m(occupation)))
+    return Raw(*ratings, tags.onto(_films(films)), tags, _people(people))
 
 
 def hundred_k(archive: Archive) -> Raw:
-    """`user⇥movie⇥rating⇥time` and `movie|title|release|video|address|19 genre flags` (100K)."""
+    """`user⇥movie⇥rating⇥time` and `movie|title|release|video|address|19 genre flags` (100K).
+
+    The third file is `user|age|gender|occupation|zip`.
+    """
     ratings = _ratings(archive.open("u.data"), separator="\t")
     films = []
     for line in _lines(archive, "u.item"):
         movie, title, _, _, _, *flags = line.split("|")
         genres = [genre for genre, flag in zip(_GENRES_100K, flags, strict=True) if flag == "1"]
         films.append((int(movie), title, "|".join(genres)))
-    return Raw(*ratings, _films(films))
+    people = [line.split("|")[:-1] for line in _lines(archive, "u.user")] if "u.user" in archive else []
+    return Raw(*ratings, _films(films), people=_people(people))
 
 
 def comma(archive: Archive) -> Raw:
@@ -151,7 +171,8 @@ def comma(archive: Archive) -> Raw:
 def recbole(archive: Archive) -> Raw:
     """The wheel recbole 1.2.1: u.data under a header, and `movie⇥title⇥year⇥genres` with blanks between the genres.
 
-    Made to agree with u.item: its film 267, "unkonwn" of the year "unkonwn", is u.item's "unknown", which has no year.
+    The third file is u.user under a header, with tabs. Made to agree with u.item: film 267, "unkonwn" of the year
+    "unkonwn", is u.item's "unknown", which has no year.
     """
     ratings = _ratings(archive.open("ml-100k.inter"), separator="\t", header=True)
     films = []
@@ -159,7 +180,9 @@ def recbole(archive: Archive) -> Raw:
         movie, title, year, genres = line.split("\t")
         whole = "unknown" if year == "unkonwn" else f"{title} ({year})"
         films.append((int(movie), whole, genres.replace(" ", "|")))
-    return Raw(*ratings, _films(films))
+    name = "ml-100k.user"
+    people = [line.split("\t")[:-1] for line in _lines(archive, name)[1:]] if name in archive else []
+    return Raw(*ratings, _films(films), people=_people(people))
 
 
 Parser = Callable[[Archive], Raw]
@@ -205,3 +228,21 @@ def _films(films: list[tuple[int, str, str]], links: dict[int, tuple[str, str]] 
     table["imdb_id"] = [f"tt{imdb.removeprefix('tt').zfill(7)}" if imdb else "" for imdb, _ in linked]
     table["tmdb_id"] = pd.array([int(tmdb) if tmdb else None for _, tmdb in linked], dtype="Int64")
     return table[list(MOVIE_COLUMNS)].astype({"movie_id": "int64", "title": "str", "genres": "str", "tags": "str"})
+
+
+def _people(people: Sequence[Sequence[str]]) -> pd.DataFrame | None:
+    """(P, 3) by id, from (user, years, gender, occupation), all as text; None where there is nobody.
+
+    Zip codes, which with the rest would point at single people, are not kept.
+    """
+    if not people:
+        return None
+    rows = [(gender, AGES[bisect(_AGES_FROM, int(years))], occupation) for _, years, gender, occupation in people]
+    return pd.DataFrame(rows, [int(user) for user, *_ in people], list(PEOPLE_COLUMNS), "str")
+
+
+def _occupation_1m(number: str) -> str:
+    """A number of users.dat in words."""
+    if int(number) not in range(len(_OCCUPATIONS_1M)):
+        raise DataError(f"nobody knows what occupation {number} is")
+    return _OCCUPATIONS_1M[int(number)]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from recsys import paths
 from recsys.data import layouts, prepared
@@ -240,7 +241,17 @@ def assemble(name: str, raw: layouts.Raw, fewest: int = FEWEST, ties: Ties = "fi
         raw.timestamp[order],
     )
     catalog = Catalog(films[kept].reset_index(drop=True), films[~kept].reset_index(drop=True), raw.tags)
-    return Dataset(name, catalog, events, user[is_first].astype(np.int64), ties)
+    user_ids = user[is_first].astype(np.int64)
+    return Dataset(name, catalog, events, user_ids, ties, _of(user_ids, raw.people))
+
+
+def _of(user_ids: np.ndarray, people: pd.DataFrame | None) -> pd.DataFrame | None:
+    """(U, 3) the rows of these users in a table (P, 3) by id; "" for those who are not in it."""
+    if people is None:
+        return None
+    if people.index.has_duplicates:
+        raise DataError(f"person {people.index[people.index.duplicated()][0]} is described twice")
+    return people.reindex(user_ids, fill_value="").reset_index(drop=True)
 
 
 def _rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:

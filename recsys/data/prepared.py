@@ -1,6 +1,6 @@
 """The parsed form of a data set on disk: arrays as .npy, mapped into memory; films as parquet.
 
-The films are there as CSV too, for machines without pyarrow.
+The films are there as CSV too, for machines without pyarrow; the people as CSV, where the set describes them.
 
 A set's folder holds about.json and, beside it, one folder of files, which about.json names. To replace a set, the new
 files are written to a folder of their own; about.json is then replaced in one step, which is the moment from which they
@@ -19,12 +19,12 @@ import numpy as np
 import pandas as pd
 
 from recsys import files, paths
-from recsys.data.schema import MOVIE_COLUMNS, Catalog, DataError, Dataset, Interactions
+from recsys.data.schema import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.errors import recsys_command
 
 FORMAT = 3  # raise it when the files below change; older folders then ask to be prepared again
-ABOUT = "about.json"
+ABOUT, PEOPLE = "about.json", "people.csv"
 _EVENTS = ("user", "item", "rating", "timestamp")
 _TAGS = ("tag_movie", "tag_word", "tag_timestamp")
 
@@ -114,7 +114,8 @@ def _read(name: str, folder: Path, about: dict[str, Any]) -> Dataset:
     left_out = films.pop("left_out").to_numpy(bool)
     movies, others = (films[rows].reset_index(drop=True) for rows in (~left_out, left_out))
     catalog = Catalog(movies, others, Tags(movie, word, timestamp, tuple(words)))
-    return Dataset(name, catalog, Interactions(*events), _map(folder, "user_ids"), about["ties"])
+    user_ids = _map(folder, "user_ids")
+    return Dataset(name, catalog, Interactions(*events), user_ids, about["ties"], _read_people(folder, len(user_ids)))
 
 
 def _write(dataset: Dataset, folder: Path) -> None:
@@ -129,6 +130,8 @@ def _write(dataset: Dataset, folder: Path) -> None:
     films.to_csv(folder / "films.csv", index=False)
     with suppress(ImportError):  # no pyarrow here; the CSV will do
         films.to_parquet(folder / "films.parquet", index=False)
+    if dataset.people is not None:
+        dataset.people.to_csv(folder / PEOPLE, index=False)
     for path in folder.iterdir():
         _to_disk(path)
 
@@ -151,6 +154,17 @@ def _read_films(folder: Path) -> pd.DataFrame:
         kinds |= {"movie_id": "int64", "year": "Int64", "tmdb_id": "Int64", "left_out": "bool"}
         blank = {"year": [""], "tmdb_id": [""]}
         return pd.read_csv(folder / "films.csv", dtype=kinds, keep_default_na=False, na_values=blank)
+
+
+def _read_people(folder: Path, n_users: int) -> pd.DataFrame | None:
+    """(U, 3) PEOPLE_COLUMNS; None where the set describes nobody, or was prepared when people were not read yet."""
+    try:
+        people = pd.read_csv(folder / PEOPLE, dtype="str", keep_default_na=False)
+    except FileNotFoundError:
+        return None
+    if people.shape != (n_users, len(PEOPLE_COLUMNS)):
+        raise ValueError("a table of other people")
+    return people
 
 
 def _missing(name: str, state: str) -> MissingData:

@@ -18,6 +18,8 @@ from recsys.errors import RecsysError
 
 Ties = Literal["file", "drawn"]  # the order within one second: as in the ratings file, or drawn by seed and person
 MOVIE_COLUMNS = ("movie_id", "title", "year", "genres", "tags", "imdb_id", "tmdb_id")
+PEOPLE_COLUMNS = ("gender", "age", "occupation")
+AGES = ("Under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56+")  # groups of ages in years, as ML-1M has them
 
 
 class DataError(RecsysError):
@@ -119,13 +121,18 @@ class Interactions:
 
 @dataclass(frozen=True, eq=False)  # compared by identity, so that weak caches can hold what belongs to one
 class Dataset:
-    """One named set: its films, its users and what they watched, oldest first."""
+    """One named set: its films, its users and what they watched, oldest first.
+
+    `people` has PEOPLE_COLUMNS: row u is user u. All are str, "" for what somebody did not say: gender "F" or "M" ·
+    age one of AGES · occupation in the words of the set.
+    """
 
     name: str
     catalog: Catalog
     interactions: Interactions
     user_ids: np.ndarray  # (U,) original ids
     ties: Ties = "file"
+    people: pd.DataFrame | None = None  # (U, 3); None: the set says nothing about its people
 
     @property
     def n_users(self) -> int:
@@ -180,13 +187,15 @@ class Queries:
     histories: Sequence[np.ndarray]
     users: np.ndarray | None = None  # (B,) rows of the training data; None: unseen users, such as visitors of the app
     ratings: Sequence[np.ndarray] | None = None  # (T,) float32 for each history, NaN: not rated; None: nothing was
+    people: pd.DataFrame | None = None  # (B, 3) as in `Dataset`; None: nothing is known of them
 
     def __len__(self) -> int:
         return len(self.histories)
 
     def __getitem__(self, rows: slice) -> "Queries":
         users = None if self.users is None else self.users[rows]
-        return Queries(self.histories[rows], users, None if self.ratings is None else self.ratings[rows])
+        ratings = None if self.ratings is None else self.ratings[rows]
+        return Queries(self.histories[rows], users, ratings, None if self.people is None else self.people.iloc[rows])
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 from recsys import machine, store
 from recsys.data.schema import Dataset, HeldOut, Split
 from recsys.errors import RecsysError
-from recsys.evaluation import beyond, protocols, results, significance
+from recsys.evaluation import beyond, protocols, results, significance, stars
 from recsys.evaluation.calibration import calibration
 from recsys.evaluation.protocols import FULL, Protocol
 from recsys.evaluation.rank_held_out import Lists, ranks, ranks_and_lists
@@ -68,6 +68,9 @@ def evaluate(
     document = _labels(variant, dataset, protocol, config) | _also(list(models.values()))
     document |= _accuracy({seed: one.ranks for seed, one in found.items()})
     document |= _of_lists(document, list(splits.values()), list(held_out.values()), list(found.values()))
+    if not protocol.sampled and all(model.predicts_ratings for model in models.values()):
+        parts = (list(models.values()), list(splits.values()), list(held_out.values()))
+        document["stars"] = _all_rounded(stars.summary(*parts, dataset))
     document["run"] = _circumstances(models, time.perf_counter() - started)
     if part == "test" and distributed.rank() == 0:
         results.write(document, np.array([one.ranks for one in found.values()]))

@@ -4,8 +4,9 @@ Loads neither torch nor Streamlit, and measures nothing anew. Shapes: V variants
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -113,6 +114,23 @@ def reliability(dataset: str, protocol: str, variants: Sequence[str]) -> tuple[p
     return first[[*columns, "share"]], second[["variant", "rank", "predicted", "hit_rate", "over"]].assign(times=times)
 
 
+def predicted_stars(documents: Iterable[dict[str, Any]]) -> pd.DataFrame:
+    """How far predicted ratings are off, where result documents say so: a row per model and baseline, best RMSE first.
+
+    Columns: name, a variant's or as `stars.summary` calls the baseline; baseline, whether it is one; rmse and mae in
+    stars, each with its interval as "low rmse", "high rmse".
+    """
+    found = {document["variant"]: document["stars"] for document in documents if "stars" in document}
+    baselines = next(iter(found.values()))["baselines"] if found else {}  # all have the same, seed for seed
+    rows = [
+        {"name": name, "baseline": name in baselines, "rmse": own["rmse"], "mae": own["mae"], **_ends(own["interval"])}
+        for name, own in (found | baselines).items()
+    ]
+    bounds = [f"{end} {name}" for name in ("rmse", "mae") for end in ("low", "high")]
+    table = pd.DataFrame(rows, columns=["name", "baseline", "rmse", "mae", *bounds])
+    return table.sort_values("rmse", kind="stable", ignore_index=True)
+
+
 def head_to_head(ranks: np.ndarray, others: np.ndarray) -> pd.DataFrame:
     """For how many users one model ranks the hidden film higher than another: a row per margin, columns margin, users.
 
@@ -133,12 +151,12 @@ def wins(margins: pd.DataFrame) -> tuple[int, int, int]:
     return first, second, neither
 
 
+def _ends(intervals: dict[str, tuple[float, float]]) -> dict[str, float]:
+    """Intervals as "low <metric>" and "high <metric>"."""
+    return {f"{end} {name}": pair[at] for name, pair in intervals.items() for at, end in enumerate(("low", "high"))}
+
+
 def _extras(document: dict) -> dict[str, float]:
     """What a result holds besides its means."""
-    bounds = {
-        f"{end} {name}": pair[at]
-        for name, pair in document.get("interval", {}).items()
-        for at, end in enumerate(("low", "high"))
-    }
     error = (document.get("calibration") or {}).get("ece", np.nan)
-    return bounds | document.get("beyond", {}) | {ERROR: error}
+    return _ends(document.get("interval", {})) | document.get("beyond", {}) | {ERROR: error}

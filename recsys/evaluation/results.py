@@ -1,11 +1,12 @@
 """Result files: written once, read by the pages without torch or Streamlit.
 
 `results/<data set>/<protocol>/<variant>.json` holds {variant, model, title, family, paper, dataset, protocol,
-fingerprint, config, users, seeds: [{seed, metrics, beyond}], mean, std, interval, beyond, calibration, files, run};
-ranks (S seeds × B users) stand beside it as .npz. `interval` is {metric: [low, high]}, 95 % over users. `beyond` is
-there where the whole catalogue was ranked, and `calibration` where the model gives probabilities besides. Those with
-"over": UNSEEN add up to 1 over the films that a user has not seen, older ones over all films. Everything but
-`run` is the same, byte for byte, when an evaluation is repeated.
+fingerprint, config, users, seeds: [{seed, metrics, beyond}], mean, std, interval, beyond, calibration, stars,
+files, run}; ranks (S seeds × B users) stand beside it as .npz. `interval` is {metric: [low, high]}, 95 % over users.
+`beyond` is there where the whole catalogue was ranked, and besides `calibration` where the model gives probabilities,
+`stars` where it predicts ratings (`stars.summary`). Probabilities with "over": UNSEEN add up to 1 over the films that a
+user has not seen, older ones over all films. Everything but `run` is the same, byte for byte, when an evaluation is
+repeated.
 
 What was measured on this machine wins over what is shipped. A result counts only where it was measured on the data as
 it is on this machine; where the data is not here, on the form of it that most of the results are of.

@@ -1,4 +1,4 @@
-"""For whom, and for which films, a model works: its metrics by length of the history and by kind of the target.
+"""For whom, and for which films, a model works: its metrics by group of people and by kind of the target.
 
 From the ranks in a result file and the data set; neither the model nor torch is needed. Shapes: S seeds, B queries,
 I items, V variants.
@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from recsys.data.schema import Dataset, HeldOut, Split
+from recsys.data.schema import AGES, Dataset, HeldOut, Split
 from recsys.errors import recsys_command
 from recsys.evaluation import protocols, results
 from recsys.evaluation.significance import bootstrap, intervals
@@ -18,7 +18,7 @@ from recsys.ranking.metrics import METRICS, summary, values
 
 LENGTHS = (10, 20, 50, 100, 200)  # of a history, in items, from which the next bucket begins
 TOP_SHARES = (0.01, 0.1, 0.5)  # of the catalogue, the most watched items first
-NO_GENRE, NO_YEAR = "(none)", "unknown"
+NO_GENRE, NO_YEAR, UNSAID = "(none)", "unknown", "not said"
 
 Buckets = list[tuple[str, np.ndarray]]  # names in the order to be shown, and which of the queries (B,) are in each
 
@@ -56,12 +56,22 @@ def side_by_side(split: Split, ranks: dict[str, np.ndarray], name: str, metric: 
     return pd.DataFrame(rows, columns=["bucket", "users", "variant", "value", "low", "high"])
 
 
+def offered(dataset: Dataset) -> list[str]:
+    """The SLICES that a data set has: those of OF_PEOPLE only where it describes its people."""
+    return [name for name in SLICES if name not in OF_PEOPLE or dataset.people is not None]
+
+
+def median_lengths(split: Split, name: str) -> dict[str, int]:
+    """Bucket → how many items its users had watched before, the median, for one of SLICES; empty ones are left out."""
+    lengths = _lengths(split)
+    return {bucket: round(np.median(lengths[mine])) for bucket, mine in SLICES[name](split) if mine.any()}
+
+
 def history_buckets(split: Split) -> Buckets:
     """How many items a user had watched before."""
-    lengths = np.array([len(history) for history in split.test.queries.histories])
     within = [f"{low}–{high - 1}" for low, high in pairwise(LENGTHS)]
     names = [f"under {LENGTHS[0]}", *within, f"{LENGTHS[-1]} and more"]
-    return _numbered(names, np.searchsorted(LENGTHS, lengths, side="right"))
+    return _numbered(names, np.searchsorted(LENGTHS, _lengths(split), side="right"))
 
 
 def popularity_buckets(split: Split) -> Buckets:
@@ -90,12 +100,37 @@ def decade_buckets(split: Split) -> Buckets:
     return [(f"{decade:.0f}s", decades == decade) for decade in known] + [(NO_YEAR, np.isnan(decades))]
 
 
+def gender_buckets(split: Split) -> Buckets:
+    """What users said of their gender; no buckets where the set does not describe its people."""
+    return _said(split, "gender", {"F": "women", "M": "men"})
+
+
+def age_buckets(split: Split) -> Buckets:
+    """What users said of their age, in years; no buckets where the set does not describe its people."""
+    return _said(split, "age", {age: age.replace("-", "–") for age in AGES})
+
+
+OF_PEOPLE: dict[str, Callable[[Split], Buckets]] = {"gender": gender_buckets, "age": age_buckets}
 SLICES: dict[str, Callable[[Split], Buckets]] = {
     "history length": history_buckets,
     "popularity of the film": popularity_buckets,
     "genre": genre_buckets,
     "decade": decade_buckets,
-}
+} | OF_PEOPLE
+
+
+def _lengths(split: Split) -> np.ndarray:
+    """(B,) how many items each user had watched before."""
+    return np.array([len(history) for history in split.test.queries.histories])
+
+
+def _said(split: Split, column: str, names: dict[str, str]) -> Buckets:
+    """A bucket for each of `names`, as the table of people has it → as it is shown, and one for who said nothing."""
+    people = split.train.people
+    if people is None:
+        return []
+    said = people[column].to_numpy()[split.test.queries.users]
+    return [(name, said == own) for own, name in (names | {"": UNSAID}).items()]
 
 
 def _numbered(names: list[str], number: np.ndarray) -> Buckets:

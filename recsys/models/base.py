@@ -30,7 +30,7 @@ class Recommender(ABC):
     Config: ClassVar[type] = NoConfig  # a frozen dataclass, checked when it is made
     needs_training: ClassVar[bool] = False  # `train` makes it, and its weights may be shipped; others fit on first use
     holds_histories: ClassVar[bool] = False  # its state is what people watched: it never leaves this machine
-    reads_details: ClassVar[bool] = False  # it learns from times or ratings too, not from the order of items alone
+    reads_details: bool = False  # it learns from times or ratings too, not from the order of items alone
     reads_texts: ClassVar[bool] = False  # it learns from what films are called and tagged
     reads_ratings: bool = False  # ratings in a query change its scores
     scores_unrated: bool = False  # it needs nothing but descriptions, so films that nobody rated can be recommended
@@ -38,6 +38,7 @@ class Recommender(ABC):
     fills_blanks: bool = False  # it has `fill` and, where it has attention too, `training_example` and `embed_tokens`
     has_attention: bool = False  # it has `attention`
     has_item_embeddings: bool = False  # it has `item_embeddings`
+    predicts_ratings: bool = False  # it has `predicted_ratings`
     training_summary: TrainingSummary | None = None  # how its training went; None: it was loaded, or is not trained
     members: tuple[str, ...] = ()  # variants that it stands on; `store` hands them over, fitted, by `stand_on`
     also: str = ""  # another data set whose people it learnt from too, "" for none
@@ -83,6 +84,10 @@ class Recommender(ABC):
         Items that are ruled out stand at minus infinity in `scores`; a softmax divides by the others alone.
         """
         return None
+
+    def predicted_ratings(self, queries: Queries) -> np.ndarray:
+        """(B, I) float32, how many stars each item would be given, not cut to the scale; empty histories included."""
+        raise NotImplementedError(f"{self.title} predicts no ratings")
 
     def item_embeddings(self) -> np.ndarray:
         """(I, D) float32, one vector per item."""

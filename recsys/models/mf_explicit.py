@@ -45,6 +45,7 @@ class MfExplicit(Recommender):
     config: MfExplicitConfig
     reads_details = True
     reads_ratings = True
+    predicts_ratings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Reports {"stage": "fit", "done": i, "total": iterations}; `valid` changes nothing."""
@@ -62,9 +63,13 @@ class MfExplicit(Recommender):
 
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: the rating predicted for each item."""
+        return popular_where_empty(self.predicted_ratings(queries), queries.histories, self.counts)
+
+    def predicted_ratings(self, queries: Queries) -> np.ndarray:
+        """(B, I) float32 stars: μ + b_i + b_u + q_i·p_u; for an empty history μ + b_i."""
         users = self._solve(stars(queries, len(self.items), self.config.liked), self.items)
         scores = self.mean + self.items[:, 0] + users[:, :1] + users[:, 1:] @ self.items[:, 1:].T
-        return popular_where_empty(scores.astype(np.float32), queries.histories, self.counts)
+        return scores.astype(np.float32)
 
     def _solve(self, given: sparse.csr_array, others: np.ndarray) -> np.ndarray:
         """(rows, 1 + F) biases and factors of one side, from ratings (rows, columns) and the other (columns, 1 + F)."""

@@ -4,6 +4,7 @@ Shapes: B queries, b of them at a time, U users of the training data, I items, E
 """
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
@@ -59,6 +60,10 @@ class UserKnn(Recommender):
     so that visitors need not have rated much. Neither formula
     reads the order of a history. Users of the training data are among their own neighbours, where they vote for what
     they have seen. An empty history gets the order of popularity.
+
+    Neither formula comes out in stars. A rating is therefore predicted as by Resnick et al. (CSCW 1994), but with
+    cosines: the sum of the cosines of those who rated the item stands for the number of ratings and `shrink`, and the
+    person's own mean for r̄_i. Where no neighbour rated the item, that mean is the prediction.
     """
 
     Config = UserKnnConfig
@@ -66,6 +71,7 @@ class UserKnn(Recommender):
     holds_histories = True
     reads_details = True
     reads_ratings = True
+    predicts_ratings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Keep all ratings, of several by one user for one item the last; `valid` and `run` change nothing."""
@@ -75,14 +81,30 @@ class UserKnn(Recommender):
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32, the rating predicted by the formula."""
         scores = np.empty((len(queries), len(self.counts)), np.float32)
-        for start in range(0, len(queries), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
-            near = self._neighbours(queries[part])  # (b, U)
+        for part, near in self._in_parts(queries):
             total = (near @ self.votes).toarray()
             near.data = (near.data > 0).astype(np.float32)
             number = (near @ self.rated).toarray()  # of ratings
             scores[part] = self.base + total / np.maximum(number + self.config.shrink, 1)
         return popular_where_empty(scores, queries.histories, self.counts)
+
+    def predicted_ratings(self, queries: Queries) -> np.ndarray:
+        """(B, I) float32 stars: the votes of the neighbours who rated an item, weighted by their cosines."""
+        given = stars(queries, len(self.counts), self.mean)  # (B, I)
+        number = np.diff(given.indptr)
+        means = np.where(number > 0, given.sum(1) / np.maximum(number, 1), self.mean)[:, None]  # (B, 1)
+        found = np.empty(given.shape, np.float32)
+        for part, near in self._in_parts(queries):
+            total, weight = (near @ self.votes).toarray(), (near @ self.rated).toarray()
+            voted = total / np.maximum(weight, 1e-9) + (means[part] if self.config.centred else 0)
+            found[part] = np.where(weight > 1e-9, voted, means[part])
+        return found
+
+    def _in_parts(self, queries: Queries) -> Iterator[tuple[slice, sparse.csr_array]]:
+        """Which of the queries, and the cosines (b, U) of each with its neighbours."""
+        for start in range(0, len(queries), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            yield part, self._neighbours(queries[part])
 
     def _neighbours(self, queries: Queries) -> sparse.csr_array:
         """(b, U) the cosines of each history with its X most similar users."""

@@ -1,6 +1,7 @@
 """One small world in every layout in which MovieLens comes.
 
-Three users rate six films; film 60 has four ratings, film 70 none. User 2's first ratings share a time.
+Five users rate six films; film 60 has four ratings, film 70 none. User 2's first ratings share a time. Person 6 is
+described, but rates nothing.
 """
 
 import io
@@ -44,6 +45,16 @@ TITLES = [
     "Twelve Monkeys (a.k.a. 12 Monkeys)",
     "The City of Lost Children (Cité des enfants perdus, La)",
 ]
+PEOPLE = [  # id, age, gender, occupation as 100K has it, its number in 1M; out of order
+    (3, 44, "F", "other", 0),
+    (1, 17, "M", "lawyer", 11),
+    (2, 18, "F", "none", 19),
+    (6, 30, "M", "artist", 2),
+    (5, 56, "M", "writer", 20),
+    (4, 49, "F", "scientist", 15),
+]
+AGES = ["Under 18", "18-24", "35-44", "45-49", "56+"]  # of users 1 to 5
+_CODES_1M = {17: 1, 18: 18, 44: 35, 30: 25, 56: 56, 49: 45}  # age → what 1M writes for its group
 _FLAGS = (
     "unknown|Action|Adventure|Animation|Children's|Comedy|Crime|Documentary|Drama|Fantasy|Film-Noir|Horror|Musical|"
 )
@@ -58,6 +69,9 @@ def double_colon(encoding: str = "latin-1", tags: bool = False) -> dict[str, byt
             "::", [(film, title, "|".join(genres) or "(no genres listed)") for film, title, genres in FILMS]
         ),
     }
+    if not tags:
+        people = [(user, gender, _CODES_1M[age], number, "98107") for user, age, gender, _, number in PEOPLE]
+        files["ml-1m/users.dat"] = _lines("::", people)
     if tags:
         files["ml-1m/tags.dat"] = _lines(
             "::", [(1, 20, "Cyber:: Punk", 5), (2, 20, "hackers", 6), (3, 20, "Hackers", 7)]
@@ -82,6 +96,7 @@ def hundred_k() -> dict[str, bytes]:
     return {
         "ml-100k/u.data": _lines("\t", RATINGS).encode("latin-1"),
         "ml-100k/u.item": _lines("|", films).encode("latin-1"),
+        "ml-100k/u.user": _lines("|", [(*person[:4], "T8H1N") for person in PEOPLE]).encode("latin-1"),
     }
 
 
@@ -103,9 +118,11 @@ def comma() -> dict[str, bytes]:
 def recbole() -> dict[str, bytes]:
     """The wheel's files."""
     films = [(film, title[:-7], title[-5:-1], " ".join(genres) or "unknown") for film, title, genres in FILMS]
+    people = [(*person[:4], "T8H1N") for person in PEOPLE]
     tables = {
         "inter": [("user_id:token", "item_id:token", "rating:float", "timestamp:float"), *RATINGS],
         "item": [("item_id:token", "movie_title:token_seq", "release_year:token", "class:token_seq"), *films],
+        "user": [tuple(f"{name}:token" for name in ("user_id", "age", "gender", "occupation", "zip_code")), *people],
     }
     folder = "recbole/dataset_example/ml-100k/ml-100k"
     return {f"{folder}.{ending}": _lines("\t", rows).encode() for ending, rows in tables.items()}

@@ -59,6 +59,17 @@ def test_the_others_come_after_ones_own_and_whoever_is_in_both_does_not():
     assert in_both(HERE, other).tolist() == [0]
 
 
+def test_people_are_described_by_whichever_set_describes_its_own():
+    train = leave_one_out(HERE).train
+    other = world([[0, 1, 2, 3, 4, 11], [9, 8, 7], [5, 4]])
+    own, more = [["F", "18-24", "artist"], ["M", "56+", ""]], [["M", "", "x"], ["F", "", "y"], ["M", "", "z"]]
+    known, others = toys.described(train, *own), toys.described(other, *more)
+    assert with_people_of(other, train, HERE).people is None
+    assert with_people_of(other, known, HERE).people.values.tolist() == [*own, ["", "", ""], ["", "", ""]]
+    assert with_people_of(others, known, HERE).people.values.tolist() == [*own, *more[1:]]
+    assert with_people_of(others, train, HERE).people.values.tolist() == [["", "", ""], ["", "", ""], *more[1:]]
+
+
 def test_films_that_this_set_does_not_have_are_dropped_and_others_keep_their_ids():
     few = toys.replace(HERE.catalog, movies=HERE.catalog.movies.iloc[[0, 2, 5]].reset_index(drop=True))
     small = toys.replace(toys.dataset([[0, 1, 2]], 3), catalog=few)

@@ -71,6 +71,46 @@ def test_each_tag_keeps_its_time(tmp_path):
     assert len(read(archives.write(tmp_path, archives.hundred_k()), layouts.hundred_k).catalog.tags) == 0
 
 
+@pytest.mark.parametrize("layout", ["double_colon", "hundred_k", "recbole"])
+def test_people_are_described_in_the_order_of_the_users_and_without_zip_codes(tmp_path, layout):
+    parse, files = LAYOUTS[layout]
+    people = read(archives.write(tmp_path, files), parse).people
+    assert list(people) == ["gender", "age", "occupation"]
+    assert people["gender"].tolist() == ["M", "F", "F", "F", "M"]
+    assert people["age"].tolist() == archives.AGES
+    words = {"double_colon": ["lawyer", "unemployed"], "hundred_k": ["lawyer", "none"], "recbole": ["lawyer", "none"]}
+    assert people["occupation"].tolist() == [*words[layout], "other", "scientist", "writer"]
+
+
+def test_somebody_whom_the_table_of_people_lacks_has_said_nothing(tmp_path):
+    files = archives.hundred_k()
+    files["ml-100k/u.user"] = b"2|50|F|doctor|90210\n"
+    people = read(archives.write(tmp_path, files), layouts.hundred_k).people
+    assert people.values.tolist() == [["", "", ""], ["F", "50-55", "doctor"], *[["", "", ""]] * 3]
+
+
+def test_a_set_without_such_a_file_describes_nobody(tmp_path):
+    files = archives.double_colon("utf-8", tags=True)
+    assert read(archives.write(tmp_path, files), layouts.double_colon).people is None
+    assert read(archives.write(tmp_path, archives.comma()), layouts.comma).people is None
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (b"1::M::25::21::1", "nobody knows what occupation 21 is"),
+        (b"2::M::25::1::1", "person 2 is described twice"),
+        (b"7::M::25::1", "not enough values"),
+        (b"7::M::old::1::1", "invalid literal"),
+    ],
+)
+def test_a_malformed_person_is_refused_with_one_line(tmp_path, row, words):
+    files = archives.double_colon()
+    files["ml-1m/users.dat"] += row + b"\n"
+    with pytest.raises(DataError, match=f"^some\\.zip is not a sound archive[^\n]*{words}"):
+        read(archives.write(tmp_path, files), layouts.double_colon)
+
+
 def test_only_ten_tags_of_a_film_are_shown(tmp_path):
     files = archives.comma()
     rows = "".join(f"{user},10,tag {user:02},1\r\n" for user in range(1, 30))

@@ -95,6 +95,16 @@ def test_films_with_fewer_than_five_ratings_are_left_out_and_so_are_users_withou
     assert dataset.user_ids.tolist() == [1, 2, 3, 4, 5]
 
 
+def test_people_without_a_film_that_is_kept_are_dropped_from_the_table_of_people_too():
+    user, movie = np.array([9, 2, 3, 4, 5, 1], np.int32), np.array([7, 7, 7, 7, 7, 3], np.int32)
+    people = pd.DataFrame({"gender": list("FMFMFM")}, [1, 2, 3, 4, 5, 9]).astype("str")
+    raw = layouts.Raw(user, movie, np.ones(6), np.arange(6), pd.DataFrame({"movie_id": [3, 7]}), people=people)
+    for ties in ("file", "drawn"):
+        dataset = movielens.assemble("toy", raw, ties=ties)
+        assert dataset.user_ids.tolist() == [2, 3, 4, 5, 9]
+        assert dataset.people["gender"].tolist() == ["M", "F", "M", "F", "M"]
+
+
 def test_ml_20m_keeps_every_film_that_somebody_rated(tmp_path):
     archive = archives.write(tmp_path, archives.comma())
     kept = {name: movielens.get(name, archive).catalog.movie_ids.tolist() for name in ("ml-latest-small", "ml-20m")}

@@ -56,6 +56,29 @@ def test_a_set_without_tags_is_kept_too():
     toys.same(prepared.load("cycle"), toys.cycle())
 
 
+PEOPLE = [("F", "25-34", "none"), ("", "56+", 'he said "NA", once')]
+
+
+def test_people_are_kept_with_a_set_that_describes_them():
+    described = toys.described(world(), *PEOPLE)
+    prepared.save(described, {})
+    toys.same(prepared.load("toy"), described)
+    assert prepared.fingerprint("toy") == world().fingerprint
+
+
+def test_a_set_prepared_before_people_were_kept_is_read_without_them():
+    prepared.save(toys.described(world(), *PEOPLE), {})
+    (files_of() / "people.csv").unlink()
+    toys.same(prepared.load("toy"), world())
+
+
+def test_a_table_of_other_people_is_reported_with_the_command():
+    prepared.save(toys.described(world(), *PEOPLE), {})
+    (files_of() / "people.csv").write_text("gender,age,occupation\nF,25-34,none\n")
+    with pytest.raises(MissingData, match=refusal("is damaged")):
+        prepared.load("toy")
+
+
 def test_arrays_stay_on_disk_until_they_are_touched():
     prepared.save(world(), {})
     events = prepared.load("toy").interactions

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recsys.data import split as splits
 from recsys.data.schema import DataError
-from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, Cuts, Splitting, by_time, cuts, leave_one_out
+from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Cuts, Splitting, by_time, cuts, leave_one_out
 from recsys.data.tags import Tags
 from tests import toys
 
@@ -146,6 +146,13 @@ def test_tags_given_after_the_cut_do_not_reach_training():
 
 
 # A splitting
+
+
+def test_what_is_known_of_people_goes_with_them_into_training():
+    world = toys.over_days(SPANNING)
+    world = toys.described(world, *[("F", "56+", f"work {user}") for user in range(world.n_users)])
+    for splitting in (LEAVE_ONE_OUT, UNTIED, BY_TIME):
+        assert splitting(world).train.people is world.people
 
 
 def test_a_split_says_how_it_was_made():

@@ -7,8 +7,13 @@ from recsys.evaluation.evaluate import evaluate
 from recsys.evaluation.slices import (
     NO_GENRE,
     NO_YEAR,
+    UNSAID,
+    age_buckets,
+    gender_buckets,
     genre_buckets,
     history_buckets,
+    median_lengths,
+    offered,
     popularity_buckets,
     side_by_side,
     slices,
@@ -85,6 +90,28 @@ def test_slices_of_a_cut_through_time_are_of_the_films_after_it():
     comedies = int((by_time(world).test.targets % 2 == 0).sum())
     assert dict(zip(table["bucket"], table["users"], strict=True)) == {"Comedy": comedies, "Horror": 41 - comedies}
     assert comedies == 21
+
+
+PEOPLE = [("F", "25-34", ""), ("M", "Under 18", ""), ("F", "", ""), ("M", "56+", ""), ("", "25-34", "")]
+
+
+def test_people_are_grouped_by_what_they_said_of_themselves():
+    """The second of five has too few films to be tested, so everybody after him is one row further up."""
+    world = toys.described(toys.dataset([[0, 1, 2], [0, 1], [2, 1, 0, 3], [3, 1, 0], [0, 2, 1, 3, 4]], 5), *PEOPLE)
+    assert buckets(world, gender_buckets) == {"women": [0, 1], "men": [2], UNSAID: [3]}
+    assert buckets(world, age_buckets) == {"25–34": [0, 3], "56+": [2], UNSAID: [1]}
+    assert median_lengths(leave_one_out(world), "gender") == {"women": 2, "men": 2, UNSAID: 4}
+    evaluate("counts", world)
+    table = slices(world, "full", "counts").query("slice == 'age'")
+    assert dict(zip(table["bucket"], table["users"], strict=True)) == {"25–34": 2, "56+": 1, UNSAID: 1}
+
+
+def test_groups_of_people_are_offered_only_where_the_set_describes_them():
+    described = toys.described(CYCLE, *[("F", "56+", "")] * 200)
+    assert set(offered(described)) - set(offered(CYCLE)) == {"gender", "age"}
+    assert gender_buckets(leave_one_out(CYCLE)) == []
+    evaluate("counts", CYCLE)
+    assert set(slices(CYCLE, "full", "counts")["slice"]) <= set(offered(CYCLE))
 
 
 def test_a_result_of_other_data_is_not_sliced():

@@ -118,6 +118,7 @@ def test_what_it_does_not_declare_is_refused_in_words(model):
     tokens, positions = np.array([3, 4]), np.array([0])
     abilities = [
         (model.has_item_embeddings, model.item_embeddings, ()),
+        (model.predicts_ratings, model.predicted_ratings, (Queries([tokens]),)),
         (model.has_attention, model.attention, (tokens,)),
         (model.fills_blanks, model.fill, (tokens, positions)),
         (model.fills_blanks and model.has_attention, model.training_example, (tokens,)),
@@ -127,6 +128,15 @@ def test_what_it_does_not_declare_is_refused_in_words(model):
         if not declared:
             with pytest.raises(NotImplementedError, match=re.escape(model.title)):
                 method(*arguments)
+
+
+def test_predicted_ratings_are_finite_and_near_those_that_were_given(model):
+    if not model.predicts_ratings:
+        pytest.skip("it predicts none")
+    given = [np.full(len(history), 4, np.float32) for history in HISTORIES]
+    found = model.predicted_ratings(Queries(HISTORIES, ratings=given))
+    assert (found.shape, found.dtype) == ((len(HISTORIES), WORLD.n_items), np.float32)
+    np.testing.assert_allclose(found, 4, atol=1e-3)  # everybody of the toy world gives 4 as well
 
 
 def test_attention_is_a_share_for_every_pair_of_tokens(model):

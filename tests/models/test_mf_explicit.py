@@ -83,6 +83,15 @@ def test_a_state_without_one_of_its_parts_is_refused(missing):
         MfExplicit(SMALL).load_state(state, 30)
 
 
+def test_scores_are_the_ratings_it_predicts_and_an_empty_history_is_given_those_of_nobody_in_particular():
+    model = MfExplicit(SMALL).fit(tastes())
+    queries = Queries([np.array([3, 20]), np.array([], np.int64)], ratings=[np.array([1.0, 5.0]), np.array([])])
+    found = model.predicted_ratings(queries)
+    np.testing.assert_array_equal(found[0], model.score(queries)[0])
+    np.testing.assert_allclose(found[1], model.mean + model.items[:, 0], rtol=1e-6)
+    assert found[0, 0::2].max() > 4 > 2 > found[0, 1::2].min()  # stars: liked 5s, disliked 1s
+
+
 def test_an_empty_history_gets_the_order_of_popularity():
     model = MfExplicit(SMALL).fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
     [scores] = model.score(Queries([[]]))

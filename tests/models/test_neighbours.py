@@ -83,6 +83,26 @@ def test_the_formulas_of_the_thesis_worked_by_hand(centred, history):
     np.testing.assert_allclose(scores, by_hand(history, centred), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("centred", [False, True])
+def test_predicted_ratings_worked_by_hand(centred):
+    """The mean of those of the two most similar users who rated the film, weighted by cosine; `shrink` says nothing."""
+    given = np.array([4, 0, 0, 3, 0])
+    alike = cosine_similarity([given], RATINGS)[0]
+    nearest, means = alike.argsort()[-2:], np.array([row[row > 0].mean() for row in RATINGS])
+    expected = np.full(5, 3.5)  # the person's own mean, where nobody of them rated the film
+    for film in range(5):
+        rates = [k for k in nearest if RATINGS[k, film]]
+        if rates:
+            votes = [RATINGS[k, film] - centred * means[k] for k in rates]
+            expected[film] = np.average(votes, weights=alike[rates]) + centred * 3.5
+    model = UserKnn(UserKnnConfig(neighbours=2, shrink=50, centred=centred)).fit(rated(RATINGS))
+    histories, ratings = [np.array([0, 3]), np.array([], int)], [np.array([4, 3]), np.array([])]
+    asked, nobody = model.predicted_ratings(Queries(histories, ratings=ratings))
+    np.testing.assert_allclose(asked, expected, rtol=1e-5)
+    assert asked[2] == asked[4] == 3.5
+    np.testing.assert_allclose(nobody, RATINGS[RATINGS > 0].mean(), rtol=1e-6)
+
+
 def test_shrinking_lets_many_ratings_beat_one():
     """All four neighbours have rated film 1 with 4; one of them, as near as the others, has rated film 2 with 5."""
     world = rated([[3, 4, 0, 5], [3, 4, 0, 5], [3, 4, 0, 5], [3, 4, 5, 0]])

@@ -1,0 +1,29 @@
+"""Stars: how far off recommenders are that predict what somebody gives a film."""
+
+from typing import Any
+
+import streamlit as st
+
+from pages.evaluation import measured, words
+from pages.evaluation.measured import Shown
+from pages.evaluation.parts import numbers
+from recsys.evaluation import overview
+
+
+def show(shown: Shown) -> None:
+    """A table of recommenders and plain means, the least error first; nothing where no ratings were predicted."""
+    table = overview.predicted_stars(measured.documents(shown).values())
+    if table.empty:
+        return
+    st.subheader(words.STARS)
+    st.caption(words.STARS_HELP)
+    rows = table[["name", "rmse", "mae"]].replace({"name": shown.titles | words.STARS_BASELINES})
+    columns: dict[str, Any] = {"name": words.STARS_BY}
+    for error in ("rmse", "mae"):
+        ends = zip(table[f"low {error}"], table[f"high {error}"], strict=True)
+        rows[f"{error} interval"] = [words.STARS_RANGE.format(low=low, high=high) for low, high in ends]
+        columns[error] = st.column_config.NumberColumn(words.metric_name(error), format="%.3f", width=70)
+        columns[f"{error} interval"] = words.INTERVAL
+    order = ["name", "rmse", "rmse interval", "mae", "mae interval"]
+    st.dataframe(rows, hide_index=True, column_config=columns, column_order=order, alt=words.STARS, width="content")
+    numbers(table, f"stars-{shown.name}")
