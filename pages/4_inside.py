@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.inside import attention, blanks, film_map, lesson, words
+from pages.inside import attention, blanks, film_map, lesson, mean, words
 from pages.shared import errors, head
 from pages.shared import words as common
 from pages.shared.frame import enter
@@ -12,6 +12,7 @@ from recsys.serving import stand_ins
 SECTIONS = {
     "lesson": lesson.show,
     "attention": attention.show,
+    "mean": mean.show,
     "blanks": blanks.show,
     "map": film_map.show,
 }

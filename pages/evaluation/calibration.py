@@ -1,9 +1,9 @@
-"""Confidence: how sure recommenders are, and how often right."""
+"""Confidence: how sure recommenders are, and how often right; over all people, then for one of them."""
 
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import choice, words
+from pages.evaluation import choice, sure, words
 from pages.evaluation.charts import lines
 from pages.evaluation.measured import Shown
 from pages.evaluation.parts import by_variant, chart
@@ -11,15 +11,20 @@ from recsys.evaluation import overview
 
 
 def show(shown: Shown) -> None:
-    """Predicted against observed, by probability and by rank."""
+    """Predicted against observed, by probability and by rank; then one person's list."""
     bins, by_rank = overview.reliability(shown.dataset, shown.protocol, shown.board["variant"].tolist())
     if bins.empty:
         st.info(words.NO_CALIBRATION, icon=":material/info:")
         return
     known = list(dict.fromkeys(bins["variant"]))
     chosen = choice.recommenders(shown, known, known[:6], "calibration")
-    if not chosen:
-        return
+    if chosen:
+        over_people(shown, bins, by_rank, chosen)
+    sure.show(shown, known)
+
+
+def over_people(shown: Shown, bins: pd.DataFrame, by_rank: pd.DataFrame, chosen: list[str]) -> None:
+    """What was measured over all test people."""
     if over_all := over_all_films(bins, chosen):
         names = words.ALL_CHOSEN if len(over_all) == len(chosen) > 1 else shown.names(over_all)
         own = by_rank[by_rank["variant"] == over_all[0]]

@@ -6,7 +6,13 @@ from html import escape
 # Inside the model
 INSIDE_FIRST_ADD = "The network needs films to look at. Take a ready-made list, or build your own first."
 INSIDE_SECTION = "What to look at"
-SECTIONS = {"lesson": "Lesson", "attention": "Attention", "blanks": "Fill a blank", "map": "Map"}
+SECTIONS = {
+    "lesson": "Lesson",
+    "attention": "Attention",
+    "mean": "Mean attention",
+    "blanks": "Fill a blank",
+    "map": "Map",
+}
 AS_TABLE = "As a table: {what}"
 STANDS_IN = "The network has not learnt {film}: too few people of this set rated it. Here {others} stands in for it."
 LAYER, HEAD, ALL_OF_THEM = "Layer", "Head", "All"
@@ -53,6 +59,55 @@ BY_DISTANCE_TABLE = "mean attention and number of people by distance"
 BY_DISTANCE_CHART = "Mean attention by distance: {share} goes to the newest film"
 DISTANCE, MEAN_ATTENTION = "Films back from the next one", "Mean attention"
 HEAD_N, LAYER_N = "Head {n}", "Layer {n}"
+MEAN_HELP = (
+    "Your list says how a network reads *you*. Here its attention is averaged over {n} people of {data}, drawn at "
+    "random from those who watched {least} films or more: the pictures of the papers "
+    "([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, "
+    "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2), drawn for the networks of this app."
+)
+MEAN_READING = "Reading the histories of {n} people"
+MEAN_POSITIONS = "How the newest {n} positions attend to each other"
+MEAN_READ = (
+    "A square for each head. Each row attends to the columns; 1 is the newest film, 2 the one before it, and so on. "
+    "The stronger the colour, the more attention. Each square has a scale of its own, up to the share named above it."
+)
+MEAN_MASK = "The framed row is `[mask]`, from which the next film is predicted. It is read from both sides."
+MEAN_LAST = (
+    "The framed row is the newest film, from which the next one is predicted. The upper right stays empty: no film "
+    "attends to later ones."
+)
+MEAN_WITHIN = (
+    "Nothing is rescaled: what falls on films further back is left out. “Within” says how much of the framed row's "
+    "attention is drawn here."
+)
+MEAN_PANEL = "up to {most} · {within} within"
+MEAN_HOVER = "<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention"
+MEAN_CHART = (
+    "Mean attention of the newest {n} positions to each other in {model}, {head}; the position that predicts the next "
+    "film attends most to {position}, with {share}"
+)
+MEAN_TABLE = "what the framed row attends to, by head"
+POSITION, POSITION_N = "Films back", "film {n}"
+FURTHER_BACK = "further back"
+GENRES_ATTEND = "Attention between genres"
+GENRES_HELP = (
+    "Do films attend to films of their own kind? Each row attends to the columns: 1.2× is a fifth more attention from "
+    "a film of one genre to one of the other than if the network looked at nothing but how far apart they stand. "
+    "A film's attention to itself is not counted."
+)
+GENRES_SURE = (
+    "Coloured where 1× lies outside the 95% interval over people; empty where fewer than {n} people have watched such "
+    "a pair. Counted among the newest {kept} positions. From the second layer on, a position holds some of the films "
+    "that it attended to before, so its genre is less clear-cut."
+)
+GENRES, ALL_GENRES, CHOOSE_GENRES = "Genres", "All genres", "Choose at least two genres."
+GENRES_CHART = (
+    "Attention from films of one genre to films of another in {layer} of {model}, relative to distance alone: within "
+    "their own genre {same}, between different ones {other} in the middle"
+)
+GENRES_HOVER = "<b>%{y}</b> to <b>%{x}</b><br>%{customdata[0]}<br>%{customdata[1]:,} people"
+TIMES, TIMES_RANGE, TIMES_UNKNOWN = "{times:.2f}×", "{times:.2f}× (95%: {low:.2f}–{high:.2f})", "too few people"
+GENRES_TABLE = "attention between genres in {layer}"
 BLANKS_HELP = (
     "Put `[mask]` anywhere, and a network that was trained by covering films predicts what belongs there, from what "
     "you watched before **and after**. item2vec (CBOW) can do it too: it is like a BERT4Rec of one layer whose "

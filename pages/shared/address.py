@@ -22,7 +22,7 @@ from recsys.serving.filters import KNOWN, Filters
 BETWEEN = "~"  # two values of one parameter; no browser writes it as %7E
 MOST = 30  # values of one parameter that are read
 RATINGS = re.compile(r"\d{1,9}\.[1-5](~\d{1,9}\.[1-5]){0,999}")  # film.stars
-INSIDE, LESSON_STEPS = ("lesson", "attention", "blanks", "map"), 9
+INSIDE, LESSON_STEPS = ("lesson", "attention", "mean", "blanks", "map"), 9
 EVALUATION = ("leaderboard", "protocols", "measures", "curves", "slices", "calibration", "pair", "person", "ties")
 
 Params = Mapping[str, str]
