@@ -29,6 +29,7 @@ from recsys.training.run import Run
 
 META = "meta.json"
 WEIGHTS = "weights.safetensors"
+HALF = 60_000  # numbers from which 16 bits end
 
 Stamps = tuple[str, str]  # of a checkpoint when another was fitted on it, and now; "" where there is none
 
@@ -165,7 +166,7 @@ def give_members(
 
 
 def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> Path:
-    """Copy a checkpoint of this machine, with its training log, into assets/; returns the folder.
+    """Copy a checkpoint of this machine, its weights `halved`, with its training log, into assets/; returns the folder.
 
     Raises StoreError for a model that is fitted on first use, such as all whose state is what people watched.
     """
@@ -178,10 +179,24 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
     meta, weights = _read(source)
     _make(target)
     with files.locked(target):
-        _write_pair(target, meta, weights)
+        _write_pair(target, meta, halved(weights))
         if (source / paths.LOG).exists():
             shutil.copyfile(source / paths.LOG, target / paths.LOG)
     return target
+
+
+def halved(weights: bytes) -> bytes:
+    """The same weights in half the bytes: 32-bit numbers rounded to 16 bits, where those can hold them."""
+    state = weights_from_bytes(weights)
+    fits = {name for name, array in state.items() if array.dtype == np.float32 and np.abs(array).max(initial=0) < HALF}
+    rounded = {name: array.astype(np.float16) if name in fits else array for name, array in state.items()}
+    return weights_to_bytes(rounded)
+
+
+def _whole(weights: bytes) -> dict[str, np.ndarray]:
+    """The arrays of a checkpoint, as models know them: what `halved` has rounded in 32 bits."""
+    state = weights_from_bytes(weights)
+    return {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in state.items()}
 
 
 def _trained(variant: str, dataset_name: str, splitting: Splitting) -> list[int]:
@@ -289,7 +304,7 @@ def _model(folder: Path, meta: dict[str, Any], weights: bytes, command: str) -> 
     try:
         found = registry.get(variant)
         model = found.model(config_from_dict(found.architecture.Config, meta["config"]))
-        model.load_state(weights_from_bytes(weights), meta["n_items"])
+        model.load_state(_whole(weights), meta["n_items"])
         model.also = meta.get("also", "")
     except (LookupError, TypeError, ValueError, RecsysError) as error:
         raise StoreError(f"{folder} was written by another version of {variant} ({error})", command) from error

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load
+from safetensors.numpy import save as to_bytes
 
 from recsys import files, paths, store
 from recsys.data.schema import Queries
@@ -357,6 +359,29 @@ def test_shipping_copies_weights_and_log():
     assert target == paths.ASSETS / "checkpoints/cycle/leave-one-out/trained"
     assert (target / "log.jsonl").read_text() == '{"epoch": 1}\n'
     assert np.array_equal(store.load(target, WORLD).counts, fitted().counts)
+
+
+def test_what_is_shipped_is_rounded_to_sixteen_bits_where_those_can_hold_it():
+    numbers = np.array([0.1, -3.3333333, 65000.0], np.float32)
+    state = {"few": numbers[:2], "large": numbers, "whole": np.array([70_000]), "none": numbers[:0]}
+    half = load(store.halved(to_bytes(state)))
+    assert [half[name].dtype for name in ("few", "large", "whole", "none")] == ["f2", "f4", "i8", "f2"]
+    np.testing.assert_array_equal(half["few"], numbers[:2].astype(np.float16))
+    np.testing.assert_array_equal(half["large"], numbers)
+
+
+def test_models_get_numbers_of_32_bits_from_what_is_shipped(monkeypatch):
+    known = {}
+
+    def load_state(self, state, n_items):
+        known.update(state)
+        self.counts = state["counts"]
+
+    target = shipped()
+    monkeypatch.setattr(fakes.Counts, "load_state", load_state)
+    monkeypatch.setattr(store, "weights_from_bytes", lambda weights: {"counts": np.array([0.5], np.float16)})
+    store.load(target, WORLD)
+    assert known["counts"].dtype == np.float32
 
 
 def test_what_people_watched_is_never_shipped(monkeypatch):
