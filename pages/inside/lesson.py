@@ -1,6 +1,6 @@
 """A lesson for a class: how BERT4Rec works, a step at a time, on the visitor's own films.
 
-Session state: lesson_step (number of the step that is shown, from 1).
+Session state: lesson_step (number of the step that is shown, from 1), lesson_network (name of a recommender).
 """
 
 from collections.abc import Callable
@@ -18,6 +18,7 @@ from recsys.serving.insight.steps import Steps, steps
 from recsys.serving.predictor import Predictor
 
 STEP = "lesson_step"  # the key of the selector
+NETWORK = "lesson_network"
 
 
 class Part(NamedTuple):
@@ -44,7 +45,7 @@ PARTS = (
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """The step that was chosen, and the way to the others; no fragment, so that the address keeps the step."""
-    predictor = recommenders.predictor(offered.with_steps(), dataset)
+    predictor = recommenders.predictor(choose_network(dataset.name), dataset)
     if predictor is None:
         return
     number = choose()
@@ -65,6 +66,26 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 @st.cache_resource(max_entries=20, show_spinner=False, hash_funcs=loaders.BY_KEY)
 def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
     return steps(predictor, films)
+
+
+def choose_network(data: str) -> str:
+    """One of the networks, such as ours and that of the paper; nothing to choose where there is one."""
+    names = offered.with_steps(data)
+    if len(names) == 1:
+        return names[0]
+    if st.session_state.get(NETWORK) not in names:  # another data set has others
+        st.session_state.pop(NETWORK, None)
+    titles = recommenders.menu(data)
+    return st.segmented_control(
+        words.NETWORK,
+        names,
+        default=names[0],
+        required=True,
+        format_func=titles.__getitem__,
+        key=NETWORK,
+        help=words.NETWORK_HELP,
+        persist_state="session",
+    )
 
 
 def choose() -> int:

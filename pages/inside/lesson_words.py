@@ -2,6 +2,8 @@
 
 # Going through it
 STEP, BACK, NEXT, AGAIN = "Step", "Back", "Next", "Start again"
+NETWORK = "Network"
+NETWORK_HELP = "Ours, or one that is built as the paper has it. Everything below is then about that one."
 STEP_N = "{n} of {all}: {title}"
 STEP_HEADING = "{n}. {title}"
 PAPER = "https://arxiv.org/abs/1904.06690"

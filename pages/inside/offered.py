@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.shared import loaders, recommenders
 from pages.shared import words as common
-from recsys.serving.predictor import Variant, variants_with
+from recsys.serving.predictor import Variant, is_there, variants_with
 
 
 def filling_blanks() -> list[str]:
@@ -12,9 +12,13 @@ def filling_blanks() -> list[str]:
     return first_model(variants_with(lambda model: model.fills_blanks))
 
 
-def with_steps() -> str:
-    """The name of the recommender that the lesson is about: one that fills blanks and has attention."""
-    return first_model(variants_with(lambda model: model.fills_blanks and model.has_attention))[0]
+def with_steps(data: str) -> list[str]:
+    """Names of the recommenders that the lesson can be about: they fill blanks and have attention.
+
+    The first, and of the others those that are there for a data set.
+    """
+    first, *others = first_model(variants_with(lambda model: model.fills_blanks and model.has_attention))
+    return [first, *(name for name in others if is_there(name, data))]
 
 
 def attending() -> list[str]:

@@ -110,6 +110,23 @@ def test_the_lesson_begins_with_a_drawing_of_the_network_and_where_it_departs_fr
     assert "70%" in departures.loc[said.DEPARTURES["last_only"][0], said.HERE]
 
 
+def test_the_lesson_can_be_about_the_papers_network_where_that_is_there(visit):
+    app = visit("inside", s=LINK)
+    assert lesson.NETWORK not in app.session_state
+    paper = registry.get("bert4rec-paper").preset("")
+    world.train(loaders.dataset("ml-latest-sample"), changed(paper, dim=16, length=24, epochs=1), "bert4rec-paper")
+    app = visit("inside", s=LINK)
+    ours = app.table[0].value
+    app.get_by_key(lesson.NETWORK).set_value("bert4rec-paper").run()
+    assert not app.exception
+    theirs = app.table[0].value
+    assert said.DEPARTURES["relative_bias"][0] in ours.index
+    assert said.DEPARTURES["relative_bias"][0] not in theirs.index
+    for _ in lesson.PARTS[1:]:
+        app.button(key="lesson-next").click().run()
+        assert not app.exception
+
+
 def test_a_film_with_films_on_both_sides_is_covered_and_the_mask_comes_last_to_predict(visit):
     learnt, asked = chips(step(visit, said.HIDE))
     assert asked == [*(world.TITLES[item] for item in FILMS), "[mask]"]
