@@ -34,7 +34,7 @@ def choose(found: list[Study]) -> Study:
     by_name = {study.name: study for study in found}
     titles = {study.name: " · ".join(filter(None, (study.title, on(study)))) for study in found}
     name = st.selectbox(
-        words.STUDY, list(by_name), format_func=titles.__getitem__, key="study", persist_state="session"
+        words.STUDY, list(by_name), format_func=titles.__getitem__, key="study", width=480, persist_state="session"
     )
     return by_name[name]
 

@@ -12,9 +12,10 @@
   "rows": [["BERT4Rec", 0.157], …],                    text, numbers or null, as many as there are columns
   "chart": {"kind": "line", "x": "share", "y": "ndcg", "by": "model", "low": "from", "high": "to", "log": ["x"]}
 }
-chart: optional; kind "line", "bar", "scatter" or "rows"; x, y, by, low and high name columns. by, low and high are
-optional: each value of `by` gets its line, group of bars or colour, whiskers go from low to high. log: the logarithmic
-axes. In "rows" each x is a row with its name, and y is drawn from left to right: for names that are long.
+chart: optional; kind "line", "bar", "scatter" or "rows"; x, y, by, low, high and label name columns. by, low, high and
+label are optional: each value of `by` gets its line, group of bars or colour, whiskers go from low to high, the words of
+`label` stand beside the marks of a "scatter". log: the logarithmic axes. In "rows" each x is a row with its name, and y
+is drawn from left to right: for names that are long.
 y, low and high must be numbers; x too for "scatter". Loads neither torch nor Streamlit.
 """
 
@@ -48,6 +49,7 @@ class Chart:
     by: str | None = None
     low: str | None = None
     high: str | None = None
+    label: str | None = None
     log: tuple[str, ...] = ()  # "x", "y"
 
 
@@ -125,7 +127,7 @@ def _chart(wanted: dict[str, Any], table: pd.DataFrame) -> Chart:
     chart = Chart(**{**wanted, "log": tuple(wanted.get("log", ()))})
     if chart.kind not in KINDS:
         raise StudyError(f"asks for a chart of kind {chart.kind}; there are: {', '.join(KINDS)}")
-    used = [name for name in (chart.x, chart.y, chart.by, chart.low, chart.high) if name is not None]
+    used = [name for name in (chart.x, chart.y, chart.by, chart.low, chart.high, chart.label) if name is not None]
     if missing := [name for name in used if name not in table]:
         raise StudyError(f"draws a column that it does not have: {missing[0]}")
     numbers = [chart.y, *filter(None, (chart.low, chart.high)), *([chart.x] if chart.kind == "scatter" else [])]

@@ -48,7 +48,7 @@ def protocols_agree(dataset: str) -> dict[str, Any]:
         "order, 0: no connection, -1: the reverse.",
         "papers": "Krichene and Rendle (KDD 2020) show that ranking among a hundred drawn films instead of all can "
         "change which recommender is best.",
-        "answer": f"Here {least} agree least ({low:.2f}) and {most} most ({high:.2f}).",
+        "answer": f"Here {least} agree least ({signed(low)}) and {most} most ({signed(high)}).",
         "how": f"{dataset}: Kendall's τ of test NDCG@10 over the recommenders measured under both protocols; "
         f"{overview_of(boards)}.",
         "columns": [
@@ -97,13 +97,18 @@ def quality_for_time(dataset: str) -> dict[str, Any]:
         "rows": [
             [row["title"], row["family"], round(row["seconds"], 1), row[METRIC]] for row in table.to_dict("records")
         ],
-        "chart": {"kind": "scatter", "x": "seconds", "y": "ndcg", "by": "family", "log": ["x"]},
+        "chart": {"kind": "scatter", "x": "seconds", "y": "ndcg", "by": "family", "label": "title", "log": ["x"]},
     }
 
 
 def overview_of(boards: dict[str, pd.DataFrame]) -> str:
     """How many recommenders each protocol has."""
     return ", ".join(f"{protocols.title(name)}: {len(board)}" for name, board in boards.items())
+
+
+def signed(figure: float) -> str:
+    """`−.21`."""
+    return ("−" if figure < 0 else "") + short(abs(figure), 2)
 
 
 def minutes(seconds: float) -> str:

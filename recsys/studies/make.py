@@ -29,14 +29,14 @@ COLUMNS = {
     "recommender": "Recommender",
     "setting": "",  # the plan's
     "seeds": "Seeds",
-    "valid": "Validation NDCG@10",
+    "valid": "Validation",
     "ndcg": "NDCG@10",
-    "low": "95 % from",
-    "high": "to",
+    "low": "From",
+    "high": "To",
     "hr": "HR@10",
     "change": "Change",
-    "change_low": "Change, 95 % from",
-    "change_high": "to (change)",
+    "change_low": "Change from",
+    "change_high": "Change to",
 }
 WORDS = {"recommender", "setting", "seeds"}
 
@@ -170,7 +170,7 @@ def _how(plan: Plan, dataset: Dataset, protocol: Protocol, table: pd.DataFrame) 
     here = machine.describe()
     return (
         f"{dataset.name}, protocol “{protocol.title}”, test NDCG@10, {trained} a row; early stopping on validation. "
-        "Intervals are over people (bootstrap); a change is paired by person with the usual settings. "
+        "From and to: 95 % interval over people (bootstrap); a change is paired by person with the usual settings. "
         f"{here['cpu']}, {here['date'][:10]}, commit {here['commit'] or 'unknown'}."
     )
 

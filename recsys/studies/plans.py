@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from recsys.evaluation.report import short
+
 Changes = dict[str, Mapping[str, Any]]  # a name for people → what differs from the preset
 
 LINES = {"kind": "line", "x": "setting", "y": "ndcg", "by": "recommender"}
@@ -37,12 +39,12 @@ class Plan:
 
 
 def best_and_worst(table: pd.DataFrame) -> str:
-    """For each recommender of a table the settings with the highest and the lowest NDCG@10."""
+    """For each recommender of a table the settings with the lowest and the highest NDCG@10."""
     parts = []
     for name, own in table.groupby("recommender", sort=False):
-        high, low = own.loc[own["ndcg"].idxmax()], own.loc[own["ndcg"].idxmin()]
-        parts.append(f"{name} {_named(high)}, lowest {_named(low)}")
-    return f"Here the highest NDCG@10 is that of {'; '.join(parts)}."
+        low, high = own.loc[own["ndcg"].idxmin()], own.loc[own["ndcg"].idxmax()]
+        parts.append(f"{name} has from {_named(low)} to {_named(high)}")
+    return f"Here {', '.join(parts)}."
 
 
 def gains_and_losses(table: pd.DataFrame) -> str:
@@ -62,12 +64,12 @@ def sweep(recommender: str, variant: str, setting: str, values: Sequence[float])
 
 
 def _named(row: pd.Series) -> str:
-    """`.1234 at 64`."""
-    return f"{row['ndcg']:.4f} at {row['setting']}".replace("0.", ".", 1)
+    """`.1234 (64)`."""
+    return f"{short(row['ndcg'])} ({row['setting']})"
 
 
 def _listed(part: pd.DataFrame, way: str) -> str:
     """`3 lower (most of all: no residual connections, -.0123)`."""
     first = part.iloc[0]
-    change = f"{first['change']:+.4f}".replace("0.", ".", 1).replace("-", "−")
+    change = ("+" if first["change"] > 0 else "−") + short(abs(first["change"]))
     return f"{len(part)} {way} (most of all “{first['setting']}”, {change})"

@@ -111,7 +111,7 @@ def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(world, me
     for dim, rank in ((16, 20), (32, 3), (64, 1), (128, 3)):
         measured[(("dim", dim),), 0] = outcome(rank)
     document = make.study(WIDTH, world, FULL)
-    assert document["answer"] == "Here the highest NDCG@10 is that of GRU4Rec 1.0000 at 64, lowest .0000 at 16."
+    assert document["answer"] == "Here GRU4Rec has from .0000 (16) to 1.0000 (64)."
     make.write("width", "toy", document)
     (study,) = shown.studies()
     assert (study.name, study.title, study.dataset) == ("width-toy", "Width", "cycle")

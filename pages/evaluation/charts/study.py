@@ -6,30 +6,58 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from pages.evaluation.charts.looks import LOOKS, QUIET, framed
+from pages.evaluation.charts.looks import LOOKS, QUIET, Look, framed, logarithmic
 from recsys.evaluation.studies import Chart, Study
 
-SYMBOLS = [shape.symbol for shape in LOOKS.values()]
+ALL_LOOKS = list(LOOKS.values())
 WRAP = 24  # characters in a line of a row's name: half of a phone's width
-ROW, ROW_LINE = 22, 15  # pixels of a row, and of each further line of its name
+ROW, ROW_LINE, BESIDE = 26, 15, 8  # pixels of a row, of each further line of its name, of each further mark in it
 
 
 def drawn(found: Study, chart: Chart) -> go.Figure:
-    """The chart of a study, in the theme's colours."""
+    """The chart of a study, in the colours of all charts."""
     figure, table = go.Figure(), found.table[found.table[chart.y].notna()]
     groups = [("", table)] if chart.by is None else list(table.groupby(chart.by, sort=False))
     for number, (name, own) in enumerate(groups):
-        data = {"x": own[chart.x], "y": own[chart.y], "name": str(name), "error_y": whiskers(own, chart)}
+        shape = look(str(name), number)
         if chart.kind == "rows":
-            in_rows = {"x": own[chart.y], "y": own[chart.x].astype(str).map(wrapped), "error_x": whiskers(own, chart)}
-            figure.add_scatter(mode="markers", marker=marker(number, 10), name=str(name), **in_rows)
+            figure.add_scatter(**in_rows(own, chart, number), name=str(name), marker=marker(shape, 9))
         elif chart.kind == "bar":
-            figure.add_bar(**data)
+            figure.add_bar(**along(own, chart), name=str(name), marker={"color": shape.colour})
         else:
-            mode = "lines+markers" if chart.kind == "line" else "markers"
-            figure.add_scatter(**data, mode=mode, marker=marker(number, 8))
+            figure.add_scatter(**along(own, chart), **marks(own, chart), name=str(name), marker=marker(shape, 9))
     framed(figure, 380).update_layout(showlegend=len(groups) > 1)
-    return as_rows(figure, found, chart) if chart.kind == "rows" else with_axes(figure, found, chart)
+    return as_rows(figure, found, chart, len(groups)) if chart.kind == "rows" else with_axes(figure, found, chart)
+
+
+def look(name: str, number: int) -> Look:
+    """Colour and shape of a group: those of a family where it is one, else the next."""
+    return LOOKS.get(name, ALL_LOOKS[number % len(ALL_LOOKS)])
+
+
+def marker(shape: Look, size: int) -> dict[str, Any]:
+    """A mark as Plotly wants it."""
+    return {"symbol": shape.symbol, "color": shape.colour, "size": size}
+
+
+def along(table: pd.DataFrame, chart: Chart) -> dict[str, Any]:
+    """x from left to right."""
+    return {"x": table[chart.x], "y": table[chart.y], "error_y": whiskers(table, chart)}
+
+
+def marks(table: pd.DataFrame, chart: Chart) -> dict[str, Any]:
+    """Lines, or marks with or without words beside them."""
+    if chart.kind == "line":
+        return {"mode": "lines+markers"}
+    if chart.label is None:
+        return {"mode": "markers"}
+    return {"mode": "markers+text", "text": table[chart.label], "textposition": "top center", "cliponaxis": False}
+
+
+def in_rows(table: pd.DataFrame, chart: Chart, number: int) -> dict[str, Any]:
+    """y from left to right, a row for each x; groups stand below each other within a row."""
+    rows = {"x": table[chart.y], "y": table[chart.x].astype(str).map(wrapped), "error_x": whiskers(table, chart)}
+    return {**rows, "mode": "markers", "orientation": "h", "offsetgroup": str(number)}
 
 
 def whiskers(table: pd.DataFrame, chart: Chart) -> dict[str, Any] | None:
@@ -37,28 +65,26 @@ def whiskers(table: pd.DataFrame, chart: Chart) -> dict[str, Any] | None:
     if not (chart.low and chart.high):
         return None
     above, below = table[chart.high] - table[chart.y], table[chart.y] - table[chart.low]
-    return {"array": above, "arrayminus": below, "thickness": 1.2}
-
-
-def marker(number: int, size: int) -> dict[str, Any]:
-    """The shape of a group."""
-    return {"symbol": SYMBOLS[number % len(SYMBOLS)], "size": size}
+    return {"array": above, "arrayminus": below, "thickness": 1.2, "width": 3}
 
 
 def with_axes(figure: go.Figure, found: Study, chart: Chart) -> go.Figure:
-    """x and y as the chart names them."""
-    figure.update_xaxes(title=found.titles[chart.x], type="log" if "x" in chart.log else None)
-    if "x" in chart.log:
-        ticks = sorted(set(found.table[chart.x]))
-        figure.update_xaxes(tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
-    return figure.update_yaxes(title=found.titles[chart.y], type="log" if "y" in chart.log else None)
+    """x and y as the chart names them; a logarithmic x of a line has the values that were set."""
+    figure.update_xaxes(title=found.titles[chart.x])
+    figure.update_yaxes(title=found.titles[chart.y], type="log" if "y" in chart.log else None)
+    if "x" not in chart.log:
+        return figure
+    if chart.kind != "line":
+        return figure.update_xaxes(**logarithmic("{:g}".format))
+    ticks = sorted(set(found.table[chart.x]))
+    return figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
 
 
-def as_rows(figure: go.Figure, found: Study, chart: Chart) -> go.Figure:
+def as_rows(figure: go.Figure, found: Study, chart: Chart, groups: int) -> go.Figure:
     """A row for each name, the first at the top; differences from nothing get a line at nothing."""
     names = [wrapped(str(name)) for name in dict.fromkeys(found.table.loc[found.table[chart.y].notna(), chart.x])]
-    height = sum(ROW + ROW_LINE * name.count("<br>") for name in names)
-    figure.update_layout(height=max(200, 110 + height))
+    height = sum(ROW + BESIDE * (groups - 1) + ROW_LINE * name.count("<br>") for name in names)
+    figure.update_layout(height=max(200, 110 + height), scattermode="group", scattergap=0.45)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], title=None, range=[-0.6, len(names) - 0.4])
     if found.table[chart.y].min() < 0:
         figure.add_vline(0, line={"color": QUIET, "width": 1})

@@ -1,5 +1,6 @@
 import pandas as pd
 
+from pages.evaluation.charts.looks import LOOKS
 from pages.evaluation.charts.study import drawn
 from recsys.evaluation.studies import Chart, Study
 
@@ -32,6 +33,13 @@ def test_differences_are_rows_from_the_top_with_whiskers_and_a_line_at_nothing()
 def test_figures_above_nothing_need_no_line():
     figure = drawn(study(TABLE[2:], ROWS), ROWS)
     assert len(figure.layout.shapes) == 0
+
+
+def test_marks_of_a_family_have_its_colour_and_their_names_beside_them():
+    table = pd.DataFrame({"s": [10, 99], "ndcg": [0.1, 0.2], "who": ["GRU4Rec", "SASRec"], "f": ["Recurrent", "Later"]})
+    chart = Chart("scatter", "s", "ndcg", by="f", label="who", log=("x",))
+    first, second = drawn(study(table, chart), chart).data
+    assert (first.text[0], first.marker.color, second.text[0]) == ("GRU4Rec", LOOKS["Recurrent"].colour, "SASRec")
 
 
 def test_a_logarithmic_axis_names_the_values_that_were_set():
