@@ -13,9 +13,9 @@
   "chart": {"kind": "line", "x": "share", "y": "ndcg", "by": "model", "low": "from", "high": "to", "log": ["x"]}
 }
 chart: optional; kind "line", "bar", "scatter" or "rows"; x, y, by, low, high and label name columns. by, low, high and
-label are optional: each value of `by` gets its line, group of bars or colour, whiskers go from low to high, the words of
-`label` stand beside the marks of a "scatter". log: the logarithmic axes. In "rows" each x is a row with its name, and y
-is drawn from left to right: for names that are long.
+label are optional: each value of `by` gets its line, group of bars or colour, whiskers go from low to high, the words
+of `label` stand beside the marks of a "scatter". log: the logarithmic axes. In "rows" each x is a row with its name,
+and y is drawn from left to right: for names that are long.
 y, low and high must be numbers; x too for "scatter". Loads neither torch nor Streamlit.
 """
 

@@ -61,7 +61,9 @@ def members(board: pd.DataFrame, variants: Sequence[str]) -> dict[str, tuple[str
     return found
 
 
-def logarithmic(label: Callable[[float], str], from_exponent: int = -5) -> dict[str, Any]:
+def logarithmic(
+    label: Callable[[float], str], from_exponent: int = -5, steps: Sequence[int] = (1, 3)
+) -> dict[str, Any]:
     """Settings of a logarithmic axis with whole labels, where Plotly would write lone digits between the powers."""
-    steps = [float(f"{step}e{exponent}") for exponent in range(from_exponent, 7) for step in (1, 3)]
-    return {"type": "log", "tickvals": steps, "ticktext": [label(step) for step in steps]}
+    ticks = [float(f"{step}e{exponent}") for exponent in range(from_exponent, 7) for step in steps]
+    return {"type": "log", "tickvals": ticks, "ticktext": [label(tick) for tick in ticks]}

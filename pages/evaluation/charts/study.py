@@ -75,7 +75,7 @@ def with_axes(figure: go.Figure, found: Study, chart: Chart) -> go.Figure:
     if "x" not in chart.log:
         return figure
     if chart.kind != "line":
-        return figure.update_xaxes(**logarithmic("{:g}".format))
+        return figure.update_xaxes(**logarithmic("{:g}".format, steps=(1, 2, 5)))
     ticks = sorted(set(found.table[chart.x]))
     return figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
 
