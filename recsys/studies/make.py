@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys import files, machine, paths
+from recsys import files, paths
 from recsys.data.schema import Dataset
 from recsys.errors import RecsysError
 from recsys.evaluation.protocols import Protocol
@@ -80,7 +80,8 @@ def often(point: Point, plan: Plan, dataset: str) -> bool:
 
 def study(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] = (0,)) -> dict[str, Any]:
     """The document of `evaluation.studies`, of the rows that have been measured. Raises RecsysError where none has."""
-    table = _table(plan, dataset, protocol, seeds)
+    found = [_outcomes(point, dataset, protocol, seeds) for point in plan.points]
+    table = _table(plan, dataset, found)
     if table.empty:
         raise RecsysError(f"nothing of “{plan.title}” has been measured on {dataset.name} yet")
     named = COLUMNS | {"setting": plan.setting}
@@ -90,7 +91,7 @@ def study(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]
         "question": plan.question,
         "papers": plan.papers,
         "answer": plan.seen(table),
-        "how": _how(plan, dataset, protocol, table),
+        "how": _how(dataset, protocol, found),
         "columns": [
             {"name": name, "title": title, **({} if name in WORDS else {"digits": 4})} for name, title in named.items()
         ],
@@ -107,18 +108,13 @@ def write(name: str, dataset: str, document: dict[str, Any], ship: bool = False)
     return paths.studies(paths.home()) / f"{name}-{dataset}.json"
 
 
-def _table(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]) -> pd.DataFrame:
-    """A row for each point that has been measured, with COLUMNS."""
-    found = {number: _outcomes(point, dataset, protocol, seeds) for number, point in enumerate(plan.points)}
-    usual = {
-        point.recommender: found[number]
-        for number, point in enumerate(plan.points)
-        if found[number] and _is_usual(point, dataset.name)
-    }
+def _table(plan: Plan, dataset: Dataset, found: list[list[Outcome]]) -> pd.DataFrame:
+    """A row with COLUMNS for each point that has been measured; found: the outcomes of each."""
+    measured = [(point, own) for point, own in zip(plan.points, found, strict=True) if own]
+    usual = {point.recommender: own for point, own in measured if _is_usual(point, dataset.name)}
     rows = [
-        _row(point, found[number], [] if _is_usual(point, dataset.name) else usual.get(point.recommender, []))
-        for number, point in enumerate(plan.points)
-        if found[number]
+        _row(point, own, [] if _is_usual(point, dataset.name) else usual.get(point.recommender, []))
+        for point, own in measured
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -163,15 +159,19 @@ def _is_usual(point: Point, dataset: str) -> bool:
     return Trial(point.variant, point.changes).config(dataset) == Trial(point.variant).config(dataset)
 
 
-def _how(plan: Plan, dataset: Dataset, protocol: Protocol, table: pd.DataFrame) -> str:
-    """How it was measured, and when."""
-    seeds = sorted(set(table["seeds"]))
+def _how(dataset: Dataset, protocol: Protocol, found: list[list[Outcome]]) -> str:
+    """How it was measured, on what, when and with which code."""
+    seeds = sorted({len(own) for own in found if own})
     trained = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else f"{seeds[0]} seed{'s' if seeds[0] > 1 else ''}"
-    here = machine.describe()
+    runs = [outcome.run for own in found for outcome in own]
+    machines, dates, commits = (
+        ", ".join(sorted({run[name][:length] for run in runs if run[name]}))
+        for name, length in (("cpu", None), ("date", 10), ("commit", 12))
+    )
     return (
         f"{dataset.name}, protocol “{protocol.title}”, test NDCG@10, {trained} a row; early stopping on validation. "
         "From and to: 95 % interval over people (bootstrap); a change is paired by person with the usual settings. "
-        f"{here['cpu']}, {here['date'][:10]}, commit {here['commit'] or 'unknown'}."
+        f"{machines}, {dates}, commit {commits or 'unknown'}."
     )
 
 

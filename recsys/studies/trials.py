@@ -54,6 +54,7 @@ class Outcome:
     ranks: np.ndarray  # (B,) of the hidden test items
     valid: dict[str, float]  # metrics of the best epoch on validation
     training: dict[str, Any]  # see `TrainingSummary.notes`
+    run: dict[str, Any]  # see `machine.describe`
 
 
 def changed(config: Any, changes: Mapping[str, Any]) -> Any:
@@ -71,7 +72,7 @@ def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
     with suppress(OSError, files.DamagedFileError):
         document = files.read_sealed(trial.folder(dataset.name, protocol.name) / FILE)
         if document["fingerprint"] == dataset.fingerprint:
-            return Outcome(np.array(document["ranks"]), document["valid"], document["training"])
+            return Outcome(np.array(document["ranks"]), document["valid"], document["training"], document["run"])
     return None
 
 
@@ -90,7 +91,8 @@ def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report =
             return found
         split = protocol.split(dataset, trial.seed)
         model, training = _trained(trial, dataset, protocol) or _train(trial, dataset, protocol, folder, report)
-        found = Outcome(ranks(model, split.test, protocol, dataset, report), training.get("validation", {}), training)
+        hidden = ranks(model, split.test, protocol, dataset, report)
+        found = Outcome(hidden, training.get("validation", {}), training, machine.describe())
         files.write(folder / FILE, files.seal(_document(trial, found, dataset, protocol)))
         resume.clear(folder)
         return found
@@ -128,5 +130,5 @@ def _document(trial: Trial, found: Outcome, dataset: Dataset, protocol: Protocol
         "valid": found.valid,
         "ranks": found.ranks.tolist(),
         "training": found.training,
-        "run": machine.describe(),
+        "run": found.run,
     }

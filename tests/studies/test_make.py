@@ -12,6 +12,7 @@ from recsys.studies.plans import DIFFERENCES, LINES, Plan, Point, best_and_worst
 from recsys.studies.trials import Outcome, Trial
 from tests import toys
 
+RUN = {"cpu": "A processor", "date": "2026-11-22T09:00:00+00:00", "commit": "abc"}
 WIDTH = Plan(
     "Width", "How wide?", "Papers say so.", "Dimensions",
     sweep("GRU4Rec", "gru4rec-ce", "dim", (16, 32, 64, 128)), best_and_worst, LINES,
@@ -50,7 +51,7 @@ def measured(monkeypatch):
 
 
 def outcome(*ranks, valid=0.25):
-    return Outcome(np.resize(ranks, 40), {"ndcg@10": valid}, {})
+    return Outcome(np.resize(ranks, 40), {"ndcg@10": valid}, {}, RUN)
 
 
 def test_all_of_a_study_is_trained_once_and_then_defaults_and_ends_with_other_seeds():
@@ -104,6 +105,7 @@ def test_several_seeds_are_averaged_and_counted(world, measured):
     assert second[2] == 1
     assert second[-3:] == [0, 0, 0]
     assert "1 to 2 seeds" in document["how"]
+    assert document["how"].endswith("A processor, 2026-11-22, commit abc.")
     assert "none of the 1 changes moves" in document["answer"]
 
 
