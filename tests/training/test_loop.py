@@ -199,6 +199,23 @@ def test_the_weights_and_the_summary_are_those_of_the_best_epoch(scores, best):
     assert summary.validation == {loop.METRIC: scores[best - 1]}
 
 
+@pytest.mark.parametrize("decay", [0, 0.9])
+def test_every_step_is_a_training_step_whatever_validation_has_switched_off(decay):
+    module, modes = torch.nn.Linear(1, 1), []
+
+    def loss(called, batch):
+        modes.append(module.training)
+        return called.weight.sum()
+
+    def validate(validated):
+        validated.eval()
+        return {loop.METRIC: 0.5}
+
+    schedule = loop.Schedule(epochs=3, validate_every=1, ema_decay=decay)
+    loop.train(task(module, loss, validate, steps=2), schedule, Run(device="cpu"))
+    assert modes == [True] * 6
+
+
 def test_a_summary_without_validation_is_of_the_last_epoch():
     module, loss = slope([])
     summary = loop.train(task(module, loss), loop.Schedule(epochs=3), Run(device="cpu"))
