@@ -227,7 +227,7 @@ class Trainer:
         """Metrics of the averaged weights; remembers both where they are the best so far. A tie is no improvement."""
         assert self.task.validate is not None
         metrics = {name: float(value) for name, value in self.task.validate(self.average).items()}
-        self.module.train()  # who validates switches dropout off, and without averaging that is the module being trained
+        self.module.train()  # validation switches dropout off, and without averaging in the very module that learns
         if metrics[METRIC] > self.best_metrics[METRIC]:
             self.best_epoch, self.best_metrics, self.misses = self.epoch, metrics, 0
             self.best = {name: value.detach().cpu().clone() for name, value in self.average.state_dict().items()}
