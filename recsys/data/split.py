@@ -142,4 +142,5 @@ def _held_out(dataset: Dataset, users: np.ndarray, positions: np.ndarray) -> Hel
     """The item at a position of each user's history (0 = oldest), after the items before it."""
     pairs = [(dataset.history(user), position) for user, position in zip(users, positions, strict=True)]
     targets = np.array([history[position] for history, position in pairs])
-    return HeldOut(Queries([history[:position] for history, position in pairs], users), targets)
+    people = None if dataset.people is None else dataset.people.iloc[users]
+    return HeldOut(Queries([history[:position] for history, position in pairs], users, people=people), targets)

@@ -17,6 +17,9 @@ over long histories (`windows` is akin to them). Departures that remain: no drop
 masked by itself with probability ρ, not a share ρ of each history; biases and norms decay too; gradients are not
 clipped at 5; batches are smaller and fewer samples are seen, as the comment beside the settings says.
 
+bert4rec-side adds vectors of what is known of each film (`nn/side.py`) to its embedding, in the input and in the
+output. Stars and people can be added to the input too; attention, blanks and training examples are shown without them.
+
 Shapes: B sequences, E items in all of them, T positions, Q positions per sequence, L blocks, H heads, D dimensions,
 I items of the catalogue.
 """
@@ -31,9 +34,18 @@ from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Variant
-from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_encoder, check_heads, check_loss
+from recsys.models.neural import (
+    SMALL_SETS,
+    NeuralModule,
+    NeuralRecommender,
+    check_encoder,
+    check_heads,
+    check_loss,
+    side_of,
+)
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout
+from recsys.models.nn.side import UNRATED
 from recsys.models.nn.transformer import Block, attention_by_layer, encode, layer_norm
 from recsys.training.batches import Batch, Draws, pad
 from recsys.training.config import added, at_least, between
@@ -71,6 +83,11 @@ class Bert4RecConfig:
     norms: bool = added(True)  # without: no layer normalisation anywhere
     residual: bool = added(True)  # without: no residual connections
     shared: bool = added(True)  # without: the output has item embeddings of its own
+    genres: bool = added(False)  # the mean of the vectors of its genres is added to an item's embedding
+    decade: bool = added(False)  # the vector of its decade is added to an item's embedding
+    popularity: bool = added(False)  # the vector of how often it is watched is added to an item's embedding
+    stars: bool = added(False)  # the vector of the stars given is added to each item of the history
+    person: bool = added(False)  # vectors of gender, age and occupation, where known, are added to every position
 
     def __post_init__(self) -> None:
         check_encoder(self)
@@ -85,7 +102,7 @@ class Bert4RecModule(NeuralModule):
     """Item embeddings, position embeddings unless there is a relative bias, L bidirectional blocks, tied output."""
 
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
-        super().__init__(n_items, config.dim, config.shared)
+        super().__init__(n_items, config.dim, config.shared, side_of(config))
         with_positions = config.knows_order and not config.relative_bias
         self.positions = nn.Embedding(config.length, config.dim) if with_positions else None
         self.norm = layer_norm(config.dim, config.pre_norm and config.norms)
@@ -109,14 +126,19 @@ class Bert4RecModule(NeuralModule):
             self.project = nn.Sequential(nn.Linear(config.dim, config.dim), nn.GELU())
         init_weights(self, config.init)
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
-        return self.project(self.last_norm(encode(self.blocks, *self.embed(tokens), at)))
+    def forward(
+        self, tokens: Tensor, at: Tensor | None = None, stars: Tensor | None = None, person: Tensor | None = None
+    ) -> Tensor:
+        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
 
-    def embed(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        For stars (B, T) and person (B, 3) see `look_up`.
+        """
+        return self.project(self.last_norm(encode(self.blocks, *self.embed(tokens, stars, person), at)))
+
+    def embed(self, tokens: Tensor, stars: Tensor | None = None, person: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Tokens (B, T) → the first block's input (B, T, D) and the attention mask (B, 1, 1, T), False at padding."""
         attention_mask = (tokens != self.padding)[:, None, None, :]
-        x = self.items(tokens)
+        x = self.look_up(tokens, stars, person)
         if self.positions is not None:
             positions = torch.arange(tokens.shape[1], device=tokens.device)
             x = x + self.positions(positions.clamp(max=self.positions.num_embeddings - 1))  # padding may lie beyond
@@ -135,9 +157,11 @@ class Bert4Rec(NeuralRecommender):
     def __init__(self, config: Bert4RecConfig | None = None, title: str = "") -> None:
         super().__init__(config, title)
         self.has_attention = self.config.layers > 0
+        self.reads_ratings = self.reads_details = self.config.stars
 
     def initialise(self, module: Bert4RecModule, train: Dataset, seed: int) -> None:
-        """PMI initialisation, unless it is switched off."""
+        """Side information, and PMI initialisation unless it is switched off."""
+        super().initialise(module, train, seed)
         if self.config.pmi_init:
             initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
         module.start_output()
@@ -171,7 +195,7 @@ class Bert4Rec(NeuralRecommender):
 
     def embed_tokens(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Item embeddings (T, D) of tokens (T,), and the position embeddings (T, D) added to them, if there are any."""
-        items, positions = self.module.items.weight.detach(), self.module.positions
+        items, positions = self.module.item_vectors().detach(), self.module.positions
         added = None if positions is None else positions.weight.detach()[: len(tokens)].cpu().numpy()
         return items.cpu().numpy()[tokens], added
 
@@ -186,6 +210,19 @@ class Bert4Rec(NeuralRecommender):
         picked = np.flatnonzero(np.arange(at.shape[1]) < n_masked[:, None])
         arrays = (pad(tokens, lengths, n_items), at, picked, targets[masked])
         return Batch(*map(torch.from_numpy, arrays))
+
+    def input_stars(self, stars: np.ndarray) -> np.ndarray:
+        """The stars of the newest `length` - 1 items; the [mask] after them has none."""
+        return np.append(stars[-(self.config.length - 1) :], UNRATED)
+
+    def stars_of_inputs(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
+        """The stars of every item but those that are to be predicted."""
+        assert batch.at is not None
+        stars = [sequence.copy() for sequence in sequences]
+        rows, positions = batch.picked // batch.at.shape[1], batch.at.flatten()[batch.picked]
+        for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
+            stars[row][position] = UNRATED
+        return stars
 
     def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
         """At most `length` items of each of the histories `rows` (B,): see `Draws.cut`."""
@@ -258,6 +295,12 @@ SMALL = replace(
 )
 WITH_ML_1M = replace(DEFAULT, schedule=replace(DEFAULT.schedule, epochs=60, validate_every=4))  # for --also ml-1m
 
+
+def with_details(config: Bert4RecConfig) -> Bert4RecConfig:
+    """The same with what is known of the films."""
+    return replace(config, genres=True, decade=True, popularity=True)
+
+
 PAPER = Bert4RecConfig(
     # Section 4.3: rate 1e-4, weight decay .01, linear decay, batches of 256; in the authors' code 400,000 of them.
     # Validation stands still for many epochs at first: hence the patience.
@@ -290,5 +333,13 @@ VARIANTS = {
         "Transformers",
         "arXiv:1904.06690",
         presets=dict.fromkeys(SMALL_SETS, SMALL) | {"ml-latest-sample": WITH_ML_1M},
+    ),
+    "bert4rec-side": Variant(
+        Bert4Rec,
+        "BERT4Rec with details",
+        "Transformers",
+        "arXiv:1904.06690",
+        with_details(DEFAULT),
+        dict.fromkeys(SMALL_SETS, with_details(SMALL)) | {"ml-latest-sample": with_details(WITH_ML_1M)},
     ),
 }

@@ -1,19 +1,23 @@
 """What all neural recommenders share: how they are trained on the one loop, score in batches, and keep their weights.
 
+A module may read side information (`nn/side.py`) beside the tokens: it is in the data sets and in the queries.
 Shapes: B sequences, T positions, Q positions per sequence, M positions with a loss, D dimensions, I items.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from scipy.special import log_expit
 from torch import Tensor, nn
 
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
 from recsys.models.base import ConfigError, Recommender, config_to_dict
+from recsys.models.nn.side import KINDS, UNKNOWN, UNRATED, ItemDetails, PersonVectors, StarVectors, star_codes
 from recsys.ranking import metrics
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training import device as devices
@@ -25,6 +29,8 @@ from recsys.training.run import Run
 
 SCORE_BATCH = 32  # histories scored at once on a CPU, whose caches hold no more; on a GPU eight times as many
 SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # lowest where scores are log p(item) + a constant
+WITHOUT = 0.1  # share of the samples that are shown without stars, and likewise without a person
+NO_STARS, NO_PERSON = 7, 8  # what random numbers are drawn for, see `batches.END`
 SMALL_SETS = ("ml-100k", "ml-latest-small")  # data sets of some hundred users
 
 
@@ -48,6 +54,11 @@ def check_loss(config: Any) -> None:
     at_least(1, negatives=config.negatives)
     between(0, 1, gbce_t=config.gbce_t)
     at_least(0, sampling_power=config.sampling_power)
+
+
+def side_of(config: Any) -> tuple[str, ...]:
+    """The kinds of side information that a config asks for."""
+    return tuple(kind for kind in (*KINDS, "stars", "person") if getattr(config, kind))
 
 
 class NeuralRecommender(Recommender):
@@ -77,7 +88,10 @@ class NeuralRecommender(Recommender):
         return self.config.loss
 
     def initialise(self, module: Any, train: Dataset, seed: int) -> None:
-        """Set weights from the training data before the first step; does nothing unless overridden."""
+        """Set whatever comes from the training data before the first step; unless overridden, side information."""
+        for side in (module.details, module.person_vectors):
+            if side is not None:
+                side.describe(train)
 
     def make_loss(self, train: Dataset) -> Loss:
         """The loss that the configuration names."""
@@ -107,6 +121,14 @@ class NeuralRecommender(Recommender):
         """The newest `length` of: the start token and the items (T,) of a history. The last position predicts."""
         return np.append(self.module.start, history)[-self.config.length :]
 
+    def input_stars(self, stars: np.ndarray) -> np.ndarray:
+        """The stars (T,) of `input_tokens`, from those of a history."""
+        return np.append(UNRATED, stars)[-self.config.length :]
+
+    def stars_of_inputs(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
+        """The stars of the tokens of each row of a batch, from those of what `sequences` gave to make it."""
+        return [self.input_stars(sequence[:-1]) for sequence in sequences]
+
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Train on `train`, stop early on `valid`.
 
@@ -126,29 +148,58 @@ class NeuralRecommender(Recommender):
 
     def _task(self, histories: list[np.ndarray], train: Dataset, valid: HeldOut | None, run: Run) -> loop.Task:
         """What the training loop needs to know of this model and its data."""
+        about = self._about(train)
         return loop.Task(
             self.module,
             math.ceil(len(histories) / self.config.schedule.batch_size),
-            lambda epoch: self.batches(histories, train.n_items, Draws(run.seed, epoch)),
+            lambda epoch: self.batches(histories, train.n_items, Draws(run.seed, epoch), about),
             self.loss,
             (lambda module: self._validate(module, valid)) if valid else None,
-            {"config": config_to_dict(self.config), "data": train.fingerprint},
+            {
+                "config": config_to_dict(self.config),
+                "data": train.details_fingerprint if self.reads_details else train.fingerprint,
+            },
         )
 
-    def batches(self, histories: list[np.ndarray], n_items: int, draws: Draws) -> Iterator[Batch]:
+    def _about(self, train: Dataset) -> "About":
+        """Side information on the histories that are learnt from, which are those that are not empty."""
+        ratings = np.split(np.asarray(train.interactions.rating), train.offsets[1:-1])
+        everybody = Queries(train.histories, ratings=ratings, people=train.people)
+        return About.of(self.module, _some(everybody, np.flatnonzero(np.diff(train.offsets))))
+
+    def batches(
+        self, histories: list[np.ndarray], n_items: int, draws: Draws, about: "About | None" = None
+    ) -> Iterator[Batch]:
         """One epoch: this process's share of each batch."""
         lengths = np.array([min(len(history), self.config.length) for history in histories])
         rng = np.random.default_rng([draws.seed, draws.epoch])
         for rows in buckets(lengths, self.config.schedule.batch_size, rng):
             mine = distributed.share(rows)
-            if len(mine):
-                yield self.collate(histories, mine, n_items, draws)
-            else:  # fewer sequences than processes; this one must take part in the step all the same
-                yield self.collate(histories, rows[:1], n_items, draws).without_loss()
+            own = mine if len(mine) else rows[:1]
+            batch = self.collate(histories, own, n_items, draws)
+            batch = self._with_side(batch, about, own, draws) if about else batch
+            # with fewer sequences than processes, this one must take part in the step all the same
+            yield batch if len(mine) else batch.without_loss()
+
+    def _with_side(self, batch: Batch, about: "About", rows: np.ndarray, draws: Draws) -> Batch:
+        """A batch, which `collate` made of the histories `rows` (B,), with side information; of targets no stars.
+
+        Some samples go without stars, and some without a person, as the visitors of the app do.
+        """
+        if about.stars is not None:
+            sequences = self.sequences(about.stars, rows, draws)  # cut as items are: draws depend on rows and lengths
+            stars = _padded(self.stars_of_inputs(batch, sequences), UNRATED)
+            stars[draws.uniform(NO_STARS, rows) < WITHOUT] = UNRATED
+            batch = replace(batch, stars=torch.from_numpy(stars))
+        if about.people is not None:
+            people = about.people[rows]
+            people[draws.uniform(NO_PERSON, rows) < WITHOUT] = UNKNOWN
+            batch = replace(batch, person=torch.from_numpy(people))
+        return batch
 
     def loss(self, module: Any, batch: Batch) -> Tensor:
         """The sum of the losses of a batch, ()."""
-        hidden = module(batch.tokens, batch.at).flatten(0, 1)[batch.picked]  # (M, D): only these get logits
+        hidden = module(*batch.inputs).flatten(0, 1)[batch.picked]  # (M, D): only these get logits
         return self.item_loss(hidden.float(), module.output, module.bias, batch.targets)
 
     def _validate(self, module: "NeuralModule", valid: HeldOut) -> dict[str, float]:
@@ -156,7 +207,7 @@ class NeuralRecommender(Recommender):
         ranks = np.zeros(len(valid), np.int64)
         mine = distributed.share(np.arange(len(valid)))
         histories = [valid.queries.histories[row] for row in mine]
-        for rows, scores in self._scores(module, Queries(histories)):
+        for rows, scores in self._scores(module, _some(valid.queries, mine)):
             seen = [histories[row] for row in rows]
             ranks[mine[rows]] = metrics.target_ranks(scores, valid.targets[mine[rows]], seen)
         ranks = distributed.combined(ranks)
@@ -165,17 +216,19 @@ class NeuralRecommender(Recommender):
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32 scores of the item that comes next: logits of the loss."""
         if len(queries) == 1 and self.device == "cpu" and self.module.logits_are_products:
-            return self._score_one(queries.histories[0])
+            return self._score_one(queries)
         scores = np.empty((len(queries), self.module.n_items), np.float32)
         for rows, part in self._scores(self.module, queries):
             scores[rows] = part
         return scores
 
     @torch.inference_mode()
-    def _score_one(self, history: np.ndarray) -> np.ndarray:
+    def _score_one(self, queries: Queries) -> np.ndarray:
         """(1, I), by NumPy: torch's product of a catalogue and one vector takes up to three times as long on a CPU."""
-        tokens = torch.from_numpy(self.input_tokens(history))[None]  # (1, T)
-        hidden = self.module(tokens, torch.tensor([[tokens.shape[1] - 1]])).flatten()  # (D,)
+        tokens, about = self.input_tokens(queries.histories[0]), About.of(self.module, queries)
+        stars = None if about.stars is None else self.input_stars(about.stars[0])[None]
+        inputs = _tensors(tokens[None], np.array([[len(tokens) - 1]]), stars, about.people)
+        hidden = self.module(*inputs).flatten()  # (D,)
         scores = self.module.output.detach().numpy() @ hidden.numpy()  # (I,)
         scores += self.module.bias.detach().numpy()
         return scores[None]
@@ -184,15 +237,17 @@ class NeuralRecommender(Recommender):
     def _scores(self, module: "NeuralModule", queries: Queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Rows of the queries (b,) and their scores (b, I), a batch of similar length at a time."""
         module.eval()
-        inputs = [self.input_tokens(history) for history in queries.histories]
+        inputs, about = [self.input_tokens(history) for history in queries.histories], About.of(module, queries)
+        stars = None if about.stars is None else [self.input_stars(own) for own in about.stars]
         device = module.bias.device
         at_once = SCORE_BATCH if device.type == "cpu" else 8 * SCORE_BATCH
         for rows in by_length(np.array([len(tokens) for tokens in inputs], int), at_once):
-            batch = [inputs[row] for row in rows]
-            lengths = np.array([len(tokens) for tokens in batch])
-            tokens = torch.from_numpy(pad(np.concatenate(batch), lengths, module.padding)).to(device)  # (B, T)
-            last = torch.from_numpy(lengths - 1)[:, None].to(device)  # (B, 1)
-            yield rows, module.logits(module(tokens, last)[:, 0]).float().cpu().numpy()
+            tokens = _padded([inputs[row] for row in rows], module.padding)  # (B, T)
+            last = np.array([[len(inputs[row]) - 1] for row in rows])  # (B, 1)
+            given = None if stars is None else _padded([stars[row] for row in rows], UNRATED)  # (B, T)
+            people = None if about.people is None else about.people[rows]  # (B, 3)
+            hidden = module(*_tensors(tokens, last, given, people, device=device))[:, 0]  # (B, D)
+            yield rows, module.logits(hidden).float().cpu().numpy()
 
     def _batch_of_one(self, tokens: np.ndarray) -> Tensor:
         """Tokens (T,) → (1, T) int64, where the module is."""
@@ -240,6 +295,43 @@ class NeuralRecommender(Recommender):
         self.module.eval()
 
 
+@dataclass(frozen=True)
+class About:
+    """Side information on B histories, as a module reads it; None: it does not, or nothing is known."""
+
+    stars: list[np.ndarray] | None  # `star_codes` (T,) of each
+    people: np.ndarray | None  # (B, 3) `PersonVectors.codes`
+
+    @classmethod
+    def of(cls, module: "NeuralModule", queries: Queries) -> Self:
+        """What a module reads of what is known."""
+        ratings = None if module.star_vectors is None else queries.ratings
+        stars = None if ratings is None else [star_codes(own) for own in ratings]
+        people, vectors = queries.people, module.person_vectors
+        return cls(stars, None if people is None or vectors is None else vectors.codes(people))
+
+
+def _some(queries: Queries, rows: np.ndarray) -> Queries:
+    """Those of the queries at `rows` (n,)."""
+    ratings, people = queries.ratings, queries.people
+    return Queries(
+        [queries.histories[row] for row in rows],
+        ratings=None if ratings is None else [ratings[row] for row in rows],
+        people=None if people is None else people.iloc[rows],
+    )
+
+
+def _tensors(*arrays: np.ndarray | None, device: torch.device | str = "cpu") -> list[Tensor | None]:
+    """The arrays on a device, without the last ones that are None: modules without side information take no more."""
+    number = max(place for place, array in enumerate(arrays, 1) if array is not None)
+    return [None if array is None else torch.from_numpy(array).to(device) for array in arrays[:number]]
+
+
+def _padded(sequences: list[np.ndarray], padding: int) -> np.ndarray:
+    """(B, T) int64 of B sequences, see `pad`."""
+    return pad(np.concatenate(sequences), np.array([len(sequence) for sequence in sequences]), padding)
+
+
 class NeuralModule(nn.Module):
     """An encoder of token sequences whose output weights are its item embeddings (equation 7 of BERT4Rec) if `shared`.
 
@@ -249,17 +341,47 @@ class NeuralModule(nn.Module):
 
     logits_are_products: ClassVar[bool] = True  # hidden · output + bias; False where `logits` computes something else
 
-    def __init__(self, n_items: int, dim: int, shared: bool = True) -> None:
+    def __init__(self, n_items: int, dim: int, shared: bool = True, side: Sequence[str] = ()) -> None:
         super().__init__()
         self.n_items, self.padding, self.mask = n_items, n_items, n_items + 1
         self.start = self.mask
         self.items = nn.Embedding(n_items + 2, dim)
         self.bias = nn.Parameter(torch.zeros(n_items))
         self.own_output = None if shared else nn.Embedding(n_items, dim)
+        details = [kind for kind in side if kind in KINDS]
+        self.details = ItemDetails(details, n_items, dim) if details else None
+        self.star_vectors = StarVectors(dim) if "stars" in side else None
+        self.person_vectors = PersonVectors(dim) if "person" in side else None
+        self.added_up: Tensor | None = None  # `item_vectors` while nothing is learnt
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
         raise NotImplementedError
+
+    def train(self, mode: bool = True) -> Self:
+        """As in torch, whose `eval` is train(False): from then on `item_vectors` are not added up each time."""
+        super().train(mode)
+        with torch.no_grad():
+            self.added_up = None if mode or self.details is None else self._add_up()
+        return self
+
+    def item_vectors(self) -> Tensor:
+        """(I + 2, D) the embedding of each token, and what is known of an item added to it."""
+        known = None if torch.is_grad_enabled() else self.added_up  # a training step needs the weights themselves
+        return self._add_up() if known is None else known
+
+    def _add_up(self) -> Tensor:
+        return self.items.weight if self.details is None else self.items.weight + F.pad(self.details(), (0, 0, 0, 2))
+
+    def look_up(self, tokens: Tensor, stars: Tensor | None = None, person: Tensor | None = None) -> Tensor:
+        """What the network is given for tokens (B, T) → (B, T, D).
+
+        stars (B, T) `star_codes` of each, person (B, 3) `PersonVectors.codes`; None where they are not known or read.
+        """
+        x = F.embedding(tokens, self.item_vectors())
+        if self.star_vectors is not None and stars is not None:
+            x = x + self.star_vectors(stars)
+        return x if self.person_vectors is None or person is None else x + self.person_vectors(person)[:, None]
 
     @torch.no_grad()
     def start_output(self) -> None:
@@ -270,7 +392,7 @@ class NeuralModule(nn.Module):
     @property
     def output(self) -> Tensor:
         """Output weights, (I, D)."""
-        return self.items.weight[: self.n_items] if self.own_output is None else self.own_output.weight
+        return self.item_vectors()[: self.n_items] if self.own_output is None else self.own_output.weight
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden states (…, D) → a score for every item (…, I)."""

@@ -28,7 +28,15 @@ from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Variant
-from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_encoder, check_heads, check_loss
+from recsys.models.neural import (
+    SMALL_SETS,
+    NeuralModule,
+    NeuralRecommender,
+    check_encoder,
+    check_heads,
+    check_loss,
+    side_of,
+)
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout
 from recsys.models.nn.transformer import Block, attention_by_layer, encode, layer_norm
@@ -63,6 +71,11 @@ class SasRecConfig:
     norms: bool = added(True)  # without: no layer normalisation anywhere
     residual: bool = added(True)  # without: no residual connections
     shared: bool = added(True)  # without: the output has item embeddings of its own
+    genres: bool = added(False)  # the mean of the vectors of its genres is added to an item's embedding
+    decade: bool = added(False)  # the vector of its decade is added to an item's embedding
+    popularity: bool = added(False)  # the vector of how often it is watched is added to an item's embedding
+    stars: bool = added(False)  # the vector of the stars given is added to each item of the history
+    person: bool = added(False)  # vectors of gender, age and occupation, where known, are added to every position
 
     def __post_init__(self) -> None:
         check_encoder(self)
@@ -75,7 +88,7 @@ class SasRecModule(NeuralModule):
     """Item embeddings, position embeddings unless there is a relative bias, causal blocks, tied output."""
 
     def __init__(self, config: SasRecConfig, n_items: int) -> None:
-        super().__init__(n_items, config.dim, config.shared)
+        super().__init__(n_items, config.dim, config.shared, side_of(config))
         with_positions = config.knows_order and not config.relative_bias
         self.positions = nn.Embedding(config.length, config.dim) if with_positions else None
         self.dropout = Dropout(config.dropout)
@@ -98,13 +111,18 @@ class SasRecModule(NeuralModule):
         self.bias.requires_grad_(config.item_bias)  # else it stays at zero
         init_weights(self, config.init)
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
-        return self.last_norm(encode(self.blocks, self.embed(tokens), None, at))
+    def forward(
+        self, tokens: Tensor, at: Tensor | None = None, stars: Tensor | None = None, person: Tensor | None = None
+    ) -> Tensor:
+        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
 
-    def embed(self, tokens: Tensor) -> Tensor:
+        For stars (B, T) and person (B, 3) see `look_up`.
+        """
+        return self.last_norm(encode(self.blocks, self.embed(tokens, stars, person), None, at))
+
+    def embed(self, tokens: Tensor, stars: Tensor | None = None, person: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → the first block's input (B, T, D). Position embeddings count from the newest item."""
-        x = self.items(tokens)
+        x = self.look_up(tokens, stars, person)
         if self.positions is not None:
             lengths = (tokens != self.padding).sum(1, keepdim=True)  # (B, 1)
             ages = lengths - 1 - torch.arange(tokens.shape[1], device=tokens.device)  # (B, T), 0 = newest
@@ -123,9 +141,11 @@ class SasRec(NeuralRecommender):
     def __init__(self, config: SasRecConfig | None = None, title: str = "") -> None:
         super().__init__(config, title)
         self.has_attention = self.config.layers > 0
+        self.reads_ratings = self.reads_details = self.config.stars
 
     def initialise(self, module: SasRecModule, train: Dataset, seed: int) -> None:
-        """PMI initialisation, unless it is switched off."""
+        """Side information, and PMI initialisation unless it is switched off."""
+        super().initialise(module, train, seed)
         if self.config.pmi_init:
             initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
         module.start_output()

@@ -25,6 +25,14 @@ class Batch:
     at: Tensor | None  # (B, Q) int64, the positions whose hidden states are wanted; None: all T
     picked: Tensor  # (M,) int64, indices into the flattened (B·Q) hidden states: those that have a loss
     targets: Tensor  # (M,) int64, the item to be predicted from each
+    stars: Tensor | None = None  # (B, T) int64, what was thought of the items, for models that read it
+    person: Tensor | None = None  # (B, 3) int64, what is known of the people, likewise
+
+    @property
+    def inputs(self) -> tuple[Tensor | None, ...]:
+        """What the module is given."""
+        side = () if self.stars is None and self.person is None else (self.stars, self.person)
+        return (self.tokens, self.at, *side)
 
     def without_loss(self) -> Self:
         """The same sequences with nothing to learn from."""

@@ -23,6 +23,7 @@ TOY_CONFIGS = {  # what to change in a preset so that a toy fit takes a second
     "bpr-mf": {"factors": 8},
     "bert4rec": SMALL,
     "bert4rec-paper": SMALL,
+    "bert4rec-side": SMALL,
     "sasrec-softmax": SMALL,
     "sasrec-paper": SMALL,
     "sasrec-bce": SMALL,

@@ -137,8 +137,16 @@ def test_what_each_recommender_can_do_is_known_before_it_is_loaded():
 
     attention = names(lambda model: model.has_attention)
     embeddings = names(lambda model: model.has_item_embeddings)
-    assert attention == {"bert4rec", "bert4rec-paper", "sasrec-softmax", "sasrec-bce", "sasrec-paper", "gsasrec"}
-    assert names(lambda model: model.fills_blanks) == {"bert4rec", "bert4rec-paper", "item2vec-cbow"}
+    assert attention == {
+        "bert4rec",
+        "bert4rec-paper",
+        "bert4rec-side",
+        "sasrec-softmax",
+        "sasrec-bce",
+        "sasrec-paper",
+        "gsasrec",
+    }
+    assert names(lambda model: model.fills_blanks) == {"bert4rec", "bert4rec-paper", "bert4rec-side", "item2vec-cbow"}
     assert attention | {"ials", "bpr-mf", "content-sentence"} <= embeddings
     assert not embeddings & {"popular", "ease", "item-knn"}
 
