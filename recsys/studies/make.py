@@ -79,11 +79,11 @@ def often(point: Point, plan: Plan, dataset: str) -> bool:
 
 
 def study(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] = (0,)) -> dict[str, Any]:
-    """The document of `evaluation.studies`, of the rows that have been measured. Raises RecsysError where none has."""
+    """The document of `evaluation.studies`, of the rows measured so far. Raises RecsysError for fewer than two."""
     found = [_outcomes(point, dataset, protocol, seeds) for point in plan.points]
     table = _table(plan, dataset, found)
-    if table.empty:
-        raise RecsysError(f"nothing of “{plan.title}” has been measured on {dataset.name} yet")
+    if len(table) < 2:
+        raise RecsysError(f"next to nothing of “{plan.title}” has been measured on {dataset.name} yet")
     named = COLUMNS | {"setting": plan.setting}
     return {
         "title": plan.title,
@@ -163,6 +163,8 @@ def _how(dataset: Dataset, protocol: Protocol, found: list[list[Outcome]]) -> st
     """How it was measured, on what, when and with which code."""
     seeds = sorted({len(own) for own in found if own})
     trained = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else f"{seeds[0]} seed{'s' if seeds[0] > 1 else ''}"
+    left = sum(not own for own in found)
+    open_rows = f"{left} of {len(found)} rows are still to be trained. " if left else ""
     runs = [outcome.run for own in found for outcome in own]
     machines, dates, commits = (
         ", ".join(sorted({run[name][:length] for run in runs if run[name]}))
@@ -171,7 +173,7 @@ def _how(dataset: Dataset, protocol: Protocol, found: list[list[Outcome]]) -> st
     return (
         f"{dataset.name}, protocol “{protocol.title}”, test NDCG@10, {trained} a row; early stopping on validation. "
         "From and to: 95 % interval over people (bootstrap); a change is paired by person with the usual settings. "
-        f"{machines}, {dates}, commit {commits or 'unknown'}."
+        f"{open_rows}{machines}, {dates}, commit {commits or 'unknown'}."
     )
 
 

@@ -105,7 +105,7 @@ def test_several_seeds_are_averaged_and_counted(world, measured):
     assert second[2] == 1
     assert second[-3:] == [0, 0, 0]
     assert "1 to 2 seeds" in document["how"]
-    assert document["how"].endswith("A processor, 2026-11-22, commit abc.")
+    assert document["how"].endswith("1 of 3 rows are still to be trained. A processor, 2026-11-22, commit abc.")
     assert "none of the 1 changes moves" in document["answer"]
 
 
@@ -122,9 +122,11 @@ def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(world, me
     assert study.chart.by == "recommender"
 
 
-def test_what_was_never_measured_is_no_study(world, measured):
-    with pytest.raises(RecsysError, match="nothing of “Width” has been measured"):
-        make.study(WIDTH, world, FULL)
+@pytest.mark.parametrize("known", [{}, {((), 0): outcome(1)}])
+def test_a_single_row_is_no_study(world, measured, known):
+    measured.update(known)
+    with pytest.raises(RecsysError, match="nothing of “Parts” has been measured"):
+        make.study(PARTS, world, FULL)
 
 
 @pytest.mark.parametrize("name", PLANS)
