@@ -43,7 +43,7 @@ def best_and_worst(table: pd.DataFrame) -> str:
     parts = []
     for name, own in table.groupby("recommender", sort=False):
         low, high = own.loc[own["ndcg"].idxmin()], own.loc[own["ndcg"].idxmax()]
-        parts.append(f"{name} has from {_named(low)} to {_named(high)}")
+        parts.append(f"{name} has " + (f"from {_named(low)} to {_named(high)}" if len(own) > 1 else _named(low)))
     return f"Here {', '.join(parts)}."
 
 

@@ -109,6 +109,12 @@ def test_several_seeds_are_averaged_and_counted(world, measured):
     assert "none of the 1 changes moves" in document["answer"]
 
 
+def test_a_recommender_with_one_row_has_one_figure():
+    rows = [("A", "x", 0.25), ("B", "x", 0.5), ("B", "y", 0.75)]
+    table = pd.DataFrame(rows, columns=["recommender", "setting", "ndcg"])
+    assert best_and_worst(table) == "Here A has .2500 (x), B has from .5000 (x) to .7500 (y)."
+
+
 def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(world, measured):
     for dim, rank in ((16, 20), (32, 3), (64, 1), (128, 3)):
         measured[(("dim", dim),), 0] = outcome(rank)
