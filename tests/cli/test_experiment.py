@@ -118,6 +118,7 @@ def test_the_order_within_a_second_is_told_and_kept(capsys, home):
 
 def test_a_study_is_trained_once_and_written_from_what_is_there(fetched, capsys, monkeypatch):
     prepared.save(replace(toys.cycle(n_items=30, n_users=40, length=8), name="ml-100k"), {})
+    monkeypatch.setattr(paths, "ASSETS", paths.home() / "assets")  # no shipped studies
     small = {"dim": 8, "length": 6, "epochs": 1, "batch_size": 64}
     points = (Point("GRU4Rec", "usual", "gru4rec-ce", small), Point("GRU4Rec", "LSTM", "lstm", small))
     plan = Plan("Cells", "Which cell?", "Papers say so.", "Cell", points, best_and_worst, FIGURES)
