@@ -192,10 +192,12 @@ class Queries:
     def __len__(self) -> int:
         return len(self.histories)
 
-    def __getitem__(self, rows: slice) -> "Queries":
+    def __getitem__(self, rows: slice | np.ndarray) -> "Queries":
+        chosen = np.arange(len(self))[rows]
         users = None if self.users is None else self.users[rows]
-        ratings = None if self.ratings is None else self.ratings[rows]
-        return Queries(self.histories[rows], users, ratings, None if self.people is None else self.people.iloc[rows])
+        ratings = None if self.ratings is None else [self.ratings[row] for row in chosen]
+        people = None if self.people is None else self.people.iloc[rows]
+        return Queries([self.histories[row] for row in chosen], users, ratings, people)
 
 
 @dataclass(frozen=True)

@@ -46,16 +46,16 @@ from recsys.models.neural import (
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout
 from recsys.models.nn.side import UNRATED
-from recsys.models.nn.transformer import Block, attention_by_layer, encode, layer_norm
+from recsys.models.nn.transformer import Parts, attention_by_layer, encode, layer_norm, position_embeddings, stacked
 from recsys.training.batches import Batch, Draws, pad
-from recsys.training.config import added, at_least, between
+from recsys.training.config import at_least, between
 from recsys.training.loop import Schedule
 
 IGNORE_INDEX = -100  # in place of a target: no loss here
 
 
 @dataclass(frozen=True)
-class Bert4RecConfig:
+class Bert4RecConfig(Parts):
     """Settings of BERT4Rec, tuned on ML-1M; the sizes are the paper's for it."""
 
     schedule: Schedule = Schedule(epochs=140)
@@ -77,17 +77,6 @@ class Bert4RecConfig:
     negatives: int = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
     gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
     sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
-    prefixes: bool = added(False)  # half of the samples end before the newest item, after any of the others
-    widening: int = added(4)  # units of the feed-forward network per dimension of an embedding; 0: no such network
-    knows_order: bool = added(True)  # without: neither a relative position bias nor position embeddings
-    norms: bool = added(True)  # without: no layer normalisation anywhere
-    residual: bool = added(True)  # without: no residual connections
-    shared: bool = added(True)  # without: the output has item embeddings of its own
-    genres: bool = added(False)  # the mean of the vectors of its genres is added to an item's embedding
-    decade: bool = added(False)  # the vector of its decade is added to an item's embedding
-    popularity: bool = added(False)  # the vector of how often it is watched is added to an item's embedding
-    stars: bool = added(False)  # the vector of the stars given is added to each item of the history
-    person: bool = added(False)  # vectors of gender, age and occupation, where known, are added to every position
 
     def __post_init__(self) -> None:
         check_encoder(self)
@@ -103,23 +92,10 @@ class Bert4RecModule(NeuralModule):
 
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim, config.shared, side_of(config))
-        with_positions = config.knows_order and not config.relative_bias
-        self.positions = nn.Embedding(config.length, config.dim) if with_positions else None
+        self.positions = position_embeddings(config)
         self.norm = layer_norm(config.dim, config.pre_norm and config.norms)
         self.dropout = Dropout(config.dropout if config.pre_norm else 0.0)  # the paper's has h⁰ = v + p as it is
-        self.blocks = nn.ModuleList(
-            Block(
-                config.dim,
-                config.heads,
-                config.dropout,
-                config.pre_norm,
-                relative_bias=config.knows_order and config.relative_bias,
-                widening=config.widening,
-                norms=config.norms,
-                residual=config.residual,
-            )
-            for _ in range(config.layers)
-        )
+        self.blocks = stacked(config, config.pre_norm)
         self.last_norm = layer_norm(config.dim, config.pre_norm and config.norms)
         self.project: nn.Module = nn.Identity()
         if config.projection:

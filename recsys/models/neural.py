@@ -163,9 +163,11 @@ class NeuralRecommender(Recommender):
 
     def _about(self, train: Dataset) -> "About":
         """Side information on the histories that are learnt from, which are those that are not empty."""
+        if self.module.star_vectors is None and self.module.person_vectors is None:
+            return About(None, None)
         ratings = np.split(np.asarray(train.interactions.rating), train.offsets[1:-1])
         everybody = Queries(train.histories, ratings=ratings, people=train.people)
-        return About.of(self.module, _some(everybody, np.flatnonzero(np.diff(train.offsets))))
+        return About.of(self.module, everybody[np.flatnonzero(np.diff(train.offsets))])
 
     def batches(
         self, histories: list[np.ndarray], n_items: int, draws: Draws, about: "About | None" = None
@@ -206,9 +208,9 @@ class NeuralRecommender(Recommender):
         """Full-ranking metrics of the validation items, seen items hidden; each process ranks its share."""
         ranks = np.zeros(len(valid), np.int64)
         mine = distributed.share(np.arange(len(valid)))
-        histories = [valid.queries.histories[row] for row in mine]
-        for rows, scores in self._scores(module, _some(valid.queries, mine)):
-            seen = [histories[row] for row in rows]
+        queries = valid.queries[mine]
+        for rows, scores in self._scores(module, queries):
+            seen = [queries.histories[row] for row in rows]
             ranks[mine[rows]] = metrics.target_ranks(scores, valid.targets[mine[rows]], seen)
         ranks = distributed.combined(ranks)
         return {name: round(value, 6) for name, value in metrics.summary(ranks).items()}
@@ -309,16 +311,6 @@ class About:
         stars = None if ratings is None else [star_codes(own) for own in ratings]
         people, vectors = queries.people, module.person_vectors
         return cls(stars, None if people is None or vectors is None else vectors.codes(people))
-
-
-def _some(queries: Queries, rows: np.ndarray) -> Queries:
-    """Those of the queries at `rows` (n,)."""
-    ratings, people = queries.ratings, queries.people
-    return Queries(
-        [queries.histories[row] for row in rows],
-        ratings=None if ratings is None else [ratings[row] for row in rows],
-        people=None if people is None else people.iloc[rows],
-    )
 
 
 def _tensors(*arrays: np.ndarray | None, device: torch.device | str = "cpu") -> list[Tensor | None]:

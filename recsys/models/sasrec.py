@@ -24,7 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Variant
@@ -39,14 +39,14 @@ from recsys.models.neural import (
 )
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout
-from recsys.models.nn.transformer import Block, attention_by_layer, encode, layer_norm
+from recsys.models.nn.transformer import Parts, attention_by_layer, encode, layer_norm, position_embeddings, stacked
 from recsys.training.batches import Draws
 from recsys.training.config import added, at_least
 from recsys.training.loop import Schedule
 
 
 @dataclass(frozen=True)
-class SasRecConfig:
+class SasRecConfig(Parts):
     """Settings of SASRec, tuned on ML-1M; the sizes are the paper's for it, but for `dim`, 50 there."""
 
     schedule: Schedule = Schedule(epochs=40, validate_every=4)
@@ -62,20 +62,9 @@ class SasRecConfig:
     negatives: int = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
     gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
     sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
-    widening: int = added(4)  # units of the feed-forward network per dimension of an embedding, the paper's 1; 0: none
-    relu: bool = added(False)  # ReLU in that network, as in the paper, instead of GELU
+    relu: bool = added(False)  # ReLU in the feed-forward network, as in the paper, instead of GELU
     item_bias: bool = added(True)  # a learnt number per item is added to its score; the paper has none
     windows: bool = added(False)  # half of the samples of a history longer than `length` are a random stretch of it
-    prefixes: bool = added(False)  # half of the samples end before the newest item, after any of the others
-    knows_order: bool = added(True)  # without: neither a relative position bias nor position embeddings
-    norms: bool = added(True)  # without: no layer normalisation anywhere
-    residual: bool = added(True)  # without: no residual connections
-    shared: bool = added(True)  # without: the output has item embeddings of its own
-    genres: bool = added(False)  # the mean of the vectors of its genres is added to an item's embedding
-    decade: bool = added(False)  # the vector of its decade is added to an item's embedding
-    popularity: bool = added(False)  # the vector of how often it is watched is added to an item's embedding
-    stars: bool = added(False)  # the vector of the stars given is added to each item of the history
-    person: bool = added(False)  # vectors of gender, age and occupation, where known, are added to every position
 
     def __post_init__(self) -> None:
         check_encoder(self)
@@ -89,24 +78,9 @@ class SasRecModule(NeuralModule):
 
     def __init__(self, config: SasRecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim, config.shared, side_of(config))
-        with_positions = config.knows_order and not config.relative_bias
-        self.positions = nn.Embedding(config.length, config.dim) if with_positions else None
+        self.positions = position_embeddings(config)
         self.dropout = Dropout(config.dropout)
-        self.blocks = nn.ModuleList(
-            Block(
-                config.dim,
-                config.heads,
-                config.dropout,
-                pre_norm=True,
-                causal=True,
-                relative_bias=config.knows_order and config.relative_bias,
-                widening=config.widening,
-                relu=config.relu,
-                norms=config.norms,
-                residual=config.residual,
-            )
-            for _ in range(config.layers)
-        )
+        self.blocks = stacked(config, pre_norm=True, causal=True, relu=config.relu)
         self.last_norm = layer_norm(config.dim, config.norms)
         self.bias.requires_grad_(config.item_bias)  # else it stays at zero
         init_weights(self, config.init)

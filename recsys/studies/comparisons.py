@@ -65,15 +65,13 @@ def protocols_agree(dataset: str) -> dict[str, Any]:
 
 def quality_for_time(dataset: str) -> dict[str, Any]:
     """What each recommender reached and how long it was trained. Raises RecsysError where no time is known."""
-    protocol = max(
-        (name for data, name in results.available() if data == dataset and not protocols.get(name).sampled),
-        key=lambda name: len(costs(results.documents(dataset, name)).table),
-        default=protocols.FULL.name,
-    )
-    found = costs(results.documents(dataset, protocol))
-    if found.table.empty:
+    unsampled = [name for data, name in results.available() if data == dataset and not protocols.get(name).sampled]
+    measured = {name: costs(results.documents(dataset, name)) for name in unsampled}
+    protocol = max(measured, key=lambda name: len(measured[name].table), default="")
+    if not protocol or measured[protocol].table.empty:
         command = recsys_command("train", "bert4rec", "--dataset", dataset)
         raise RecsysError(f"no checkpoint of {dataset} says how long it was trained", command)
+    found = measured[protocol]
     table = found.table.sort_values("seconds")
     best = table.loc[table[METRIC].idxmax()]
     near = table[table[METRIC] >= CLOSE * best[METRIC]].iloc[0]

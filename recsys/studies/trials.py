@@ -102,9 +102,10 @@ def _trained(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Recomm
     """The model that `train` has made with these settings and this seed, if there is one, and the notes on it."""
     folder = store.find(trial.variant, dataset.name, trial.seed, protocol.splitting)
     with suppress(store.StoreError, OSError, files.DamagedFileError):
-        if folder and files.read_sealed(folder / store.META)["config"] == config_to_dict(trial.config(dataset.name)):
+        meta = files.read_sealed(folder / store.META) if folder else {}
+        if folder and meta["config"] == config_to_dict(trial.config(dataset.name)):
             model = store.load(folder, dataset, protocol.splitting, measuring=True)
-            return None if model.also else (model, files.read_sealed(folder / store.META)["notes"])
+            return None if model.also else (model, meta["notes"])
     return None
 
 

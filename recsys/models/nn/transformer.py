@@ -5,6 +5,7 @@ Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H head
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
@@ -12,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.models.nn.layers import Dropout, gather_positions
+from recsys.training.config import added
 
 
 class RelativeBias(nn.Module):
@@ -143,6 +145,48 @@ class Block(nn.Module):
         """Two linear maps with a GELU or a ReLU between, (B, T, D) → (B, T, D)."""
         x = self.forward_in(x)
         return self.forward_out(F.relu(x) if self.relu else F.gelu(x))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Settings that BERT4Rec and SASRec share: what an encoder is built with or without, and what it is shown."""
+
+    prefixes: bool = added(False)  # half of the samples end before the newest item, after any of the others
+    widening: int = added(4)  # units of the feed-forward network per dimension of an embedding; 0: no such network
+    knows_order: bool = added(True)  # without: neither a relative position bias nor position embeddings
+    norms: bool = added(True)  # without: no layer normalisation anywhere
+    residual: bool = added(True)  # without: no residual connections
+    shared: bool = added(True)  # without: the output has item embeddings of its own
+    genres: bool = added(False)  # the mean of the vectors of its genres is added to an item's embedding
+    decade: bool = added(False)  # the vector of its decade is added to an item's embedding
+    popularity: bool = added(False)  # the vector of how often it is watched is added to an item's embedding
+    stars: bool = added(False)  # the vector of the stars given is added to each item of the history
+    person: bool = added(False)  # vectors of gender, age and occupation, where known, are added to every position
+
+
+def position_embeddings(config: Any) -> nn.Embedding | None:
+    """A learnt vector for each of `length` positions, unless a relative bias tells the order, or nothing does."""
+    wanted = config.knows_order and not config.relative_bias
+    return nn.Embedding(config.length, config.dim) if wanted else None
+
+
+def stacked(config: Any, pre_norm: bool, causal: bool = False, relu: bool = False) -> nn.ModuleList:
+    """L blocks as a config with `Parts` has them."""
+    return nn.ModuleList(
+        Block(
+            config.dim,
+            config.heads,
+            config.dropout,
+            pre_norm,
+            causal,
+            relative_bias=config.knows_order and config.relative_bias,
+            widening=config.widening,
+            relu=relu,
+            norms=config.norms,
+            residual=config.residual,
+        )
+        for _ in range(config.layers)
+    )
 
 
 def layer_norm(dim: int, wanted: bool = True) -> nn.Module:
