@@ -42,12 +42,13 @@ from recsys.models.neural import (
     check_heads,
     check_loss,
     side_of,
+    unseen,
 )
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout
 from recsys.models.nn.side import UNRATED
 from recsys.models.nn.transformer import Parts, attention_by_layer, encode, layer_norm, position_embeddings, stacked
-from recsys.training.batches import Batch, Draws, pad
+from recsys.training.batches import NEVER, Batch, Draws, pad
 from recsys.training.config import at_least, between
 from recsys.training.loop import Schedule
 
@@ -186,6 +187,15 @@ class Bert4Rec(NeuralRecommender):
         picked = np.flatnonzero(np.arange(at.shape[1]) < n_masked[:, None])
         arrays = (pad(tokens, lengths, n_items), at, picked, targets[masked])
         return Batch(*map(torch.from_numpy, arrays))
+
+    def seen_since(
+        self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws
+    ) -> np.ndarray:
+        """All items of a history but those that are to be predicted from the others."""
+        assert batch.at is not None
+        since = unseen(histories, rows, n_items)
+        since[batch.picked // batch.at.shape[1], batch.targets] = NEVER
+        return since
 
     def input_stars(self, stars: np.ndarray) -> np.ndarray:
         """The stars of the newest `length` - 1 items; the [mask] after them has none."""

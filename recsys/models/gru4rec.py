@@ -47,6 +47,7 @@ class Gru4RecConfig:
     gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
     sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
     cell: str = added("gru")  # what reads the items one by one: gru, lstm, rnn
+    only_unseen: bool = added(False)  # the softmax leaves out what the history holds, which is never recommended
 
     def __post_init__(self) -> None:
         check_encoder(self, hidden=self.hidden)

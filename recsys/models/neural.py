@@ -22,7 +22,7 @@ from recsys.ranking import metrics
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training import device as devices
 from recsys.training import distributed, loop
-from recsys.training.batches import Batch, Draws, buckets, by_length, pad
+from recsys.training.batches import NEVER, Batch, Draws, buckets, by_length, pad
 from recsys.training.config import above, at_least, between, one_of
 from recsys.training.losses import LOSSES, Loss, item_loss
 from recsys.training.run import Run
@@ -54,6 +54,8 @@ def check_loss(config: Any) -> None:
     at_least(1, negatives=config.negatives)
     between(0, 1, gbce_t=config.gbce_t)
     at_least(0, sampling_power=config.sampling_power)
+    if getattr(config, "only_unseen", False) and config.loss != "softmax":
+        raise ConfigError(f"only_unseen is for the softmax, and loss is {config.loss}; leave one of the two out")
 
 
 def side_of(config: Any) -> tuple[str, ...]:
@@ -77,6 +79,7 @@ class NeuralRecommender(Recommender):
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
         self.calibrated = self.loss_name in SOFTMAX_LOSSES
+        self.only_unseen = getattr(self.config, "only_unseen", False)
 
     def build(self, n_items: int) -> Any:
         """A fresh module with random weights, drawn from torch's global generator."""
@@ -116,6 +119,21 @@ class NeuralRecommender(Recommender):
     def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
         """What the samples are made of: the histories `rows` (B,), unless overridden."""
         return [histories[row] for row in rows]
+
+    def seen_since(
+        self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws
+    ) -> np.ndarray:
+        """(B, I) int16, see `Seen`: which items `batch`, made of the histories `rows` (B,), leaves out, and where.
+
+        Unless overridden: an item from the position on that follows the one where it is the target; all others of the
+        same history everywhere, for they were watched before (or after, where a stretch of it was cut out).
+        """
+        since = unseen(histories, rows, n_items)
+        for own, sequence in zip(since, self.sequences(histories, rows, draws), strict=True):
+            targets = sequence[-self.config.length :]
+            own[targets[::-1]] = np.arange(len(targets), 0, -1)  # of an item that comes twice the first
+            own[sequence[: -self.config.length]] = 0
+        return since
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
         """The newest `length` of: the start token and the items (T,) of a history. The last position predicts."""
@@ -180,6 +198,9 @@ class NeuralRecommender(Recommender):
             own = mine if len(mine) else rows[:1]
             batch = self.collate(histories, own, n_items, draws)
             batch = self._with_side(batch, about, own, draws) if about else batch
+            if self.only_unseen:
+                since = self.seen_since(batch, histories, own, n_items, draws)
+                batch = replace(batch, since=torch.from_numpy(since))
             # with fewer sequences than processes, this one must take part in the step all the same
             yield batch if len(mine) else batch.without_loss()
 
@@ -202,7 +223,8 @@ class NeuralRecommender(Recommender):
     def loss(self, module: Any, batch: Batch) -> Tensor:
         """The sum of the losses of a batch, ()."""
         hidden = module(*batch.inputs).flatten(0, 1)[batch.picked]  # (M, D): only these get logits
-        return self.item_loss(hidden.float(), module.output, module.bias, batch.targets)
+        seen = () if batch.seen is None else (batch.seen,)
+        return self.item_loss(hidden.float(), module.output, module.bias, batch.targets, *seen)
 
     def _validate(self, module: "NeuralModule", valid: HeldOut) -> dict[str, float]:
         """Full-ranking metrics of the validation items, seen items hidden; each process ranks its share."""
@@ -311,6 +333,14 @@ class About:
         stars = None if ratings is None else [star_codes(own) for own in ratings]
         people, vectors = queries.people, module.person_vectors
         return cls(stars, None if people is None or vectors is None else vectors.codes(people))
+
+
+def unseen(histories: list[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
+    """(B, I) int16 as in `Seen`: 0 for all items of each of the histories `rows` (B,), NEVER for the others."""
+    since = np.full((len(rows), n_items), NEVER, np.int16)
+    for own, row in zip(since, rows, strict=True):
+        own[histories[row]] = 0
+    return since
 
 
 def _tensors(*arrays: np.ndarray | None, device: torch.device | str = "cpu") -> list[Tensor | None]:

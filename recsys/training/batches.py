@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 POOL = 16  # batches sorted by length together: enough to leave 2–5 % padding, few enough to mix users
+NEVER = np.iinfo(np.int16).max  # beyond every position
 STEP = 8  # widths are multiples of it: some kernels are compiled once per shape, so there should be few shapes
 
 
@@ -27,12 +28,21 @@ class Batch:
     targets: Tensor  # (M,) int64, the item to be predicted from each
     stars: Tensor | None = None  # (B, T) int64, what was thought of the items, for models that read it
     person: Tensor | None = None  # (B, 3) int64, what is known of the people, likewise
+    since: Tensor | None = None  # (B, I) int16, see `Seen`; None: a loss compares with all items
 
     @property
     def inputs(self) -> tuple[Tensor | None, ...]:
         """What the module is given."""
         side = () if self.stars is None and self.person is None else (self.stars, self.person)
         return (self.tokens, self.at, *side)
+
+    @property
+    def seen(self) -> "Seen | None":
+        """What must not be compared with the targets, if anything."""
+        if self.since is None:
+            return None
+        width = (self.tokens if self.at is None else self.at).shape[1]
+        return Seen(self.since, self.picked // width, self.picked % width)
 
     def without_loss(self) -> Self:
         """The same sequences with nothing to learn from."""
@@ -48,6 +58,19 @@ class Batch:
             if value is not None
         }
         return replace(self, **moved)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Which items the histories hold already, where each of M losses falls."""
+
+    since: Tensor  # (B, I) int16, the position from which on an item is in what was read; NEVER
+    row: Tensor  # (M,) int64, the sequence of each loss
+    position: Tensor  # (M,) int64, its position there
+
+    def __getitem__(self, chunk: slice) -> Tensor:
+        """(chunk, I) bool, of some of the losses."""
+        return self.since[self.row[chunk]] <= self.position[chunk, None]
 
 
 END, OLDER = 5, 6  # what `Draws.cut` draws for; models number their own purposes

@@ -6,6 +6,7 @@ bias (I,). Below, p is the true distribution of a position's target, q the one t
 
 import math
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from recsys.training import config as check
+from recsys.training.batches import Seen
 from recsys.training.negatives import Sampler, fetch, sampling_distribution
 from recsys.training.pairwise import PAIRWISE, Pairwise
 
 LOSSES = ("softmax", "sampled-softmax", "gbce", "bce", *PAIRWISE)
-Loss = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # hidden, weight, bias, targets → the sum, ()
+Loss = Callable[..., Tensor]  # hidden, weight, bias, targets and, for the softmax, Seen → the sum, ()
 
 CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # at a time: what fits a core's cache; what keeps a GPU busy
 ROWS = 32  # chunks are multiples of it: smaller ones would spend their time on loading weights; see also batches.STEP
@@ -35,7 +37,9 @@ class _ChunkedSoftmax(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, seen: Seen | None = None
+    ) -> Tensor:
         """Sum of the losses, ()."""
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
@@ -45,8 +49,9 @@ class _ChunkedSoftmax(torch.autograd.Function):
         with torch.autocast(kind, enabled=False):
             w, b = weight.to(dtype), bias.to(dtype)
             filled = F.pad(hidden.to(dtype), (0, 0, 0, -len(hidden) % ROWS))
-            for h, y, d_h in zip(filled.split(rows), targets.split(rows), d_hidden.split(rows), strict=True):
-                p, log_likelihood = _softmax(h, w, b, y)
+            chunks = zip(filled.split(rows), targets.split(rows), d_hidden.split(rows), strict=True)
+            for start, (h, y, d_h) in zip(count(step=rows), chunks, strict=False):
+                p, log_likelihood = _softmax(h, w, b, y, None if seen is None else seen[start : start + rows])
                 loss -= log_likelihood
                 d_h.copy_((p @ w)[: len(d_h)])
                 d_weight += p.T @ h
@@ -55,15 +60,22 @@ class _ChunkedSoftmax(torch.autograd.Function):
         return loss
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
         """Scale the gradients of the forward pass."""
         d_hidden, d_weight, d_bias = ctx.saved_tensors
-        return d_hidden * grad, d_weight * grad, d_bias * grad, None
+        return d_hidden * grad, d_weight * grad, d_bias * grad, None, None
 
 
-def _softmax(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """softmax(z) minus one at the targets, (chunk, I), and the sum of the targets' log-probabilities, ()."""
+def _softmax(
+    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, seen: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """softmax(z) minus one at the targets, (chunk, I), and the sum of the targets' log-probabilities, ().
+
+    seen: True (chunk without padding, I) where an item has no part in it; a target always has.
+    """
     z = torch.addmm(bias, hidden, weight.T)  # (chunk, I)
+    if seen is not None:
+        z[: len(seen)].masked_fill_(seen.scatter(1, targets[:, None], False), -torch.inf)
     p = torch.softmax(z, 1)
     log_total = z.amax(1).float() - p.amax(1).float().log()  # log Σ exp z: at the highest z, log p = z - log Σ exp z
     at = torch.arange(len(targets), device=targets.device), targets
@@ -73,9 +85,14 @@ def _softmax(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> t
     return p, log_likelihood.sum()
 
 
-def softmax_cross_entropy(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
-    """Sum of the cross-entropies of `targets` (M,) under the softmax of all scores, exactly; ()."""
-    return _ChunkedSoftmax.apply(hidden, weight, bias, targets)
+def softmax_cross_entropy(
+    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, seen: Seen | None = None
+) -> Tensor:
+    """Sum of the cross-entropies of `targets` (M,) under the softmax of all scores, exactly; ().
+
+    With `seen`, under that of the scores of what has not been seen yet and of the target.
+    """
+    return _ChunkedSoftmax.apply(hidden, weight, bias, targets, seen)
 
 
 def sampled_softmax(

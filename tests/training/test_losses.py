@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from recsys.training import losses
+from recsys.training import batches, losses
 from recsys.training.config import ConfigError
 from recsys.training.pairwise import PAIRWISE
 
@@ -279,3 +279,21 @@ def test_the_sampled_softmax_is_corrected_by_the_distribution_that_it_draws_from
     negatives, log_q = given
     frequencies = torch.bincount(negatives, minlength=4) / len(negatives)
     torch.testing.assert_close(log_q.exp(), frequencies, rtol=0.05, atol=0)
+
+
+def test_what_was_seen_has_no_part_in_the_softmax_but_a_target_always_has(monkeypatch):
+    seven_at_a_time(monkeypatch)
+    *leaves, targets = example()
+    since = torch.full((5, 37), batches.NEVER, dtype=torch.int16)
+    since[:, :9] = torch.arange(9)  # of each of five sequences nine items, seen one after the other
+    seen = batches.Seen(since, torch.arange(50) // 10, torch.arange(50) % 10)  # ten positions of each
+    left_out = torch.arange(37)[None] <= (torch.arange(50) % 10)[:, None]
+    left_out[:, 9:] = False
+    assert left_out[torch.arange(50), targets].any()  # some targets have been seen
+    left_out[torch.arange(50), targets] = False
+    ours = losses.softmax_cross_entropy(*leaves, targets, seen)
+    z = (leaves[0] @ leaves[1].T + leaves[2]).masked_fill(left_out, -torch.inf)
+    expected = F.cross_entropy(z, targets, reduction="sum")
+    torch.testing.assert_close(ours, expected)
+    gradients, correct = torch.autograd.grad(ours, leaves), torch.autograd.grad(expected, leaves)
+    torch.testing.assert_close(gradients, correct, rtol=1e-5, atol=1e-5)

@@ -157,6 +157,7 @@ class Parts:
     norms: bool = added(True)  # without: no layer normalisation anywhere
     residual: bool = added(True)  # without: no residual connections
     shared: bool = added(True)  # without: the output has item embeddings of its own
+    only_unseen: bool = added(False)  # the softmax leaves out what the history holds, which is never recommended
     genres: bool = added(False)  # the mean of the vectors of its genres is added to an item's embedding
     decade: bool = added(False)  # the vector of its decade is added to an item's embedding
     popularity: bool = added(False)  # the vector of how often it is watched is added to an item's embedding
