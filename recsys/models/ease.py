@@ -1,6 +1,6 @@
 """EASE: an item's score is a weighted sum over the items watched, all weights found at once.
 
-Shapes: B queries, U users, I items.
+Shapes: B queries, U users, I items, r eigenvectors.
 """
 
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
+from scipy.sparse.linalg import svds
 
 from recsys import machine
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
@@ -26,9 +27,10 @@ class EaseConfig:
     """Defaults are those tuned on ML-1M."""
 
     regularization: float = 200.0  # λ, added to the diagonal of the item-item counts
+    rank: int = check.added(0)  # leading eigenvectors of the counts that the weights are made of; 0: all of them
 
     def __post_init__(self) -> None:
-        check.at_least(0, regularization=self.regularization)
+        check.at_least(0, regularization=self.regularization, rank=self.rank)
 
 
 class Ease(Recommender):
@@ -37,6 +39,10 @@ class Ease(Recommender):
     Every item is regressed on all others with a ridge. Whether somebody watched an item is 0 or 1, ratings do not
     count. All of it is in single precision, and the weights overwrite the inverse. An empty history gets the order of
     popularity.
+
+    With a `rank` r, no matrix of items² numbers is made. Let V Λ Vᵀ be the counts G = XᵀX by their r leading
+    eigenvectors, those of X's greatest singular values, the other eigenvalues taken as 0. Then (G + λI)⁻¹ is
+    (I - A) / λ with A = V Λ / (Λ + λ) Vᵀ, and the paper's weights are B_ij = A_ij / (1 - A_jj). A is kept as L Lᵀ.
     """
 
     Config = EaseConfig
@@ -48,20 +54,30 @@ class Ease(Recommender):
         Raises DataError: before anything is allocated, where memory is too small for items² numbers; later, where
         rounding leaves a matrix without an inverse.
         """
+        self.counts = train.counts.astype(np.float32)  # (I,)
+        if self.config.rank:
+            self.weights = _leading(watched(train), self.config.rank, self.config.regularization)  # L, (I, r)
+            return self
         _refuse_what_does_not_fit(train.n_items)
         gram = _gram(watched(train))  # (I, I)
         gram[np.diag_indices_from(gram)] += self.config.regularization
-        self.weights = _weights(_inverse(gram))  # (I, I)
-        self.counts = train.counts.astype(np.float32)  # (I,)
+        self.weights = _weights(_inverse(gram))  # B, (I, I)
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: about 1 for an item that fits, about 0 for one that does not."""
         items = seen(queries.histories, len(self.counts))  # (B, I)
-        return popular_where_empty(items @ self.weights, queries.histories, self.counts)
+        scores = items @ self.weights  # (B, I or r)
+        if self.config.rank:
+            diagonal = np.square(self.weights).sum(1)  # (I,) A_jj
+            scores = scores @ self.weights.T  # (B, I)
+            row, item = items.nonzero()
+            scores[row, item] -= diagonal[item]  # an item does not speak for itself
+            scores /= 1 - diagonal
+        return popular_where_empty(scores, queries.histories, self.counts)
 
     def state(self) -> dict[str, np.ndarray]:
-        """{"weights": (I, I), "counts": (I,)} float32."""
+        """{"weights": (I, I), or (I, r) with a rank, "counts": (I,)} float32."""
         return {"weights": self.weights, "counts": self.counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
@@ -77,6 +93,14 @@ def _refuse_what_does_not_fit(n_items: int) -> None:
             f"EASE needs films² numbers: {n_items:,} films take {needed / 1e9:,.1f} GB of memory, and this machine has "
             f"{free / 1e9:,.1f} GB left; choose another model, such as item-knn"
         )
+
+
+def _leading(users: sparse.csr_matrix, rank: int, regularization: float) -> np.ndarray:
+    """L (I, r) float32 with A = L Lᵀ, see `Ease`; r is smaller where there are not that many users or items."""
+    start = np.ones(min(users.shape))  # ARPACK's own would be random
+    _, values, vectors = svds(users, min(rank, min(users.shape) - 1), v0=start)  # (r,), (r, I)
+    kept = values**2 / (values**2 + regularization)  # (r,)
+    return np.ascontiguousarray(vectors.T * np.sqrt(kept), dtype=np.float32)
 
 
 def _gram(users: sparse.csr_matrix) -> np.ndarray:

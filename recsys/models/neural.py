@@ -16,7 +16,9 @@ from scipy.special import log_expit
 from torch import Tensor, nn
 
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
+from recsys.models import memory
 from recsys.models.base import ConfigError, Recommender, config_to_dict
+from recsys.models.memory import Memory
 from recsys.models.nn.side import KINDS, UNKNOWN, UNRATED, ItemDetails, PersonVectors, StarVectors, star_codes
 from recsys.ranking import metrics
 from recsys.ranking.ranking import log_sum_exp
@@ -75,11 +77,14 @@ class NeuralRecommender(Recommender):
     has_item_embeddings: bool = True
     module: "NeuralModule"
     item_loss: Loss
+    memory: Memory | None = None  # what `score` adds to the network's own scores
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        self.calibrated = self.loss_name in SOFTMAX_LOSSES
         self.only_unseen = getattr(self.config, "only_unseen", False)
+        self.remembers = getattr(self.config, "memory", False)
+        # with a memory whatever the loss: the weights make the validation items most likely
+        self.calibrated = self.remembers or self.loss_name in SOFTMAX_LOSSES
 
     def build(self, n_items: int) -> Any:
         """A fresh module with random weights, drawn from torch's global generator."""
@@ -162,6 +167,8 @@ class NeuralRecommender(Recommender):
         self.item_loss = self.make_loss(train)
         self.training_summary = loop.train(self._task(histories, train, valid, run), self.config.schedule, run)
         self.module.eval()
+        if self.remembers:
+            self.memory = Memory.of(train, valid, self.network_scores, run)
         return self
 
     def _task(self, histories: list[np.ndarray], train: Dataset, valid: HeldOut | None, run: Run) -> loop.Task:
@@ -238,7 +245,12 @@ class NeuralRecommender(Recommender):
         return {name: round(value, 6) for name, value in metrics.summary(ranks).items()}
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32 scores of the item that comes next: logits of the loss."""
+        """(B, I) float32 scores of the item that comes next: logits of the loss, and what a memory adds."""
+        scores = self.network_scores(queries)
+        return scores if self.memory is None else self.memory.beside(scores, queries)
+
+    def network_scores(self, queries: Queries) -> np.ndarray:
+        """(B, I) float32: the logits of the network alone."""
         if len(queries) == 1 and self.device == "cpu" and self.module.logits_are_products:
             return self._score_one(queries)
         scores = np.empty((len(queries), self.module.n_items), np.float32)
@@ -284,7 +296,7 @@ class NeuralRecommender(Recommender):
         log I), the σ(score) of its paper (arXiv:2308.07192), because our loss takes log I off every score first. BCE:
         log σ(score). These need not sum to 1. Losses that compare pairs give no probabilities.
         """
-        if self.loss_name in SOFTMAX_LOSSES:
+        if self.loss_name in SOFTMAX_LOSSES or self.memory is not None:
             return scores[items].astype(np.float64) - log_sum_exp(scores)
         if self.loss_name in ("gbce", "bce"):
             shift = math.log(len(scores)) if self.loss_name == "gbce" else 0.0
@@ -306,14 +318,21 @@ class NeuralRecommender(Recommender):
         return str(self.module.bias.device)
 
     def state(self) -> dict[str, np.ndarray]:
-        """The module's weights."""
-        return {name: value.detach().cpu().numpy() for name, value in self.module.state_dict().items()}
+        """The module's weights, and the arrays of the memory."""
+        weights = {name: value.detach().cpu().numpy() for name, value in self.module.state_dict().items()}
+        return weights if self.memory is None else weights | self.memory.state()
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Rebuild the module, on a GPU if there is one; raises ValueError when the weights do not fit the settings."""
+        """Rebuild the module, on a GPU if there is one; raises ValueError when the weights do not fit the settings.
+
+        KeyError where a memory is missing.
+        """
+        if self.remembers:
+            self.memory = Memory.from_state(state, n_items)
+        weights = {name: value for name, value in state.items() if not name.startswith(memory.NAME)}
         self.module = self.build(n_items).to(devices.choose("auto"))
         try:
-            self.module.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in state.items()})
+            self.module.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
         except RuntimeError as error:
             raise ValueError(f"the weights do not fit the configuration {self.config}") from error
         self.module.eval()

@@ -107,3 +107,20 @@ def control_group(folder, limit, most, usage, used, statistics):
     for name, text in ((limit, most), (usage, used), ("memory.stat", statistics)):
         (folder / name).write_text(f"{text}\n" if text else "")
     return folder
+
+
+def test_low_rank_weights_are_those_of_the_counts_without_their_lesser_eigenvalues():
+    world, rank, ridge = random_world(), 3, 2.0
+    values, vectors = np.linalg.eigh(matrix(world).T @ matrix(world))
+    values[:-rank] = 0
+    inverse = np.linalg.inv(vectors @ np.diag(values) @ vectors.T + ridge * np.eye(12))
+    weights = -inverse / np.diag(inverse)
+    np.fill_diagonal(weights, 0)
+    found = Ease(EaseConfig(regularization=ridge, rank=rank)).fit(world).score(Queries([[4], [6, 1]]))
+    np.testing.assert_allclose(found, [weights[4], weights[6] + weights[1]], atol=1e-4)
+
+
+def test_a_rank_above_what_there_is_takes_what_there_is():
+    model = Ease(EaseConfig(rank=99)).fit(random_world())
+    assert model.weights.shape == (12, 11)
+    np.testing.assert_array_equal(model.weights, Ease(EaseConfig(rank=99)).fit(random_world()).weights)

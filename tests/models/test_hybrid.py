@@ -8,9 +8,10 @@ from scipy.optimize import check_grad
 from scipy.special import log_softmax, softmax
 
 from recsys.data.schema import HeldOut, Queries
-from recsys.models import hybrid
+from recsys.models import pool
 from recsys.models.base import ConfigError, Recommender
-from recsys.models.hybrid import Hybrid, HybridConfig, log_values
+from recsys.models.hybrid import Hybrid, HybridConfig
+from recsys.models.pool import log_values
 from recsys.ranking.ranking import Ranking, log_sum_exp
 from tests import toys
 
@@ -60,22 +61,22 @@ def drawn(n, members, weights, lengths=(3, 9), seed=0):
     rng = np.random.default_rng(seed)
     histories = [rng.permutation(ITEMS)[: rng.integers(*lengths)] for _ in range(n)]
     values = [log_values(member, member.score(Queries(histories))) for member in members.values()]
-    pool = np.einsum("m,mbi->bi", weights, np.array(values, np.float64))
+    mixed = np.einsum("m,mbi->bi", weights, np.array(values, np.float64))
     for row, history in enumerate(histories):
-        pool[row, history] = -np.inf
-    targets = np.array([rng.choice(ITEMS, p=own) for own in softmax(pool, 1)])
+        mixed[row, history] = -np.inf
+    targets = np.array([rng.choice(ITEMS, p=own) for own in softmax(mixed, 1)])
     return HeldOut(Queries(histories), targets)
 
 
 def test_the_weights_by_which_targets_were_drawn_are_found_again():
     members = {"one": table(1, softmax=True), "other": table(2, softmax=True), "idle": table(3, softmax=True)}
     model = standing(members).fit(TRAIN, drawn(4000, members, (0.9, 0.4, 0.0)))
-    np.testing.assert_allclose(model.weights, [[0.9, 0.4, 0.0]], atol=0.05)
+    np.testing.assert_allclose(model.pool.weights, [[0.9, 0.4, 0.0]], atol=0.05)
 
 
 def test_who_is_mostly_wrong_is_not_listened_to():
     members = {"right": table(1, softmax=True), "wrong": table(2, softmax=True)}
-    (weights,) = standing(members).fit(TRAIN, drawn(1000, members, (1.0, -0.3))).weights
+    (weights,) = standing(members).fit(TRAIN, drawn(1000, members, (1.0, -0.3))).pool.weights
     assert weights[1] == 0
     assert weights[0] > 0.7
 
@@ -87,13 +88,13 @@ def test_each_range_of_lengths_has_the_weights_of_its_own_people():
     histories = [*short.queries.histories, *long.queries.histories]
     valid = HeldOut(Queries(histories), np.concatenate([short.targets, long.targets]))
     model = standing(members, (6,)).fit(TRAIN, valid)
-    np.testing.assert_allclose(model.weights, [[1.0, 0.2], [0.2, 1.0]], atol=0.1)
+    np.testing.assert_allclose(model.pool.weights, [[1.0, 0.2], [0.2, 1.0]], atol=0.1)
     scores = model.score(Queries([np.arange(5), np.arange(6)]))
     raw = [member.score(Queries([np.arange(5), np.arange(6)])) for member in members.values()]
     expected = [log_softmax(own, 1) for own in raw]
     for row in (0, 1):
-        pool = model.weights[row, 0] * expected[0][row] + model.weights[row, 1] * expected[1][row]
-        np.testing.assert_allclose(scores[row], pool, rtol=1e-4)
+        mixed = model.pool.weights[row, 0] * expected[0][row] + model.pool.weights[row, 1] * expected[1][row]
+        np.testing.assert_allclose(scores[row], mixed, rtol=1e-4)
 
 
 def test_where_nobody_has_few_films_long_histories_are_cut():
@@ -107,7 +108,7 @@ def test_where_nobody_has_few_films_long_histories_are_cut():
     good = ReadsLong(table(1).table, softmax=True)
     members = {"order": table(2, softmax=True), "whole": good}
     valid = drawn(600, members, (0.5, 1.0), (8, 20))
-    (few, many) = standing(members, (5,)).fit(TRAIN, valid).weights
+    (few, many) = standing(members, (5,)).fit(TRAIN, valid).pool.weights
     assert many[1] > 0.8
     assert few[1] < 0.2
     assert few[0] > 0.3
@@ -115,18 +116,18 @@ def test_where_nobody_has_few_films_long_histories_are_cut():
 
 def test_a_range_that_nobody_speaks_of_has_the_weights_of_everybody():
     members = {"one": table(1, softmax=True), "other": table(2, softmax=True)}
-    short, long = standing(members, (30,)).fit(TRAIN, drawn(800, members, (1.0, 0.3))).weights
+    short, long = standing(members, (30,)).fit(TRAIN, drawn(800, members, (1.0, 0.3))).pool.weights
     np.testing.assert_allclose(long, short, atol=0.02)
 
 
 def test_without_validation_all_count_alike():
     model = standing({"one": table(1), "other": table(2)}, (10,)).fit(TRAIN)
-    np.testing.assert_array_equal(model.weights, np.full((2, 2), 0.5, np.float32))
+    np.testing.assert_array_equal(model.pool.weights, np.full((2, 2), 0.5, np.float32))
 
 
 def test_what_is_minimised_has_the_slope_that_it_says(monkeypatch):
     found = []
-    monkeypatch.setattr(hybrid, "minimize", lambda loss, start, **_: found.append(loss) or type("R", (), {"x": start}))
+    monkeypatch.setattr(pool, "minimize", lambda loss, start, **_: found.append(loss) or type("R", (), {"x": start}))
     members = {"one": table(1), "other": table(2)}
     standing(members).fit(TRAIN, drawn(50, members, (0.5, 0.5)))
     loss, at = found[-1], np.array([0.7, 0.3])
@@ -136,27 +137,27 @@ def test_what_is_minimised_has_the_slope_that_it_says(monkeypatch):
 def test_drawn_candidates_stand_for_all_the_others(monkeypatch):
     members = {"one": table(1, softmax=True), "other": table(2, softmax=True)}
     valid = drawn(3000, members, (0.6, 0.9))
-    exact = standing(members).fit(TRAIN, valid).weights
-    monkeypatch.setattr(hybrid, "BEST", 4)
-    monkeypatch.setattr(hybrid, "DRAWN", 8)
-    np.testing.assert_allclose(standing(members).fit(TRAIN, valid).weights, exact, rtol=0.15)
+    exact = standing(members).fit(TRAIN, valid).pool.weights
+    monkeypatch.setattr(pool, "BEST", 4)
+    monkeypatch.setattr(pool, "DRAWN", 8)
+    np.testing.assert_allclose(standing(members).fit(TRAIN, valid).pool.weights, exact, rtol=0.15)
 
 
 def test_candidates_are_the_best_and_some_others_and_none_that_is_ruled_out(monkeypatch):
-    monkeypatch.setattr(hybrid, "BEST", 3)
-    monkeypatch.setattr(hybrid, "DRAWN", 2)
-    items, counts = hybrid._candidates(np.arange(12.0), np.array([11, 4]), np.random.default_rng(0))
+    monkeypatch.setattr(pool, "BEST", 3)
+    monkeypatch.setattr(pool, "DRAWN", 2)
+    items, counts = pool._candidates(np.arange(12.0), np.array([11, 4]), np.random.default_rng(0))
     assert set(items[:3]) == {10, 9, 8}
     assert len(set(items) | {11, 4}) == 7
     np.testing.assert_array_equal(counts, [1, 1, 1, 3.5, 3.5])  # seven others
-    few, ones = hybrid._candidates(np.arange(4.0), np.array([3]), np.random.default_rng(0))
+    few, ones = pool._candidates(np.arange(4.0), np.array([3]), np.random.default_rng(0))
     assert set(few) == {0, 1, 2}
     np.testing.assert_array_equal(ones, 1)
 
 
 @pytest.mark.parametrize(("limit", "n", "blocks"), [("AT_ONCE", 32, (32, 32, 32, 4)), ("MOST", 20, (20,))])
 def test_of_many_people_few_are_asked_and_no_more_than_a_block_at_once(monkeypatch, limit, n, blocks):
-    monkeypatch.setattr(hybrid, limit, n)
+    monkeypatch.setattr(pool, limit, n)
     members = {"one": table(1)}
     valid = drawn(100, members, (1.0,))
     members["one"].blocks = ()
@@ -177,7 +178,7 @@ def test_a_sharper_member_does_not_make_the_pool_too_sure():
     """A member whose scores are three times what they should be gets a third of the weight."""
     honest = table(1, 1.5, softmax=True)
     valid = drawn(3000, {"honest": honest}, (1.0,))
-    (weights,) = standing({"sure": Table(honest.table * 3, softmax=True)}).fit(TRAIN, valid).weights
+    (weights,) = standing({"sure": Table(honest.table * 3, softmax=True)}).fit(TRAIN, valid).pool.weights
     assert weights[0] == pytest.approx(1 / 3, rel=0.1)
 
 

@@ -1,0 +1,112 @@
+"""A network with a memory: counts that its scores are mixed with."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from recsys.data.schema import HeldOut, Queries
+from recsys.data.split import leave_one_out
+from recsys.models import memory, registry
+from recsys.models.ease import Ease, EaseConfig
+from recsys.models.markov import Markov
+from recsys.models.memory import Memory
+from recsys.models.pool import log_values
+from recsys.ranking import metrics
+from recsys.ranking.ranking import Ranking
+from recsys.training.run import Run
+from tests import toys
+from tests.models.configs import changed
+
+QUICK = {"dim": 8, "length": 8, "epochs": 1, "batch_size": 32}
+CIRCLE = toys.cycle(20, 80, 12)
+
+
+def fitted(name="sasrec-softmax", split=None, valid=True, **settings):
+    split, variant = split or leave_one_out(CIRCLE), registry.get(name)
+    model = variant.model(changed(variant.preset("ml-100k"), memory=True, **QUICK, **settings))
+    return model.fit(split.train, split.valid if valid else None)
+
+
+def ndcg(scores, held_out):
+    return metrics.summary(metrics.target_ranks(scores, held_out.targets, held_out.queries.histories))["ndcg@10"]
+
+
+@pytest.mark.parametrize("name", ["sasrec-softmax", "bert4rec", "gsasrec"])
+def test_what_a_network_has_not_learnt_is_remembered(name):
+    """One epoch teaches next to nothing; that a film is followed by the next one has been counted."""
+    split = leave_one_out(CIRCLE)
+    model = fitted(name, split)
+    assert ndcg(model.network_scores(split.test.queries), split.test) < 0.8
+    assert ndcg(model.score(split.test.queries), split.test) > 0.95
+
+
+def test_the_scores_are_the_networks_logits_and_two_counts_weighted():
+    split = leave_one_out(CIRCLE)
+    model, queries = fitted(split=split), split.test.queries[:5]
+    followers = Markov(registry.get("markov").preset("toy")).fit(split.train)
+    companions = Ease(EaseConfig(registry.get("ease").preset("toy").regularization, rank=memory.RANK)).fit(split.train)
+    said = [model.network_scores(queries)]
+    said += [log_values(counted, counted.score(queries)) for counted in (followers, companions)]
+    weights = model.memory.pool.weights[1]  # the histories have 11 items
+    np.testing.assert_allclose(model.score(queries), np.tensordot(weights, said, 1), rtol=1e-4, atol=1e-5)
+    assert (weights > 0).all()
+
+
+def test_the_tuned_settings_of_a_set_are_counted_with():
+    world = toys.dataset(CIRCLE.histories, 20, name="ml-latest-sample")
+    made = Memory.of(world, None, None, Run())
+    assert made.followers.config == registry.get("markov").preset("ml-latest-sample")
+    assert made.companions.config == EaseConfig(
+        registry.get("ease").preset("ml-latest-sample").regularization, memory.RANK
+    )
+
+
+def test_without_validation_the_network_answers_alone():
+    model, queries = fitted(valid=False), Queries([np.array([3, 4])])
+    np.testing.assert_array_equal(model.score(queries), model.network_scores(queries))
+
+
+def test_a_counted_answer_that_is_mostly_wrong_is_not_listened_to():
+    """The network is told what the held-out items are; what is counted speaks against it."""
+    rng, split = np.random.default_rng(0), leave_one_out(CIRCLE)
+    targets = np.array([rng.choice(np.setdiff1d(np.arange(20), own)) for own in split.valid.queries.histories])
+    answers = {tuple(own): target for own, target in zip(split.valid.queries.histories, targets, strict=True)}
+
+    def network(queries):
+        return np.array([5.0 * (np.arange(20) == answers.get(tuple(own), -1)) for own in queries.histories], np.float32)
+
+    made = Memory.of(split.train, HeldOut(split.valid.queries, targets), network, Run())
+    assert made.pool.weights[1, 0] > 1
+    assert made.pool.weights[1, 1] < 0.2
+
+
+def test_it_is_kept_with_the_weights_in_small_numbers():
+    model, queries = fitted(), Queries([np.array([3, 4]), np.array([7]), np.array([], int)])
+    state = model.state()
+    assert state["memory.followers.indices"].dtype == np.uint16
+    again = registry.get("sasrec-softmax").model(model.config)
+    again.load_state(state, 20)
+    np.testing.assert_array_equal(again.score(queries), model.score(queries))
+
+
+@pytest.mark.parametrize("missing", ["memory.pool", "memory.followers.counts", "memory.companions.weights"])
+def test_a_state_without_its_memory_is_refused(missing):
+    model = fitted()
+    state = {name: array for name, array in model.state().items() if name != missing}
+    with pytest.raises((KeyError, ValueError)):
+        registry.get("sasrec-softmax").model(model.config).load_state(state, 20)
+
+
+def test_it_promises_a_probability_whatever_the_loss():
+    model = fitted("gsasrec")
+    assert model.calibrated
+    assert not registry.get("gsasrec").model().calibrated
+    seen = np.array([3, 7])
+    found = Ranking.of(model.score(Queries([seen]))[0], seen, model.log_probabilities)
+    assert found.probabilities(np.arange(20)).sum() == pytest.approx(1)
+
+
+def test_of_each_row_the_highest_are_kept():
+    rows = np.array([[0, 5, 1, 3], [2, 0, 0, 0], [0, 0, 0, 0], [4, 1, 6, 5]], np.float32)
+    kept = memory._most(sparse.csr_array(rows), 2).toarray()
+    np.testing.assert_array_equal(kept, [[0, 5, 0, 3], [2, 0, 0, 0], [0, 0, 0, 0], [0, 0, 6, 5]])
