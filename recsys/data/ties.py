@@ -34,6 +34,11 @@ def untied(dataset: Dataset, seed: int) -> Dataset:
     """
     if dataset.ties == "drawn":
         raise DataError(f"{dataset.name}: films of one second are in a drawn order already; use --protocol full")
+    return redrawn(dataset, seed)
+
+
+def redrawn(dataset: Dataset, seed: int) -> Dataset:
+    """`untied`, wherever the order came from: another drawing for another seed, below 2^64."""
     events = dataset.interactions
     person, film = dataset.user_ids[events.user], dataset.catalog.movie_ids[events.item]
     order = np.argsort(drawn(person, film, seed), kind="stable")

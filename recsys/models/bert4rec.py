@@ -134,7 +134,8 @@ class Bert4Rec(NeuralRecommender):
     def __init__(self, config: Bert4RecConfig | None = None, title: str = "") -> None:
         super().__init__(config, title)
         self.has_attention = self.config.layers > 0
-        self.reads_ratings = self.reads_details = self.config.stars
+        self.reads_ratings = self.config.stars
+        self.reads_details = self.config.stars or self.config.redraw
 
     def initialise(self, module: Bert4RecModule, train: Dataset, seed: int) -> None:
         """Side information, and PMI initialisation unless it is switched off."""

@@ -16,6 +16,7 @@ from scipy.special import log_expit
 from torch import Tensor, nn
 
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
+from recsys.data.ties import redrawn
 from recsys.models import memory
 from recsys.models.base import ConfigError, Recommender, config_to_dict
 from recsys.models.memory import Memory
@@ -32,7 +33,7 @@ from recsys.training.run import Run
 SCORE_BATCH = 32  # histories scored at once on a CPU, whose caches hold no more; on a GPU eight times as many
 SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # lowest where scores are log p(item) + a constant
 WITHOUT = 0.1  # share of the samples that are shown without stars, and likewise without a person
-NO_STARS, NO_PERSON = 7, 8  # what random numbers are drawn for, see `batches.END`
+NO_STARS, NO_PERSON, ORDER = 7, 8, 9  # what random numbers are drawn for, see `batches.END`
 SMALL_SETS = ("ml-100k", "ml-latest-small")  # data sets of some hundred users
 
 
@@ -83,6 +84,7 @@ class NeuralRecommender(Recommender):
         super().__init__(config, title)
         self.only_unseen = getattr(self.config, "only_unseen", False)
         self.remembers = getattr(self.config, "memory", False)
+        self.redraws = getattr(self.config, "redraw", False)
         # with a memory whatever the loss: the weights make the validation items most likely
         self.calibrated = self.remembers or self.loss_name in SOFTMAX_LOSSES
 
@@ -158,26 +160,33 @@ class NeuralRecommender(Recommender):
         Raises DataError where there is nothing to train on, TrainingError for a run that cannot go on.
         """
         run = run or Run()
-        histories = [history for history in train.histories if len(history)]
-        if not histories:
+        if not len(train.interactions):
             raise DataError(f"{train.name} has no films to train on; take a set with more ratings")
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)
         self.initialise(self.module, train, run.seed)
         self.item_loss = self.make_loss(train)
-        self.training_summary = loop.train(self._task(histories, train, valid, run), self.config.schedule, run)
+        self.training_summary = loop.train(self._task(train, valid, run), self.config.schedule, run)
         self.module.eval()
         if self.remembers:
             self.memory = Memory.of(train, valid, self.network_scores, run)
         return self
 
-    def _task(self, histories: list[np.ndarray], train: Dataset, valid: HeldOut | None, run: Run) -> loop.Task:
+    def _task(self, train: Dataset, valid: HeldOut | None, run: Run) -> loop.Task:
         """What the training loop needs to know of this model and its data."""
-        about = self._about(train)
+        learnt, about = _not_empty(train.histories), self._about(train)
+
+        def epoch_of(number: int) -> Iterator[Batch]:
+            draws = Draws(run.seed, number)
+            if not (self.redraws and train.ties == "drawn"):
+                return self.batches(learnt, train.n_items, draws, about)
+            drawn = redrawn(train, draws.key(ORDER))
+            return self.batches(_not_empty(drawn.histories), train.n_items, draws, self._about(drawn))
+
         return loop.Task(
             self.module,
-            math.ceil(len(histories) / self.config.schedule.batch_size),
-            lambda epoch: self.batches(histories, train.n_items, Draws(run.seed, epoch), about),
+            math.ceil(len(learnt) / self.config.schedule.batch_size),
+            epoch_of,
             self.loss,
             (lambda module: self._validate(module, valid)) if valid else None,
             {
@@ -352,6 +361,11 @@ class About:
         stars = None if ratings is None else [star_codes(own) for own in ratings]
         people, vectors = queries.people, module.person_vectors
         return cls(stars, None if people is None or vectors is None else vectors.codes(people))
+
+
+def _not_empty(histories: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Those that something can be learnt from."""
+    return [history for history in histories if len(history)]
 
 
 def unseen(histories: list[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:

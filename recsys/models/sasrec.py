@@ -115,7 +115,8 @@ class SasRec(NeuralRecommender):
     def __init__(self, config: SasRecConfig | None = None, title: str = "") -> None:
         super().__init__(config, title)
         self.has_attention = self.config.layers > 0
-        self.reads_ratings = self.reads_details = self.config.stars
+        self.reads_ratings = self.config.stars
+        self.reads_details = self.config.stars or self.config.redraw
 
     def initialise(self, module: SasRecModule, train: Dataset, seed: int) -> None:
         """Side information, and PMI initialisation unless it is switched off."""

@@ -87,13 +87,17 @@ class Draws:
     seed: int
     epoch: int
 
+    def key(self, purpose: int) -> int:
+        """A number below 2^64, of seed, epoch and purpose."""
+        return int(np.random.SeedSequence([self.seed, self.epoch, purpose]).generate_state(1, np.uint64)[0])
+
     def uniform(self, purpose: int, sequence: np.ndarray, position: np.ndarray | int = 0) -> np.ndarray:
         """Numbers in [0, 1) of the shape of `sequence`, `position` broadcast to it; each `purpose` has its own stream.
 
         The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), applied twice to a counter. Positions must be
         below 2³².
         """
-        key = np.random.SeedSequence([self.seed, self.epoch, purpose]).generate_state(1, np.uint64)
+        key = np.uint64(self.key(purpose))
         x = _mix(np.asarray(sequence).astype(np.uint64) ^ key)
         x = _mix(x + np.asarray(position).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
         return (x >> np.uint64(11)) * 2.0**-53

@@ -158,6 +158,7 @@ class Parts:
     residual: bool = added(True)  # without: no residual connections
     shared: bool = added(True)  # without: the output has item embeddings of its own
     only_unseen: bool = added(False)  # the softmax leaves out what the history holds, which is never recommended
+    redraw: bool = added(False)  # films of one second, whose order was drawn, stand in another order in each epoch
     memory: bool = added(False)  # counts of what follows and what goes together are added to the trained logits
     genres: bool = added(False)  # the mean of the vectors of its genres is added to an item's embedding
     decade: bool = added(False)  # the vector of its decade is added to an item's embedding
