@@ -20,6 +20,9 @@ clipped at 5; batches are smaller and fewer samples are seen, as the comment bes
 bert4rec-side adds vectors of what is known of each film (`nn/side.py`) to its embedding, in the input and in the
 output. Stars and people can be added to the input too; attention, blanks and training examples are shown without them.
 
+bert4rec-memory is bert4rec with what sasrec-memory adds to SASRec: hidden items are compared with those that are not
+shown, films of one second change places from epoch to epoch, and a `Memory` of counts is added to the logits.
+
 Shapes: B sequences, E items in all of them, T positions, Q positions per sequence, L blocks, H heads, D dimensions,
 I items of the catalogue.
 """
@@ -47,7 +50,15 @@ from recsys.models.neural import (
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout
 from recsys.models.nn.side import UNRATED
-from recsys.models.nn.transformer import Parts, attention_by_layer, encode, layer_norm, position_embeddings, stacked
+from recsys.models.nn.transformer import (
+    Parts,
+    attention_by_layer,
+    encode,
+    layer_norm,
+    position_embeddings,
+    remembering,
+    stacked,
+)
 from recsys.training.batches import NEVER, Batch, Draws, pad
 from recsys.training.config import at_least, between
 from recsys.training.loop import Schedule
@@ -152,7 +163,8 @@ class Bert4Rec(NeuralRecommender):
     def fill(self, history: np.ndarray, blanks: np.ndarray) -> np.ndarray:
         """Logits (Q, I) float32 of the items at some positions `blanks` (Q,) of a history (T,), T ≤ `length`.
 
-        A [mask] takes the place of whatever stands there; each blank is predicted from all other items on both sides.
+        A [mask] takes the place of whatever stands there; each blank is predicted from all other items on both sides,
+        by the network alone: a memory looks back only.
         """
         tokens = history.astype(np.int64)  # a copy
         tokens[blanks] = self.module.mask
@@ -320,6 +332,14 @@ VARIANTS = {
         "Transformers",
         "arXiv:1904.06690",
         presets=dict.fromkeys(SMALL_SETS, SMALL) | {"ml-latest-sample": WITH_ML_1M},
+    ),
+    "bert4rec-memory": Variant(
+        Bert4Rec,
+        "BERT4Rec with memory",
+        "Transformers",
+        "",
+        remembering(DEFAULT),
+        dict.fromkeys(SMALL_SETS, remembering(SMALL)) | {"ml-latest-sample": remembering(WITH_ML_1M)},
     ),
     "bert4rec-side": Variant(
         Bert4Rec,

@@ -56,12 +56,12 @@ class Ease(Recommender):
         """
         self.counts = train.counts.astype(np.float32)  # (I,)
         if self.config.rank:
-            self.weights = _leading(watched(train), self.config.rank, self.config.regularization)  # L, (I, r)
+            self._take(_leading(watched(train), self.config.rank, self.config.regularization))  # L, (I, r)
             return self
         _refuse_what_does_not_fit(train.n_items)
         gram = _gram(watched(train))  # (I, I)
         gram[np.diag_indices_from(gram)] += self.config.regularization
-        self.weights = _weights(_inverse(gram))  # B, (I, I)
+        self._take(_weights(_inverse(gram)))  # B, (I, I)
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
@@ -69,11 +69,10 @@ class Ease(Recommender):
         items = seen(queries.histories, len(self.counts))  # (B, I)
         scores = items @ self.weights  # (B, I or r)
         if self.config.rank:
-            diagonal = np.square(self.weights).sum(1)  # (I,) A_jj
-            scores = scores @ self.weights.T  # (B, I)
+            scores = (self.weights @ scores.T).T  # (B, I)
             row, item = items.nonzero()
-            scores[row, item] -= diagonal[item]  # an item does not speak for itself
-            scores /= 1 - diagonal
+            scores[row, item] -= self.diagonal[item]  # an item does not speak for itself
+            scores = scores * self.scale
         return popular_where_empty(scores, queries.histories, self.counts)
 
     def state(self) -> dict[str, np.ndarray]:
@@ -82,7 +81,15 @@ class Ease(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self.weights, self.counts = per_item(state, "weights", n_items), per_item(state, "counts", n_items)
+        self.counts = per_item(state, "counts", n_items)
+        self._take(per_item(state, "weights", n_items))
+
+    def _take(self, weights: np.ndarray) -> None:
+        """Keep B, or L and what every score of low rank needs."""
+        self.weights = weights
+        if self.config.rank:
+            self.diagonal = np.square(weights).sum(1)  # (I,) A_jj
+            self.scale = 1 / (1 - self.diagonal)  # (I,)
 
 
 def _refuse_what_does_not_fit(n_items: int) -> None:

@@ -110,4 +110,10 @@ VARIANTS = {
         "Hybrid",
         config=HybridConfig(("sasrec-softmax", "bert4rec", "markov", "content-tfidf")),
     ),
+    "ensemble": Variant(
+        Hybrid,
+        "Ensemble",
+        "Hybrid",
+        config=HybridConfig(("sasrec-memory", "bert4rec-memory", "gru4rec-ce")),
+    ),
 }

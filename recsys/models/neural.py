@@ -318,7 +318,7 @@ class NeuralRecommender(Recommender):
 
     @property
     def max_length(self) -> int:
-        """Positions, and so the most items that it reads."""
+        """Positions, and so the most items that the network reads; a memory has read all of them."""
         return self.config.length
 
     @property

@@ -16,6 +16,11 @@ drawn may be one of the user's others; a last LayerNorm, which is in the authors
 the two differ, the text is followed: that code normalises the queries alone, adds them in place of x, and multiplies
 item embeddings by √d.
 
+sasrec-memory is sasrec-softmax with three changes. Its softmax leaves out what the history holds already
+(`only_unseen`), as every recommendation does, so that nothing is spent on learning that nobody watches a film twice;
+Klenitskiy and Vasilev (arXiv:2309.07602) draw no negatives from a person's own items. Films of one second stand in
+another order in each epoch (`redraw`). A `Memory` of counts is added to the trained logits.
+
 Shapes: B sequences, T positions, Q positions per sequence, L blocks, H heads, D dimensions.
 """
 
@@ -39,7 +44,15 @@ from recsys.models.neural import (
 )
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout
-from recsys.models.nn.transformer import Parts, attention_by_layer, encode, layer_norm, position_embeddings, stacked
+from recsys.models.nn.transformer import (
+    Parts,
+    attention_by_layer,
+    encode,
+    layer_norm,
+    position_embeddings,
+    remembering,
+    stacked,
+)
 from recsys.training.batches import Draws
 from recsys.training.config import added, at_least
 from recsys.training.loop import Schedule
@@ -179,6 +192,14 @@ VARIANTS = {
         "arXiv:1808.09781",
         PAPER,
         dict.fromkeys((*SMALL_SETS, "ml-latest-sample"), PAPER_ON_SMALL),
+    ),
+    "sasrec-memory": Variant(
+        SasRec,
+        "SASRec with memory",
+        "Transformers",
+        "",
+        remembering(SOFTMAX),
+        dict.fromkeys(SMALL_SETS, remembering(on_small(SOFTMAX))) | {"ml-latest-sample": remembering(WITH_ML_1M)},
     ),
     "sasrec-softmax": Variant(
         SasRec,
