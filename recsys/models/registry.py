@@ -36,6 +36,11 @@ def names() -> list[str]:
     return list(_modules())
 
 
+def siblings(name: str) -> list[str]:
+    """The variants of the same file, itself first."""
+    return sorted((other for other in names() if _modules()[other] == _modules()[name]), key=lambda own: own != name)
+
+
 @cache
 def get(name: str) -> Variant:
     """The variant of that name; raises UnknownModelError that lists what there is."""

@@ -13,6 +13,12 @@ LEFT_OUT: Changes = {
     "an output with embeddings of its own": {"shared": False},
     "random start instead of PMI": {"pmi_init": False},
 }
+STEPS: Changes = {
+    USUAL: {},
+    "no memory": {"memory": False},
+    "nor another order of films of one second each epoch": {"memory": False, "redraw": False},
+    "nor a softmax without seen films": {"memory": False, "redraw": False, "only_unseen": False},
+}
 
 
 def depths_and_heads(depths: tuple[int, ...], heads: tuple[int, ...]) -> Changes:
@@ -46,6 +52,21 @@ ABLATIONS = {
         "residual connections, little without position embeddings or dropout, and nothing with a single head.",
         "What is changed",
         ablation("SASRec", "sasrec-softmax", depths_and_heads((0, 1, 3), (1, 4))),
+        gains_and_losses,
+        DIFFERENCES,
+    ),
+    "steps": Plan(
+        "What each step brought",
+        "Our best two networks go back to the published ones step by step: each row lacks what the rows above it lack, "
+        "and one thing more.",
+        "Klenitskiy and Vasilev (arXiv:2309.07602) draw no negatives from a person's own items; language models gain "
+        "from counts (arXiv:1911.00172). We know of no paper that changes the order of films of one second.",
+        "What is left out",
+        tuple(
+            Point(title, name, variant, changes)
+            for title, variant in (("SASRec", "sasrec-memory"), ("BERT4Rec", "bert4rec-memory"))
+            for name, changes in STEPS.items()
+        ),
         gains_and_losses,
         DIFFERENCES,
     ),

@@ -99,13 +99,19 @@ def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report =
 
 
 def _trained(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Recommender, dict[str, Any]] | None:
-    """The model that `train` has made with these settings and this seed, if there is one, and the notes on it."""
-    folder = store.find(trial.variant, dataset.name, trial.seed, protocol.splitting)
-    with suppress(store.StoreError, OSError, files.DamagedFileError):
-        meta = files.read_sealed(folder / store.META) if folder else {}
-        if folder and meta["config"] == config_to_dict(trial.config(dataset.name)):
-            model = store.load(folder, dataset, protocol.splitting, measuring=True)
-            return None if model.also else (model, meta["notes"])
+    """The model that `train` has made with these settings and this seed, if there is one, and the notes on it.
+
+    It may be called otherwise: without some of its settings, a variant is another one of the same file.
+    """
+    settings = config_to_dict(trial.config(dataset.name))
+    for name in registry.siblings(trial.variant):
+        folder = store.find(name, dataset.name, trial.seed, protocol.splitting)
+        with suppress(store.StoreError, OSError, files.DamagedFileError):
+            meta = files.read_sealed(folder / store.META) if folder else {}
+            if folder and meta["config"] == settings:
+                model = store.load(folder, dataset, protocol.splitting, measuring=True)
+                if not model.also:
+                    return model, meta["notes"]
     return None
 
 

@@ -97,3 +97,15 @@ def test_what_train_has_made_with_the_same_settings_is_measured_as_it_is(world, 
     trials.measure(replace(trial, seed=1), world, FULL)
     trials.measure(replace(trial, changes=SMALL | {"dim": 16}), world, FULL)
     assert trainings == [1, 0]
+
+
+def test_a_variant_without_some_of_its_settings_is_the_other_one_that_has_been_trained(world, trainings):
+    plain, split = Trial("sasrec-softmax", SMALL), FULL.split(world)
+    model = registry.get("sasrec-softmax").model(plain.config("cycle")).fit(split.train, split.valid, Run())
+    store.save("sasrec-softmax", model, world, 0, {"validation": {"ndcg@10": 0.5}}, LEAVE_ONE_OUT)
+    without = {"memory": False, "redraw": False, "only_unseen": False}
+    found = trials.measure(Trial("sasrec-memory", SMALL | without), world, FULL)
+    assert trainings == []
+    np.testing.assert_array_equal(found.ranks, trials.measure(plain, world, FULL).ranks)
+    trials.measure(Trial("sasrec-memory", SMALL | {"memory": False}), world, FULL)
+    assert trainings == [0]
