@@ -18,7 +18,7 @@ def tell_softmax(lesson: Lesson) -> None:
     st.latex(words.CHOOSE_FORMULA_PROJECTED if projected else words.CHOOSE_FORMULA)
     if not projected:
         say(words.CHOOSE_FORMULA_TEXT)
-    say(words.CHOOSE_WATCHED)
+    say(words.CHOOSE_UNSEEN if "only_unseen" in lesson.departs else words.CHOOSE_WATCHED)
     download.csv(lesson.found.answers, f"softmax-{lesson.name}")
 
 

@@ -60,6 +60,22 @@ DEPARTURES = {
         "Those after the last step of training.",
         "A moving average over the steps of training.",
     ),
+    "only_unseen": (
+        "What a hidden film is compared with",
+        "All films, those of the history too.",
+        "Films that the history does not show: the others are never recommended.",
+    ),
+    "redraw": (
+        "Films rated in the same second",
+        "Stand in one order, whichever it is.",
+        "Stand in another order in each round of training, for nobody knows which came first.",
+    ),
+    "memory": (
+        "Beside the network",
+        "Nothing.",
+        "Counts of which films follow one another and go together, added to the scores in the end. This lesson is about "
+        "the network alone, so the lists of the other pages differ a little.",
+    ),
 }
 DRAWN_EMBEDDING, DRAWN_POSITION, DRAWN_FORWARD = "embedding", "+ position", "feed-forward"
 DRAWN_LAYER, DRAWN_BIAS = "Layer {n}: self-attention, {heads} heads", "+ bias for distance"
@@ -213,6 +229,9 @@ CHOOSE_FORMULA_TEXT = (
 CHOOSE_WATCHED = (
     "Films that you have already watched compete here too. The other pages leave them out before they divide, so the "
     "same film has a higher probability there."
+)
+CHOOSE_UNSEEN = (
+    "Films that you have already watched take no part: this network has been trained without comparing them."
 )
 SCORE_NOTE = "score {score:.2f}, e^score {weight:.0%} of the first"
 SCORE_NOTE_WATCHED = "score {score:.2f}, e^score {weight:.0%} of the first, already watched"

@@ -13,7 +13,17 @@ from recsys.models.bert4rec import Bert4Rec
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
 
-DEPARTURES = ("relative_bias", "pre_norm", "projection", "pmi_init", "last_only", "average")  # see `departures`
+DEPARTURES = (  # see `departures`
+    "relative_bias",
+    "pre_norm",
+    "projection",
+    "pmi_init",
+    "last_only",
+    "average",
+    "only_unseen",
+    "redraw",
+    "memory",
+)
 
 
 @dataclass(frozen=True)
@@ -24,7 +34,9 @@ class Layers:
     bias: np.ndarray | None  # (L, H, T, T) the relative position bias added to it; None: the model has none
     slopes: np.ndarray | None  # (L, H, 2) of that bias, towards earlier and towards later positions
     states: np.ndarray  # (L + 1, T, D) the vectors that go into the first block, and those that leave each block
-    read: np.ndarray  # (L + 1, I) scores of the films if the mask were read there and then; the last are the model's
+    # (L + 1, I) scores of the films if the mask were read there and then; the last are the network's. Films of the
+    # sequence have minus infinity where training compares none but others.
+    read: np.ndarray
 
     @property
     def weights(self) -> np.ndarray:
@@ -55,12 +67,15 @@ def layers(predictor: Predictor, tokens: np.ndarray) -> Layers:
         x = block(x, attention_mask)
         states.append(x)
     read = [module.logits(module.project(module.last_norm(state[0, -1]))) for state in states]
+    scores = torch.stack(read).float().cpu().numpy()
+    if model.only_unseen:
+        scores[:, tokens[tokens < module.n_items]] = -np.inf
     return Layers(
         torch.stack(match).float().cpu().numpy(),
         _stacked([part for part in bias if part is not None]),
         _stacked([_slopes(block) for block in module.blocks if block.relative_bias is not None]),
         torch.stack(states)[:, 0].float().cpu().numpy(),
-        torch.stack(read).float().cpu().numpy(),
+        scores,
     )
 
 
@@ -95,7 +110,9 @@ def departures(predictor: Predictor) -> list[str]:
 
     relative_bias: a bias on attention takes the place of position embeddings · pre_norm: blocks normalise before each
     part · projection: none before the output · pmi_init: embeddings start from who is watched beside whom · last_only:
-    in some samples the last film alone is hidden · average: the weights are a moving average over training.
+    in some samples the last film alone is hidden · average: the weights are a moving average over training ·
+    only_unseen: the softmax leaves out the films of the sequence · redraw: films of one second change places · memory:
+    counts are added to the scores.
     """
     config = model_of(predictor).config
     there = {
@@ -105,5 +122,8 @@ def departures(predictor: Predictor) -> list[str]:
         "pmi_init": config.pmi_init,
         "last_only": config.last_item_mask_prob > 0,
         "average": config.schedule.ema_decay > 0,
+        "only_unseen": config.only_unseen,
+        "redraw": config.redraw,
+        "memory": config.memory,
     }
     return [name for name in DEPARTURES if there[name]]

@@ -91,8 +91,10 @@ def _learning(
     dataset: Dataset, model: Bert4Rec, training: np.ndarray, covered: np.ndarray, films: np.ndarray
 ) -> pd.DataFrame:
     """What the model says of the covered films: item, title, rank, probability by softmax, and loss, its -log."""
-    rows = []
-    for scores, film in zip(model.fill(training, covered), films.tolist(), strict=True):
+    rows, filled = [], model.fill(training, covered)  # (Q, I)
+    if model.only_unseen:
+        filled[:, np.delete(training, covered)] = -np.inf  # as training compares
+    for scores, film in zip(filled, films.tolist(), strict=True):
         loss = log_sum_exp(scores) - float(scores[film])
         title, rank = dataset.catalog.films[film].label, Ranking.of(scores).rank(film)
         rows.append({"item": film, "title": title, "rank": rank, "probability": math.exp(-loss), "loss": loss})
@@ -105,6 +107,7 @@ def _answers(dataset: Dataset, ranking: Ranking, k: int) -> pd.DataFrame:
     weight: exp(score - best score), so that nothing overflows; probability: weight over the weights of all films.
     """
     best = ranking.top(k)
+    best = best[np.isfinite(ranking.scores[best])]
     scores = ranking.scores[best].astype(np.float64)
     return pd.DataFrame(
         {

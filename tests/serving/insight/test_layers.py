@@ -46,6 +46,8 @@ def test_departures_from_the_paper_are_those_of_the_settings():
     assert departures(predictor(WORLD, bert())) == [
         "relative_bias", "pre_norm", "projection", "pmi_init", "last_only", "average",
     ]  # fmt: skip
+    more = departures(predictor(WORLD, bert(only_unseen=True, redraw=True)))
+    assert more[-2:] == ["only_unseen", "redraw"]
     schedule = replace(Bert4RecConfig().schedule, ema_decay=0.0)
     assert departures(predictor(WORLD, bert(**PAPER, schedule=schedule))) == []
 

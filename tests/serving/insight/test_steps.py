@@ -20,6 +20,20 @@ def test_the_steps_lead_from_the_films_to_the_answers_of_the_model():
     assert found.answers["score"].tolist() == pytest.approx(np.sort(scores)[::-1][:3].tolist(), rel=1e-5)
 
 
+def test_where_training_compares_unseen_films_only_so_does_the_lesson():
+    model = bert(only_unseen=True)
+    asked = predictor(WORLD, model)
+    found = steps(asked, FILMS, k=20)
+    assert set(found.answers["item"]) == set(range(20)) - set(FILMS)
+    assert found.answers["probability"].sum() == pytest.approx(1)
+    assert all(not set(FILMS) & set(read["item"]) for read in readings(asked, found.layers, 20))
+    covered = to_cover(model, np.array(FILMS))
+    logits = torch.from_numpy(model.fill(np.array(FILMS), covered))
+    logits[:, np.delete(FILMS, covered)] = -torch.inf
+    expected = F.cross_entropy(logits, torch.from_numpy(np.array(FILMS)[covered]), reduction="none")
+    np.testing.assert_allclose(found.learning["loss"], expected.numpy(), rtol=1e-5)
+
+
 def test_the_softmax_is_shown_step_by_step():
     found = steps(predictor(WORLD, bert()), FILMS, k=20).answers
     assert found["probability"].sum() == pytest.approx(1)
