@@ -73,8 +73,8 @@ DEPARTURES = {
     "memory": (
         "Beside the network",
         "Nothing.",
-        "Counts of which films follow one another and go together, added to the scores in the end. This lesson is about "
-        "the network alone, so the lists of the other pages differ a little.",
+        "Counts of which films follow one another and go together are added to the scores. This lesson is about the "
+        "network alone, so the lists of the other pages differ a little.",
     ),
 }
 DRAWN_EMBEDDING, DRAWN_POSITION, DRAWN_FORWARD = "embedding", "+ position", "feed-forward"
