@@ -52,6 +52,10 @@ class Recommender(ABC):
         """Take the fitted `members`, by name: before `fit`, and after `load_state`."""
         raise NotImplementedError(f"{self.title} stands on no others")
 
+    def forget(self) -> None:
+        """Do without a memory of counts, where there is one."""
+        return
+
     @abstractmethod
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Learn from `train`, tune (stop early) on `valid`; test data is out of reach."""

@@ -258,6 +258,10 @@ class NeuralRecommender(Recommender):
         scores = self.network_scores(queries)
         return scores if self.memory is None else self.memory.beside(scores, queries)
 
+    def forget(self) -> None:
+        """From now on the network answers alone, whose scores are those of its own loss."""
+        self.memory, self.calibrated = None, self.loss_name in SOFTMAX_LOSSES
+
     def network_scores(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: the logits of the network alone."""
         if len(queries) == 1 and self.device == "cpu" and self.module.logits_are_products:

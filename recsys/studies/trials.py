@@ -101,15 +101,19 @@ def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report =
 def _trained(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Recommender, dict[str, Any]] | None:
     """The model that `train` has made with these settings and this seed, if there is one, and the notes on it.
 
-    It may be called otherwise: without some of its settings, a variant is another one of the same file.
+    It may be called otherwise: without some of its settings, a variant is another one of the same file. A memory is
+    added to a network that has been trained, so without it the network is the same.
     """
     settings = config_to_dict(trial.config(dataset.name))
+    without = {name: value for name, value in settings.items() if name != "memory"}
     for name in registry.siblings(trial.variant):
         folder = store.find(name, dataset.name, trial.seed, protocol.splitting)
         with suppress(store.StoreError, OSError, files.DamagedFileError):
             meta = files.read_sealed(folder / store.META) if folder else {}
-            if folder and meta["config"] == settings:
+            if folder and meta["config"] in (settings, without | {"memory": True}):
                 model = store.load(folder, dataset, protocol.splitting, measuring=True)
+                if not settings.get("memory"):
+                    model.forget()
                 if not model.also:
                     return model, meta["notes"]
     return None

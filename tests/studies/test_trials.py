@@ -109,3 +109,16 @@ def test_a_variant_without_some_of_its_settings_is_the_other_one_that_has_been_t
     np.testing.assert_array_equal(found.ranks, trials.measure(plain, world, FULL).ranks)
     trials.measure(Trial("sasrec-memory", SMALL | {"memory": False}), world, FULL)
     assert trainings == [0]
+
+
+def test_without_its_memory_a_network_need_not_be_trained_again(world, trainings):
+    trial, split = Trial("sasrec-memory", SMALL), FULL.split(world)
+    model = registry.get("sasrec-memory").model(trial.config("cycle")).fit(split.train, split.valid, Run())
+    store.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
+    alone = trials.measure(Trial("sasrec-memory", SMALL | {"memory": False}), world, FULL)
+    both = trials.measure(trial, world, FULL)
+    assert trainings == []
+    np.testing.assert_array_equal(both.ranks, trials.ranks(model, split.test, FULL, world))
+    model.forget()
+    np.testing.assert_array_equal(alone.ranks, trials.ranks(model, split.test, FULL, world))
+    assert (alone.ranks != both.ranks).any()
