@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 WARM_UP = 20  # requests that are not counted
 TAKEN_APART = 100  # requests, at most, of which the parts are timed, after the others
 PERCENTILES = (50, 90, 99)
-SIZES = ("films", "dim", "layers", "heads", "history", "requests")
+SIZES = ("films", "dim", "layers", "heads", "history", "requests", "memory")
+REMEMBERED = 5_000, 144  # people whose histories are counted, and films of each: the mean of ML-20M
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Options:
     heads: int = 2  # attention heads
     history: int = 199  # films in each history
     requests: int = 500  # histories to answer, one after another
+    memory: bool = False  # with a memory of counts beside the network
     batch: bool = False  # answer all users of a data set instead, on all cores
     dataset: str = "ml-1m"  # for --batch
     model: str = "bert4rec"  # for --batch
@@ -56,6 +58,7 @@ def lines(result: dict[str, Any]) -> list[str]:
         said = f"{result['model']}, {result['users']:,} users of {result['dataset']}, ten films each, on all cores"
         return [f"{said}: {result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU); {_memory(result)}"]
     size = f"{result['films']:,} films, d={result['dim']}, L={result['layers']}, h={result['heads']}"
+    size += ", with a memory" if result["memory"] else ""
     parts = ", ".join(f"{name} {worth:.2f}" for name, worth in result["parts_ms"].items())
     return [
         f"{result['requests']} requests of {result['history']} films, one thread; {size}; {_memory(result)}",
@@ -91,13 +94,18 @@ def _untrained(options: Options) -> "Predictor":
     """A BERT4Rec of these sizes with random weights, over a generated catalogue."""
     from recsys.models import registry
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+    from recsys.models.memory import Memory
     from recsys.serving.predictor import Predictor, hold_to_one_thread
+    from recsys.training.run import Run
 
     hold_to_one_thread()
     length = max(200, options.history + 1)  # room for the history and [mask]
     model = Bert4Rec(Bert4RecConfig(dim=options.dim, layers=options.layers, heads=options.heads, length=length))
     model.module = model.build(options.films)
     model.module.eval()
+    if options.memory:
+        people, films = REMEMBERED
+        model.memory = Memory.of(generated(people, options.films, films), None, model.network_scores, Run())
     return Predictor(generated(1, options.films, 1), registry.get("bert4rec"), model)
 
 

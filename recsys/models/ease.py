@@ -66,14 +66,21 @@ class Ease(Recommender):
 
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: about 1 for an item that fits, about 0 for one that does not."""
-        items = seen(queries.histories, len(self.counts))  # (B, I)
-        scores = items @ self.weights  # (B, I or r)
         if self.config.rank:
-            scores = (self.weights @ scores.T).T  # (B, I)
-            row, item = items.nonzero()
-            scores[row, item] -= self.diagonal[item]  # an item does not speak for itself
-            scores = scores * self.scale
+            scores = self._low_rank([np.unique(np.asarray(history, int)) for history in queries.histories])
+        else:
+            scores = seen(queries.histories, len(self.counts)) @ self.weights
         return popular_where_empty(scores, queries.histories, self.counts)
+
+    def _low_rank(self, items: list[np.ndarray]) -> np.ndarray:
+        """(B, I) of B sets of items, without a sparse matrix, which would cost one query as much as the rest."""
+        profiles = np.zeros((len(items), self.weights.shape[1]), np.float32)  # (B, r)
+        for row, own in enumerate(items):
+            profiles[row] = self.weights[own].sum(0)
+        scores = (self.weights @ profiles.T).T  # (B, I)
+        for row, own in enumerate(items):
+            scores[row, own] -= self.diagonal[own]  # an item does not speak for itself
+        return scores * self.scale
 
     def state(self) -> dict[str, np.ndarray]:
         """{"weights": (I, I), or (I, r) with a rank, "counts": (I,)} float32."""

@@ -7,6 +7,7 @@ import torch
 from recsys.bench import serve
 from recsys.bench.serve import Options
 from recsys.errors import RecsysError
+from recsys.models.memory import Memory
 
 SMALL = Options(films=300, dim=8, layers=1, heads=1)
 
@@ -28,6 +29,17 @@ def test_requests_are_timed_whole_and_in_parts():
     text = "\n".join(serve.lines(result))
     assert "30 requests of 10 films" in text
     assert f"{result['wall_ms']['p99']:.2f} ms" in text
+
+
+def test_a_memory_is_part_of_the_request(monkeypatch):
+    monkeypatch.setattr(serve, "REMEMBERED", (30, 10))
+    asked, plain = [], Memory.beside
+    monkeypatch.setattr(Memory, "beside", lambda *given: asked.append(1) or plain(*given))
+    result = serve.measure(replace(SMALL, history=10, requests=5, memory=True))
+    assert len(asked) >= 5
+    assert "h=1, with a memory" in serve.lines(result)[0]
+    serve.measure(replace(SMALL, history=10, requests=5))
+    assert len(asked) < 2 * (5 + serve.WARM_UP + serve.TAKEN_APART)
 
 
 def test_a_clocked_method_answers_as_before_and_its_time_is_added_up(monkeypatch):
