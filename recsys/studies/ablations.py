@@ -58,7 +58,7 @@ ABLATIONS = {
     "steps": Plan(
         "What each step brought",
         "Our best two networks go back to the published ones step by step: each row lacks what the rows above it lack, "
-        "and one thing more.",
+        "and one thing more. Figures on validation are the network's own, without its memory.",
         "Klenitskiy and Vasilev (arXiv:2309.07602) draw no negatives from a person's own items; language models gain "
         "from counts (arXiv:1911.00172). We know of no paper that changes the order of films of one second.",
         "What is left out",
