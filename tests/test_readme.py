@@ -7,6 +7,7 @@ from recsys.models import registry
 from recsys.paths import REPOSITORY
 
 OPEN = {"bert4rec-side", "bert4rec-memory", "sasrec-memory", "ensemble"}  # not all of their figures on ML-1M are there
+README = (REPOSITORY / "README.md").read_text("utf-8")
 
 
 def test_the_two_commands_are_complete_by_themselves():
