@@ -139,7 +139,6 @@ class NeuralRecommender(Recommender):
         for own, sequence in zip(since, self.sequences(histories, rows, draws), strict=True):
             targets = sequence[-self.config.length :]
             own[targets[::-1]] = np.arange(len(targets), 0, -1)  # of an item that comes twice the first
-            own[sequence[: -self.config.length]] = 0
         return since
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:

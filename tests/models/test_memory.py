@@ -61,6 +61,13 @@ def test_the_tuned_settings_of_a_set_are_counted_with():
     )
 
 
+def test_of_each_item_a_few_followers_are_kept(monkeypatch):
+    monkeypatch.setattr(memory, "KEPT", 3)
+    made = Memory.of(CIRCLE, None, None, Run())
+    assert np.diff(made.followers.followers.indptr).max() == 3
+    assert made.followers.followers[[4], [5]] > 0
+
+
 def test_without_validation_the_network_answers_alone():
     model, queries = fitted(valid=False), Queries([np.array([3, 4])])
     np.testing.assert_array_equal(model.score(queries), model.network_scores(queries))
