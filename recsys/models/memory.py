@@ -28,8 +28,8 @@ from recsys.models.pool import Pool, log_values
 from recsys.training.run import Run
 
 EDGES = (10, 50)  # lengths of a history, in items, from which the next weights hold, as in `hybrid`
-KEPT = 150  # followers of an item that are kept, those of the highest counts: on ML-1M all of them bring .0004 more
-RANK = 96  # of EASE's weights: 64 loses .001 on ML-1M, and 128 take more time than a request has
+KEPT = 75  # followers of an item that are kept, those of the highest counts: on ML-1M all of them bring .0007 more
+RANK = 96  # of EASE's weights: 64 lose .001 on ML-1M, and more take time that a request has not
 NAME = "memory."  # before the names of its arrays in a saved state
 
 
