@@ -29,6 +29,8 @@ from recsys.serving.predictor import FALLBACK, Predictor, Variant
 
 WELL_KNOWN = (  # the order of the menu: families by their best known member, and these first in each
     "bert4rec",
+    "bert4rec-memory",
+    "sasrec-memory",
     "sasrec-bce",
     "sasrec-softmax",
     "gru4rec-ce",
@@ -47,6 +49,7 @@ WELL_KNOWN = (  # the order of the menu: families by their best known member, an
     "item2vec-skipgram",
     "caser",
 )
+BEST = "sasrec-memory"  # of single recommenders on every set where it has been measured
 AT_ONCE = 10.0  # seconds: what takes longer is fitted only after a click on a button that says how long
 UNDER_A_MINUTE = 60.0
 PATIENCE = 1.5  # seconds that a page waits for a fit before it shows how far it is
@@ -106,8 +109,8 @@ def keep(key: str) -> None:
 
 
 def first(data: str) -> str:
-    """The name to begin with: the network that the app is about or, where that is not trained, what is quickly had."""
-    for name in (loaders.FIRST_MODEL, *WELL_KNOWN):
+    """The name to begin with: the best or, where it is not trained, what the app is about, else what is quickly had."""
+    for name in (BEST, loaders.FIRST_MODEL, *WELL_KNOWN):
         if name in loaders.recommenders() and state(name, data) in (State.READY, State.QUICK):
             return name
     return FALLBACK

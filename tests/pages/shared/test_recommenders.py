@@ -14,6 +14,7 @@ from recsys.models import registry
 from recsys.models.sasrec import SasRecConfig
 from recsys.serving.predictor import variants
 from recsys.training.loop import Schedule
+from tests.models.configs import changed
 from tests.pages import world
 from tests.pages.reading import keys, picks, said
 
@@ -81,6 +82,12 @@ def test_the_first_one_is_the_network_or_what_is_quickly_had_without_it(home):
     assert recommenders.first(DATA) == "bert4rec"
     world.untrain()
     assert recommenders.first(DATA) == "markov"
+
+
+def test_the_first_one_is_the_best_where_that_is_trained(home):
+    settings = changed(registry.get("sasrec-memory").preset(""), dim=8, length=8, epochs=1)
+    world.train(loaders.dataset(DATA), settings, "sasrec-memory")
+    assert recommenders.first(DATA) == recommenders.BEST == "sasrec-memory"
 
 
 def test_a_time_is_a_sum_that_grows_with_the_data():
