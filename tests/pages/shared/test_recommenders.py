@@ -49,7 +49,7 @@ def test_the_known_come_first_and_families_stay_together():
     known = loaders.recommenders()
     names = recommenders.ordered(variants())
     assert sorted(names) == sorted(known)
-    assert names[:2] == ["bert4rec", "sasrec-bce"]
+    assert names[:2] == ["bert4rec", "bert4rec-memory"]
     families = [known[name].family for name in names]
     assert len(set(families)) == sum(one != before for one, before in zip(families, ["", *families], strict=False))
     assert families[0] == "Transformers"
