@@ -3,7 +3,7 @@
 # Going through it
 STEP, BACK, NEXT, AGAIN = "Step", "Back", "Next", "Start again"
 NETWORK = "Network"
-NETWORK_HELP = "Ours, or one that is built as the paper has it. Everything below is then about that one."
+NETWORK_HELP = "Ours as it was, ours as it recommends best, or one built as in the paper: what follows is about it."
 STEP_N = "{n} of {all}: {title}"
 STEP_HEADING = "{n}. {title}"
 PAPER = "https://arxiv.org/abs/1904.06690"

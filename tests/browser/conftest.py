@@ -13,6 +13,7 @@ def address(tmp_path_factory):
     world.furnish(home)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RECSYS_HOME", str(home))
+        world.train_best()
         with app.served() as at:
             yield at
 

@@ -13,14 +13,16 @@ import pandas as pd
 import pytest
 import torch
 
+from pages.shared.recommenders import BEST
 from recsys import paths, store
-from recsys.data import prepared
+from recsys.data import movielens, prepared
 from recsys.data.schema import Catalog, Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.bert4rec import Bert4RecConfig
 from recsys.training.loop import Schedule
 from tests import toys
+from tests.models.configs import changed
 
 TITLES = [  # three ready-made lists that older sets have, too
     *("Star Wars (1977)", "Star Wars: Episode IV - A New Hope (1977)", "Blade Runner (1982)", "Alien (1979)"),
@@ -77,6 +79,13 @@ def train(dataset: Dataset, config: Any = SIZES, name: str = "bert4rec") -> None
     model = registry.get(name).model(config).fit(LEAVE_ONE_OUT(dataset).train)
     torch.set_num_threads(threads)
     store.save(name, model, dataset, seed=0)
+
+
+def train_best() -> None:
+    """Keep a small one of what the app begins with: else the one in assets/ is found, which knows other films."""
+    quick = {"epochs": 20, "lr": 1e-2, "warmup_steps": 20, "ema_decay": 0.9}
+    settings = changed(registry.get(BEST).preset(""), dim=16, length=24, **quick)
+    train(movielens.load("ml-latest-sample"), settings, BEST)
 
 
 def untrain() -> None:
