@@ -6,7 +6,7 @@ from recsys.evaluation import report, results
 from recsys.models import registry
 from recsys.paths import REPOSITORY
 
-OPEN = {"bert4rec-side", "bert4rec-memory", "sasrec-memory", "ensemble"}  # not all of their figures on ML-1M are there
+OPEN = {"bert4rec-side", "bert4rec-memory", "ensemble"}  # not all of their figures on ML-1M are there
 README = (REPOSITORY / "README.md").read_text("utf-8")
 
 
