@@ -201,13 +201,10 @@ class Bert4Rec(NeuralRecommender):
         arrays = (pad(tokens, lengths, n_items), at, picked, targets[masked])
         return Batch(*map(torch.from_numpy, arrays))
 
-    def seen_since(
-        self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws
-    ) -> np.ndarray:
+    def seen_since(self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
         """All items of a history but those that are to be predicted from the others."""
-        assert batch.at is not None
         since = unseen(histories, rows, n_items)
-        since[batch.picked // batch.at.shape[1], batch.targets] = NEVER
+        since[batch.where[0], batch.targets] = NEVER
         return since
 
     def input_stars(self, stars: np.ndarray) -> np.ndarray:
@@ -218,7 +215,7 @@ class Bert4Rec(NeuralRecommender):
         """The stars of every item but those that are to be predicted."""
         assert batch.at is not None
         stars = [sequence.copy() for sequence in sequences]
-        rows, positions = batch.picked // batch.at.shape[1], batch.at.flatten()[batch.picked]
+        rows, positions = batch.where[0], batch.at.flatten()[batch.picked]
         for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
             stars[row][position] = UNRATED
         return stars

@@ -8,8 +8,6 @@ from typing import Self
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
-from scipy.sparse.linalg import svds
 
 from recsys import machine
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
@@ -111,6 +109,8 @@ def _refuse_what_does_not_fit(n_items: int) -> None:
 
 def _leading(users: sparse.csr_matrix, rank: int, regularization: float) -> np.ndarray:
     """L (I, r) float32 with A = L Lᵀ, see `Ease`; r is smaller where there are not that many users or items."""
+    from scipy.sparse.linalg import svds  # see `_inverse`
+
     start = np.ones(min(users.shape))  # ARPACK's own would be random
     _, values, vectors = svds(users, min(rank, min(users.shape) - 1), v0=start)  # (r,), (r, I)
     kept = values**2 / (values**2 + regularization)  # (r,)
@@ -131,6 +131,8 @@ def _gram(users: sparse.csr_matrix) -> np.ndarray:
 
 def _inverse(gram: np.ndarray) -> np.ndarray:
     """(I, I), overwriting a symmetric positive definite matrix; DataError where rounding has made it indefinite."""
+    from scipy.linalg import lapack  # a network with a memory, which is only loaded, need not wait for it
+
     triangle, failed = lapack.spotrf(gram.T, overwrite_a=True)  # .T: LAPACK reads columns first, so nothing is copied
     if not failed:
         triangle, failed = lapack.spotri(triangle, overwrite_c=True)

@@ -127,18 +127,16 @@ class NeuralRecommender(Recommender):
         """What the samples are made of: the histories `rows` (B,), unless overridden."""
         return [histories[row] for row in rows]
 
-    def seen_since(
-        self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws
-    ) -> np.ndarray:
+    def seen_since(self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
         """(B, I) int16, see `Seen`: which items `batch`, made of the histories `rows` (B,), leaves out, and where.
 
         Unless overridden: an item from the position on that follows the one where it is the target; all others of the
         same history everywhere, for they were watched before (or after, where a stretch of it was cut out).
         """
         since = unseen(histories, rows, n_items)
-        for own, sequence in zip(since, self.sequences(histories, rows, draws), strict=True):
-            targets = sequence[-self.config.length :]
-            own[targets[::-1]] = np.arange(len(targets), 0, -1)  # of an item that comes twice the first
+        row, position = batch.where
+        order = slice(None, None, -1)  # so that of an item that comes twice the first position stays
+        since[row.numpy()[order], batch.targets.numpy()[order]] = position.numpy()[order] + 1
         return since
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
@@ -214,7 +212,7 @@ class NeuralRecommender(Recommender):
             batch = self.collate(histories, own, n_items, draws)
             batch = self._with_side(batch, about, own, draws) if about else batch
             if self.only_unseen:
-                since = self.seen_since(batch, histories, own, n_items, draws)
+                since = self.seen_since(batch, histories, own, n_items)
                 batch = replace(batch, since=torch.from_numpy(since))
             # with fewer sequences than processes, this one must take part in the step all the same
             yield batch if len(mine) else batch.without_loss()
@@ -238,8 +236,9 @@ class NeuralRecommender(Recommender):
     def loss(self, module: Any, batch: Batch) -> Tensor:
         """The sum of the losses of a batch, ()."""
         hidden = module(*batch.inputs).flatten(0, 1)[batch.picked]  # (M, D): only these get logits
-        seen = () if batch.seen is None else (batch.seen,)
-        return self.item_loss(hidden.float(), module.output, module.bias, batch.targets, *seen)
+        seen = batch.seen
+        scored = (hidden.float(), module.output, module.bias, batch.targets)
+        return self.item_loss(*scored) if seen is None else self.item_loss(*scored, seen)
 
     def _validate(self, module: "NeuralModule", valid: HeldOut) -> dict[str, float]:
         """Full-ranking metrics of the validation items, seen items hidden; each process ranks its share."""

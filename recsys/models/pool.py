@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 from recsys.data.schema import HeldOut, Queries
@@ -153,6 +152,7 @@ def _candidates(values: np.ndarray, ruled_out: np.ndarray, rng: np.random.Genera
 
 def _most_likely(margins: np.ndarray, log_counts: np.ndarray, start: np.ndarray) -> np.ndarray:
     """The weights (M,) that make the targets most likely, pulled a little towards `start` (M,)."""
+    from scipy.optimize import minimize  # takes .17 s, and a network that is only loaded does without
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         pool = np.einsum("m,bmc->bc", weights, margins) + log_counts  # (B, C)

@@ -1,6 +1,6 @@
 """Studies that leave parts of a network out, or give it more of them. Loads no torch."""
 
-from recsys.studies.plans import DIFFERENCES, Changes, Plan, Point, gains_and_losses
+from recsys.studies.plans import DIFFERENCES, Changes, Plan, Point, gains_and_losses, points
 
 USUAL = "as it is"
 LEFT_OUT: Changes = {
@@ -30,8 +30,7 @@ def depths_and_heads(depths: tuple[int, ...], heads: tuple[int, ...]) -> Changes
 
 def ablation(title: str, variant: str, more: Changes) -> tuple[Point, ...]:
     """A recommender as it is, without each of its parts, and with `more` settings."""
-    changes: Changes = {USUAL: {}, **LEFT_OUT, **more}
-    return tuple(Point(title, name, variant, change) for name, change in changes.items())
+    return points({title: variant}, {USUAL: {}, **LEFT_OUT, **more})
 
 
 ABLATIONS = {
@@ -62,11 +61,7 @@ ABLATIONS = {
         "Klenitskiy and Vasilev (arXiv:2309.07602) draw no negatives from a person's own items; language models gain "
         "from counts (arXiv:1911.00172). We know of no paper that changes the order of films of one second.",
         "What is left out",
-        tuple(
-            Point(title, name, variant, changes)
-            for title, variant in (("SASRec", "sasrec-memory"), ("BERT4Rec", "bert4rec-memory"))
-            for name, changes in STEPS.items()
-        ),
+        points({"SASRec": "sasrec-memory", "BERT4Rec": "bert4rec-memory"}, STEPS),
         gains_and_losses,
         DIFFERENCES,
     ),

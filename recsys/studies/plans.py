@@ -25,6 +25,15 @@ class Point:
     changes: Mapping[str, Any] = field(default_factory=dict)  # of the preset; nothing: the usual settings
 
 
+def points(recommenders: Mapping[str, str], changes: Changes) -> tuple[Point, ...]:
+    """Each of some recommenders (its name for people → the variant) with each of the changes."""
+    return tuple(
+        Point(title, name, variant, change)
+        for title, variant in recommenders.items()
+        for name, change in changes.items()
+    )
+
+
 @dataclass(frozen=True)
 class Plan:
     """A study as it is planned: the rows, and the words around them."""

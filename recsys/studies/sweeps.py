@@ -9,6 +9,7 @@ from recsys.studies.plans import (
     Point,
     best_and_worst,
     gains_and_losses,
+    points,
     sweep,
 )
 
@@ -84,7 +85,7 @@ SWEEPS = {
             Point("SASRec", "binary cross-entropy, one negative", "sasrec-bce"),
             Point("SASRec", "gBCE, 256 negatives", "gsasrec"),
             Point("SASRec", "softmax over all items", "sasrec-softmax"),
-            *(Point("BERT4Rec", name, "bert4rec", changes) for name, changes in LOSSES.items()),
+            *points({"BERT4Rec": "bert4rec"}, LOSSES),
         ),
         best_and_worst,
         FIGURES,
@@ -96,7 +97,7 @@ SWEEPS = {
         "BERT4Rec (section 3.6) hides with [mask] alone and adds samples whose last item alone is hidden, without "
         "saying how many.",
         "Rule",
-        tuple(Point("BERT4Rec", name, "bert4rec", changes) for name, changes in MASKING.items()),
+        points({"BERT4Rec": "bert4rec"}, MASKING),
         gains_and_losses,
         DIFFERENCES,
     ),
@@ -107,11 +108,7 @@ SWEEPS = {
         "The authors' code of BERT4Rec slides windows over long histories; Tan et al. (arXiv:1606.08117) gain from "
         "training GRU4Rec on all prefixes.",
         "Samples",
-        tuple(
-            Point(title, name, variant, changes)
-            for title, variant in (("SASRec", "sasrec-softmax"), ("BERT4Rec", "bert4rec"))
-            for name, changes in CUTS.items()
-        ),
+        points({"SASRec": "sasrec-softmax", "BERT4Rec": "bert4rec"}, CUTS),
         gains_and_losses,
         DIFFERENCES,
     ),

@@ -37,12 +37,15 @@ class Batch:
         return (self.tokens, self.at, *side)
 
     @property
+    def where(self) -> tuple[Tensor, Tensor]:
+        """(M,) the row of each loss, and its column among the Q positions of that row."""
+        width = (self.tokens if self.at is None else self.at).shape[1]
+        return self.picked // width, self.picked % width
+
+    @property
     def seen(self) -> "Seen | None":
         """What must not be compared with the targets, if anything."""
-        if self.since is None:
-            return None
-        width = (self.tokens if self.at is None else self.at).shape[1]
-        return Seen(self.since, self.picked // width, self.picked % width)
+        return None if self.since is None else Seen(self.since, *self.where)
 
     def without_loss(self) -> Self:
         """The same sequences with nothing to learn from."""

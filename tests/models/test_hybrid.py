@@ -127,7 +127,9 @@ def test_without_validation_all_count_alike():
 
 def test_what_is_minimised_has_the_slope_that_it_says(monkeypatch):
     found = []
-    monkeypatch.setattr(pool, "minimize", lambda loss, start, **_: found.append(loss) or type("R", (), {"x": start}))
+    monkeypatch.setattr(
+        "scipy.optimize.minimize", lambda loss, start, **_: found.append(loss) or type("R", (), {"x": start})
+    )
     members = {"one": table(1), "other": table(2)}
     standing(members).fit(TRAIN, drawn(50, members, (0.5, 0.5)))
     loss, at = found[-1], np.array([0.7, 0.3])

@@ -47,8 +47,9 @@ def test_hidden_items_are_compared_with_one_another_and_not_with_what_is_shown()
 
 
 def test_of_an_item_that_comes_twice_the_first_time_counts():
-    model = untrained("sasrec-softmax")
-    since = model.seen_since(None, [np.array([4, 8, 4, 2])], np.array([0]), 30, Draws(0, 0))
+    model, histories = untrained("sasrec-softmax"), [np.array([4, 8, 4, 2])]
+    batch = model.collate(histories, np.array([0]), 30, Draws(0, 0))
+    since = model.seen_since(batch, histories, np.array([0]), 30)
     assert since[0, [4, 8, 2]].tolist() == [1, 2, 4]
     assert (np.delete(since[0], [4, 8, 2]) == NEVER).all()
 
