@@ -3,7 +3,7 @@
 # Going through it
 STEP, BACK, NEXT, AGAIN = "Step", "Back", "Next", "Start again"
 NETWORK = "Network"
-NETWORK_HELP = "Ours as it was, ours as it recommends best, or one built as in the paper: what follows is about it."
+NETWORK_HELP = "Ours, ours with better training and a memory of counts, or one built as in the paper."
 STEP_N = "{n} of {all}: {title}"
 STEP_HEADING = "{n}. {title}"
 PAPER = "https://arxiv.org/abs/1904.06690"
@@ -63,12 +63,12 @@ DEPARTURES = {
     "only_unseen": (
         "What a hidden film is compared with",
         "All films, those of the history too.",
-        "Films that the history does not show: the others are never recommended.",
+        "Films that are not in the history, since watched films are never recommended.",
     ),
     "redraw": (
         "Films rated in the same second",
-        "Stand in one order, whichever it is.",
-        "Stand in another order in each round of training, for nobody knows which came first.",
+        "Keep one order throughout training.",
+        "Change their order in each epoch, since nobody knows which came first.",
     ),
     "memory": (
         "Beside the network",
