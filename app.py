@@ -1,11 +1,24 @@
-"""NextReel in the browser: the frame, the page that was asked for, and the watch sequence that all pages share."""
+"""NextReel's server, for `streamlit run app.py` or any ASGI server. What a visitor sees begins in `pages/visit.py`."""
 
-from pages.shared import sequence, tour
-from pages.shared.frame import frame
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from threading import Thread
+from typing import Any
 
-tour.begin()  # a visit without an address is a first one, so before an address is written
-sequence.seed()
-page = frame()
-tour.panel(page)
-page.run()
-sequence.write_address()
+import streamlit as st
+
+
+@asynccontextmanager
+async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
+    """Begin to load what the first page needs: torch and films are there sooner than the browser asks for them."""
+    Thread(target=_warm_up, daemon=True).start()
+    yield {}
+
+
+def _warm_up() -> None:
+    from pages.shared import warm  # here, so that the server answers before pandas is loaded
+
+    warm.up()
+
+
+app = st.App("pages/visit.py", lifespan=lifespan)

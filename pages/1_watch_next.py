@@ -4,10 +4,8 @@ import streamlit as st
 
 from pages.shared import errors, head, sequence
 from pages.shared import words as common
-from pages.shared.frame import enter
 from pages.watch import plan, posters, predictions, what_if, your_films
 
-enter()
 with errors.explained():
     dataset = head.open_page(common.WATCH, common.WATCH_HELP)
     if dataset:

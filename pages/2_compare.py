@@ -3,9 +3,7 @@
 from pages.compare import chosen, opening, tabs, words
 from pages.shared import errors, head, sequence
 from pages.shared import words as common
-from pages.shared.frame import enter
 
-enter()
 with errors.explained():
     dataset = head.open_page(common.COMPARE, common.COMPARE_HELP)
     if dataset:

@@ -5,12 +5,10 @@ import streamlit as st
 from pages.evaluation import choice, sections, words
 from pages.shared import errors
 from pages.shared import words as common
-from pages.shared.frame import enter
 from recsys.data import movielens
 from recsys.errors import recsys_command
 from recsys.evaluation import results
 
-enter()
 with errors.explained():
     st.title(common.EVALUATION)
     st.caption(common.EVALUATION_HELP)

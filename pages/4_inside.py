@@ -6,7 +6,6 @@ import streamlit as st
 from pages.inside import attention, blanks, film_map, lesson, mean, words
 from pages.shared import errors, head
 from pages.shared import words as common
-from pages.shared.frame import enter
 from recsys.serving import stand_ins
 
 SECTIONS = {
@@ -17,7 +16,6 @@ SECTIONS = {
     "map": film_map.show,
 }
 
-enter()
 with errors.explained():
     dataset = head.open_page(common.INSIDE, common.INSIDE_HELP)
     films = head.ask_for_films(dataset, words.INSIDE_FIRST_ADD) if dataset else ()

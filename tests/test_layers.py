@@ -20,6 +20,7 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("recsys.__main__", "pages.shared"),
     ("pages.watch", "pages.compare", "pages.evaluation", "pages.inside"),
     ("pages.1_watch_next", "pages.2_compare", "pages.3_evaluation", "pages.4_inside"),
+    ("pages.visit",),
     ("app",),
 ]
 TORCH_LIVES_IN = ("recsys.models", "recsys.training", "recsys.serving")

@@ -6,12 +6,12 @@ from pages.shared import words
 from recsys.paths import ASSETS
 
 STYLE = ASSETS / "style"
-WATCH_NEXT = "pages/1_watch_next.py"
-PAGES = (  # Streamlit leaves the number out of a page's address, and Python modules cannot begin with one
+WATCH_NEXT = "1_watch_next.py"
+PAGES = (  # beside visit.py; Streamlit leaves the number out of a page's address, and no Python module begins with one
     (WATCH_NEXT, words.WATCH, "movie", words.WATCH_HELP),
-    ("pages/2_compare.py", words.COMPARE, "view_column", words.COMPARE_HELP),
-    ("pages/3_evaluation.py", words.EVALUATION, "leaderboard", words.EVALUATION_HELP),
-    ("pages/4_inside.py", words.INSIDE, "neurology", words.INSIDE_HELP),
+    ("2_compare.py", words.COMPARE, "view_column", words.COMPARE_HELP),
+    ("3_evaluation.py", words.EVALUATION, "leaderboard", words.EVALUATION_HELP),
+    ("4_inside.py", words.INSIDE, "neurology", words.INSIDE_HELP),
 )
 
 
@@ -24,18 +24,6 @@ def frame() -> st.Page:
         st.Page(script, title=title, icon=f":material/{icon}:", help=what_for, default=script == WATCH_NEXT)
         for script, title, icon, what_for in PAGES
     ]
-    st.session_state.framed = True
     page = st.navigation(pages, position="top")
     st.set_page_config(words.TAB.format(page=page.title, app=words.APP))  # after the icon, or pages set their own
     return page
-
-
-def enter() -> None:
-    """Go through app.py if a page was started without it; every page begins with this.
-
-    Until st.navigation has been called once, Streamlit takes pages/ for its own kind of pages, and a link to /compare
-    that is the first request after a start runs that file alone.
-    """
-    if not st.session_state.pop("framed", False):
-        frame()
-        st.rerun()

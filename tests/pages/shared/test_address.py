@@ -58,7 +58,7 @@ def test_the_widgets_show_what_a_link_says(visit):
     app = visit(s="1-2", model="popular", n="5", view="list", compare="popular~markov")
     assert app.selectbox(key="model").value == "popular"
     assert len(picks(app)) == 5
-    assert app.switch_page("pages/2_compare.py").run().multiselect(key="compared").value == ["popular", "markov"]
+    assert app.switch_page("2_compare.py").run().multiselect(key="compared").value == ["popular", "markov"]
 
 
 def test_what_was_chosen_is_in_the_address_on_every_page_and_gone_when_taken_back(visit):
@@ -66,9 +66,9 @@ def test_what_was_chosen_is_in_the_address_on_every_page_and_gone_when_taken_bac
     first = query(app)
     app.button_group(key="how_many").set_value(20).run()
     assert query(app) == first | {"n": "20"}
-    app.switch_page("pages/3_evaluation.py").run()
+    app.switch_page("3_evaluation.py").run()
     assert query(app) == first | {"n": "20"}
-    app.switch_page("pages/1_watch_next.py").run()
+    app.switch_page("1_watch_next.py").run()
     app.button_group(key="how_many").set_value(10).run()
     assert query(app) == first
 

@@ -138,7 +138,7 @@ def test_a_page_change_has_the_address_before_the_navigation(visit, monkeypatch)
         st, "navigation", lambda *pages, **look: seen.append(st.query_params.to_dict()) or navigation(*pages, **look)
     )
     app.query_params.clear()
-    app.switch_page("pages/3_evaluation.py").run()
+    app.switch_page("3_evaluation.py").run()
     assert seen[-1] == whole
 
 

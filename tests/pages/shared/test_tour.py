@@ -39,10 +39,10 @@ def test_a_link_with_films_shows_no_tour_but_the_way_to_it(visit):
 
 def test_the_tour_is_on_the_first_page_alone_and_waits_there(visit):
     app = visit()
-    app.switch_page("pages/3_evaluation.py").run()
+    app.switch_page("3_evaluation.py").run()
     assert strip(app) == ""
     assert "tour-again" not in keys(app)
-    assert strip(app.switch_page("pages/1_watch_next.py").run())
+    assert strip(app.switch_page("1_watch_next.py").run())
 
 
 def test_a_browser_that_has_seen_the_tour_is_not_shown_it(visit, monkeypatch):

@@ -89,7 +89,7 @@ def test_filters_last_over_a_change_of_page_and_of_data(visit):
     app.multiselect(key="genres").set_value(["Horror"]).run()
     opened(app).slider(key="years").set_value((1990, 1999)).run()
     asked = app.session_state.filters
-    app.switch_page("pages/2_compare.py").run().switch_page("pages/1_watch_next.py").run()
+    app.switch_page("2_compare.py").run().switch_page("1_watch_next.py").run()
     assert app.session_state.filters == asked
     app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
     assert words.too_strict(["years"]) in said(app)

@@ -204,11 +204,11 @@ def test_films_go_along_to_another_data_set_by_title(visit):
 
 
 def test_the_sequence_survives_a_change_of_page(visit):
-    app = visit(s="1-2-3").switch_page("pages/2_compare.py").run()
+    app = visit(s="1-2-3").switch_page("2_compare.py").run()
     assert app.query_params["s"] == "1-2-3"
-    app.switch_page("pages/3_evaluation.py").run()
+    app.switch_page("3_evaluation.py").run()
     assert app.query_params["s"] == "1-2-3"
-    assert watched(app.switch_page("pages/1_watch_next.py").run()) == titles(0, 1, 2)
+    assert watched(app.switch_page("1_watch_next.py").run()) == titles(0, 1, 2)
 
 
 def test_the_first_start_fetches_the_data_and_a_failure_can_be_tried_again(visit, home, monkeypatch):

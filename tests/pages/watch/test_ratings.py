@@ -72,7 +72,7 @@ def test_ratings_outlive_a_change_of_page_and_of_data(visit):
     world.save(world.build("ml-latest-small", first_id=500))
     app = visit(s="1-2-3")
     app.button(key="dislike-2").click().run()
-    app.switch_page("pages/2_compare.py").run().switch_page("pages/1_watch_next.py").run()
+    app.switch_page("2_compare.py").run().switch_page("1_watch_next.py").run()
     assert told(app)
     app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
     assert app.session_state.ratings == {world.TITLES[1]: NOT_LIKED}
