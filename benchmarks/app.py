@@ -9,11 +9,7 @@ set (python -m recsys data get ml-1m).
 
 import argparse
 import json
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.bar import Bar
-from recsys import machine, paths
+from recsys import machine
 from recsys.data import movielens
+from recsys.desktop import server
 
 FILMS = "260-1196-1210-1270-589-1240-2571-780-480-1580"  # a sequence of ten, in MovieLens ids
 SMALL = "50-172-181-204-195-183-121-82-96-313"  # the same for ML-100K, which counts in its own way
@@ -78,29 +75,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 @contextmanager
 def served() -> Iterator[str]:
     """The address of the app, running on a free port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}"]
-    server = subprocess.Popen(command, cwd=paths.REPOSITORY, stdout=subprocess.DEVNULL)
-    try:
-        yield wait_for(f"http://localhost:{port}", server)
-    finally:
-        server.terminate()
-        server.wait(30)
-
-
-def wait_for(address: str, server: subprocess.Popen) -> str:
-    """The address, once the app answers there; raises OSError when it stops or is silent for two minutes."""
-    for _ in range(600):
-        if server.poll() is not None:
-            raise ChildProcessError("the app stopped by itself; try: streamlit run app.py")
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
-                return address
-        except OSError:
-            time.sleep(0.2)
-    raise TimeoutError("the app did not start within two minutes; try: streamlit run app.py")
+    with server.served() as (address, process):
+        yield server.wait_for(address, process)
 
 
 def chromium() -> str | None:

@@ -15,7 +15,7 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("recsys.models",),
     ("recsys.store",),
     ("recsys.evaluation", "recsys.serving"),
-    ("recsys", "recsys.bench", "recsys.studies"),  # recsys itself: the Python door
+    ("recsys", "recsys.bench", "recsys.studies", "recsys.desktop"),  # recsys itself: the Python door
     ("recsys.cli",),
     ("recsys.__main__", "pages.shared"),
     ("pages.watch", "pages.compare", "pages.evaluation", "pages.inside"),

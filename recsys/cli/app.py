@@ -1,25 +1,36 @@
-"""`python -m recsys app`: the pages in a browser."""
+"""`python -m recsys app`: the app in a window of its own, or in the browser."""
 
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from recsys import paths
 from recsys.cli import flags
+from recsys.desktop import entry, window
 from recsys.errors import MissingLibraryError
 
 
 @dataclass(frozen=True)
 class App:
-    """Open the app in a browser."""
+    """Open the app in a window, where the package pywebview is installed, or in the browser."""
+
+    browser: flags.Flag = False  # in the browser, even where a window could be opened
+    port: int = 0  # of the server; 0: a free one
+    public: flags.Flag = False  # let every machine of the network in, unencrypted and without a password
+    install: flags.Flag = False  # put NextReel into the menu of programs (Linux), and open nothing
+    uninstall: flags.Flag = False  # take it out of there again
 
     def run(self) -> int:
-        """Serve the pages until they are stopped."""
-        if find_spec("streamlit") is None:
+        """Do what was asked for; serves until the window is closed or Ctrl-C is pressed."""
+        if self.install:
+            print(f"NextReel is in the menu of programs: {entry.install()}")
+        elif self.uninstall:
+            removed = ", ".join(map(str, entry.remove()))
+            print(f"removed {removed}" if removed else "NextReel was not in the menu of programs")
+        elif find_spec("streamlit") is None:
             raise MissingLibraryError("the app", "streamlit")
-        return subprocess.call([sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py")])
+        else:
+            window.run(self.port, self.public, self.browser)
+        return 0
 
 
 def read(arguments: Sequence[str]) -> App:

@@ -23,7 +23,7 @@ COMMANDS = {
     "recommend": "the next films for a history",
     "experiment": "rebuild a published table from nothing",
     "bench": "how fast this machine trains, serves, evaluates or loads",
-    "app": "open the app in a browser",
+    "app": "open the app in a window, or in the browser",
 }
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR}  # full, or not ours
 

@@ -1,0 +1,108 @@
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from recsys import paths
+from recsys.desktop import server
+from recsys.desktop.server import ServerError, served, wait_for
+
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+
+def eventually(holds, seconds=60.0):
+    """Whether something comes true."""
+    until = time.monotonic() + seconds
+    while not (true := holds()) and time.monotonic() < until:
+        time.sleep(0.01)
+    return true
+
+
+@pytest.fixture
+def commands(monkeypatch):
+    """What would be started; a process that sleeps is started instead."""
+    started = []
+
+    def start(command, **how):
+        started.append(command)
+        return popen(SLEEPER)
+
+    popen = subprocess.Popen
+    monkeypatch.setattr(server.subprocess, "Popen", start)
+    return started
+
+
+def test_the_server_ends_with_whoever_started_it(commands):
+    with served() as (_, process):
+        assert process.poll() is None
+    assert process.poll() is not None
+
+
+def test_the_server_ends_with_an_error_too(commands):
+    with pytest.raises(RuntimeError), served() as (_, process):
+        raise RuntimeError
+    assert process.poll() is not None
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a promise of Linux")
+def test_the_server_ends_when_whoever_started_it_is_killed():
+    program = (
+        "import subprocess, time; from recsys.desktop import server\n"
+        "popen = subprocess.Popen\n"
+        "server.subprocess.Popen = lambda command, **how: popen(['sleep', '600'], **how)\n"
+        "with server.served() as (_, process): print(process.pid, flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, cwd=paths.REPOSITORY) as parent:
+        child = Path(f"/proc/{int(parent.stdout.readline())}")
+        assert child.exists()
+        parent.kill()
+    assert eventually(lambda: not child.exists() or ") Z " in (child / "stat").read_text())
+
+
+def test_only_this_machine_is_served_unless_the_app_is_to_be_public(commands):
+    with served(), served(public=True):
+        assert ["--server.address=127.0.0.1" in command for command in commands] == [True, False]
+        assert ["--server.address=0.0.0.0" in command for command in commands] == [False, True]
+
+
+def test_each_server_has_a_port_of_its_own_and_says_where_it_is(commands):
+    with served() as (address, _):
+        port = address.rpartition(":")[2]
+        assert address == f"http://localhost:{port}"
+        assert f"--server.port={port}" in commands[0]
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_started(commands):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(ServerError, match=f"port {port} is not free"), served(port):
+            pass
+    assert commands == []
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_a_port_that_there_cannot_be_is_said(commands, port):
+    with pytest.raises(ServerError, match="not free"), served(port):
+        pass
+
+
+def test_an_app_that_stops_by_itself_is_not_waited_for():
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    with pytest.raises(ServerError, match="stopped by itself"):
+        wait_for("http://localhost:9", process)
+
+
+def test_an_app_that_is_silent_is_not_waited_for_for_ever(monkeypatch):
+    monkeypatch.setattr(server, "PATIENCE", 0.0)
+    with subprocess.Popen(SLEEPER) as process:
+        try:
+            with pytest.raises(ServerError, match="did not answer"):
+                wait_for("http://localhost:9", process)
+        finally:
+            process.kill()
