@@ -1,11 +1,13 @@
 """NextReel in the browser: the frame, the page that was asked for, and the watch sequence that all pages share."""
 
-from pages.shared import sequence, tour
+from pages.shared import language, sequence, tour
 from pages.shared.frame import frame
 
 tour.begin()  # a visit without an address is a first one, so before an address is written
 sequence.seed()
+language.begin()
 page = frame()
 tour.panel(page)
 page.run()
+language.switch()
 sequence.write_address()

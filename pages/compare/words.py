@@ -1,5 +1,6 @@
 """What Compare says."""
 
+from pages.shared.language import joined, number, say, speak
 from pages.shared.words import plain
 from recsys.serving.recommend import Recommendation
 
@@ -15,7 +16,6 @@ FIRST_CHOOSE = "Choose at least two recommenders to compare."
 AGREEMENT = "How far they agree"
 CLOSEST = "Closest: {one} and {other} share {n} of {k} films."
 NAMED = 4  # names in a sentence, at most
-AND = "{most} and {last}"
 NOWHERE, EVERYWHERE = "No film is in every list.", "In every list: {films}."
 SHARED_TABLE = "How many films any two lists share"
 ONLY_ONE_SHOWS = "In one list only"
@@ -45,7 +45,7 @@ IN_LIST, NOT_IN_LIST = "{model}: rank {rank}", "{model}: below rank {k}"
 def mixed_ranks(ranks: dict[str, int | None], k: int) -> str:
     """The rank of a film in the lists that were mixed."""
     return " · ".join(
-        (IN_LIST if rank else NOT_IN_LIST).format(model=model, rank=rank, k=k) for model, rank in ranks.items()
+        say(IN_LIST if rank else NOT_IN_LIST).format(model=model, rank=rank, k=k) for model, rank in ranks.items()
     )
 
 
@@ -123,40 +123,44 @@ PROVES = (
 
 def everywhere(films: list[str]) -> str:
     """Which films are in every list."""
-    return EVERYWHERE.format(films=", ".join(films)) if films else NOWHERE
+    return say(EVERYWHERE).format(films=", ".join(films)) if films else say(NOWHERE)
 
 
 def listed(names: list[str]) -> str:
     """Names in bold Markdown, as some hold a comma: **A**, **B** and **C**."""
-    *most, last = (f"**{plain(name)}**" for name in names)
-    return AND.format(most=", ".join(most), last=last) if most else last
+    return joined([f"**{plain(name)}**" for name in names])
 
 
 def who_found(finders: list[str], n_all: int, film: str, k: int) -> str:
     """Who would have shown a film, as Markdown: by name, or only how many where the names would fill lines."""
-    sentence = NONE_SHOWS if not finders else THEY_SHOW if len(finders) <= NAMED else SO_MANY_SHOW
+    sentence = say(NONE_SHOWS if not finders else THEY_SHOW if len(finders) <= NAMED else SO_MANY_SHOW)
     named = listed(finders) if finders else ""
     return sentence.format(models=named, n=len(finders), all=n_all, film=plain(film), k=k)
 
 
 def proves(n: int) -> str:
     """How little n films prove."""
-    return PROVES.format(n=n, points=100 / n) if n > 1 else PROVES_ONE
+    return say(PROVES).format(n=n, points=100 / n) if n > 1 else say(PROVES_ONE)
 
 
-def mean(number: float) -> str:
+def mean(value: float) -> str:
     """A mean count with one digit, and none where it is whole: "4.5", "10"."""
-    return f"{number:.1f}".removesuffix(".0")
+    return number(value, ".0f" if f"{value:.1f}".endswith(".0") else ".1f")
 
 
 def order_name(number: int) -> str:
     """What an order of the same films is called: 0 as watched, 1 latest first, then shuffles."""
-    return (AS_WATCHED, BACKWARDS)[number] if number < 2 else SHUFFLED.format(n=number - 1)
+    return say((AS_WATCHED, BACKWARDS)[number]) if number < 2 else say(SHUFFLED).format(n=number - 1)
 
 
 def told(model: str, lists: list[list[Recommendation]], reads_order: bool) -> str:
     """What two orders of the same films did to a recommender's list, as Markdown."""
     one, other = ([pick.item for pick in picks] for picks in lists)
     replaced = len({*one} - {*other})
-    sentence = READS_ORDER if replaced else READS_SAME if one == other else READS_RANKS
-    return (sentence if reads_order else KNOWS_WHICH).format(model=plain(model), n=replaced, k=len(one))
+    sentence = say(
+        KNOWS_WHICH if not reads_order else READS_ORDER if replaced else READS_SAME if one == other else READS_RANKS
+    )
+    return sentence.format(model=plain(model), n=replaced, k=len(one))
+
+
+speak(__name__)

@@ -118,8 +118,9 @@ def explain(known: about.About) -> None:
         st.code("\n".join(known.commands), language=None, wrap_lines=True)
 
 
-def figures(table: pd.DataFrame, key: str, about_table: str = words.LEADERBOARD, choose: bool = True) -> int | None:
+def figures(table: pd.DataFrame, key: str, about_table: str = "", choose: bool = True) -> int | None:
     """A table that sorts; name, NDCG@10, HR@10 and MRR fit on a phone. Returns the row that was chosen, if any."""
+    about_table = about_table or words.LEADERBOARD
     columns: dict[str, Any] = {name: title for name, title in words.COLUMNS.items() if name in table}
     columns |= {
         name: st.column_config.NumberColumn(words.metric_name(name), format="%.4f", width=68)

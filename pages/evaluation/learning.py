@@ -13,9 +13,6 @@ from pages.shared import words as common
 from recsys.evaluation import costs as spent
 from recsys.evaluation import overview, protocols, provenance, results
 
-CURVES = {"loss": words.LOSS, "ndcg@10": words.VALIDATION}
-AXES = {"epoch": words.BY_EPOCH, "seconds": words.BY_TIME}
-
 
 def show(shown: Shown) -> None:
     """The training logs, then seconds against a metric."""
@@ -53,7 +50,7 @@ def curves(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:
     own = {variant: logs[variant] for variant in chosen}
     titles = dict(zip(board["variant"], board["title"], strict=True))
     with st.grid(2, min_column_width=320):
-        for column, title in CURVES.items():
+        for column, title in words.CURVES.items():
             figure = charts.lines(own, titles, axis, column, words.EPOCH if axis == "epoch" else words.SECONDS)
             if figure.data:
                 figure.update_yaxes(title=title)
@@ -66,10 +63,10 @@ def choose_axis() -> str:
     """Epochs or seconds."""
     return st.segmented_control(
         words.BY,
-        list(AXES),
+        list(words.AXES),
         default="epoch",
         required=True,
-        format_func=AXES.__getitem__,
+        format_func=words.AXES.__getitem__,
         key="curves_by",
         persist_state="session",
     )

@@ -1,5 +1,6 @@
 """What Evaluation says."""
 
+from pages.shared.language import say, speak
 from recsys.evaluation.significance import FEW_USERS
 
 # Evaluation
@@ -354,13 +355,19 @@ STUDY = "Study"
 STUDY_ALT = "{title}: {y} by {x}"
 STUDY_TABLE = "All figures of the study"
 
+CURVES = {"loss": LOSS, "ndcg@10": VALIDATION}
+AXES = {"epoch": BY_EPOCH, "seconds": BY_TIME}
+
 
 def people(n: int) -> str:
     """How many people a protocol has, and what so few are worth."""
-    few = f" {FEW_PEOPLE.format(few=FEW_USERS)}" if n < FEW_USERS else ""
-    return PEOPLE_ASKED.format(n=n) + few
+    few = f" {say(FEW_PEOPLE).format(few=FEW_USERS)}" if n < FEW_USERS else ""
+    return say(PEOPLE_ASKED).format(n=n) + few
 
 
 def metric_name(metric: str) -> str:
     """ "ndcg@10" for reading: "NDCG@10"."""
-    return MEASURES.get(metric, metric.upper())
+    return say(MEASURES).get(metric, metric.upper())
+
+
+speak(__name__)

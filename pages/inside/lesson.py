@@ -24,22 +24,27 @@ NETWORK = "lesson_network"
 class Part(NamedTuple):
     """One step: what it is called, its words, its picture, and what stands out in the drawing of the network."""
 
-    title: str
+    word: str  # its title in `words`
     tell: Callable[[Lesson], None]
     show: Callable[[Lesson], None]
     drawn: tuple[str, ...]
 
+    @property
+    def title(self) -> str:
+        """In the visitor's language."""
+        return str(getattr(words, self.word))
+
 
 PARTS = (
-    Part(words.WHOLE, reading.tell_whole, reading.show_whole, ()),
-    Part(words.HIDE, reading.tell_hiding, reading.show_hiding, ("tokens",)),
-    Part(words.EMBED, reading.tell_embedding, reading.show_embedding, ("embedding",)),
-    Part(words.ORDER, reading.tell_order, reading.show_order, ("order",)),
-    Part(words.ATTEND, attending.tell_attention, attending.show_attention, ("attention",)),
-    Part(words.HEADS, attending.tell_heads, attending.show_heads, ("attention",)),
-    Part(words.LAYERS, attending.tell_layers, attending.show_layers, ("layer", "attention")),
-    Part(words.CHOOSE, answering.tell_softmax, answering.show_softmax, ("output",)),
-    Part(words.LEARN, answering.tell_learning, answering.show_learning, ("tokens", "output")),
+    Part("WHOLE", reading.tell_whole, reading.show_whole, ()),
+    Part("HIDE", reading.tell_hiding, reading.show_hiding, ("tokens",)),
+    Part("EMBED", reading.tell_embedding, reading.show_embedding, ("embedding",)),
+    Part("ORDER", reading.tell_order, reading.show_order, ("order",)),
+    Part("ATTEND", attending.tell_attention, attending.show_attention, ("attention",)),
+    Part("HEADS", attending.tell_heads, attending.show_heads, ("attention",)),
+    Part("LAYERS", attending.tell_layers, attending.show_layers, ("layer", "attention")),
+    Part("CHOOSE", answering.tell_softmax, answering.show_softmax, ("output",)),
+    Part("LEARN", answering.tell_learning, answering.show_learning, ("tokens", "output")),
 )
 
 

@@ -1,5 +1,7 @@
 """What the lesson says: each word of the field is explained where it first appears."""
 
+from pages.shared.language import speak
+
 # Going through it
 STEP, BACK, NEXT, AGAIN = "Step", "Back", "Next", "Start again"
 NETWORK = "Network"
@@ -256,3 +258,6 @@ LEARN_MEAN = (
     "{n:,}."
 )
 LEARN_TABLE = "rank, probability and loss of each covered film"
+
+
+speak(__name__)

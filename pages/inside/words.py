@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
+from pages.shared.language import count, say, speak
+
 # Inside the model
 INSIDE_FIRST_ADD = "The network needs films to look at. Take a ready-made list, or build your own first."
 INSIDE_SECTION = "What to look at"
@@ -178,14 +180,17 @@ MAP_WATCHED = "watched {n:,} times"
 
 def stands_in(film: str, others: Sequence[str]) -> str:
     """What stands in for a film that training left out."""
-    return STANDS_IN.format(film=film, others=", ".join(others))
+    return say(STANDS_IN).format(film=film, others=", ".join(others))
 
 
 def rank(number: int | None) -> str:
     """ "1,204"; a film that is not in the list has none."""
-    return UNRANKED if number is None else f"{number:,}"
+    return say(UNRANKED) if number is None else count(number)
 
 
 def in_chart(text: str) -> str:
     """Text for a chart, where a few HTML tags mean something: as it is."""
     return escape(text, quote=False)
+
+
+speak(__name__)

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import loaders, words
+from pages.shared import language, loaders, words
 from recsys.evaluation import protocols, results
 from recsys.evaluation.studies import studies
 from recsys.evaluation.ties import read as read_ties
@@ -62,8 +62,8 @@ def some_of(options: Callable[[], Iterable[Any]], most: int) -> Kind:
 
 
 def _name(option: Any) -> str:
-    """An option in the address: "Cards" is "cards", "By date" is "by-date"."""
-    return str(option).lower().replace(" ", "-")
+    """An option in the address, in English: "Cards" is "cards", "By date" is "by-date"."""
+    return str(getattr(option, "source", option)).lower().replace(" ", "-")
 
 
 def _option(text: str, options: Iterable[Any]) -> Any:
@@ -134,6 +134,7 @@ SWITCH = one_of(lambda: (True, False))
 GENRES = Kind(BETWEEN.join, _genres)
 
 KEPT = (
+    Kept("lang", "language", one_of(lambda: language.NAMES)),
     # Watch next
     Kept("model", "model", one_of(_recommenders), by_data=True),
     Kept("n", "how_many", HOW_MANY),

@@ -14,7 +14,7 @@ from recsys.serving.export import harmless_table
 FONTS = Path(st.__file__).parent / "static" / "static" / "media"  # those that the page itself is written in (OFL)
 
 
-def csv(table: pd.DataFrame, name: str, label: str = words.DOWNLOAD, index: bool = False, quiet: bool = False) -> None:
+def csv(table: pd.DataFrame, name: str, label: str = "", index: bool = False, quiet: bool = False) -> None:
     """A button for the file `name`.csv, with the table's index or without, and of small tables one for a picture.
 
     quiet: no frame around the buttons.
@@ -22,7 +22,7 @@ def csv(table: pd.DataFrame, name: str, label: str = words.DOWNLOAD, index: bool
     look: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
     with st.container(horizontal=True, gap="xsmall", width="content"):
         st.download_button(
-            label,
+            label or words.DOWNLOAD,
             as_csv(table, index),
             f"{name}.csv",
             "text/csv",

@@ -7,12 +7,13 @@ from recsys.paths import ASSETS
 
 STYLE = ASSETS / "style"
 WATCH_NEXT = "1_watch_next.py"
-PAGES = (  # beside visit.py; Streamlit leaves the number out of a page's address, and no Python module begins with one
-    (WATCH_NEXT, words.WATCH, "movie", words.WATCH_HELP),
-    ("2_compare.py", words.COMPARE, "view_column", words.COMPARE_HELP),
-    ("3_evaluation.py", words.EVALUATION, "leaderboard", words.EVALUATION_HELP),
-    ("4_inside.py", words.INSIDE, "neurology", words.INSIDE_HELP),
-)
+PAGES = {  # beside visit.py: script → icon, and its name in `words`, where NAME_HELP says what it is for
+    # Streamlit leaves the number out of a page's address, and no Python module begins with one
+    WATCH_NEXT: ("movie", "WATCH"),
+    "2_compare.py": ("view_column", "COMPARE"),
+    "3_evaluation.py": ("leaderboard", "EVALUATION"),
+    "4_inside.py": ("neurology", "INSIDE"),
+}
 
 
 def frame() -> st.Page:
@@ -21,8 +22,14 @@ def frame() -> st.Page:
     st.logo(str(STYLE / "logo.svg"))
     st.html(STYLE / "nextreel.css")
     pages = [
-        st.Page(script, title=title, icon=f":material/{icon}:", help=what_for, default=script == WATCH_NEXT)
-        for script, title, icon, what_for in PAGES
+        st.Page(
+            script,
+            title=getattr(words, name),
+            icon=f":material/{icon}:",
+            help=getattr(words, f"{name}_HELP"),
+            default=script == WATCH_NEXT,
+        )
+        for script, (icon, name) in PAGES.items()
     ]
     page = st.navigation(pages, position="top")
     st.set_page_config(words.TAB.format(page=page.title, app=words.APP))  # after the icon, or pages set their own

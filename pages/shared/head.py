@@ -46,11 +46,11 @@ def ask_for_films(dataset: Dataset, first_add: str) -> tuple[int, ...]:
     return now
 
 
-def in_one_line(dataset: Dataset, films: Sequence[int], about: str = words.SAME_FILMS) -> None:
+def in_one_line(dataset: Dataset, films: Sequence[int], about: str = "") -> None:
     """Some films with an arrow from each to the next; of many, the newest."""
     titles = [words.plain(dataset.catalog.films[item].label) for item in films]
     shown = titles if len(titles) <= IN_A_LINE else ["…", *titles[-IN_A_LINE:]]
-    st.markdown(f":gray[{words.plain(about)}:] {' → '.join(shown)}")
+    st.markdown(f":gray[{words.plain(about or words.SAME_FILMS)}:] {' → '.join(shown)}")
 
 
 def choose_example(dataset: Dataset) -> None:

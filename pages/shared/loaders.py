@@ -36,12 +36,17 @@ def facts(name: str) -> filters.Facts:
     return filters.facts(dataset(name))
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=words.GETTING_READY, validate=lambda predictor: predictor.is_current)
 def predictor(variant_name: str, dataset_name: str) -> Predictor:
     """A recommender ready to answer for a data set; the page says so while it is loaded or fitted.
 
     One that was trained again is loaded again. Raises StoreError, with the command, for one that must be trained first.
     """
+    with st.spinner(words.GETTING_READY):
+        return _predictor(variant_name, dataset_name)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda predictor: predictor.is_current)
+def _predictor(variant_name: str, dataset_name: str) -> Predictor:
     return load(variant_name, dataset(dataset_name))
 
 
@@ -50,9 +55,14 @@ def fallback(dataset_name: str) -> Predictor:
     return predictor(FALLBACK, dataset_name)
 
 
-@st.cache_resource(show_spinner=words.WAKING)
 def recommenders() -> dict[str, Variant]:
     """Every recommender by its name, in the order in which they are offered; the first call loads torch."""
+    with st.spinner(words.WAKING):
+        return _recommenders()
+
+
+@st.cache_resource(show_spinner=False)
+def _recommenders() -> dict[str, Variant]:
     return {variant.name: variant for variant in variants()}
 
 

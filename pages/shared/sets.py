@@ -95,9 +95,12 @@ def in_order(names: list[str]) -> list[str]:
     return [name for name in published if name in names] + [name for name in names if name not in published]
 
 
-@st.dialog(words.SETS_TITLE, width="medium", icon=":material/database:")
 def dialog() -> None:
     """Every data set; whatever is pressed there closes it."""
+    st.dialog(words.SETS_TITLE, width="medium", icon=":material/database:")(_dialog)()
+
+
+def _dialog() -> None:
     if st.session_state.pop("sets_done", False):
         st.rerun()  # the whole page, without the dialog
     every()

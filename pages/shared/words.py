@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from pages.shared.language import ENGLISH, count, current, joined, number, say, speak
+
 APP = "NextReel"
 
 # Pages
@@ -131,33 +133,39 @@ NOT_FITTED = "{model} has not been fitted for {data} yet. That is done once, and
 FIT, FITTING = "Fit {model} ({time})", "Fitting {model} ({time})"
 FITTED_AT_ONCE = "These need seconds, and are fitted when you choose them: {models}."
 CANCEL_FITTING, STOPPING = "Cancel *fitting {model}*", "Stopping"
-AND = "{most} and {last}"
+SOON, SECONDS = "a few seconds", "about {n} seconds"
+MINUTE, MINUTES = "about a minute", "about {n} minutes"
+SMALLER = "<{percent}"
+UNKNOWN_YEARS, YEARS_TO = "of unknown years", "to {year}"
+HOLDS_PEOPLE, HOLDS_FILMS = "{n:,} people", "{n:,} films"
 
 
 def genres(text: str) -> str:
     """ "Action|Sci-Fi" for reading: "Action, Sci-Fi"."""
-    return text.replace("|", ", ")
+    return ", ".join(say(genre) for genre in text.split("|"))
 
 
 def percent(probability: float) -> str:
     """ "4.2%"; very small ones as "<0.1%"."""
-    return f"{probability:.1%}" if probability >= 0.001 else "<0.1%"
+    return number(probability, ".1%") if probability >= 0.001 else say(SMALLER).format(percent=number(0.001, ".1%"))
 
 
 def viewer(watched: int, kept: int, data: str) -> str:
     """Whose films these are."""
-    return (WHOLE_VIEWER if kept == watched else VIEWER).format(n=f"{watched:,}", kept=kept, data=data)
+    return say(WHOLE_VIEWER if kept == watched else VIEWER).format(n=count(watched), kept=kept, data=data)
 
 
 def was(before: int | None, rank: int) -> str:
     """The rank of a film before its list changed."""
     if before is None:
-        return NEW_HERE
-    return SAME_RANK if before == rank else WAS.format(n=before)
+        return say(NEW_HERE)
+    return say(SAME_RANK) if before == rank else say(WAS).format(n=before)
 
 
 def ordinal(n: int) -> str:
-    """A rank in a sentence: "1st", "22nd", "113th"."""
+    """A rank in a sentence: "1st", "22nd", "113th"; in other languages the number alone."""
+    if current() != ENGLISH:
+        return count(n)
     last = {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
     return f"{n:,}{'th' if n % 100 in (11, 12, 13) else last}"
 
@@ -169,52 +177,51 @@ def plain(text: str) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """Names in a sentence, none of them Markdown: "A, B and C"."""
-    *most, last = map(plain, names)
-    return AND.format(most=", ".join(most), last=last) if most else last
+    return joined([plain(name) for name in names])
 
 
 def about(seconds: float) -> str:
     """A time that nobody knows exactly: "a few seconds", "about 20 seconds", "about 3 minutes"."""
     if seconds <= 5:
-        return "a few seconds"
+        return say(SOON)
     if seconds < 45:
-        return f"about {max(1, round(seconds / 10)) * 10} seconds"
-    return "about a minute" if seconds < 90 else f"about {round(seconds / 60)} minutes"
+        return say(SECONDS).format(n=max(1, round(seconds / 10)) * 10)
+    return say(MINUTE) if seconds < 90 else say(MINUTES).format(n=round(seconds / 60))
 
 
 def fine_percent(probability: float) -> str:
     """Two digits of small ones: "12.3%", "4.2%", "0.42%", "0.042%"; "<0.001%" below that."""
     if probability >= 0.01:
-        return f"{probability:.1%}"
+        return number(probability, ".1%")
     if probability < 1e-5:
-        return "<0.001%"
-    return f"{100 * probability:#.2g}%"
+        return say(SMALLER).format(percent=number(1e-5, ".3%"))
+    return number(100 * probability, "#.2g") + "%"
 
 
 def times(factor: float) -> str:
     """How many times as much: "120×", "12×", "1.2×", "0.031×"."""
-    return f"{factor:,.0f}×" if factor >= 9.95 else f"{factor:#.2g}×"
+    return number(factor, ",.0f" if factor >= 9.95 else "#.2g") + "×"
 
 
 def years(oldest: int | None, newest: int | None) -> str:
     """When the films of a set were made: "1919–2000", "to 2019" where nobody knows the first."""
     if newest is None:
-        return "of unknown years"
-    return f"to {newest}" if oldest is None else f"{oldest}–{newest}"
+        return say(UNKNOWN_YEARS)
+    return say(YEARS_TO).format(year=newest) if oldest is None else f"{oldest}–{newest}"
 
 
 def holds(people: int, films: int) -> str:
     """What a data set holds: "6,040 people, 3,883 films"."""
-    return f"{people:,} people, {films:,} films"
+    return f"{say(HOLDS_PEOPLE).format(n=people)}, {say(HOLDS_FILMS).format(n=films)}"
 
 
 def trained(titles: Sequence[str]) -> str:
     """Which recommenders are trained for a data set."""
     if not titles:
-        return NO_TRAINED
+        return say(NO_TRAINED)
     if len(titles) <= 3:
-        return TRAINED_FOR.format(models=listed(titles))
-    return MANY_TRAINED.format(models=", ".join(map(plain, titles[:2])), n=len(titles) - 2)
+        return say(TRAINED_FOR).format(models=listed(titles))
+    return say(MANY_TRAINED).format(models=", ".join(map(plain, titles[:2])), n=len(titles) - 2)
 
 
 # The frame
@@ -233,3 +240,6 @@ TOUR_STEPS = (
 
 
 DOWNLOAD_PICTURE = "Download as a picture: {table}"
+
+
+speak(__name__)

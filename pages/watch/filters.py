@@ -98,9 +98,9 @@ def _diversity(known: Facts) -> None:
     )
 
 
-def reset_button(key: str, label: str = words.RESET, type: Literal["secondary", "tertiary"] = "secondary") -> None:
+def reset_button(key: str, label: str = "", type: Literal["secondary", "tertiary"] = "secondary") -> None:
     """Every filter back to how it was at first."""
-    st.button(label, key=key, icon=":material/filter_alt_off:", on_click=reset, type=type)
+    st.button(label or words.RESET, key=key, icon=":material/filter_alt_off:", on_click=reset, type=type)
 
 
 def reset() -> None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from pages.shared.language import joined, say, speak
+
 # The sequence
 YOURS = "Your films"
 YOURS_HELP = "In the order you watched them, the latest last. Move a film and the predictions follow."
@@ -93,6 +95,7 @@ FILTER_NAMES = {
     "no_newer": "nothing newer than your last film",
 }
 TOO_STRICT = "No film passes all your filters. Loosen one: {filters}."
+OR = ", or "  # between filters
 ALL_TOO_STRICT = "No film passes your filters, and loosening one alone is not enough. Reset them to start again."
 MORE = "*More about {film}*"
 NOT_FOR_ME = "Not for me"
@@ -221,13 +224,16 @@ ATTRIBUTION = "This product uses the TMDB API but is not endorsed or certified b
 def too_strict(names: list[str]) -> str:
     """What to do when filters leave no film; `names`: those of which each alone is in the way."""
     if not names:
-        return ALL_TOO_STRICT
-    return TOO_STRICT.format(filters=", or ".join(FILTER_NAMES[name] for name in names))
+        return say(ALL_TOO_STRICT)
+    return say(TOO_STRICT).format(filters=say(OR).join(say(FILTER_NAMES)[name] for name in names))
 
 
 def stands_in(labels: Sequence[str]) -> str:
     """Which films stand in for one; "" where none has to."""
     *most, last = labels or [""]
     if most:
-        return STANDS_IN.format(films=f"{', '.join(most)} and {last}")
-    return ONE_STANDS_IN.format(films=last) if last else ""
+        return say(STANDS_IN).format(films=joined([*most, last]))
+    return say(ONE_STANDS_IN).format(films=last) if last else ""
+
+
+speak(__name__)

@@ -11,7 +11,7 @@ from recsys.text import encoder
 from tests.models.conftest import words_as_vectors
 from tests.pages import world
 
-SCRIPTS = {Path(script).stem.partition("_")[2]: script for script, *_ in frame.PAGES}  # "compare": its file
+SCRIPTS = {Path(script).stem.partition("_")[2]: script for script in frame.PAGES}  # "compare": its file
 
 
 @pytest.fixture(scope="session")

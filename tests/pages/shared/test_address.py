@@ -38,7 +38,7 @@ def query(app):
 def test_a_first_visit_needs_no_address(visit):
     app = visit()
     assert query(app) == {}
-    for script, *_ in frame.PAGES:
+    for script in frame.PAGES:
         assert query(app.switch_page(script).run()) == {}
 
 

@@ -1,0 +1,141 @@
+import ast
+from importlib import import_module
+
+import pytest
+
+from pages.shared import language
+from recsys.paths import REPOSITORY
+
+PAGES = sorted((REPOSITORY / "pages").rglob("*.py"))
+WORDS = [path for path in PAGES if path.stem.endswith("words")]
+PO = """
+msgid ""
+msgstr ""
+"Plural-Forms: nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2);"
+
+msgid "Add a film"
+msgstr "Додати фільм"
+
+msgid "{n:,} films"
+msgid_plural "{n:,} films"
+msgstr[0] "{n:,} фільм"
+msgstr[1] "{n:,} фільми"
+msgstr[2] "{n:,} фільмів"
+
+msgid "{share:.1%} of {all} films"
+msgstr "{share:.1%} з {all} фільмів"
+
+#, fuzzy
+msgid "Not sure"
+msgstr "Хтозна"
+"""
+
+
+@pytest.fixture
+def ukrainian(tmp_path, monkeypatch):
+    """A visitor who reads Ukrainian, with a small catalogue."""
+    (tmp_path / "uk.po").write_text(PO, "utf-8")
+    monkeypatch.setattr(language, "TRANSLATIONS", tmp_path)
+    monkeypatch.setattr(language, "current", lambda: "uk")
+    for cached in (language.texts, language._catalog, language._plurals):
+        cached.cache_clear()
+    yield
+    for cached in (language.texts, language._catalog, language._plurals):
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("n", "said"),
+    [
+        (1, "1 фільм"),
+        (3, "3 фільми"),
+        (5, "5 фільмів"),
+        (11, "11 фільмів"),
+        (21, "21 фільм"),
+        (1202, "1\xa0202 фільми"),
+    ],
+)
+def test_the_noun_follows_the_number(ukrainian, n, said):
+    assert language.say("{n:,} films").format(n=n) == said
+
+
+def test_numbers_are_written_as_the_language_has_them(ukrainian):
+    assert language.say("{share:.1%} of {all} films").format(share=0.0325, all=7) == "3,2% з 7 фільмів"
+    assert (language.number(1234.5, ",.1f"), language.count(6040)) == ("1\xa0234,5", "6\xa0040")
+
+
+def test_texts_inside_tuples_and_dicts_are_translated_and_keys_are_not(ukrainian):
+    assert language.say({"Add a film": ("Add a film", 3)}) == {"Add a film": ("Додати фільм", 3)}
+
+
+@pytest.mark.parametrize("text", ["Nobody has translated this", "Not sure", ""])
+def test_what_is_not_translated_stays_english(ukrainian, text):
+    assert language.say(text) == text
+
+
+def test_names_are_joined_as_the_language_does(ukrainian):
+    assert language.joined(["A", "B", "C"]) == "A, B і C"
+
+
+def test_english_is_as_it_is_written():
+    assert language.joined(["A", "B", "C"]) == "A, B and C"
+    assert (language.number(1234.5, ",.1f"), language.count(6040)) == ("1,234.5", "6,040")
+
+
+def test_a_browser_that_asks_for_ukrainian_gets_it_and_any_visitor_can_switch(visit):
+    app = visit(lang="uk")
+    assert app.title[0].value == "Що дивитися далі"
+    app.segmented_control(key="chosen_language").set_value("en").run()
+    assert app.title[0].value == "Watch next"
+    app.segmented_control(key="chosen_language").set_value("uk").run()
+    assert app.query_params["lang"] == "uk"
+
+
+def test_a_choice_has_the_same_address_in_every_language(visit):
+    app = visit(lang="uk", view="list")
+    assert app.query_params["view"] == "list"
+
+
+def test_words_are_read_when_they_are_needed():
+    """What is read while a module is imported, in the language of nobody, stays English."""
+    assert [found for path in PAGES for found in read_too_early(path)] == []
+
+
+@pytest.mark.parametrize("path", WORDS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_words_module_speaks_and_its_functions_say_the_texts_that_they_read(path):
+    tree = ast.parse(path.read_text("utf-8"))
+    assert ast.unparse(tree.body[-1]) == "speak(__name__)"
+    module = import_module(path.relative_to(REPOSITORY).with_suffix("").as_posix().replace("/", "."))
+    own = {name.id for name in ast.walk(tree) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+    texts = {name for name in own if name.isupper() and isinstance(getattr(module, name), str | tuple | dict)}
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    said = {name for function in functions for call in ast.walk(function) if is_say(call) for name in ast.walk(call)}
+    read = [name for function in functions for name in ast.walk(function) if isinstance(name, ast.Name)]
+    assert [name.id for name in read if name.id in texts and name not in said] == []
+
+
+def is_say(node):
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say"
+
+
+def read_too_early(path):
+    """Lines of a module that read a word outside of a function."""
+    modules = {"words", "common", "lesson_words"}
+
+    def visit(node):
+        if isinstance(node, ast.FunctionDef):
+            outside = [*node.decorator_list, *node.args.defaults, *node.args.kw_defaults]
+        elif isinstance(node, ast.Lambda):
+            return
+        else:
+            outside = ast.iter_child_nodes(node)
+            if isinstance(node, ast.Attribute) and node.attr.isupper() and ast.unparse(node.value) in modules:
+                yield f"{path.relative_to(REPOSITORY)}:{node.lineno}: {ast.unparse(node)}"
+        for child in outside:
+            if child is not None:
+                yield from visit(child)
+
+    if path.name[0].isdigit():
+        return  # scripts run for every visit
+    for node in ast.parse(path.read_text("utf-8")).body:
+        yield from visit(node)
