@@ -6,6 +6,11 @@ from threading import Thread
 from typing import Any
 
 import streamlit as st
+from starlette.middleware import Middleware
+
+from pages.server.admission import Admission
+from pages.server.headers import Headers
+from pages.server.uploads import Uploads
 
 
 @asynccontextmanager
@@ -21,4 +26,8 @@ def _warm_up() -> None:
     warm.up()
 
 
-app = st.App("pages/visit.py", lifespan=lifespan)
+app = st.App(
+    "pages/visit.py",
+    lifespan=lifespan,
+    middleware=[Middleware(Headers), Middleware(Admission), Middleware(Uploads)],
+)

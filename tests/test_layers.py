@@ -17,7 +17,8 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("recsys.evaluation", "recsys.serving"),
     ("recsys", "recsys.bench", "recsys.studies", "recsys.desktop"),  # recsys itself: the Python door
     ("recsys.cli",),
-    ("recsys.__main__", "pages.shared"),
+    ("recsys.__main__", "pages.server"),
+    ("pages.shared",),
     ("pages.watch", "pages.compare", "pages.evaluation", "pages.inside"),
     ("pages.1_watch_next", "pages.2_compare", "pages.3_evaluation", "pages.4_inside"),
     ("pages.visit",),

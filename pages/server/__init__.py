@@ -1,0 +1,1 @@
+"""What stands between the network and the pages: ASGI middleware of the app's server, without Streamlit."""
