@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 
+from pages.server import ready
 from pages.server.admission import Admission
 from pages.server.headers import Headers
 from pages.server.uploads import Uploads
@@ -26,8 +27,15 @@ def _warm_up() -> None:
     warm.up()
 
 
+def _is_ready() -> bool:
+    from pages.shared import warm
+
+    return warm.is_up()
+
+
 app = st.App(
     "pages/visit.py",
     lifespan=lifespan,
     middleware=[Middleware(Headers), Middleware(Admission), Middleware(Uploads)],
+    routes=[ready.route(_is_ready)],
 )

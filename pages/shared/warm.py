@@ -1,17 +1,30 @@
 """What the first page needs, loaded from the start of the server on, while the browser still fetches the frame."""
 
-from contextlib import suppress
+import logging
+import threading
 
 from recsys.data import movielens
 from recsys.errors import RecsysError
 from recsys.serving import predictor
+from recsys.serving.recommend import Request, recommend
+
+_is_up = threading.Event()
 
 
 def up() -> None:
-    """Prepare the first set and import torch, for which a page then waits no longer than is left.
+    """Prepare the first set, import torch and answer once, for which a page then waits no longer than is left.
 
     What goes wrong is said by the page, which tries again.
     """
-    with suppress(RecsysError):
-        movielens.ensure(movielens.FIRST)
-    predictor.variants()
+    try:
+        dataset = movielens.ensure(movielens.FIRST)
+        predictor.variants()
+        if recommend(predictor.load(predictor.FALLBACK, dataset), Request(())):
+            _is_up.set()
+    except RecsysError as error:
+        logging.getLogger(__name__).warning("not ready: %s", error)
+
+
+def is_up() -> bool:
+    """Whether films have been recommended since the start."""
+    return _is_up.is_set()

@@ -1,27 +1,41 @@
 import asyncio
 import threading
 
+import pytest
+
 import app
+from pages.server import ready
 from pages.shared import warm
 from recsys.data import movielens
 from recsys.data.schema import DataError
-from recsys.serving import predictor
+from tests.pages.server.asgi import request
 
 
-def test_the_first_set_and_the_recommenders_are_there_when_the_server_has_warmed_up(monkeypatch):
-    loaded = []
-    monkeypatch.setattr(movielens, "ensure", loaded.append)
-    monkeypatch.setattr(predictor, "variants", lambda: loaded.append("recommenders"))
+@pytest.fixture(autouse=True)
+def _cold(monkeypatch):
+    monkeypatch.setattr(warm, "_is_up", threading.Event())
+
+
+def status():
+    """What the server says of itself."""
+    start, body = request(ready.route(warm.is_up).app)
+    return start["status"], body["body"]
+
+
+def test_a_server_is_ready_when_it_has_recommended_films(home):
+    assert status() == (503, b'{"ready":false}')
     warm.up()
-    assert loaded == [movielens.FIRST, "recommenders"]
+    assert status() == (200, b'{"ready":true}')
 
 
-def test_a_first_set_that_cannot_be_had_is_left_to_the_page_to_explain(monkeypatch):
+def test_a_first_set_that_cannot_be_had_is_left_to_the_page_to_explain(monkeypatch, caplog):
     def refuse(name):
         raise DataError("no space left")
 
     monkeypatch.setattr(movielens, "ensure", refuse)
     warm.up()
+    assert status()[0] == 503
+    assert "no space left" in caplog.text
 
 
 def test_the_server_answers_while_it_warms_up(monkeypatch):
