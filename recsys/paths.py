@@ -29,6 +29,12 @@ def prepared(dataset: str) -> Path:
     return home() / "data" / dataset
 
 
+def of_set(dataset: str) -> list[Path]:
+    """Every folder in which something of one data set lies on this machine: its data, and all that was made of it."""
+    kinds = ("data", "checkpoints", "results", "film_vectors", "tag_vectors", "maps", "trials", "downloads")
+    return [home() / kind / dataset for kind in kinds]
+
+
 def encoder() -> Path:
     """The unpacked sentence encoder."""
     return home() / "encoder" / "all-MiniLM-L6-v2"

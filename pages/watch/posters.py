@@ -25,12 +25,18 @@ def key() -> tmdb.Key | None:
 
 
 def addresses(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
-    """Item → address of its poster, for a card's <img>; {} at once without a key, and after two seconds at the latest.
+    """Item → address of its poster at TMDB; {} at once without a key, and after two seconds at the latest.
 
     What comes later is there in the next run. Whoever shows a poster also calls `attribution`.
     """
     chosen = key()
     return service().addresses(chosen, tmdb.wanted(catalog, items)) if chosen else {}
+
+
+def pictures(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
+    """Item → the address of its picture that somebody's own set gives."""
+    found = {item: catalog.images.get(catalog.films[item].movie_id) for item in items}
+    return {item: address for item, address in found.items() if address}
 
 
 def attribution() -> None:

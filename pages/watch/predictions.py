@@ -98,11 +98,14 @@ def say_after(answer: Answer) -> None:
 def grid(answer: Answer) -> None:
     """Predictions as poster cards."""
     catalog = answer.predictor.dataset.catalog
-    photos = posters.addresses(catalog, [pick.item for pick in answer.picks])
+    items = [pick.item for pick in answer.picks]
+    own = posters.pictures(catalog, items)
+    films = answer.predictor.dataset.noun == "film"  # TMDB is not asked about anything else
+    photos = posters.addresses(catalog, [item for item in items if item not in own]) if films else {}
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
         for pick in answer.picks:
             with st.container(gap=None):
-                links, photo = film_links(catalog, pick.item), photos.get(pick.item)
+                links, photo = film_links(catalog, pick.item), (photos | own).get(pick.item)
                 st.html(cards.card(pick, answer.best, links, photo, answer.figure))
                 actions(answer, pick)
     if photos:

@@ -118,6 +118,7 @@ BY_NUMBER_HELP = "Fills the list with the films of one particular person of this
 PERSON, TAKE_THEIRS = "Number of the person in the ratings file", "Take their films"
 PEOPLE_HERE = "{data} has {n:,} people. Films of your list are replaced; Undo brings them back."
 NO_PERSON = "There is no person {number} here: some numbers are missing."
+PERSON_NAMED, NOBODY = "Name of the person in the file", "Nobody here is called that."
 LINK, FILES = "A link", "Files"
 FILES_HELP = "Letterboxd reads its file at letterboxd.com/import. Dates and ratings stay empty."
 FILMS_FILE, PICKS_FILE, JSON_FILE, LETTERBOXD_FILE = (

@@ -165,13 +165,11 @@ def by_number(dataset: Dataset) -> None:
     panel = popovers.popover(words.BY_NUMBER, "person-open", "tag", words.BY_NUMBER_HELP, first=("person",))
     if panel.open:
         with panel, popovers.content("person-open"):
-            first, last = (int(dataset.user_ids[end]) for end in (0, -1))
-            help_text = words.PEOPLE_HERE.format(n=dataset.n_users, data=loaders.data_title(dataset.name))
-            number = st.number_input(words.PERSON, first, last, step=1, key="person", help=help_text)
+            number = asked_for(dataset)
             try:
-                row = people.row_of(dataset, int(number))
+                row = people.row_of(dataset, number)
             except ServingError:
-                st.caption(words.NO_PERSON.format(number=number))
+                st.caption(words.NO_PERSON.format(number=number) if dataset.user_names is None else words.NOBODY)
             else:
                 viewer = history.viewer(dataset, row)
                 st.button(
@@ -181,6 +179,15 @@ def by_number(dataset: Dataset) -> None:
                     on_click=sequence.take_films_of,
                     args=(viewer,),
                 )
+
+
+def asked_for(dataset: Dataset) -> int | str:
+    """The number that is typed, or the name where the people of a set have names."""
+    help_text = words.PEOPLE_HERE.format(n=dataset.n_users, data=loaders.data_title(dataset.name))
+    if dataset.user_names is not None:
+        return st.text_input(words.PERSON_NAMED, str(dataset.user_names[0]), key="person_named", help=help_text)
+    first, last = (int(dataset.user_ids[end]) for end in (0, -1))
+    return int(st.number_input(words.PERSON, first, last, step=1, key="person", help=help_text))
 
 
 def replace(dataset: Dataset) -> None:

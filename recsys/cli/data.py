@@ -1,9 +1,9 @@
-"""`python -m recsys data list` and `data get`."""
+"""`python -m recsys data list`, `data get`, `data add` and `data remove`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from recsys.cli import flags
 from recsys.cli.flags import conf
@@ -14,13 +14,14 @@ class List:
     """What there is, and what is here."""
 
     def run(self) -> int:
-        """Print every set that can be had."""
+        """Print every set that can be had or was added: what was loaded, or else what was published."""
         from recsys.data import movielens
 
-        print(f"{'name':<16}{'films':>8}{'ratings':>12}{'MB':>6}  {'here':<5} licence")
+        print(f"{'name':<16}{'people':>9}{'items':>8}{'ratings':>12}{'MB':>6}  {'here':<5} licence")
         for row in movielens.table():
-            here = "yes" if row.present else "no"
-            print(f"{row.name:<16}{row.films:>8,}{row.ratings:>12,}{row.megabytes:>6}  {here:<5} {row.licence}")
+            here, megabytes = "yes" if row.present else "no", "" if row.megabytes is None else row.megabytes
+            size = f"{row.people:>9,}{row.items:>8,}{row.ratings:>12,}{megabytes:>6}"
+            print(f"{row.name:<16}{size}  {here:<5} {row.licence}")
         return 0
 
 
@@ -33,7 +34,7 @@ class Get:
 
     def run(self) -> int:
         """Fetch it, or take it from the archive, and say what was got."""
-        from recsys.data import movielens
+        from recsys.data import movielens, prepared
         from recsys.progress import Terminal
 
         with Terminal() as report:
@@ -44,13 +45,75 @@ class Get:
             f"{len(dataset.interactions):,} ratings "
             f"({len(catalog.left_out):,} films have too few ratings to train on)"
         )
-        print(f"licence: {movielens.SETS[self.name].licence}")
+        published = movielens.SETS[self.name]
+        whose = "" if prepared.about(self.name)["archive"].get("official") else f"of the published {published.title}, "
+        print(f"licence: {whose}{published.licence}")
         return 0
 
 
-Data = Annotated[List, conf.subcommand("list")] | Annotated[Get, conf.subcommand("get")]
+@dataclass(frozen=True)
+class Add:
+    """Make a data set of your own file: CSV, TSV, JSON lines, parquet or columns apart by blanks, gzipped or not."""
+
+    name: conf.Positional[str]  # what to call it; a folder gets this name
+    interactions: Annotated[Path, conf.arg(metavar="FILE")]  # a row for each time that somebody had an item
+    items: Annotated[Path | None, conf.arg(metavar="FILE")] = (
+        None  # titles, years, genres, pictures, texts of the items
+    )
+    user_col: str = ""  # the column of the person, by name or place (1, 2 …); found by itself where its name is usual
+    item_col: str = ""  # that of the item
+    time_col: str = ""  # that of the time; none: the order of the rows counts
+    rating_col: str = ""  # that of the rating; none: do without
+    sep: str = ""  # what stands between columns, such as ';' or tab; found by itself
+    min_ratings: int = 0  # leave out items with fewer events; 0: take all
+    noun: Literal["item", "film"] = "item"  # what the app calls what it recommends
+    replace: flags.Flag = False  # take the place of the set of that name
+    check: flags.Flag = False  # say what is in the file, and add nothing
+
+    def run(self) -> int:
+        """Check the file, say what was found, keep it."""
+        from recsys.data import own, tables
+        from recsys.errors import recsys_command
+
+        own.check_name(self.name)
+        described = tables.read(self.items) if self.items else None
+        checked = own.check(tables.read(self.interactions, self.sep), described, self._columns(), self.noun)
+        print("\n".join(checked.facts.sentences()))
+        if self.check:
+            return 0
+        dataset = own.add(self.name, checked, self.interactions.name, self.min_ratings, self.replace)
+        if said := own.left_out(checked, dataset):
+            print(said)
+        print(f"{self.name} is ready; train on it: {recsys_command('train', 'bert4rec', '--dataset', self.name)}")
+        return 0
+
+    def _columns(self) -> dict:
+        return {"user": self.user_col, "item": self.item_col, "time": self.time_col, "rating": self.rating_col}
 
 
-def read(arguments: Sequence[str]) -> List | Get:
-    """The options of `data list` or `data get`."""
+@dataclass(frozen=True)
+class Remove:
+    """Delete a set that was added here, and all that was made of it: models, results, vectors."""
+
+    name: conf.Positional[str]  # which one
+
+    def run(self) -> int:
+        """Delete it."""
+        from recsys.data import own
+
+        own.remove(self.name)
+        print(f"{self.name} is deleted, with all that was made of it")
+        return 0
+
+
+Data = (
+    Annotated[List, conf.subcommand("list")]
+    | Annotated[Get, conf.subcommand("get")]
+    | Annotated[Add, conf.subcommand("add")]
+    | Annotated[Remove, conf.subcommand("remove")]
+)
+
+
+def read(arguments: Sequence[str]) -> List | Get | Add | Remove:
+    """The options of `data list`, `data get`, `data add` or `data remove`."""
     return flags.read(Data, "data", arguments)  # type: ignore[arg-type]  # a union is no type for mypy

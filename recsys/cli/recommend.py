@@ -25,7 +25,7 @@ class Recommend:
     k: Annotated[int, conf.arg(aliases=("-k",))] = 10  # how many films
     json: flags.Flag = False  # print a JSON list
     keep_seen: flags.Flag = False  # films of the history may be recommended again
-    user: int | None = None  # a person of the data set, by the id in its ratings file, in place of titles
+    user: str | None = None  # a person of the data set, by the id in its ratings file, in place of titles
     all: flags.Flag = False  # the lists of everybody in the data set, into the file that --out names
     out: Path | None = None  # .csv or .parquet
 

@@ -20,6 +20,9 @@ def with_people_of(other: Dataset, train: Dataset, whole: Dataset, until: int | 
     in an order drawn by person. until: only what was watched by then, in seconds since 1970. Raises DataError when
     nobody is left to add.
     """
+    for dataset in (other, whole):
+        if "item_id" in dataset.catalog.movies or dataset.ties == "rows":
+            raise DataError(f"{dataset.name} is none of MovieLens' sets, whose film ids agree; leave out --also")
     item = np.searchsorted(train.catalog.movie_ids, movies := _movies(other))
     item = np.minimum(item, train.n_items - 1)
     keep = (train.catalog.movie_ids[item] == movies) & ~np.isin(other.interactions.user, in_both(whole, other))

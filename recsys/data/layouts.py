@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
 
+from recsys.data import columns
 from recsys.data.schema import AGES, MOVIE_COLUMNS, PEOPLE_COLUMNS, DataError
 from recsys.data.tags import Tags
 from recsys.data.titles import title_and_year
@@ -45,8 +46,8 @@ _OCCUPATIONS_1M = (  # the numbers of users.dat in words, as the README of ML-1M
 class Raw:
     """A data set as its files have it: ratings in file order, films in any order."""
 
-    user: np.ndarray  # (E,) int32, original ids
-    movie: np.ndarray  # (E,) int32, original ids
+    user: np.ndarray  # (E,) int32, original ids; int64 where they need it
+    movie: np.ndarray  # (E,) likewise
     rating: np.ndarray  # (E,) float32
     timestamp: np.ndarray  # (E,) int64, seconds since 1970
     films: pd.DataFrame  # (F, 7) with MOVIE_COLUMNS, rated or not
@@ -106,7 +107,9 @@ def opened(path: Path, title: str) -> Iterator[Archive]:
         ValueError,
     ) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{path.name} is not a sound archive of {title}: {reason}; fetch it again") from error
+        damaged = not isinstance(error, DataError)
+        advice = "fetch it again" if damaged else "for data of your own there is: data add NAME --interactions FILE"
+        raise DataError(f"{path.name} is not a sound archive of {title}: {reason}; {advice}") from error
 
 
 def _refuse_strays(members: list[zipfile.ZipInfo]) -> None:
@@ -124,7 +127,7 @@ def double_colon(archive: Archive) -> Raw:
     1M has `user::gender::age::occupation::zip` as well, 10M `user::movie::tag::time`.
     """
     # A plain CSV reader can do it: with ":" as separator, "::" has an empty column in its middle.
-    ratings = _ratings(archive.open("ratings.dat"), separator=":", columns=(0, 2, 4, 6))
+    ratings = _ratings(archive, "ratings.dat", ":", (0, 2, 4, 6))
     films = []
     for line in _lines(archive, "movies.dat"):
         movie, _, rest = line.partition("::")
@@ -148,7 +151,7 @@ def hundred_k(archive: Archive) -> Raw:
 
     The third file is `user|age|gender|occupation|zip`.
     """
-    ratings = _ratings(archive.open("u.data"), separator="\t")
+    ratings = _ratings(archive, "u.data", "\t")
     films = []
     for line in _lines(archive, "u.item"):
         movie, title, _, _, _, *flags = line.split("|")
@@ -159,12 +162,18 @@ def hundred_k(archive: Archive) -> Raw:
 
 
 def comma(archive: Archive) -> Raw:
-    """CSV with a header (20M, 25M, 32M, latest): ratings, movies, links and tags."""
-    ratings = _ratings(archive.open("ratings.csv"), separator=",", header=True)
-    films = [(int(movie), title, genres) for movie, title, genres in _rows(archive, "movies.csv")]
-    given = _rows(archive, "tags.csv") if "tags.csv" in archive else ()
-    tags = Tags.of((int(movie), tag, int(time)) for _, movie, tag, time in given)
-    links = {int(movie): (imdb, tmdb) for movie, imdb, tmdb in _rows(archive, "links.csv")}
+    """CSV with headers (20M, 25M, 32M, latest): ratings and movies; links and tags where there are any.
+
+    Headers are read, so columns may stand in any order, and genres may be missing.
+    """
+    ratings = _ratings_with_names(archive, "ratings.csv", ",")
+    movies = _rows(archive, "movies.csv", ("movieId", "title", "genres"), ("genres",))
+    films = [(_whole("movies.csv", movie), title, genres) for movie, title, genres in movies]
+    given = _rows(archive, "tags.csv", ("movieId", "tag", "timestamp")) if "tags.csv" in archive else ()
+    tags = Tags.of((_whole("tags.csv", movie), tag, int(time)) for movie, tag, time in given)
+    named = ("movieId", "imdbId", "tmdbId")
+    known = _rows(archive, "links.csv", named, named[1:]) if "links.csv" in archive else ()
+    links = {_whole("links.csv", movie): (imdb, tmdb) for movie, imdb, tmdb in known}
     return Raw(*ratings, tags.onto(_films(films, links)), tags)
 
 
@@ -174,7 +183,7 @@ def recbole(archive: Archive) -> Raw:
     The third file is u.user under a header, with tabs. Made to agree with u.item: film 267, "unkonwn" of the year
     "unkonwn", is u.item's "unknown", which has no year.
     """
-    ratings = _ratings(archive.open("ml-100k.inter"), separator="\t", header=True)
+    ratings = _ratings_with_names(archive, "ml-100k.inter", "\t")
     films = []
     for line in _lines(archive, "ml-100k.item")[1:]:
         movie, title, year, genres = line.split("\t")
@@ -193,27 +202,105 @@ def _lines(archive: Archive, name: str) -> list[str]:
     return [line.rstrip("\r") for line in archive.text(name).split("\n") if line.strip()]
 
 
-def _rows(archive: Archive, name: str) -> Iterator[list[str]]:
-    """The rows of a CSV member under its header."""
+def _rows(archive: Archive, name: str, wanted: Sequence[str], may_lack: Sequence[str] = ()) -> Iterator[list[str]]:
+    """The wanted columns of a CSV member, in that order, "" for those of `may_lack` that it has not.
+
+    Raises DataError where another is missing, and for a row of another length than the header's.
+    """
     reader = csv.reader(io.StringIO(archive.text(name), newline=""))
-    next(reader, None)
-    return (row for row in reader if row)
+    header = next(reader, [])
+    places = [_place(header, column) for column in wanted]
+    if lost := [column for column, place in zip(wanted, places, strict=True) if place is None]:
+        if set(lost) - set(may_lack):
+            raise DataError(f"the first row of its {name} names no {_listed(sorted(set(lost) - set(may_lack)))}")
+    for row in reader:
+        if row and len(row) != len(header):
+            raise DataError(f"line {reader.line_num} of its {name} has {len(row)} columns, not {len(header)}")
+        if row:
+            yield ["" if place is None else row[place] for place in places]
+
+
+def _place(header: Sequence[str], column: str) -> int | None:
+    """Where a column stands, whatever the case of its name."""
+    names = [columns.plain(name) for name in header]
+    return names.index(columns.plain(column)) if columns.plain(column) in names else None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and no ".join(names)
+
+
+def _whole(name: str, cell: str) -> int:
+    """The number of a film; DataError where it is none."""
+    if not cell.strip().isdecimal():
+        raise DataError(f"{cell!r} in its {name} is no number, as MovieLens' ids are")
+    return int(cell)
+
+
+Ratings = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _ratings_with_names(archive: Archive, name: str, separator: str) -> Ratings:
+    """(E,) users, movies, ratings and times of a member: its columns by their names, or in this order without any."""
+    with archive.open(name) as file:
+        head = [file.readline().decode("utf-8", "replace").lstrip("\ufeff").strip() for _ in range(2)]
+    first, *below = csv.reader([line for line in head if line] or [""], delimiter=separator)
+    if not columns.is_header([first, *below]):
+        return _ratings(archive, name, separator)
+    found = {role: columns.named(first, known) for role, known in columns.ROLES.items()}
+    if missing := [role for role, column in found.items() if column is None]:
+        raise DataError(f"the first row of its {name} names no {_listed(missing)}")
+    return _ratings(archive, name, separator, [first.index(str(column)) for column in found.values()], skip=1)
 
 
 def _ratings(
-    file: IO[bytes], separator: str, columns: Sequence[int] = (0, 1, 2, 3), header: bool = False
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(E,) users, movies, ratings and times: those columns of a file, which is read as a stream."""
-    kinds = dict(zip(columns, (np.int32, np.int32, np.float32, np.int64), strict=True))
-    names = range(max(columns) + 1)
-    skip = 1 if header else 0
-    with file:
-        # On ML-20M as fast as pyarrow's reader, and available on every machine.
-        table = pd.read_csv(file, sep=separator, names=names, usecols=columns, dtype=kinds, header=None, skiprows=skip)
-    user, movie, rating, timestamp = (table[column].to_numpy() for column in columns)
+    archive: Archive, name: str, separator: str, places: Sequence[int] = (0, 1, 2, 3), skip: int = 0
+) -> Ratings:
+    """(E,) users, movies, ratings and times of a member, which is read as a stream: the columns at those places."""
+    how = {
+        "sep": separator,
+        "index_col": False,
+        "names": range(max(*places, 3) + 1),
+        "usecols": places,
+        "header": None,
+        "skiprows": skip,
+    }
+    try:
+        with archive.open(name) as file:
+            kinds = dict(zip(places, (np.int32, np.int32, np.float32, np.int64), strict=True))
+            # On ML-20M as fast as pyarrow's reader, and available on every machine.
+            table = pd.read_csv(file, dtype=kinds, **how)
+        user, movie, rating, time = (table[place].to_numpy() for place in places)
+    except (ValueError, OverflowError):  # large ids, times that are dates, and what is malformed
+        user, movie, rating, time = _ratings_from_text(archive, name, places, how)
     if not np.isfinite(rating).all():
         raise DataError("a rating in it is missing")
-    return user, movie, rating, timestamp
+    finest = float(np.median(time)) if len(time) else 0.0
+    return (user, movie, rating, time) if finest < 1e11 else _in_seconds(user, movie, rating, time)
+
+
+def _in_seconds(user: np.ndarray, movie: np.ndarray, rating: np.ndarray, time: np.ndarray) -> Ratings:
+    """Ratings whose times are finer: in their order, which whole seconds would lose."""
+    order = np.argsort(time, kind="stable")
+    found, known, _ = columns.seconds(pd.Series(time[order]))
+    if not known.all():
+        raise DataError(f"{time[order][~known][0]} in it is no time")
+    return user[order], movie[order], rating[order], np.floor(found).astype(np.int64)
+
+
+def _ratings_from_text(archive: Archive, name: str, places: Sequence[int], how: dict[str, Any]) -> Ratings:
+    """The same, read as text: ids up to 2^63, times as dates too. DataError that names what is neither."""
+    with archive.open(name) as file:
+        table = pd.read_csv(file, dtype=str, keep_default_na=False, na_filter=False, **how).fillna("")
+    user, movie, rating, time = (table[place].str.strip() for place in places)
+    for cells in (user, movie):
+        if not (whole := cells.str.fullmatch(r"\d{1,18}")).all():
+            raise DataError(f"{cells[~whole].iloc[0]!r} in its {name} is no number, as MovieLens' ids are")
+    found, known, _ = columns.seconds(time)
+    if not known.all():
+        raise DataError(f"{time[~known].iloc[0]!r} in its {name} is no time")
+    stars = pd.to_numeric(rating, errors="coerce").to_numpy(np.float32, na_value=np.nan)
+    return user.astype("int64").to_numpy(), movie.astype("int64").to_numpy(), stars, np.floor(found).astype(np.int64)
 
 
 def _films(films: list[tuple[int, str, str]], links: dict[int, tuple[str, str]] | None = None) -> pd.DataFrame:
@@ -225,9 +312,14 @@ def _films(films: list[tuple[int, str, str]], links: dict[int, tuple[str, str]] 
     table["year"] = pd.array([year for _, year in titles], dtype="Int64")
     table["genres"] = ["" if genres in _NO_GENRE else genres for genres in table["genres"]]
     table["tags"] = ""
-    table["imdb_id"] = [f"tt{imdb.removeprefix('tt').zfill(7)}" if imdb else "" for imdb, _ in linked]
+    table["imdb_id"] = [imdb_id(imdb) for imdb, _ in linked]
     table["tmdb_id"] = pd.array([int(tmdb) if tmdb else None for _, tmdb in linked], dtype="Int64")
     return table[list(MOVIE_COLUMNS)].astype({"movie_id": "int64", "title": "str", "genres": "str", "tags": "str"})
+
+
+def imdb_id(text: str) -> str:
+    """ "tt0114709" of "114709", "0114709" or itself; "" of ""."""
+    return f"tt{text.removeprefix('tt').zfill(7)}" if text else ""
 
 
 def _people(people: Sequence[Sequence[str]]) -> pd.DataFrame | None:

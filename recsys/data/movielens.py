@@ -150,17 +150,37 @@ class Row(NamedTuple):
     """A line of `data list`."""
 
     name: str
-    films: int
+    people: int
+    items: int
     ratings: int
-    megabytes: int  # of the archive
+    megabytes: int | None  # of the archive; None: somebody's own
     licence: str
     present: bool
 
 
 def table() -> list[Row]:
-    """Every set that can be had, and whether it is on this machine."""
-    present = prepared_names()
-    return [Row(name, s.films, s.ratings, s.megabytes, s.licence, name in present) for name, s in SETS.items()]
+    """Every set that can be had or is here: what was loaded where it is on this machine, else what was published."""
+    here, rows = prepared_names(), []
+    for name in [*SETS, *(name for name in here if name not in SETS)]:
+        published = SETS.get(name)
+        people, items, ratings = _size(name) or _published_size(published)
+        licence = published.licence if published else "yours"
+        megabytes = published.megabytes if published else None
+        rows.append(Row(name, people, items, ratings, megabytes, licence, name in here))
+    return rows
+
+
+def _size(name: str) -> tuple[int, int, int] | None:
+    """People, items and ratings of a prepared set; None where it is not here, or damaged."""
+    try:
+        dataset = prepared.load(name)
+    except MissingData:
+        return None
+    return dataset.n_users, len(dataset.catalog.movies) + len(dataset.catalog.left_out), len(dataset.interactions)
+
+
+def _published_size(published: MovieLens | None) -> tuple[int, int, int]:
+    return (published.people, published.films, published.ratings) if published else (0, 0, 0)
 
 
 def prepared_names() -> list[str]:
@@ -170,9 +190,15 @@ def prepared_names() -> list[str]:
 
 def load(name: str) -> Dataset:
     """Read a set that is on this machine. Raises MissingData with the command, DataError for an unknown name."""
-    if name not in SETS and name not in prepared.names():
+    if name in SETS:
+        return prepared.load(name)
+    if name not in prepared.names():
         raise _unknown(name)
-    return prepared.load(name)
+    try:
+        return prepared.load(name)
+    except MissingData as error:
+        again = recsys_command("data", "add", name, "--replace", "--interactions", "FILE")
+        raise MissingData(error.message, again) from error
 
 
 def ensure(name: str, report: Report = ignore) -> Dataset:
@@ -213,7 +239,8 @@ def served_from(name: str) -> Splitting:
 
 def fewest(name: str) -> int:
     """The ratings that a film of a set needs to be trained on."""
-    return SETS[name].fewest if name in SETS else FEWEST
+    own: int = prepared.about(name).get("archive", {}).get("fewest", FEWEST)
+    return SETS[name].fewest if name in SETS else own
 
 
 def assemble(name: str, raw: layouts.Raw, fewest: int = FEWEST, ties: Ties = "file", seed: int = TIES_SEED) -> Dataset:
@@ -273,10 +300,32 @@ def _get(name: str, source: Path | None, report: Report) -> Dataset:
     about = _identify(path, published, report)
     report({"stage": "parse"})
     with layouts.opened(path, published.title) as archive:
-        dataset = assemble(name, parse(archive), published.fewest, published.ties)
+        raw = parse(archive)
+        if not about.get("official"):
+            raw = _once(raw, report)
+        dataset = assemble(name, raw, published.fewest, published.ties)
+    _say_who_is_left_out(raw, dataset, published.fewest, report)
     report({"stage": "keep"})
     prepared.save(dataset, about)
     return prepared.load(name)
+
+
+def _once(raw: layouts.Raw, report: Report) -> layouts.Raw:
+    """Ratings without those that repeat an earlier one: the same person, film and time. Says how many there were."""
+    rows = pd.DataFrame({"user": raw.user, "movie": raw.movie, "time": raw.timestamp})
+    repeated = rows.duplicated().to_numpy(bool)
+    if not repeated.any():
+        return raw
+    note = f"ratings that repeat another (same person, film and time) and count once: {repeated.sum():,}"
+    report({"stage": "note", "text": note})
+    return raw.reordered(np.flatnonzero(~repeated))
+
+
+def _say_who_is_left_out(raw: layouts.Raw, dataset: Dataset, fewest: int, report: Report) -> None:
+    """People vanish with their films; nobody should wonder where they are."""
+    if gone := pd.Series(raw.user).nunique() - dataset.n_users:
+        text = f"people left out because none of their films has {fewest} ratings: {gone:,}"
+        report({"stage": "note", "text": text})
 
 
 def _fetch(name: str, report: Report) -> tuple[Path, layouts.Parser]:
@@ -324,7 +373,7 @@ def _identify(path: Path, published: MovieLens, report: Report) -> dict[str, Any
     elif not official:
         text = f"{path.name} is not the official archive of {published.title}: its hash is another one"
         report({"stage": "note", "text": text})
-    return {"file": path.name, "sha256": sha256}
+    return {"file": path.name, "sha256": sha256, "official": official}
 
 
 def _downloads(name: str) -> Path:
@@ -333,4 +382,5 @@ def _downloads(name: str) -> Path:
 
 
 def _unknown(name: str) -> DataError:
-    return DataError(f"no data set is called {name}; there are: {', '.join(SETS)}")
+    own = [other for other in prepared.names() if other not in SETS]
+    return DataError(f"no data set is called {name}; there are: {', '.join([*SETS, *own])}")

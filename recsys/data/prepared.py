@@ -19,12 +19,12 @@ import numpy as np
 import pandas as pd
 
 from recsys import files, paths
-from recsys.data.schema import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions
+from recsys.data.schema import MORE_COLUMNS, MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.errors import recsys_command
 
 FORMAT = 3  # raise it when the files below change; older folders then ask to be prepared again
-ABOUT, PEOPLE = "about.json", "people.csv"
+ABOUT, PEOPLE, NAMES = "about.json", "people.csv", "user_names.json"
 _EVENTS = ("user", "item", "rating", "timestamp")
 _TAGS = ("tag_movie", "tag_word", "tag_timestamp")
 
@@ -55,11 +55,19 @@ def load(name: str) -> Dataset:
 
 def fingerprint(name: str) -> str | None:
     """`Dataset.fingerprint` of a prepared set, without reading it; None when the set is not here or not usable."""
+    return about(name).get("fingerprint")
+
+
+def about(name: str) -> dict[str, Any]:
+    """What is known of a prepared set without reading it; empty where the set is not here or not usable.
+
+    "people", "items", "ratings" (not in sets that were prepared before they were counted), "noun", "archive".
+    """
     try:
-        about = _about(paths.prepared(name))
-        return str(about["fingerprint"]) if about["format"] == FORMAT else None
+        found = _about(paths.prepared(name))
+        return found if found["format"] == FORMAT else {}
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return {}
 
 
 def save(dataset: Dataset, archive: dict[str, Any]) -> None:
@@ -96,7 +104,8 @@ def _replace(target: Path, fresh: Path, about: dict[str, Any]) -> None:
 def _described(dataset: Dataset, archive: dict[str, Any]) -> dict[str, Any]:
     """What about.json says, but for where the files are."""
     known = {"format": FORMAT, "name": dataset.name, "ratings": len(dataset.interactions), "ties": dataset.ties}
-    return known | {"fingerprint": dataset.fingerprint, "archive": archive}
+    counted = {"people": dataset.n_users, "items": dataset.n_items, "noun": dataset.noun}
+    return known | counted | {"fingerprint": dataset.fingerprint, "archive": archive}
 
 
 def _about(target: Path) -> dict[str, Any]:
@@ -115,7 +124,9 @@ def _read(name: str, folder: Path, about: dict[str, Any]) -> Dataset:
     movies, others = (films[rows].reset_index(drop=True) for rows in (~left_out, left_out))
     catalog = Catalog(movies, others, Tags(movie, word, timestamp, tuple(words)))
     user_ids = _map(folder, "user_ids")
-    return Dataset(name, catalog, Interactions(*events), user_ids, about["ties"], _read_people(folder, len(user_ids)))
+    people, names = _read_people(folder, len(user_ids)), _read_names(folder, len(user_ids))
+    noun = about.get("noun", "film")
+    return Dataset(name, catalog, Interactions(*events), user_ids, about["ties"], people, names, noun)
 
 
 def _write(dataset: Dataset, folder: Path) -> None:
@@ -132,6 +143,8 @@ def _write(dataset: Dataset, folder: Path) -> None:
         films.to_parquet(folder / "films.parquet", index=False)
     if dataset.people is not None:
         dataset.people.to_csv(folder / PEOPLE, index=False)
+    if dataset.user_names is not None:
+        (folder / NAMES).write_text(json.dumps(dataset.user_names.tolist(), ensure_ascii=False), "utf-8")
     for path in folder.iterdir():
         _to_disk(path)
 
@@ -150,7 +163,7 @@ def _read_films(folder: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(folder / "films.parquet")
     except (ImportError, FileNotFoundError):
-        kinds = dict.fromkeys(MOVIE_COLUMNS, "str")
+        kinds = dict.fromkeys((*MOVIE_COLUMNS, *MORE_COLUMNS), "str")
         kinds |= {"movie_id": "int64", "year": "Int64", "tmdb_id": "Int64", "left_out": "bool"}
         blank = {"year": [""], "tmdb_id": [""]}
         return pd.read_csv(folder / "films.csv", dtype=kinds, keep_default_na=False, na_values=blank)
@@ -165,6 +178,17 @@ def _read_people(folder: Path, n_users: int) -> pd.DataFrame | None:
     if people.shape != (n_users, len(PEOPLE_COLUMNS)):
         raise ValueError("a table of other people")
     return people
+
+
+def _read_names(folder: Path, n_users: int) -> np.ndarray | None:
+    """(U,) what the file calls its users; None where those are the ids."""
+    try:
+        names = np.array(json.loads((folder / NAMES).read_text("utf-8")), object)
+    except FileNotFoundError:
+        return None
+    if len(names) != n_users:
+        raise ValueError("the names of other people")
+    return names
 
 
 def _missing(name: str, state: str) -> MissingData:

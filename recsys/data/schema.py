@@ -5,6 +5,7 @@ Items are numbered 0…I-1 everywhere inside; item i is row i of the catalogue. 
 """
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,8 +17,12 @@ import pandas as pd
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
 
-Ties = Literal["file", "drawn"]  # the order within one second: as in the ratings file, or drawn by seed and person
+# the order within one second: as in the ratings file, or drawn by seed and person; "rows": there are no times, and the
+# order is that of the rows, whose numbers stand for times
+Ties = Literal["file", "drawn", "rows"]
+Noun = Literal["film", "item"]  # what a set is of
 MOVIE_COLUMNS = ("movie_id", "title", "year", "genres", "tags", "imdb_id", "tmdb_id")
+MORE_COLUMNS = ("item_id", "image", "text")  # a film table may have these too, see `Catalog`
 PEOPLE_COLUMNS = ("gender", "age", "occupation")
 AGES = ("Under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56+")  # groups of ages in years, as ML-1M has them
 
@@ -52,7 +57,8 @@ class Catalog:
 
     movie_id int64 · title str, without the year, articles in front ("The Matrix") · year Int64, nullable ·
     genres str, "Action|Sci-Fi", "" when none · tags str, the most frequent ones separated by ", ", "" when none ·
-    imdb_id str like "tt0114709", "" when unknown · tmdb_id Int64, nullable.
+    imdb_id str like "tt0114709", "" when unknown · tmdb_id Int64, nullable. Of somebody's own set also, all str:
+    item_id what it is called in the file, where that is no number · image an address · text what else is said of it.
     """
 
     movies: pd.DataFrame
@@ -83,6 +89,13 @@ class Catalog:
         return {film.movie_id: number for number, film in enumerate(self.films)}
 
     @cached_property
+    def images(self) -> dict[int, str]:
+        """Original film id → the address of its picture, where somebody's own set gives one."""
+        tables = [movies for movies in (self.movies, self.left_out) if "image" in movies]
+        pairs = (zip(movies["movie_id"].tolist(), movies["image"].tolist(), strict=True) for movies in tables)
+        return {movie: image for table in pairs for movie, image in table if image}
+
+    @cached_property
     def complete(self) -> "Catalog":
         """All films as items, in the order of `films`, and none left out: for models that read descriptions alone."""
         whole = pd.concat([self.movies, self.left_out], ignore_index=True)
@@ -99,7 +112,10 @@ class Catalog:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the film list; a checkpoint fits a catalogue when this agrees."""
-        return hashlib.sha256(self.movie_ids.astype("<i8").tobytes()).hexdigest()
+        digest = hashlib.sha256(self.movie_ids.astype("<i8").tobytes())
+        if "item_id" in self.movies:  # ids are mere numbers then, which other items may have
+            digest.update(json.dumps(self.movies["item_id"].tolist()).encode())
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -133,6 +149,8 @@ class Dataset:
     user_ids: np.ndarray  # (U,) original ids
     ties: Ties = "file"
     people: pd.DataFrame | None = None  # (U, 3); None: the set says nothing about its people
+    user_names: np.ndarray | None = None  # (U,) str, what the file calls its users; None: by their ids
+    noun: Noun = "film"
 
     @property
     def n_users(self) -> int:

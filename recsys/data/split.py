@@ -69,7 +69,9 @@ def leave_one_out(dataset: Dataset) -> Split:
     lengths = np.diff(dataset.offsets)
     users = np.flatnonzero(lengths >= 3)
     if not len(users):
-        raise DataError(f"{dataset.name}: nobody has three films, so nothing can be held out; choose another data set")
+        raise DataError(
+            f"{dataset.name}: nobody has three {dataset.noun}s, so nothing can be held out; choose another data set"
+        )
     last = dataset.offsets[1:][users] - 1
     keep = np.ones(len(dataset.interactions), bool)
     keep[last] = keep[last - 1] = False
@@ -86,6 +88,8 @@ def by_time(dataset: Dataset) -> Split:
     everything that its user watched before that cut. Users who watched nothing before a cut, or nothing after it, are
     not measured. Raises DataError when nobody is left.
     """
+    if dataset.ties == "rows":
+        raise DataError(f"{dataset.name} has no times to cut; choose a protocol that does not go by date")
     chosen = cuts(dataset)
     before = dataset.interactions.where(_time(dataset) < chosen.valid)
     train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(chosen.valid))

@@ -97,6 +97,7 @@ ORDERS: dict[Ties, dict[str, str]] = {
     "drawn": {
         "order": "ratings by user, then timestamp; films of one second in an order drawn from seed 0, person and film"
     },
+    "rows": {"order": "events by user, in the order of the rows: the file has no times"},
 }
 COMMON_RULES = ORDERS["file"] | {
     "score_ties": "count against the target",

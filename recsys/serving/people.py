@@ -22,8 +22,17 @@ COLUMNS = ("user_id", "rank", "movie_id", "title", "year", "score", "probability
 FORMATS = (".csv", ".parquet")
 
 
-def row_of(dataset: Dataset, user_id: int) -> int:
-    """The row 0…U-1 of a person; raises ServingError for an id that the ratings file does not have."""
+def row_of(dataset: Dataset, user_id: int | str) -> int:
+    """The row 0…U-1 of a person; raises ServingError for an id, or a name, that the ratings file does not have."""
+    if dataset.user_names is not None:
+        found = np.flatnonzero(dataset.user_names == str(user_id))
+        if len(found):
+            return int(found[0])
+        examples = ", ".join(dataset.user_names[:3])
+        raise ServingError(f"{dataset.name} has no person {user_id}; its {dataset.n_users:,} are called {examples} …")
+    if not str(user_id).removeprefix("-").isdecimal():
+        raise ServingError(f"{dataset.name} has no person {user_id}: its people have numbers")
+    user_id = int(user_id)
     row = int(np.searchsorted(dataset.user_ids, user_id))  # ids ascend
     if row < dataset.n_users and dataset.user_ids[row] == user_id:
         return row
@@ -54,7 +63,7 @@ def everybody(predictor: Predictor, k: int, filters: Filters, report: Report = i
         lists = recommend_many(predictor, [request_of(predictor, row, k, filters) for row in people])
         rows += [
             (
-                dataset.user_ids[row],
+                dataset.user_ids[row] if dataset.user_names is None else dataset.user_names[row],
                 one.rank,
                 one.film.movie_id,
                 one.film.title,

@@ -36,13 +36,17 @@ class FilmVectors:
 
 
 def film_texts(catalog: Catalog) -> list[str]:
-    """One line per film: "Toy Story (1995). Animation, Children's, Comedy. pixar, toys"; unknown parts are left out."""
+    """One line per film: "Toy Story (1995). Animation, Children's, Comedy. pixar, toys"; unknown parts are left out.
+
+    What else somebody's own set says of an item comes last.
+    """
     return [_text(film) for film in catalog.movies.itertuples()]
 
 
 def _text(film: Any) -> str:
     title = film.title if pd.isna(film.year) else f"{film.title} ({film.year})"
-    return ". ".join(part for part in (title, film.genres.replace("|", ", "), film.tags) if part)
+    parts = (title, film.genres.replace("|", ", "), film.tags, getattr(film, "text", ""))
+    return ". ".join(part for part in parts if part)
 
 
 def texts_fingerprint(texts: Sequence[str]) -> str:

@@ -20,15 +20,16 @@ def test_the_list_names_every_set_with_its_licence(capsys):
     lines = capsys.readouterr().out.splitlines()[1:]
     assert [line.split()[0] for line in lines] == list(movielens.SETS)
     assert all("research only" in line for line in lines)
-    assert all(line.split()[4] == "no" for line in lines)
+    assert all(line.split()[5] == "no" for line in lines)
 
 
 def test_the_list_shows_what_is_here(tmp_path, capsys):
     get("ml-1m", "--from", archives.write(tmp_path, archives.double_colon()))
     capsys.readouterr()
     main(["data", "list"])
-    here = {line.split()[0]: line.split()[4] for line in capsys.readouterr().out.splitlines()[1:]}
-    assert [name for name, answer in here.items() if answer == "yes"] == ["ml-1m"]
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [line[0] for line in lines if line[5] == "yes"] == ["ml-1m"]
+    assert next(line[1:4] for line in lines if line[0] == "ml-1m") == ["5", "7", "25"]  # not what was published
 
 
 def test_getting_a_set_says_what_was_got_and_what_may_be_done_with_it(tmp_path, capsys):
@@ -36,7 +37,7 @@ def test_getting_a_set_says_what_was_got_and_what_may_be_done_with_it(tmp_path, 
     said = capsys.readouterr()
     assert "not the official archive" in said.err
     assert "ml-1m is ready: 5 users, 5 films, 25 ratings (2 films have too few ratings to train on)" in said.out
-    assert "licence: research only" in said.out
+    assert "licence: of the published MovieLens 1M, research only" in said.out
 
 
 def test_a_failure_is_one_line_on_stderr_and_exit_code_1(tmp_path, capsys):
@@ -54,3 +55,76 @@ def test_ctrl_c_in_a_download_is_one_word_and_exit_code_130(monkeypatch, capsys)
     monkeypatch.setattr(movielens, "get", press)
     assert get("ml-1m") == 130
     assert capsys.readouterr().err.splitlines()[-1] == "stopped"
+
+
+ROWS = "".join(f"{user},{item},{10 * user + item}\n" for user in range(300) for item in range(user % 4, 12))
+
+
+def add(tmp_path, *arguments, rows=ROWS, name="shop"):
+    path = tmp_path / "shop.csv"
+    path.write_text(f"user,item,time\n{rows}")
+    return main(["data", "add", name, "--interactions", str(path), *arguments])
+
+
+def test_own_data_is_checked_kept_and_listed_as_ones_own(tmp_path, capsys):
+    assert add(tmp_path) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "3,150 rows: 300 people, 12 items, 3,150 events"
+    assert said[-1].startswith("shop is ready; train on it: ")
+    main(["data", "list"])
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert line.split() == ["shop", "300", "12", "3,150", "yes", "yours"]
+
+
+def test_own_data_trains_is_measured_and_answers_with_defaults(tmp_path, capsys):
+    add(tmp_path)
+    for command in (
+        ["train", "markov", "--dataset", "shop"],
+        ["evaluate", "markov", "--dataset", "shop"],
+        ["recommend", "3", "--dataset", "shop", "--model", "markov", "-k", "1"],
+    ):
+        assert main(command) == 0, command
+    assert capsys.readouterr().out.splitlines()[-1].split()[:2] == ["1", "4"]
+
+
+def test_a_person_with_a_name_is_asked_for_by_it(tmp_path, capsys):
+    add(tmp_path, rows="ann,tea,1\nann,soap,2\nann,milk,3\nbob,tea,1\nbob,soap,2\nbob,salt,3\n")
+    assert main(["recommend", "--user", "bob", "--dataset", "shop", "--model", "popular", "-k", "1"]) == 0
+    assert "milk" in capsys.readouterr().out.splitlines()[-1]
+    assert main(["recommend", "--user", "eve", "--dataset", "shop", "--model", "popular"]) == 1
+    assert "shop has no person eve; its 2 are called ann, bob" in capsys.readouterr().err
+
+
+def test_a_check_alone_adds_nothing(tmp_path, capsys):
+    assert add(tmp_path, "--check") == 0
+    assert "300 people" in capsys.readouterr().out
+    assert movielens.prepared_names() == []
+
+
+def test_what_min_ratings_leaves_out_is_said(tmp_path, capsys):
+    assert add(tmp_path, "--min-ratings", "100") == 0
+    assert "left out: 1 items with too few ratings, their 75 events, and 0 people" in capsys.readouterr().out
+
+
+def test_a_set_that_was_added_can_be_removed(tmp_path, capsys):
+    add(tmp_path)
+    assert main(["data", "remove", "shop"]) == 0
+    assert movielens.prepared_names() == []
+    assert main(["data", "remove", "ml-1m"]) == 1
+
+
+def test_data_that_cannot_be_added_is_one_line(tmp_path, capsys):
+    assert add(tmp_path, name="ml-1m") == 1
+    assert add(tmp_path, "--user-col", "who") == 1
+    assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_repeated_ratings_and_people_without_films_are_mentioned(tmp_path, capsys):
+    files = archives.double_colon()
+    name = "ml-1m/ratings.dat"
+    files[name] += files[name].splitlines(keepends=True)[0] + b"9::70::3::5\n"
+    get("ml-1m", "--from", archives.write(tmp_path, files))
+    said = capsys.readouterr()
+    assert "ratings that repeat another (same person, film and time) and count once: 1" in said.err
+    assert "people left out because none of their films has 5 ratings: 1" in said.err
+    assert "5 users, 5 films, 25 ratings" in said.out

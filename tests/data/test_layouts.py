@@ -1,12 +1,14 @@
 import stat
 import struct
 import zipfile
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from recsys.data import layouts, movielens
 from recsys.data.schema import DataError
+from tests import toys
 from tests.data import archives
 
 LAYOUTS = {
@@ -221,9 +223,99 @@ def test_a_malformed_row_is_refused_with_one_line(tmp_path, file, old, new):
         read(archives.write(tmp_path, files), layouts.comma)
 
 
-@pytest.mark.parametrize("name", list(archives.comma())[:3])
+@pytest.mark.parametrize("name", list(archives.comma())[:2])
 def test_a_missing_member_is_named(tmp_path, name):
     files = archives.comma()
     del files[name]
     with pytest.raises(DataError, match=f"it holds no {name.split('/')[1]}"):
         read(archives.write(tmp_path, files), layouts.comma)
+
+
+def changed(file, change):
+    """ml-latest-small's files, one of them changed."""
+    files, name = archives.comma(), f"ml-latest-small/{file}.csv"
+    return files | {name: change(files[name].decode()).encode()}
+
+
+def columns_moved(text):
+    """Every row with its columns from last to first, and one more in front."""
+    return "".join(f"x,{','.join(reversed(line.split(',')))}\r\n" for line in text.splitlines())
+
+
+def times_as(write):
+    """A change that writes the times of ratings.csv in another way."""
+
+    def change(text):
+        head, *rows = text.splitlines()
+        cells = [row.rpartition(",") for row in rows]
+        return "\r\n".join([head, *(f"{rest},{write(int(time))}" for rest, _, time in cells)])
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        changed("ratings", columns_moved),
+        changed("ratings", lambda text: text.partition("\r\n")[2]),  # no header: nothing is lost
+        changed("ratings", str.upper),
+        changed("ratings", times_as(lambda time: time * 1000)),
+        changed("ratings", times_as(lambda time: f"{datetime.fromtimestamp(time, UTC):%Y-%m-%dT%H:%M:%SZ}")),
+        changed("ratings", times_as(lambda time: f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S}")),
+    ],
+    ids=["another order", "no header", "another case", "milliseconds", "ISO", "dates with a blank"],
+)
+def test_ratings_are_read_however_they_are_written(tmp_path, files):
+    usual = read(archives.write(tmp_path, archives.comma()), layouts.comma)
+    toys.same(read(archives.write(tmp_path, files), layouts.comma), usual)
+
+
+def test_the_order_within_a_second_is_that_of_milliseconds(tmp_path):
+    files = archives.comma()
+    rows = [(user, film, 3, 1_000_000_000_000 + 900 - film) for user in range(5) for film in (10, 20, 30, 40, 50)]
+    files["ml-latest-small/ratings.csv"] = (
+        "userId,movieId,rating,timestamp\n".encode() + "".join(",".join(map(str, row)) + "\n" for row in rows).encode()
+    )
+    dataset = read(archives.write(tmp_path, files), layouts.comma)
+    assert dataset.catalog.movie_ids[dataset.history(0)].tolist() == [50, 40, 30, 20, 10]
+
+
+def test_ids_may_be_large(tmp_path):
+    large = str(10 + 2**40)
+    files = archives.comma()
+    for name in ("ratings", "movies", "links"):
+        path = f"ml-latest-small/{name}.csv"
+        lines = [line.split(",") for line in files[path].decode().splitlines()]
+        place = 1 if name == "ratings" else 0
+        for line in lines:
+            line[place] = large if line[place] == "10" else line[place]
+        files[path] = "\n".join(map(",".join, lines)).encode()
+    dataset = read(archives.write(tmp_path, files), layouts.comma)
+    assert dataset.catalog.movie_ids.tolist() == [20, 30, 40, 50, 10 + 2**40]
+    assert dataset.catalog.movie_ids[dataset.history(0)].tolist() == [50, 40, 30, 20, 10 + 2**40]
+
+
+def test_links_and_genres_may_be_missing(tmp_path):
+    files = archives.comma()
+    del files["ml-latest-small/links.csv"]
+    name = "ml-latest-small/movies.csv"
+    files[name] = b"title,movieId\n" + "".join(f'"{title}",{film}\n' for film, title, _ in archives.FILMS).encode()
+    movies = read(archives.write(tmp_path, files), layouts.comma).catalog.movies
+    assert movies["title"].tolist() == archives.TITLES
+    assert movies["genres"].tolist() == movies["imdb_id"].tolist() == [""] * 5
+    assert movies["tmdb_id"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "words"),
+    [
+        ("ratings", lambda text: text.replace("1,10,", "1,tt01,", 1), "'tt01' in its ratings.csv is no number"),
+        ("ratings", lambda text: text.replace("timestamp", "weight"), "names no time"),
+        ("ratings", times_as(lambda _: "24.01.23"), "'24.01.23' in its ratings.csv is no time"),
+        ("movies", lambda text: text.replace("title", "called"), "the first row of its movies.csv names no title"),
+        ("movies", lambda text: text.replace("20,", "tt20,", 1), "'tt20' in its movies.csv is no number"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence_that_shows_the_way(tmp_path, file, change, words):
+    with pytest.raises(DataError, match=f"{words}.*; for data of your own there is: data add NAME"):
+        read(archives.write(tmp_path, changed(file, change)), layouts.comma)

@@ -190,13 +190,14 @@ def test_the_first_start_needs_no_network(monkeypatch):
     monkeypatch.setattr(movielens, "fetch_wheel", None)
     events = []
     dataset = movielens.ensure(movielens.FIRST, events.append)
-    assert events == [{"stage": "parse"}, {"stage": "keep"}]
+    gone = {"stage": "note", "text": "people left out because none of their films has 5 ratings: 7"}
+    assert events == [{"stage": "parse"}, gone, {"stage": "keep"}]
     assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (2745, 6135, 291716)
     assert len(dataset.catalog.left_out) == 8902
     assert dataset.catalog.movies["year"].max() == 2022
     assert dataset.fingerprint == "cc458c7e0816cc2cbe3be62c23c6b34992371637648e7b47f29ee395591d4b10"
     movielens.ensure(movielens.FIRST, events.append)
-    assert len(events) == 2
+    assert len(events) == 3
 
 
 def test_it_is_mended_when_its_prepared_form_is_damaged():

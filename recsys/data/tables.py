@@ -1,0 +1,192 @@
+"""Anybody's file as a table of text: CSV and its kin, columns apart by blanks, JSON lines, parquet; gzipped or not.
+
+What kind of file it is shows in its first bytes, whatever it is called. Shapes: R rows, C columns.
+"""
+
+import csv
+import gzip
+import io
+import json
+import re
+import zlib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recsys.data import columns
+from recsys.data.schema import DataError
+
+LARGEST = 4 << 30  # bytes that a gzipped file may unpack to
+LOOKED_AT = 50  # lines from which separator and header are told
+BLANKS = r"\s+"
+SEPARATORS = ("\t", "::", ";", ",", "|", BLANKS)  # the first that gives every line as many columns
+NAMED = {"tab": "\t", "\\t": "\t", "space": BLANKS, " ": BLANKS, "comma": ",", "semicolon": ";"}
+UNREADABLE = (UnicodeError, csv.Error, pd.errors.ParserError, ValueError, RecursionError)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file's rows; its columns are called by its header or, where it has none, "1", "2", …"""
+
+    name: str  # of the file
+    rows: pd.DataFrame  # (R, C) str, "" where nothing stands
+    has_header: bool
+
+
+def read(path: Path, separator: str = "") -> Table:
+    """The table in a file; see `parse`. Raises DataError where it cannot be read."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}; check the path") from error
+    return parse(path.name, data, separator)
+
+
+def parse(name: str, data: bytes, separator: str = "") -> Table:
+    """The table in the bytes of a file. separator: of its columns, "" to find it; "tab" and "space" may be written out.
+
+    Raises DataError, in one sentence, for what is no table.
+    """
+    data = _unpacked(name, data)
+    if not data.strip():
+        raise DataError(f"{name} is empty; choose a file with a row for each time that somebody had an item")
+    try:
+        if data[:4] == b"PAR1":
+            return _named(name, pd.read_parquet(io.BytesIO(data)))
+        if data[:2] == b"PK":
+            raise DataError(f"{name} is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV")
+        text = _text(name, data)
+        if text.lstrip()[:1] in "{[":
+            return _named(name, pd.DataFrame(_records(name, text), dtype=object))
+        return _separated(name, text, NAMED.get(separator, separator) or separator_of(name, text))
+    except UNREADABLE as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"{name} cannot be read: {reason}; mend that line, or save the file anew") from error
+
+
+def separator_of(name: str, text: str) -> str:
+    """What stands between the columns: whatever cuts all of the first lines into equally many. Raises DataError."""
+    lines = _first_lines(text)
+    counts = {separator: [len(cells) for cells in _cut(lines, separator)] for separator in SEPARATORS}
+    for separator, found in counts.items():
+        if min(found) > 1 and min(found) == max(found):
+            return separator
+    usual = {separator: Counter(found).most_common(1)[0] for separator, found in counts.items()}
+    likely = [separator for separator, (width, times) in usual.items() if width > 1 and 2 * times > len(lines)]
+    if not likely:
+        raise DataError(f"{name}: nothing separates columns in its first lines; name it, such as --sep ';'")
+    return max(likely, key=lambda separator: usual[separator][1])
+
+
+def _separated(name: str, text: str, separator: str) -> Table:
+    """A table of lines; a separator of several signs, such as ::, is first made one."""
+    if len(separator) > 1 and separator != BLANKS:
+        text, separator = text.replace(separator, "\x1f"), "\x1f"
+    cells = _cut(_first_lines(text), separator)
+    has_header = columns.is_header(cells)
+    rows = pd.read_csv(io.StringIO(text), sep=separator, header=None, dtype=str, keep_default_na=False, na_filter=False)
+    rows = rows.fillna("")
+    if not has_header:
+        return Table(name, rows.set_axis([str(place + 1) for place in range(rows.shape[1])], axis=1), False)
+    names = _distinct([str(cell).strip() for cell in rows.iloc[0]])
+    return Table(name, rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1), True)
+
+
+def _named(name: str, found: pd.DataFrame) -> Table:
+    """A table whose columns have names and types."""
+    found = found.reset_index() if found.index.name else found
+    cells = {column: _as_text(found[old]) for column, old in zip(_distinct(map(str, found)), found, strict=True)}
+    return Table(name, pd.DataFrame(cells), True)
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    """Each value as a person would write it: 7 for 7.0, dates in ISO, lists joined by |, "" for what is missing."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return column.map(lambda time: "" if pd.isna(time) else time.isoformat()).astype("str")
+    if pd.api.types.is_integer_dtype(column) and not column.isna().any():
+        return column.astype("str")
+    return column.map(_written).astype("str")
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, list | tuple | np.ndarray):
+        return "|".join(map(_written, value))
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    if value is None or value is pd.NA or value is pd.NaT or value != value:
+        return ""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _records(name: str, text: str) -> list[dict[str, Any]]:
+    """JSON lines, or one array of objects."""
+    if text.lstrip()[:1] == "[":
+        found = json.loads(text)
+    else:
+        found = []
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.strip():
+                try:
+                    found.append(json.loads(line))
+                except ValueError as error:
+                    raise DataError(f"{name}: line {number} is no JSON; mend it, or leave it out") from error
+    if not found or not all(isinstance(one, dict) for one in found):
+        raise DataError(f"{name}: its JSON is no list of objects; write one such as {{'user': 1, 'item': 2}} a line")
+    return found
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    """The bytes without gzip."""
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        with gzip.open(io.BytesIO(data)) as file:
+            unpacked = file.read(LARGEST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{name} is no whole gzip file; pack it anew") from error
+    if len(unpacked) > LARGEST:
+        raise DataError(f"{name} unpacks to more than {LARGEST >> 30} GB; take a part of it")
+    return unpacked
+
+
+def _text(name: str, data: bytes) -> str:
+    """UTF-8, UTF-16 with its mark, else Latin-1; lines end in line feeds."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        text = data.decode("utf-16")
+    else:
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = data.decode("latin-1")
+    if "\0" in text:
+        raise DataError(f"{name} is no text, and no parquet either; save it as CSV")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _first_lines(text: str) -> list[str]:
+    found = [line for line in text[: 1 << 20].split("\n", LOOKED_AT)[:LOOKED_AT] if line.strip()]
+    return found or [""]
+
+
+def _cut(lines: list[str], separator: str) -> list[list[str]]:
+    """The cells of each line."""
+    if separator == BLANKS:
+        return [re.split(BLANKS, line.strip()) for line in lines]
+    if len(separator) > 1:
+        return [line.split(separator) for line in lines]
+    return [row for row in csv.reader(lines, delimiter=separator) if row]
+
+
+def _distinct(names: Any) -> list[str]:
+    """The names of columns, with a number after those that came before."""
+    found: list[str] = []
+    for place, name in enumerate(names, 1):
+        name = name or str(place)
+        found.append(name if name not in found else f"{name} ({place})")
+    return found

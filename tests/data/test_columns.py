@@ -1,0 +1,53 @@
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recsys.data import columns
+
+TIME = 1_700_000_000  # 2023-11-14 22:13:20
+
+
+@pytest.mark.parametrize("name", ["user_id", "User ID", "userId", "USERID", "user_id:token", " user-id "])
+def test_a_column_is_known_whatever_its_case_and_signs(name):
+    assert columns.named(["x", name, "y"], columns.ROLES["user"]) == name
+
+
+def test_the_usual_name_goes_before_the_rarer_one():
+    assert columns.named(["reviewTime", "unixReviewTime"], columns.ROLES["time"]) == "unixReviewTime"
+
+
+@pytest.mark.parametrize(
+    ("cells", "written"),
+    [
+        ([TIME, TIME + 1], "seconds"),
+        ([1000 * TIME, 1000 * (TIME + 1)], "milliseconds"),
+        ([10**6 * TIME, 10**6 * (TIME + 1)], "microseconds"),
+        ([10**9 * TIME, 10**9 * (TIME + 1)], "nanoseconds"),
+        (["2023-11-14T22:13:20Z", "2023-11-14T23:13:21+01:00"], "dates"),
+        (["2023-11-14 22:13:20", "2023/11/14 22:13:21"], "dates"),
+    ],
+)
+def test_times_become_seconds_however_they_are_written(cells, written):
+    found, known, unit = columns.seconds(pd.Series(cells).astype("str"))
+    assert found.tolist() == [TIME, TIME + 1]
+    assert known.all()
+    assert unit == written
+
+
+def test_days_are_midnights():
+    midnight = datetime(2024, 1, 31, tzinfo=UTC).timestamp()
+    for cells in (["2024-01-31"], ["20240131"]):
+        assert columns.seconds(pd.Series(cells))[0].tolist() == [midnight]
+
+
+def test_what_is_no_time_is_known_row_by_row():
+    _, known, _ = columns.seconds(pd.Series([str(TIME), "", "soon", "1e300", str(TIME)]))
+    assert known.tolist() == [True, False, False, False, True]
+    _, known, _ = columns.seconds(pd.Series(["2024-01-31", "31.01.24", "2024-02-31"]))
+    assert known.tolist() == [True, False, False]
+
+
+def test_parts_of_a_second_are_kept():
+    assert np.isclose(columns.seconds(pd.Series([str(1000 * TIME + 7)]))[0][0], TIME + 0.007)

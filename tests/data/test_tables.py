@@ -1,0 +1,120 @@
+import gzip
+import json
+
+import pandas as pd
+import pytest
+
+from recsys.data import tables
+from recsys.data.schema import DataError
+
+ROWS = [("ann", "tea, green", "5"), ("bob", "soap", "3"), ("ann", "soap", "4")]
+HEADER = ("user", "item", "rating")
+
+
+def joined(separator, quote="", header=True):
+    rows = [HEADER, *ROWS] if header else ROWS
+    return "".join(separator.join(f"{quote}{cell}{quote}" for cell in row) + "\n" for row in rows)
+
+
+def cells(table):
+    return list(map(tuple, table.rows.itertuples(index=False)))
+
+
+def as_json_lines():
+    return "".join(json.dumps(dict(zip(HEADER, row, strict=True))) + "\n" for row in ROWS)
+
+
+FILES = {
+    "comma": joined(",", '"').encode(),
+    "semicolon": joined(";").encode(),
+    "tab": joined("\t").encode(),
+    "bar": joined("|").encode(),
+    "double colon": joined("::").encode(),
+    "a mark at the start": b"\xef\xbb\xbf" + joined("\t").encode(),
+    "utf-16": joined("\t").encode("utf-16"),
+    "line ends of Windows": joined(";").replace("\n", "\r\n").encode(),
+    "json lines": as_json_lines().encode(),
+    "a json array": json.dumps([dict(zip(HEADER, row, strict=True)) for row in ROWS]).encode(),
+    "gzip": gzip.compress(joined(";").encode()),
+    "parquet": pd.DataFrame(ROWS, columns=HEADER).to_parquet(),
+}
+
+
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_every_kind_of_file_gives_the_same_table(data):
+    table = tables.parse("some.file", data)
+    assert table.has_header
+    assert list(table.rows) == list(HEADER)
+    assert cells(table) == ROWS
+
+
+@pytest.mark.parametrize("separator", [" ", "\t", ",", "   "])
+def test_a_file_without_a_header_keeps_its_first_row(separator):
+    table = tables.parse("pairs", f"7{separator}9\n7{separator}12\n".encode())
+    assert not table.has_header
+    assert list(table.rows) == ["1", "2"]
+    assert cells(table) == [("7", "9"), ("7", "12")]
+
+
+def test_an_item_called_like_a_column_is_no_header():
+    assert not tables.parse("pairs", b"ann,book\nbob,song\n").has_header
+
+
+def test_words_above_numbers_are_a_header_whatever_they_are():
+    table = tables.parse("german.csv", b"kunde;artikel\n1;5\n2;6\n")
+    assert list(table.rows) == ["kunde", "artikel"]
+    assert cells(table) == [("1", "5"), ("2", "6")]
+
+
+def test_cells_stay_as_they_are_written():
+    assert cells(tables.parse("ids", b"user,item\n007,1.0\n1e3,NA\n")) == [("007", "1.0"), ("1e3", "NA")]
+
+
+def test_parquet_is_written_as_a_person_would():
+    table = pd.DataFrame(
+        {
+            "user": [7.0, None],
+            "item": [2**53 + 1, 2],
+            "time": pd.to_datetime(["2024-01-31T10:00:00", None]),
+            "genres": [["a", "b"], []],
+        }
+    )
+    assert cells(tables.parse("some.parquet", table.to_parquet())) == [
+        ("7", str(2**53 + 1), "2024-01-31T10:00:00", "a|b"),
+        ("", "2", "", ""),
+    ]
+
+
+def test_a_short_row_lacks_what_it_lacks():
+    assert cells(tables.parse("short.csv", b"user,item,rating\n1,2,3\n1,4\n")) == [("1", "2", "3"), ("1", "4", "")]
+
+
+def test_a_separator_can_be_named():
+    assert cells(tables.parse("odd", b"user~item\n1~2\n", "~")) == [("1", "2")]
+    assert cells(tables.parse("odd", b"user\titem\n1,5\t2\n", "tab")) == [("1,5", "2")]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is empty"),
+        (b" \n \n", "is empty"),
+        (b"just\nwords\n", "nothing separates columns"),
+        (b"user,item\n1,2\n1,2,3\n", "cannot be read: .*line 3"),
+        (b"PK\x03\x04rest", "zip archive or a spreadsheet"),
+        (b"\x1f\x8bbroken", "no whole gzip file"),
+        (gzip.compress(b"1 2\n" * 1000)[:-20], "no whole gzip file"),
+        (b"PAR1broken", "cannot be read"),
+        (b'{"user": 1}\n{"user": \n', "line 2 is no JSON"),
+        (b"[1, 2]", "no list of objects"),
+        (b"1,2\n\x00\x00,3\n", "no text"),
+    ],
+)
+def test_what_is_no_table_is_one_sentence_that_names_the_file(data, words):
+    with pytest.raises(DataError, match=f"^some.file[^\n]*{words}[^\n]*$"):
+        tables.parse("some.file", data)
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(DataError, match="check the path"):
+        tables.read(tmp_path / "none.csv")
