@@ -57,9 +57,7 @@ class Add:
 
     name: conf.Positional[str]  # what to call it; a folder gets this name
     interactions: Annotated[Path, conf.arg(metavar="FILE")]  # a row for each time that somebody had an item
-    items: Annotated[Path | None, conf.arg(metavar="FILE")] = (
-        None  # titles, years, genres, pictures, texts of the items
-    )
+    items: Annotated[Path | None, conf.arg(metavar="FILE")] = None  # their titles, years, genres, pictures, texts
     user_col: str = ""  # the column of the person, by name or place (1, 2 …); found by itself where its name is usual
     item_col: str = ""  # that of the item
     time_col: str = ""  # that of the time; none: the order of the rows counts

@@ -1,4 +1,4 @@
-"""What the columns of a ratings file are, by their names and by what stands in them, and times however they are written.
+"""What the columns of a ratings file are, by their names and by their cells, and times however they are written.
 
 Shapes: R rows.
 """

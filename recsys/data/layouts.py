@@ -210,9 +210,9 @@ def _rows(archive: Archive, name: str, wanted: Sequence[str], may_lack: Sequence
     reader = csv.reader(io.StringIO(archive.text(name), newline=""))
     header = next(reader, [])
     places = [_place(header, column) for column in wanted]
-    if lost := [column for column, place in zip(wanted, places, strict=True) if place is None]:
-        if set(lost) - set(may_lack):
-            raise DataError(f"the first row of its {name} names no {_listed(sorted(set(lost) - set(may_lack)))}")
+    lost = {column for column, place in zip(wanted, places, strict=True) if place is None} - set(may_lack)
+    if lost:
+        raise DataError(f"the first row of its {name} names no {_listed(sorted(lost))}")
     for row in reader:
         if row and len(row) != len(header):
             raise DataError(f"line {reader.line_num} of its {name} has {len(row)} columns, not {len(header)}")

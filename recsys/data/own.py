@@ -1,7 +1,7 @@
 """Anybody's own data: a file of who had what, checked and counted first, then a set like any other.
 
-Nothing is left out in silence: `check` counts what a file says, and `Facts.sentences` says it. Ids of text are numbered,
-and kept as titles and names. Without times the order of the rows counts. Shapes: R rows of a file, E events, I items.
+Nothing is left out in silence: `check` counts what a file says, `Facts.sentences` says it. Ids of text are numbered and
+kept as titles and names. Without times the order of the rows counts. Shapes: R rows of a file, E events, I items.
 """
 
 import re
@@ -21,7 +21,6 @@ from recsys.data.tables import Table
 from recsys.data.ties import drawn
 from recsys.data.titles import title_and_year
 from recsys.errors import recsys_command
-from recsys.progress import Report, ignore
 
 Role = Literal["user", "item", "rating", "time"]
 NONE = "none"  # in place of a column's name: do without it
@@ -217,8 +216,8 @@ def check(
 def _no_times(table: Table, name: str, bad: pd.Series) -> DataError:
     example = bad.iloc[0] if len(bad) else ""
     return DataError(
-        f"{table.name}: {example!r} in its column {name} is no time that can be read; write seconds since 1970 or dates "
-        "such as 2024-01-31, or do without times: --time-col none"
+        f"{table.name}: {example!r} in its column {name} is no time that can be read; write seconds since 1970 or "
+        "dates such as 2024-01-31, or do without times: --time-col none"
     )
 
 
@@ -368,9 +367,7 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, again: b
     fewest = max(1, min_ratings)
     with one_at_a_time(paths.downloads() / "own"):
         if paths.prepared(name).exists() and not (again and is_own(name)):
-            raise DataError(
-                f"there is a set called {name} already; take another name, or put this in its place: --replace"
-            )
+            raise DataError(f"there is a set called {name} already; take another name, or add --replace")
         made = movielens.assemble(name, checked.raw, fewest)
         names = checked.user_names.reindex(made.user_ids).to_numpy(object) if len(checked.user_names) else None
         made = replace(made, ties=checked.ties, user_names=names, noun=checked.noun)
@@ -384,7 +381,7 @@ def left_out(checked: Checked, dataset: Dataset) -> str:
     events = checked.facts.events - len(dataset.interactions)
     if not events:
         return ""
-    return f"left out: {items:,} items with too few ratings, their {events:,} events, and {people:,} people who had no others"
+    return f"left out: {items:,} items with too few events, {events:,} events, and {people:,} people who had no others"
 
 
 def remove(name: str) -> None:

@@ -69,9 +69,8 @@ def leave_one_out(dataset: Dataset) -> Split:
     lengths = np.diff(dataset.offsets)
     users = np.flatnonzero(lengths >= 3)
     if not len(users):
-        raise DataError(
-            f"{dataset.name}: nobody has three {dataset.noun}s, so nothing can be held out; choose another data set"
-        )
+        few = f"{dataset.name}: nobody has three {dataset.noun}s, so nothing can be held out"
+        raise DataError(f"{few}; choose another data set")
     last = dataset.offsets[1:][users] - 1
     keep = np.ones(len(dataset.interactions), bool)
     keep[last] = keep[last - 1] = False

@@ -103,7 +103,7 @@ def test_a_check_alone_adds_nothing(tmp_path, capsys):
 
 def test_what_min_ratings_leaves_out_is_said(tmp_path, capsys):
     assert add(tmp_path, "--min-ratings", "100") == 0
-    assert "left out: 1 items with too few ratings, their 75 events, and 0 people" in capsys.readouterr().out
+    assert "left out: 1 items with too few events, 75 events, and 0 people" in capsys.readouterr().out
 
 
 def test_a_set_that_was_added_can_be_removed(tmp_path, capsys):

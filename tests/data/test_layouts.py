@@ -274,7 +274,7 @@ def test_the_order_within_a_second_is_that_of_milliseconds(tmp_path):
     files = archives.comma()
     rows = [(user, film, 3, 1_000_000_000_000 + 900 - film) for user in range(5) for film in (10, 20, 30, 40, 50)]
     files["ml-latest-small/ratings.csv"] = (
-        "userId,movieId,rating,timestamp\n".encode() + "".join(",".join(map(str, row)) + "\n" for row in rows).encode()
+        b"userId,movieId,rating,timestamp\n" + "".join(",".join(map(str, row)) + "\n" for row in rows).encode()
     )
     dataset = read(archives.write(tmp_path, files), layouts.comma)
     assert dataset.catalog.movie_ids[dataset.history(0)].tolist() == [50, 40, 30, 20, 10]

@@ -191,9 +191,7 @@ def test_nothing_is_dropped_unless_that_is_asked():
     assert own.left_out(checked, dataset) == ""
     fewer = own.add("some", checked, "shop.csv", min_ratings=5)
     assert (fewer.n_users, fewer.n_items) == (6, 1)
-    assert own.left_out(checked, fewer).startswith(
-        "left out: 2 items with too few ratings, their 2 events, and 1 people"
-    )
+    assert own.left_out(checked, fewer).startswith("left out: 2 items with too few events, 2 events, and 1 people")
     assert (movielens.fewest("all"), movielens.fewest("some")) == (1, 5)
 
 
