@@ -50,6 +50,12 @@ def _predictor(variant_name: str, dataset_name: str) -> Predictor:
     return load(variant_name, dataset(dataset_name))
 
 
+def forget() -> None:
+    """Drop what is kept in memory of data sets: one of them is another now."""
+    for kept in (dataset, title_index, facts, predictor):
+        kept.clear()
+
+
 def fallback(dataset_name: str) -> Predictor:
     """The recommender that can always answer."""
     return predictor(FALLBACK, dataset_name)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.shared import errors, fetch, getting, loaders, recommenders, sequence, words
+from pages.shared import errors, fetch, getting, loaders, own_data, recommenders, sequence, words
 from recsys.data import movielens, prepared
-from recsys.data.schema import DataError, Dataset
+from recsys.data.schema import DataError, Dataset, Noun
 from recsys.errors import RecsysError
 from recsys.serving.predictor import trained
 
@@ -30,6 +30,7 @@ class Facts:
     newest: int | None
     learnt: int | None = None  # films with ratings enough to be recommended; None: it is not on this machine
     brief: int = 0  # people with so few films that nothing is tested on them
+    noun: Noun = "film"
 
 
 def facts(name: str) -> Facts:
@@ -58,6 +59,7 @@ def _counted(name: str, mark: str) -> Facts:
         max(years, default=None),
         dataset.n_items,
         int((sizes < FEWEST_TO_TEST).sum()),
+        dataset.noun,
     )
 
 
@@ -68,7 +70,10 @@ def label(name: str) -> str:
         known = facts(name)
     except RecsysError:  # damaged: the page that opens it says so
         return title
-    return words.SET_IN_MENU.format(data=title, years=words.years(known.oldest, known.newest))
+    if known.newest is None:
+        return words.OWN_IN_MENU.format(data=title, holds=words.counted(known.films, known.noun))
+    years = words.years(known.oldest, known.newest)
+    return words.SET_IN_MENU.format(data=title, things=words.NOUNS[known.noun], years=years)
 
 
 def choose() -> None:
@@ -114,6 +119,8 @@ def every() -> None:
         with st.container(border=True, gap="xsmall"):
             card(name)
             action(name, name in here)
+    with st.container(border=True, gap="xsmall", key="own-data"):
+        own_data.form()
 
 
 def card(name: str) -> None:
@@ -125,8 +132,8 @@ def card(name: str) -> None:
         errors.explain(error)
         return
     st.markdown(
-        f"**{words.plain(loaders.data_title(name))}**: {words.holds(known.people, known.films)}, "
-        f"{words.years(known.oldest, known.newest)}"
+        f"**{words.plain(loaders.data_title(name))}**: {words.holds(known.people, known.films, known.noun)}"
+        f"{f', {words.years(known.oldest, known.newest)}' if known.newest else ''}"
     )
     for said in (learning(name, known), conditions(name, known)):
         if said:
@@ -140,9 +147,10 @@ def learning(name: str, known: Facts) -> list[str]:
         fewest = movielens.fewest(name)
         sentence = words.LEFT_OUT if fewest > 1 else words.LEFT_OUT_UNRATED
         others = f"{known.films - known.learnt:,}"
-        said.append(sentence.format(fewest=fewest, learnt=f"{known.learnt:,}", others=others))
+        things = words.NOUNS[known.noun]
+        said.append(sentence.format(fewest=fewest, learnt=f"{known.learnt:,}", others=others, things=things))
     if known.brief:
-        said.append(words.BRIEF.format(n=f"{known.brief:,}"))
+        said.append(words.BRIEF.format(n=f"{known.brief:,}", things=words.NOUNS[known.noun]))
     known_as = loaders.recommenders()
     there = recommenders.ordered(variant for variant in trained(name) if variant.needs_training)
     return [*said, words.trained([known_as[one].title for one in there])]

@@ -93,21 +93,23 @@ INSIDE_HELP = (
 )
 
 # Data sets
-SET_IN_MENU = "{data} · films {years}"
+NOUNS = {"item": "items", "film": "films"}  # what a set is of
+SET_IN_MENU = "{data} · {things} {years}"
+OWN_IN_MENU = "{data} · {holds}"
 MORE_SETS, SETS_TITLE = "More data sets", "Data sets"
 SETS_HELP = (
     "What people watched, as GroupLens at the University of Minnesota has published it. Your films go along by title "
     "when you open another set."
 )
 LEFT_OUT = (
-    "Recommenders learn from the {learnt} films with {fewest} ratings or more. The other {others} can be put into your "
-    "list: the film most like each of them stands in for it."
+    "Recommenders learn from the {learnt} {things} with {fewest} ratings or more. The other {others} can be put into "
+    "your list: the one most like each of them stands in for it."
 )
 LEFT_OUT_UNRATED = (
-    "Recommenders learn from the {learnt} films that somebody rated. The other {others} can be put into your list: the "
-    "film most like each of them stands in for it."
+    "Recommenders learn from the {learnt} {things} that somebody rated. The other {others} can be put into your list: "
+    "the one most like each of them stands in for it."
 )
-BRIEF = "{n} people are left with fewer than three films: recommenders learn from them, but are not tested on them."
+BRIEF = "{n} people are left with fewer than three {things}: recommenders learn from them, but are not tested on them."
 NO_TRAINED = "None is trained for it yet; recommenders that need no training are fitted when you choose them."
 TRAINED_FOR = "Trained for it: {models}."
 MANY_TRAINED = "Trained for it: {models} and {n} more."
@@ -119,6 +121,25 @@ BEGUN = "{n} MB of it are here already; it goes on from there."
 NOT_FETCHED = "{data} could not be fetched: {why}"
 NOT_HERE = "{data} is not on this machine yet."
 ARRIVED, PUT_AWAY = "{data} is here.", "Not now"
+
+# A set of one's own
+OWN_TITLE = "Add your own data"
+OWN_HELP = (
+    "A file with a row for each time that somebody had something: CSV, TSV, JSON lines, parquet, or columns apart by "
+    "blanks; gzipped or not, up to {mb} MB. It is kept on the computer that runs this app, where whoever opens the app "
+    "can see it."
+)
+OWN_FILE, OWN_ITEMS = (
+    "Who had what, and when",
+    "What the items are, if you have it: titles, years, genres, pictures, texts",
+)
+OWN_COLUMNS = {"user": "Person", "item": "Item", "time": "Time", "rating": "Rating"}
+OWN_NONE, OWN_PLACE = "none", "column {n}"
+OWN_WHICH = "Choose the column of the {roles}."
+OWN_NOUN = "These are"
+OWN_NAME, OWN_FEWEST = "Name of the data set", "Leave out items with fewer events than"
+OWN_FEWEST_HELP = "With 0 nothing is left out."
+OWN_ADD, OWN_REPLACE = "Add *{name}*", "Put it in the place of *{name}*"
 
 # Recommenders that are not there yet
 MODEL_HELP = "Some are trained beforehand, for some sets. The others are fitted when you choose them."
@@ -137,7 +158,7 @@ SOON, SECONDS = "a few seconds", "about {n} seconds"
 MINUTE, MINUTES = "about a minute", "about {n} minutes"
 SMALLER = "<{percent}"
 UNKNOWN_YEARS, YEARS_TO = "of unknown years", "to {year}"
-HOLDS_PEOPLE, HOLDS_FILMS = "{n:,} people", "{n:,} films"
+HOLDS_PEOPLE, HOLDS = "{n:,} people", {"film": "{n:,} films", "item": "{n:,} items"}
 
 
 def genres(text: str) -> str:
@@ -210,9 +231,14 @@ def years(oldest: int | None, newest: int | None) -> str:
     return say(YEARS_TO).format(year=newest) if oldest is None else f"{oldest}–{newest}"
 
 
-def holds(people: int, films: int) -> str:
+def counted(n: int, noun: str) -> str:
+    """ "3,883 films"."""
+    return say(HOLDS[noun]).format(n=n)
+
+
+def holds(people: int, n: int, noun: str = "film") -> str:
     """What a data set holds: "6,040 people, 3,883 films"."""
-    return f"{say(HOLDS_PEOPLE).format(n=people)}, {say(HOLDS_FILMS).format(n=films)}"
+    return f"{say(HOLDS_PEOPLE).format(n=people)}, {counted(n, noun)}"
 
 
 def trained(titles: Sequence[str]) -> str:

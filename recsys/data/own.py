@@ -8,7 +8,6 @@ import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ from recsys.data.ties import drawn
 from recsys.data.titles import title_and_year
 from recsys.errors import recsys_command
 
-Role = Literal["user", "item", "rating", "time"]
+Role = str  # "user", "item", "rating" or "time"
 NONE = "none"  # in place of a column's name: do without it
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 TAKEN = {"ties", "studies"}  # folders beside those of the data sets
@@ -107,7 +106,7 @@ def roles(table: Table, wanted: dict[Role, str] | None = None) -> dict[Role, str
     wanted = wanted or {}
     names = list(table.rows.columns)
     found = {role: column_of(table, text) for role, text in wanted.items() if text and text != NONE}
-    left = {role: known for role, known in columns.ROLES.items() if not wanted.get(role)}  # type: ignore[call-overload]
+    left = {role: known for role, known in columns.ROLES.items() if not wanted.get(role)}
     free = [name for name in names if name not in found.values()]
     if table.has_header:
         guessed = {role: columns.named(free, known) for role, known in left.items()}

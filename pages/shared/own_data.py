@@ -1,0 +1,121 @@
+"""A form that makes a data set of the visitor's own file: read, looked at, checked, then kept.
+
+Files stay in the session until the dialog closes; none is cached or logged.
+Session state: own_file, own_items (uploads) · own_tables (what was read of them, by upload) · own_error (of the button) ·
+own_noun, own_fewest, own_name_<file>, own_column_<role>_<file> (widgets).
+"""
+
+import re
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import errors, getting, loaders, words
+from recsys.data import own, tables
+from recsys.data.schema import DataError
+from recsys.data.tables import Table
+from recsys.errors import RecsysError
+
+LARGEST = 50  # MB of a file; the command line takes any
+TYPES = ["csv", "tsv", "txt", "dat", "parquet", "jsonl", "json", "gz"]
+SHOWN = 5  # rows of the file
+NEEDED = ("user", "item")
+
+
+def form() -> None:
+    """Everything between a file and a set that is open."""
+    st.markdown(f"**{words.OWN_TITLE}**")
+    st.caption(words.OWN_HELP.format(mb=LARGEST))
+    upload = st.file_uploader(words.OWN_FILE, TYPES, key="own_file", max_upload_size=LARGEST)
+    if upload is None:
+        return
+    described = st.file_uploader(words.OWN_ITEMS, TYPES, key="own_items", max_upload_size=LARGEST)
+    with errors.explained():
+        table = read(upload)
+        items = read(described) if described else None
+        st.dataframe(table.rows.head(SHOWN), hide_index=True, height="content")
+        columns = choose_columns(table)
+        if columns:
+            keep(table, own.check(table, items, columns, chosen_noun()), upload.name)
+
+
+def read(upload: Any) -> Table:
+    """The table of an uploaded file, read once. Raises DataError."""
+    known = st.session_state.setdefault("own_tables", {})
+    if upload.file_id not in known:
+        if len(known) > 1:
+            known.clear()
+        known[upload.file_id] = tables.parse(upload.name, upload.getvalue())
+    return known[upload.file_id]
+
+
+def choose_columns(table: Table) -> dict[str, str]:
+    """Which column is what: as it was found, unless the visitor says otherwise; {} until person and item are said."""
+    try:
+        found = own.roles(table)
+    except DataError:  # it shows only who the two are, if that: the visitor has to say
+        found = {}
+    names, chosen = list(table.rows.columns), {}
+    with st.container(horizontal=True, gap="small"):
+        for role, label in words.OWN_COLUMNS.items():
+            options = names if role in NEEDED and role in found else [own.NONE, *names]
+            usual = options.index(found.get(role, own.NONE))
+            key = f"own_column_{role}_{table.name}"
+            chosen[role] = st.selectbox(label, options, usual, key=key, format_func=column_label(table), width=150)
+    if lacking := [words.OWN_COLUMNS[role] for role in NEEDED if chosen[role] == own.NONE]:
+        st.info(words.OWN_WHICH.format(roles=words.listed(lacking)), icon=":material/table_chart:")
+        return {}
+    return chosen
+
+
+def column_label(table: Table) -> Any:
+    """What a column is called in a menu: by its name, or its place where the file does not name it."""
+
+    def label(name: str) -> str:
+        if name == own.NONE:
+            return words.OWN_NONE
+        return name if table.has_header else words.OWN_PLACE.format(n=name)
+
+    return label
+
+
+def chosen_noun() -> Any:
+    """What the set is of."""
+    nouns = words.NOUNS
+    return st.segmented_control(
+        words.OWN_NOUN, list(nouns), default="item", required=True, format_func=lambda noun: nouns[noun], key="own_noun"
+    )
+
+
+def keep(table: Table, checked: own.Checked, file: str) -> None:
+    """What was found in the file, a name, and the button that makes a set of it."""
+    st.markdown("\n".join(f"- {words.plain(sentence)}" for sentence in checked.facts.sentences()))
+    suggested = re.sub(r"[^A-Za-z0-9_-]+", "-", table.name.partition(".")[0]).strip("-_")[:40] or "mine"
+    name = st.text_input(words.OWN_NAME, suggested, max_chars=40, key=f"own_name_{table.name}").strip()
+    fewest = int(st.number_input(words.OWN_FEWEST, 0, 1000, 0, key="own_fewest", help=words.OWN_FEWEST_HELP))
+    replacing = own.is_own(name) if own.NAME.fullmatch(name) else False
+    label = words.OWN_REPLACE if replacing else words.OWN_ADD
+    st.button(
+        label.format(name=words.plain(name)),
+        key="own-add",
+        icon=":material/add:",
+        type="primary",
+        on_click=add,
+        args=(name, checked, file, fewest, replacing),
+    )
+    if error := st.session_state.pop("own_error", None):
+        errors.explain(error)
+
+
+def add(name: str, checked: own.Checked, file: str, fewest: int, replacing: bool) -> None:
+    """Keep the set and open it; what stands in the way is said below the button."""
+    try:
+        own.add(name, checked, file, fewest, again=replacing)
+    except RecsysError as error:
+        st.session_state.own_error = error
+        return
+    if replacing:
+        loaders.forget()
+    st.session_state.pop("own_tables", None)
+    getting.open_set(name)
+    st.session_state.sets_done = True

@@ -1,0 +1,104 @@
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared import loaders, own_data, words
+from recsys.data import movielens, own, tables
+from tests.pages.reading import keys, said
+
+ROWS = "".join(f"{name},{item},{time}\n" for name in ("ann", "bob", "cat") for time, item in enumerate("xyzw"))
+USUAL = f"customer,product,date\n{ROWS}".encode()
+ODD = f"who;what;date\n{ROWS}".replace(",", ";").encode()
+
+
+def panel():
+    import streamlit as st
+
+    from pages.shared import own_data, sequence
+
+    sequence.seed()
+    own_data.form()
+    st.text(st.session_state.data)
+
+
+@pytest.fixture
+def form(home):
+    return AppTest.from_function(panel, default_timeout=60).run()
+
+
+def given(app, data, name="shop.csv", items=None):
+    """The form with a file in it."""
+    app.file_uploader(key="own_file").upload(name, data, "text/csv").run()
+    if items:
+        app.file_uploader(key="own_items").upload("items.csv", items, "text/csv").run()
+    assert not app.exception
+    return app
+
+
+def test_the_form_says_how_large_a_file_may_be_and_who_sees_it(form):
+    assert "up to 50 MB" in said(form)
+    assert "whoever opens the app" in said(form)
+    assert keys(form) == []
+
+
+def test_a_file_is_checked_before_it_becomes_a_set_that_is_open(form):
+    given(form, USUAL)
+    assert "12 rows: 3 people, 4 items, 12 events" in said(form).replace("\\", "")
+    assert movielens.prepared_names() == ["ml-latest-sample"]
+    form.button(key="own-add").click().run()
+    assert movielens.load("shop").user_names.tolist() == ["ann", "bob", "cat"]
+    assert form.text[-1].value == "shop"
+
+
+def test_columns_that_do_not_show_are_chosen(form):
+    given(form, ODD)
+    assert words.OWN_WHICH.format(roles="Person and Item") in said(form)
+    assert "own-add" not in keys(form)
+    form.selectbox(key="own_column_user_shop.csv").select("who")
+    form.selectbox(key="own_column_item_shop.csv").select("what").run()
+    form.button(key="own-add").click().run()
+    assert movielens.load("shop").n_items == 4
+
+
+def test_titles_are_taken_from_a_second_file(form):
+    given(form, USUAL, items=b"product,title\nx,Tea\ny,Soap\n")
+    form.button(key="own-add").click().run()
+    assert movielens.load("shop").catalog.movies["title"].tolist() == ["w", "Tea", "Soap", "z"]
+
+
+def test_a_name_that_is_taken_is_said_and_nothing_is_lost(form):
+    given(form, USUAL)
+    form.text_input(key="own_name_shop.csv").set_value("ml-1m").run()
+    form.button(key="own-add").click().run()
+    assert "is the name of something else" in said(form)
+    assert movielens.prepared_names() == ["ml-latest-sample"]
+    assert form.text[-1].value == "ml-latest-sample"
+
+
+def test_a_set_of_ones_own_can_be_put_in_the_place_of_another(form):
+    own.add("shop", own.check(tables.parse("a", b"user,item\n1,2\n")), "a")
+    assert loaders.dataset("shop").n_users == 1
+    given(form, USUAL)
+    assert form.button(key="own-add").label == words.OWN_REPLACE.format(name="shop")
+    form.button(key="own-add").click().run()
+    assert loaders.dataset("shop").n_users == 3
+
+
+def test_what_is_no_table_is_a_sentence(form):
+    given(form, b"just words\nand more of them\n", "notes.txt")
+    assert "columns" in said(form)
+    assert "own-add" not in keys(form)
+
+
+def test_no_more_than_two_files_are_kept(form):
+    class Upload:
+        def __init__(self, number):
+            self.file_id, self.name = str(number), "shop.csv"
+
+        def getvalue(self):
+            return USUAL
+
+    import streamlit as st
+
+    for number in range(5):
+        own_data.read(Upload(number))
+    assert len(st.session_state["own_tables"]) <= 2
