@@ -1,8 +1,8 @@
 """A form that makes a data set of the visitor's own file: read, looked at, checked, then kept.
 
 Files stay in the session until the dialog closes; none is cached or logged.
-Session state: own_file, own_items (uploads) · own_tables (what was read of them, by upload) · own_error (of the button) ·
-own_noun, own_fewest, own_name_<file>, own_column_<role>_<file> (widgets).
+Session state: own_file, own_items (uploads) · own_tables (what was read of them, by upload) · own_error (of the
+button) · own_noun, own_fewest, own_name_<file>, own_column_<role>_<file> (widgets).
 """
 
 import re

@@ -10,7 +10,9 @@ from typing import Any, ClassVar, Self, get_type_hints
 
 import numpy as np
 
-from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys import machine
+from recsys.data.schema import DataError, Dataset, HeldOut, Queries
+from recsys.models import sizes
 from recsys.training.config import ConfigError as ConfigError  # it is raised by every config of a model
 from recsys.training.config import came_later
 from recsys.training.run import Run, TrainingSummary
@@ -72,6 +74,20 @@ class Recommender(ABC):
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """The inverse of `state`; raises KeyError or ValueError when it does not fit."""
 
+    def needs(self, n_users: int, n_items: int) -> int:
+        """Bytes that `fit` holds at once beside the data; 0 where that is a matter of megabytes."""
+        return 0
+
+    def refuse_what_does_not_fit(self, train: Dataset) -> None:
+        """Raises DataError, before anything is allocated, where more than half of the free memory would be needed."""
+        needed, free = self.needs(train.n_users, train.n_items), machine.free_memory()
+        if 2 * needed > free:
+            wanted = f"{self.title} needs {needed / 1e9:,.1f} GB of memory for {train.n_items:,} {train.noun}s"
+            raise DataError(
+                f"{wanted}, and may take half of the {free / 1e9:,.1f} GB that this machine has left; choose another "
+                "model, such as item-knn"
+            )
+
     @property
     def max_length(self) -> int | None:
         """At most so many items of a history are read, the newest; None: all of them."""
@@ -130,13 +146,16 @@ class Variant:
     family: str  # the group that it belongs to: "Transformers"
     paper: str = ""  # "arXiv:1808.09781"
     config: Any = None  # the defaults of this variant; None: those of the architecture
-    presets: Mapping[str, Any] = field(default_factory=dict)  # data set → settings tuned for it
+    presets: Mapping[str, Any] = field(default_factory=dict)  # data set → settings tuned for it, see `preset`
     name: str = ""  # "sasrec-bce", as on the command line; set by the registry
 
     def preset(self, dataset: str) -> Any:
-        """The settings tuned for a data set, else the defaults."""
+        """The settings tuned for a data set; for others by its size, see `sizes`; the defaults where none is known."""
         default = self.config if self.config is not None else self.architecture.Config()
-        return self.presets.get(dataset, default)
+        size = None if dataset in (*self.presets, *sizes.TUNED, "") else sizes.of(dataset)
+        if size is None:
+            return self.presets.get(dataset, default)
+        return sizes.fitted(self.presets.get(sizes.like(size, self.needs_training), default), size)
 
     def model(self, config: Any = None) -> Recommender:
         """An unfitted model; None: with the defaults of the variant."""

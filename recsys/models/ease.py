@@ -9,15 +9,17 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from recsys import machine
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
+from recsys.models import sizes
 from recsys.models.base import Recommender, Variant
 from recsys.models.histories import per_item, popular_where_empty, seen, watched
 from recsys.training import config as check
 from recsys.training.run import Run
 
 BLOCK = 1024  # rows of an (I, I) matrix that are worked on at a time
-COPIES = 3  # (I, I) matrices held at once: the weights, and twice more while they are written to disk
+COPIES = (
+    3  # matrices of the size of the weights held at once: the weights, and twice more while they are written to disk
+)
 
 
 @dataclass(frozen=True)
@@ -52,15 +54,23 @@ class Ease(Recommender):
         Raises DataError: before anything is allocated, where memory is too small for items² numbers; later, where
         rounding leaves a matrix without an inverse.
         """
+        self.refuse_what_does_not_fit(train)
         self.counts = train.counts.astype(np.float32)  # (I,)
         if self.config.rank:
             self._take(_leading(watched(train), self.config.rank, self.config.regularization))  # L, (I, r)
             return self
-        _refuse_what_does_not_fit(train.n_items)
+        if train.n_items > sizes.MANY_ITEMS:
+            raise DataError(
+                f"EASE of full rank holds items² numbers, too many for {train.n_items:,}; add --rank {sizes.RANK}"
+            )
         gram = _gram(watched(train))  # (I, I)
         gram[np.diag_indices_from(gram)] += self.config.regularization
         self._take(_weights(_inverse(gram)))  # B, (I, I)
         return self
+
+    def needs(self, n_users: int, n_items: int) -> int:
+        """COPIES of the weights: of (I, I) numbers, or with a rank of (I, r) and of the other vectors (U, r)."""
+        return COPIES * 4 * (self.config.rank * (n_items + n_users) if self.config.rank else n_items**2)
 
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: about 1 for an item that fits, about 0 for one that does not."""
@@ -95,16 +105,6 @@ class Ease(Recommender):
         if self.config.rank:
             self.diagonal = np.square(weights).sum(1)  # (I,) A_jj
             self.scale = 1 / (1 - self.diagonal)  # (I,)
-
-
-def _refuse_what_does_not_fit(n_items: int) -> None:
-    """Raises DataError with the number of GB where they are not free."""
-    needed, free = COPIES * 4 * n_items**2, machine.free_memory()
-    if needed > free:
-        raise DataError(
-            f"EASE needs films² numbers: {n_items:,} films take {needed / 1e9:,.1f} GB of memory, and this machine has "
-            f"{free / 1e9:,.1f} GB left; choose another model, such as item-knn"
-        )
 
 
 def _leading(users: sparse.csr_matrix, rank: int, regularization: float) -> np.ndarray:

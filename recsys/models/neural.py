@@ -30,6 +30,7 @@ from recsys.training.config import above, at_least, between, one_of
 from recsys.training.losses import LOSSES, Loss, item_loss
 from recsys.training.run import Run
 
+COPIES = 6  # of the weights while a network learns: they, gradients, two of AdamW, their average, the best so far
 SCORE_BATCH = 32  # histories scored at once on a CPU, whose caches hold no more; on a GPU eight times as many
 SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # lowest where scores are log p(item) + a constant
 WITHOUT = 0.1  # share of the samples that are shown without stars, and likewise without a person
@@ -91,6 +92,13 @@ class NeuralRecommender(Recommender):
     def build(self, n_items: int) -> Any:
         """A fresh module with random weights, drawn from torch's global generator."""
         return self.Module(self.config, n_items)
+
+    def needs(self, n_users: int, n_items: int) -> int:
+        """COPIES of the weights, and what a batch has of each item where the loss leaves out what was seen."""
+        with torch.device("meta"):  # which allocates nothing
+            numbers = sum(weights.numel() for weights in self.build(n_items).parameters())
+        seen = 3 * n_items * self.config.schedule.batch_size if self.only_unseen else 0  # (B, I) int16 and bool
+        return 4 * COPIES * numbers + seen
 
     @property
     def loss_name(self) -> str:
@@ -159,6 +167,7 @@ class NeuralRecommender(Recommender):
         run = run or Run()
         if not len(train.interactions):
             raise DataError(f"{train.name} has no films to train on; take a set with more ratings")
+        self.refuse_what_does_not_fit(train)
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)
         self.initialise(self.module, train, run.seed)

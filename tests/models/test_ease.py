@@ -63,13 +63,24 @@ def test_a_film_that_nobody_watched_gets_nothing():
 def test_too_many_films_are_refused_beforehand_with_the_number_of_gigabytes(monkeypatch):
     monkeypatch.setattr(machine, "free_memory", lambda: 4.2e9)
     monkeypatch.setattr(ease, "_gram", None)  # calling it would now fail otherwise
-    with pytest.raises(DataError, match=r"20,000 films take 4\.8 GB of memory.* 4\.2 GB left; choose another model"):
-        Ease().fit(toys.dataset([[0, 1, 2]], n_items=20_000))
+    needs = r"EASE needs 4\.8 GB of memory for 20,000 films, and may take half of the 4\.2 GB .*; choose another model"
+    with pytest.raises(DataError, match=needs):
+        Ease(title="EASE").fit(toys.dataset([[0, 1, 2]], n_items=20_000))
 
 
-def test_as_many_films_as_fit_are_taken(monkeypatch):
-    monkeypatch.setattr(machine, "free_memory", lambda: 3 * 4 * 12**2)
+def test_half_of_what_is_free_may_be_taken(monkeypatch):
+    monkeypatch.setattr(machine, "free_memory", lambda: 2 * 3 * 4 * 12**2)
     Ease().fit(random_world())
+    monkeypatch.setattr(machine, "free_memory", lambda: 2 * 3 * 4 * 12**2 - 1)
+    with pytest.raises(DataError, match="choose another model"):
+        Ease().fit(random_world())
+
+
+def test_no_matrix_of_items_by_items_is_made_for_many_items(monkeypatch):
+    monkeypatch.setattr(machine, "free_memory", lambda: 1e12)
+    monkeypatch.setattr(ease, "_gram", None)
+    with pytest.raises(DataError, match="too many for 20,001; add --rank 256"):
+        Ease().fit(toys.dataset([[0, 1, 2]], n_items=20_001))
 
 
 def test_a_regularization_of_nothing_is_refused_in_words():

@@ -1,0 +1,93 @@
+from dataclasses import replace
+
+import pytest
+
+from recsys import machine
+from recsys.data import prepared
+from recsys.data.schema import DataError
+from recsys.models import registry, sizes
+from recsys.models.sizes import Size
+from tests import toys
+
+BEAUTY = Size(40_226, 54_542, 353_962)
+CLUB = Size(300, 400, 9_000)
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """Sets by their sizes, as if they were on this machine."""
+    found = {"beauty": BEAUTY, "club": CLUB, "ml-1m": CLUB}
+    monkeypatch.setattr(sizes, "of", found.get)
+
+
+@pytest.mark.parametrize(
+    ("size", "alike"),
+    [
+        (Size(943, 1_349, 99_287), "ml-100k"),
+        (Size(610, 3_650, 90_274), "ml-100k"),
+        (Size(610, 9_742, 90_274), "ml-latest-small"),
+        (Size(2_745, 6_135, 291_716), "ml-latest-sample"),
+        (Size(6_040, 3_416, 999_611), "ml-1m"),
+        (BEAUTY, "ml-1m"),
+    ],
+)
+def test_a_set_is_like_the_tuned_one_of_its_size(size, alike):
+    assert sizes.like(size, trained=False) == alike
+
+
+def test_networks_are_not_taken_from_the_sample_where_others_lent_their_people():
+    assert sizes.like(Size(2_745, 6_135, 291_716), trained=True) == "ml-1m"
+
+
+def test_a_set_of_some_hundred_people_gets_what_was_tuned_on_one(known):
+    for name in ("bert4rec", "sasrec-softmax", "markov", "ease"):
+        assert registry.get(name).preset("club") == registry.get(name).presets["ml-100k"], name
+
+
+def test_a_large_sparse_catalogue_gets_samples_large_batches_and_as_many_steps_as_1m(known):
+    usual, found = registry.get("bert4rec").preset(""), registry.get("bert4rec").preset("beauty")
+    assert (found.loss, found.negatives, found.dropout) == ("gbce", 256, 0.4)
+    assert found.schedule.batch_size == 128
+    steps = found.schedule.epochs * BEAUTY.people / found.schedule.batch_size
+    assert steps == pytest.approx(usual.schedule.epochs * 6_040 / usual.schedule.batch_size, rel=0.02)
+    assert not registry.get("sasrec-memory").preset("beauty").only_unseen
+    assert registry.get("ease").preset("beauty").rank > 0
+
+
+def test_sets_that_were_tuned_on_keep_their_settings_whatever_is_here(known):
+    assert registry.get("bert4rec").preset("ml-1m") == registry.get("bert4rec").preset("")
+
+
+def test_every_recommender_has_settings_for_every_size(monkeypatch):
+    for size in (Size(1, 1, 1), CLUB, BEAUTY, Size(10**7, 10**6, 10**9)):
+        monkeypatch.setattr(sizes, "of", lambda _, size=size: size)
+        for name in registry.names():
+            registry.get(name).preset("some set")
+
+
+def test_the_size_is_that_of_the_prepared_set(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    assert sizes.of("toy") is None
+    prepared.save(toys.dataset([[0, 1, 2], [1, 2]], 4), {})
+    assert sizes.of("toy") == Size(2, 4, 5)
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_the_memory_of_a_fit_is_known_beforehand_and_grows_with_the_items(name):
+    model = registry.get(name).model()
+    few, many = model.needs(10_000, 1_000), model.needs(10_000, 100_000)
+    assert 0 <= few <= many
+    if model.needs_training:
+        assert many > 5 * few > 0
+
+
+def test_a_network_that_does_not_fit_says_what_it_needs(monkeypatch):
+    world = toys.cycle()
+    variant = registry.get("gsasrec")
+    config = variant.preset("")
+    model = variant.model(replace(config, schedule=replace(config.schedule, epochs=1)))
+    numbers = 4 * 6 * (22 * 64 + 20)  # six copies of embeddings and biases, at least
+    assert model.needs(world.n_users, world.n_items) > numbers
+    monkeypatch.setattr(machine, "free_memory", lambda: 1e6)
+    with pytest.raises(DataError, match=r"gSASRec needs 0\.0 GB of memory for 20 films, and may take half"):
+        model.fit(world)
