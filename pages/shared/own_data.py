@@ -24,7 +24,6 @@ NEEDED = ("user", "item")
 
 def form() -> None:
     """Everything between a file and a set that is open."""
-    st.markdown(f"**{words.OWN_TITLE}**")
     st.caption(words.OWN_HELP.format(mb=LARGEST))
     upload = st.file_uploader(words.OWN_FILE, TYPES, key="own_file", max_upload_size=LARGEST)
     if upload is None:

@@ -114,13 +114,13 @@ def _dialog() -> None:
 def every() -> None:
     """Every data set, what it holds, and one button each."""
     st.caption(words.SETS_HELP)
+    with st.expander(words.OWN_TITLE, icon=":material/upload_file:", key="own-data"):
+        own_data.form()
     here = movielens.prepared_names()
     for name in in_order(list(dict.fromkeys([*movielens.SETS, *here]))):
         with st.container(border=True, gap="xsmall"):
             card(name)
             action(name, name in here)
-    with st.container(border=True, gap="xsmall", key="own-data"):
-        own_data.form()
 
 
 def card(name: str) -> None:
