@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import words
-from recsys.data import movielens
+from recsys.data import movielens, prepared
 from recsys.data.schema import Dataset
 from recsys.serving import filters
 from recsys.serving.films.search import TitleIndex
@@ -70,6 +70,11 @@ def recommenders() -> dict[str, Variant]:
 @st.cache_resource(show_spinner=False)
 def _recommenders() -> dict[str, Variant]:
     return {variant.name: variant for variant in variants()}
+
+
+def noun(name: str) -> str:
+    """What a data set is of: "film", or "item" where whoever added it says no more."""
+    return str(prepared.about(name).get("noun", "film"))
 
 
 def data_title(name: str) -> str:

@@ -82,7 +82,7 @@ def choose() -> None:
     state.chosen_data = state.data
     options = [*in_order(movielens.prepared_names()), fetch.FIRST_SET, state.data]
     st.selectbox(
-        words.DATA,
+        words.of(words.DATA, loaders.noun(state.data)),
         list(dict.fromkeys(options)),
         key="chosen_data",
         format_func=label,

@@ -161,6 +161,18 @@ UNKNOWN_YEARS, YEARS_TO = "of unknown years", "to {year}"
 HOLDS_PEOPLE, HOLDS = "{n:,} people", {"film": "{n:,} films", "item": "{n:,} items"}
 
 
+def of(text: str, noun: str) -> str:
+    """A sentence about films, said of what a set holds: "Add a film" of items is "Add an item".
+
+    For sentences of ours, before anything is put into them: titles stay as they are.
+    """
+    if noun == "film":
+        return text
+    for film, item in (("a film", "an item"), ("film", "item"), ("Film", "Item"), ("watched", "had")):
+        text = text.replace(film, item)
+    return text
+
+
 def genres(text: str) -> str:
     """ "Action|Sci-Fi" for reading: "Action, Sci-Fi"."""
     return ", ".join(say(genre) for genre in text.split("|"))

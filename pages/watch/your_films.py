@@ -19,7 +19,8 @@ ROWS = 12  # films of the sequence on one page
 
 def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
     """Search, the sequence, and its tools; `answer`: what is predicted after it, for the files."""
-    st.subheader(words.YOURS, help=words.YOURS_HELP)
+    noun = dataset.noun
+    st.subheader(common.of(words.YOURS, noun), help=common.of(words.YOURS_HELP, noun))
     search(dataset.name)
     themes.search(dataset.name)
     head.show_notices()
@@ -27,7 +28,7 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     if films:
         rows(dataset, films, answer)
     else:
-        st.caption(words.START)
+        st.caption(common.of(words.START, noun))
     tools(dataset, films, answer)
     if not films:
         head.choose_example(dataset)
