@@ -8,7 +8,7 @@ POLICY = {
     "default-src": "'self'",
     "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
     "style-src": "'self' 'unsafe-inline' blob:",
-    "img-src": "'self' data: blob: https://image.tmdb.org",
+    "img-src": "'self' data: blob: https:",  # TMDB's posters, and pictures that somebody's own set has addresses of
     "font-src": "'self' data:",
     "connect-src": "'self' data: blob: ws: wss:",
     "worker-src": "'self' blob:",

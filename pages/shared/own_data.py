@@ -9,7 +9,9 @@ import re
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.server import uploads
 from pages.shared import errors, getting, loaders, words
 from recsys.data import own, tables
 from recsys.data.schema import DataError
@@ -25,6 +27,8 @@ NEEDED = ("user", "item")
 def form() -> None:
     """Everything between a file and a set that is open."""
     st.caption(words.OWN_HELP.format(mb=LARGEST))
+    if context := get_script_run_ctx():
+        uploads.expect(context.session_id)
     upload = st.file_uploader(words.OWN_FILE, TYPES, key="own_file", max_upload_size=LARGEST)
     if upload is None:
         return

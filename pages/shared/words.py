@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from pages.shared.language import ENGLISH, count, current, joined, number, say, speak
+from pages.shared.language import ENGLISH, Translated, count, current, joined, number, say, speak
 
 APP = "NextReel"
 
@@ -166,7 +166,7 @@ def of(text: str, noun: str) -> str:
 
     For sentences of ours, before anything is put into them: titles stay as they are.
     """
-    if noun == "film":
+    if noun == "film" or isinstance(text, Translated):
         return text
     for film, item in (("a film", "an item"), ("film", "item"), ("Film", "Item"), ("watched", "had")):
         text = text.replace(film, item)

@@ -290,7 +290,7 @@ def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
         cells["text"] = pd.Series([". ".join(filter(None, row)) for row in zip(*rest, strict=True)], dtype="str")
     unsafe = 0
     if "image" in cells:
-        safe = cells["image"].str.match(r"https?://\S+$")
+        safe = cells["image"].str.match(r"https://\S+$")
         unsafe = int((~safe & (cells["image"] != "")).sum())
         cells["image"] = cells["image"].where(safe, "")
     table = pd.DataFrame(cells).set_index("item")
