@@ -17,9 +17,7 @@ from recsys.training import config as check
 from recsys.training.run import Run
 
 BLOCK = 1024  # rows of an (I, I) matrix that are worked on at a time
-COPIES = (
-    3  # matrices of the size of the weights held at once: the weights, and twice more while they are written to disk
-)
+COPIES = 3  # times that the weights are held at once: once, and twice more while they are written to disk
 
 
 @dataclass(frozen=True)
