@@ -1,0 +1,116 @@
+"""From the lines of history files to a watch sequence: lines of one film together, films in the order of watching."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+
+from recsys.data.imports.entries import Entry
+from recsys.data.imports.rows import when
+from recsys.data.schema import Catalog
+from recsys.serving.films.matching import Match
+
+ONE_EVENING = timedelta(days=1)  # two services may date the same evening a day apart
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One film as files name it, with all their lines about it."""
+
+    lines: tuple[Entry, ...]
+
+    @cached_property
+    def name(self) -> str:
+        """Title and year."""
+        return self.lines[0].name
+
+    @cached_property
+    def asked(self) -> Entry:
+        """One line that says what is known of the film, to look it up by: the first that has an original title."""
+        said = next((line for line in self.lines if line.original), self.lines[0])
+        return replace(said, watched=min((line.watched for line in self.lines if line.watched), default=None))
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A film of the data set that somebody watched."""
+
+    film: int  # as `Catalog.films` numbers it
+    last: datetime | None  # when it was last watched or, where no file says so, first written down
+    dated: bool  # whether `last` is a date of watching
+    times: int
+    stars: float | None
+
+
+def gather(entries: Iterable[Entry]) -> list[Seen]:
+    """Lines that name the same film in the same way, together; in the order of their first lines."""
+    named: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
+    for one in entries:
+        named[one.title.casefold(), one.year, one.imdb_id, one.tmdb_id, one.movie_id].append(one)
+    return [Seen(tuple(lines)) for together in named.values() for lines in _by_page(together)]
+
+
+def _by_page(lines: list[Entry]) -> list[list[Entry]]:
+    """Two films of one title and year have two addresses; lines without one, as of a diary, go with the first."""
+    pages = list(dict.fromkeys(line.page for line in lines if line.page))
+    if len(pages) < 2:
+        return [lines]
+    return [[line for line in lines if (line.page or pages[0]) == page] for page in pages]
+
+
+def combine(chosen: Iterable[tuple[Seen, int]]) -> list[Watched]:
+    """The films that were found, each once, the one watched last at the end; those without any date come first."""
+    lines: dict[int, list[Entry]] = defaultdict(list)
+    for seen, film in chosen:
+        lines[film] += seen.lines
+    films = [_watched(film, of_it) for film, of_it in lines.items()]
+    return sorted(films, key=lambda one: one.last or datetime.min)
+
+
+def _watched(film: int, lines: Sequence[Entry]) -> Watched:
+    days = sorted(line.watched for line in lines if line.watched)
+    evenings = bool(days) + sum(later - earlier > ONE_EVENING for earlier, later in pairwise(days))
+    times = max(evenings, *(line.times for line in lines))
+    last = days[-1] if days else min((line.logged for line in lines if line.logged), default=None)
+    return Watched(film, last, bool(days), times, _stars(lines))
+
+
+def _stars(lines: Sequence[Entry]) -> float | None:
+    """The rating that was given last."""
+    rated = [line for line in lines if line.rating is not None]
+    return max(rated, key=lambda line: line.logged or line.watched or datetime.min).rating if rated else None
+
+
+def as_json(dataset: str, catalog: Catalog, history: Sequence[Seen], chosen: Mapping[int, int]) -> str:
+    """A history as one of our files, to read again; also what is not in this data set. chosen: film by position."""
+    known = catalog.complete.movies[["title", "year", "movie_id", "imdb_id", "tmdb_id"]]
+    taken = dict(zip(chosen, known.iloc[list(chosen.values())].astype(object).to_dict("records"), strict=True))
+    films = [_record(seen, taken.get(position, {})) for position, seen in enumerate(history)]
+    films.sort(key=lambda film: film.get("watched") or film.get("logged") or "")
+    return json.dumps({"dataset": dataset, "watched": films}, ensure_ascii=False, separators=(",", ":"))
+
+
+def _record(seen: Seen, film: dict[str, Any]) -> dict[str, Any]:
+    """What is known of one film, by the data set or else by its lines; without what is not known."""
+    first, one = seen.lines[0], _watched(0, seen.lines)
+    said = {name: getattr(first, name) for name in ("title", "year", "imdb_id", "tmdb_id", "movie_id")} | film
+    if one.last:
+        said["watched" if one.dated else "logged"] = one.last.isoformat(" ")
+    said |= {"rating": one.stars, "times": one.times if one.times > 1 else None}
+    return {name: value for name, value in said.items() if value and not pd.isna(value)}
+
+
+def is_open(match: Match) -> bool:
+    """Whether a person has to choose."""
+    return not match.sure and bool(match.films)
+
+
+def ordered(entries: Iterable[Entry]) -> list[Entry]:
+    """Lines of several files, oldest first."""
+    return sorted(entries, key=lambda one: when(one) or datetime.min)
