@@ -11,6 +11,7 @@ import streamlit as st
 from pages.compare import chosen, tables, words
 from pages.shared import download, errors, head, loaders, recommenders
 from pages.shared import words as common
+from pages.shared.looking import look_for
 from recsys.data.schema import Dataset
 from recsys.serving.insight import hidden
 from recsys.serving.predictor import Predictor
@@ -81,12 +82,6 @@ def one(film: str, rows: dict[str, Standing]) -> None:
 def looking(films: tuple[int, ...], positions: tuple[int, ...]) -> Callable[[Predictor], list[Standing]]:
     """The question where the films at some positions stand."""
     return lambda predictor: look_for(predictor, films, positions)
-
-
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=loaders.BY_KEY)
-def look_for(predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]) -> list[Standing]:
-    """`hidden.look_for`, kept."""
-    return hidden.look_for(predictor, films, positions)
 
 
 def trial_of(question: Question) -> Trial:

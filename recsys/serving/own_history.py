@@ -11,11 +11,12 @@ from typing import Any
 
 import pandas as pd
 
-from recsys.data.imports.entries import Entry
+from recsys.data.imports.entries import Entry, Imported, Skipped
 from recsys.data.imports.rows import when
-from recsys.data.schema import Catalog
-from recsys.serving.films.matching import Match
+from recsys.data.schema import Catalog, Film
+from recsys.serving.films.matching import Match, Matcher
 
+CHOSEN, NONE = "chosen in the review", "none of the films that were offered"
 ONE_EVENING = timedelta(days=1)  # two services may date the same evening a day apart
 
 
@@ -35,6 +36,11 @@ class Seen:
         """One line that says what is known of the film, to look it up by: the first that has an original title."""
         said = next((line for line in self.lines if line.original), self.lines[0])
         return replace(said, watched=min((line.watched for line in self.lines if line.watched), default=None))
+
+    @property
+    def key(self) -> str:
+        """The same in every reading of the same files, for whoever keeps what was chosen."""
+        return f"{self.lines[0].file}:{self.lines[0].line}"
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,71 @@ def _by_page(lines: list[Entry]) -> list[list[Entry]]:
     if len(pages) < 2:
         return [lines]
     return [[line for line in lines if (line.page or pages[0]) == page] for page in pages]
+
+
+@dataclass(frozen=True)
+class Review:
+    """All films that files name, and what each may be in a data set."""
+
+    history: tuple[Seen, ...]
+    matches: tuple[Match, ...]
+    skipped: tuple[Skipped, ...]
+
+    @property
+    def unsure(self) -> list[int]:
+        """The positions of films that a person has to decide about."""
+        return [at for at, match in enumerate(self.matches) if match.films and not match.sure]
+
+    def chosen(self, answers: Mapping[str, int | None]) -> dict[int, int]:
+        """Position → film, for those that are sure or were chosen; answers: by `Seen.key`, None for "none of these".
+
+        Of an unsure one that nobody has decided about, the likely film counts.
+        """
+        likely = {self.history[at].key: match.films[0] for at, match in enumerate(self.matches) if match.likely}
+        decided = likely | dict(answers)
+        films = (
+            match.films[0] if match.sure else decided.get(seen.key)
+            for seen, match in zip(self.history, self.matches, strict=True)
+        )
+        return {at: film for at, film in enumerate(films) if film is not None}
+
+    def watched(self, answers: Mapping[str, int | None]) -> list[Watched]:
+        """The films of the data set, oldest first."""
+        return combine((self.history[at], film) for at, film in self.chosen(answers).items())
+
+    def found(self, answers: Mapping[str, int | None], films: Sequence[Film]) -> pd.DataFrame:
+        """A row for each film that was found: what the files say, and which film it was taken for."""
+        rows = [
+            (self.history[at].name, films[film].label, self._how(at), *_origin(self.history[at].lines[0]))
+            for at, film in self.chosen(answers).items()
+        ]
+        return pd.DataFrame(rows, columns=["your files say", "taken for", "found", "file", "line"])
+
+    def lost(self, answers: Mapping[str, int | None]) -> pd.DataFrame:
+        """A row for everything in the files that is not taken, and why."""
+        taken = self.chosen(answers)
+        gone = [(self.history[at], match) for at, match in enumerate(self.matches) if at not in taken]
+        rows = [
+            (seen.name, (NONE if match.films else match.how.value), *_origin(seen.lines[0])) for seen, match in gone
+        ]
+        rows += [(one.text, one.reason.value, *_origin(one)) for one in self.skipped]
+        return pd.DataFrame(rows, columns=["in your files", "why it is not taken", "file", "line"])
+
+    def _how(self, at: int) -> str:
+        return self.matches[at].how.value if self.matches[at].sure else CHOSEN
+
+
+def review(matcher: Matcher, files: Iterable[Imported]) -> Review:
+    """Look all films of some files up."""
+    parts = list(files)
+    history = gather(ordered(entry for part in parts for entry in part.entries))
+    matches = matcher.match([seen.asked for seen in history])
+    return Review(tuple(history), tuple(matches), tuple(one for part in parts for one in part.skipped))
+
+
+def _origin(line: Entry | Skipped) -> tuple[str, int | None]:
+    """File and line; a whole file has no line."""
+    return line.file, line.line or None
 
 
 def combine(chosen: Iterable[tuple[Seen, int]]) -> list[Watched]:
@@ -104,11 +175,6 @@ def _record(seen: Seen, film: dict[str, Any]) -> dict[str, Any]:
         said["watched" if one.dated else "logged"] = one.last.isoformat(" ")
     said |= {"rating": one.stars, "times": one.times if one.times > 1 else None}
     return {name: value for name, value in said.items() if value and not pd.isna(value)}
-
-
-def is_open(match: Match) -> bool:
-    """Whether a person has to choose."""
-    return not match.sure and bool(match.films)
 
 
 def ordered(entries: Iterable[Entry]) -> list[Entry]:

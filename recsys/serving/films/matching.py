@@ -21,6 +21,7 @@ MOST = 5  # films to choose from
 AT_ONCE = 64  # titles that are compared with all names at a time: 8 MB for 100,000 names
 LOOKS_LIKE, NEARLY = 80, 92  # percent of letters in common: to be offered, and to be offered first
 WITHOUT_YEAR = 88  # where no year speaks for it
+FAR_MORE = 10  # times as often as its namesakes, to be offered first where no year is known
 OTHER_YEARS = 3  # years by which a namesake may differ to be offered
 OWN_NUMBERS = "ml-100k"  # the one set whose films have other numbers than the site's
 
@@ -134,7 +135,12 @@ class Matcher:
         made = [film for film in rows if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
         if len(made) == 1 and not self._has_another_number(entry, made[0]):
             return Match(How.TITLE, tuple(made))
-        return self._ask(made, likely=False) if made else None
+        return self._ask(made, likely=self._stands_out(made)) if made else None
+
+    def _stands_out(self, films: Sequence[int]) -> bool:
+        """Whether one of some namesakes is watched far more than the others."""
+        first, second = sorted((self._counts[film] for film in films), reverse=True)[:2] if len(films) > 1 else (0, 0)
+        return bool(first > FAR_MORE * second)
 
     def _has_another_number(self, entry: Entry, film: int) -> bool:
         """Whether IMDb knows the line and the film as two."""
