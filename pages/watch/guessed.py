@@ -32,10 +32,7 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
             return
         st.caption(words.GUESSED_HELP.format(n=len(positions)))
         of, answers = st.session_state.get("guessed", (None, {}))
-        if of != (dataset.name, films):
-            answers = {}
-            begin(dataset, films, positions)
-        else:
+        if of == (dataset.name, films) or (answers := begin(dataset, films, positions)):
             show(answers, len(positions))
 
 
@@ -44,12 +41,15 @@ def there(data: str) -> list[str]:
     return [name for name in recommenders.ordered(loaders.recommenders().values()) if serving.is_there(name, data)]
 
 
-def begin(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> None:
-    """A button that asks every recommender."""
-    names = there(dataset.name)
-    if st.button(words.GUESS.format(n=len(names)), key="guess", icon=":material/groups:"):
-        st.session_state.guessed = (dataset.name, films), ask(dataset, films, positions, names)
-        st.rerun(scope="fragment")
+def begin(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> Answers:
+    """A button that asks every recommender, and when it was clicked what they answered."""
+    names, place = there(dataset.name), st.empty()
+    if not place.button(words.GUESS.format(n=len(names)), key="guess", icon=":material/groups:"):
+        return {}
+    answers = ask(dataset, films, positions, names)
+    st.session_state.guessed = (dataset.name, films), answers
+    place.empty()
+    return answers
 
 
 def ask(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...], names: list[str]) -> Answers:
@@ -60,6 +60,7 @@ def ask(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...], na
         bar.progress(n / len(names), common.plain(words.ASKING.format(model=title, n=n + 1, all=len(names))))
         with errors.explained():
             answers[title] = look_for(loaders.predictor(name, dataset.name), films, positions)
+    bar.empty()
     return answers
 
 

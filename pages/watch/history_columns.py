@@ -13,9 +13,9 @@ from recsys.data.imports.entries import ColumnQuestion, Columns
 def choose(question: ColumnQuestion, file: str, number: str, now: Columns | None, answer: Callable[..., None]) -> None:
     """The menus; `answer` is given the columns when one of them changes. now: what was chosen before."""
     columns = now or question.guess
-    sure = columns.names_films
-    with st.expander(words.COLUMNS.format(file=common.plain(file)), icon=":material/view_column:", expanded=not sure):
-        if not sure:
+    title, first = words.COLUMNS.format(file=common.plain(file)), not question.guess.names_films
+    with st.expander(title, icon=":material/view_column:", expanded=first):
+        if not columns.names_films:
             st.caption(words.COLUMNS_OPEN)
         width = len(question.header)
         st.table([dict(zip(_heads(question), [*row, *[""] * width][:width], strict=True)) for row in question.sample])

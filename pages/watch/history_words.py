@@ -111,6 +111,7 @@ TABLE = "How many of your last {n} films each recommender had in its top {k}, wi
 HEADS = ("Recommender", "In its top {k}", "", "95% interval", "NDCG@{k}", "Middle rank")
 OF = "of {n}"
 BEST = "**{best}** would have shown you {found} of your last {n} films in its top {k}."
+BEST_OF = "**{best}** and {alike} more would have shown you {found} of your last {n} films in their top {k}."
 NONE_SHOWS = "No recommender would have shown you one of your last {n} films in its top {k}."
 SAME = (
     "That is little to go by: the intervals of {n} of the {others} others overlap with its own, so {films} films "
@@ -138,8 +139,8 @@ def verdict(found: list[int], intervals: list[tuple[float, float]], names: list[
     """What a table of guesses comes to, the best first; names are Markdown."""
     if not found[0]:
         return NONE_SHOWS.format(n=n, k=k)
-    said = BEST.format(best=names[0], found=found[0], n=n, k=k)
-    others = len(names) - 1
+    others, as_good = len(names) - 1, found.count(found[0]) - 1
+    said = (BEST_OF if as_good else BEST).format(best=names[0], alike=as_good, found=found[0], n=n, k=k)
     if not others:
         return said
     alike = sum(high >= intervals[0][0] for _, high in intervals[1:])

@@ -6,7 +6,6 @@ Session state: bringing (what the open dialog knows; None when there is none) ·
 how often it was watched, as the history says).
 """
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -27,6 +26,7 @@ from recsys.serving.own_history import Review, Watched
 
 AT_ONCE = 6  # films to check on one page
 MOST_FILES = 20
+MONTH_FIRST = {"en-us", "en-ph", "fil-ph"}  # languages of a browser
 BROWSER = "browser"  # stands for the number of a file
 
 
@@ -85,20 +85,25 @@ def where() -> None:
 
 def file(bringing: Bringing, name: str, number: str, data: bytes) -> list[Imported]:
     """What one file holds, said in a line, with the questions that it leaves open."""
-    key = (number, bringing.answers.setdefault(number, Answers()))
-    if key not in bringing.read:
-        try:
-            bringing.read[key] = read(name, data, key[1])
-        except HistoryError as error:
-            bringing.read[key] = error
-    found = bringing.read[key]
+    found = opened(bringing, name, number, data)
     if isinstance(found, HistoryError):
         errors.explain(found)
         return []
     for part in found:
         say(part)
-        ask(part, number, key[1])
+        ask(part, number, bringing.answers[number])
     return found
+
+
+def opened(bringing: Bringing, name: str, number: str, data: bytes) -> list[Imported] | HistoryError:
+    """What one file holds, read once for each set of answers; or why nothing could be read."""
+    key = (number, bringing.answers.setdefault(number, Answers(month_first=_month_first())))
+    if key not in bringing.read:
+        try:
+            bringing.read[key] = read(name, data, key[1])
+        except HistoryError as error:
+            bringing.read[key] = error
+    return bringing.read[key]
 
 
 def say(part: Imported) -> None:
@@ -118,11 +123,7 @@ def ask(part: Imported, number: str, answers: Answers) -> None:
         choose(words.KIND.format(file=name), {words.WATCHED: False, words.WANTED: True}, first, number, "watchlist")
     if part.dates:
         readings = {day(part.dates.day_first): True, day(part.dates.month_first): False}
-        likely = part.dates.likely if part.dates.likely is not None else not _month_first()
-        if answers.day_first is None and likely is False:
-            _answer(number, day_first=False)
-            st.rerun(scope="fragment")
-        first = day(part.dates.day_first if likely else part.dates.month_first)
+        first = day(part.dates.day_first if part.dates.likely else part.dates.month_first)
         choose(words.DATES.format(cell=common.plain(part.dates.cell), file=name), readings, first, number, "day_first")
     if part.columns:
         history_columns.choose(part.columns, part.file, number, answers.columns, _answer)
@@ -130,7 +131,7 @@ def ask(part: Imported, number: str, answers: Answers) -> None:
 
 def _month_first() -> bool:
     """Whether the visitor's browser is set to a language that writes the month first."""
-    return (st.context.locale or "").lower() in ("en-us", "fil-ph", "en-ph")
+    return (st.context.locale or "").lower() in MONTH_FIRST
 
 
 def choose(question: str, options: dict[str, bool], first: str, number: str, what: str) -> None:
@@ -184,9 +185,9 @@ def summary(review: Review, watched: list[Watched], dataset: Dataset) -> None:
         if review.history:
             st.info(words.NONE_FOUND.format(data=title), icon=":material/search_off:")
         return
-    how = Counter(match.how.value for match in review.matches if match.sure)
+    how = review.how()
     told = words.counted(words.SUMMARY, len(watched), data=title)
-    st.markdown(f"{told}: {words.found_how(how)}." if how else f"{told}.")
+    st.markdown(f"{told}: {words.found_how({way.value: n for way, n in how.items()})}." if how else f"{told}.")
     undated, rare = sum(not one.dated for one in watched), sum(one.film >= dataset.n_items for one in watched)
     said = [words.counted(sentences, n) for sentences, n in ((words.UNDATED, undated), (words.FEW_RATED, rare)) if n]
     if said:

@@ -1,7 +1,7 @@
 """From the lines of history files to a watch sequence: lines of one film together, films in the order of watching."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ import pandas as pd
 from recsys.data.imports.entries import Entry, Imported, Skipped
 from recsys.data.imports.rows import when
 from recsys.data.schema import Catalog, Film
-from recsys.serving.films.matching import Match, Matcher
+from recsys.serving.films.matching import SURE, How, Match, Matcher
 
 CHOSEN, NONE = "chosen in the review", "none of the films that were offered"
 ONE_EVENING = timedelta(days=1)  # two services may date the same evening a day apart
@@ -96,6 +96,14 @@ class Review:
         )
         return {at: film for at, film in enumerate(films) if film is not None}
 
+    def how(self) -> Counter[How]:
+        """How many films were found in which way, the surest where lines of several files agree."""
+        ways: dict[int, How] = {}
+        for match in self.matches:
+            if match.sure:
+                ways[match.films[0]] = min(match.how, ways.get(match.films[0], match.how), key=SURE.index)
+        return Counter(ways.values())
+
     def watched(self, answers: Mapping[str, int | None]) -> list[Watched]:
         """The films of the data set, oldest first."""
         return combine((self.history[at], film) for at, film in self.chosen(answers).items())
@@ -130,9 +138,9 @@ def review(matcher: Matcher, files: Iterable[Imported]) -> Review:
     return Review(tuple(history), tuple(matches), tuple(one for part in parts for one in part.skipped))
 
 
-def _origin(line: Entry | Skipped) -> tuple[str, int | None]:
+def _origin(line: Entry | Skipped) -> tuple[str, str]:
     """File and line; a whole file has no line."""
-    return line.file, line.line or None
+    return line.file, str(line.line or "")
 
 
 def combine(chosen: Iterable[tuple[Seen, int]]) -> list[Watched]:

@@ -27,7 +27,7 @@ def files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]:
     Raises HistoryError for a file that is no ZIP, or that would unpack to more than anybody's history.
     """
     if len(data) > MOST_BYTES:
-        raise HistoryError(f"{name} has more than {MOST_BYTES >> 20} MB; bring the CSV files in it one by one")
+        raise HistoryError(f"“{name}” has more than {MOST_BYTES >> 20} MB; bring the CSV files in it one by one")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as zipped:
             members = [one for one in zipped.infolist() if not one.is_dir()]
@@ -35,20 +35,20 @@ def files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]:
             for member in members:
                 yield member.filename, _content(name, zipped, member)
     except _UNSOUND as error:
-        raise HistoryError(f"{name} is not a sound ZIP file; export it again") from error
+        raise HistoryError(f"“{name}” is not a sound ZIP file; export it again") from error
 
 
 def _refuse_bombs(name: str, members: list[zipfile.ZipInfo], size: int) -> None:
     """Look at what the archive declares, before anything is unpacked."""
     if any(one.filename == "[Content_Types].xml" for one in members):
-        raise HistoryError(f"{name} is a document of an office program; save the table as CSV and bring that")
+        raise HistoryError(f"“{name}” is a document of an office program; save the table as CSV and bring that")
     wanted = [one for one in members if _is_wanted(one)]
     steep = any(one.file_size > max(SMALL, STEEPEST * one.compress_size) for one in wanted)
     folded = sum(one.compress_size for one in members) > size  # several share the same bytes
     if len(members) > MOST_FILES or sum(one.file_size for one in wanted) > MOST_UNPACKED or steep or folded:
-        raise HistoryError(f"{name} unpacks to more than a history of films has; bring the CSV or JSON files in it")
+        raise HistoryError(f"“{name}” unpacks to more than a history of films has; bring the CSV or JSON files in it")
     if any(one.flag_bits & 1 for one in wanted):
-        raise HistoryError(f"{name} has a password; bring the files without one")
+        raise HistoryError(f"“{name}” has a password; bring the files without one")
 
 
 def _is_wanted(member: zipfile.ZipInfo) -> bool:
@@ -63,5 +63,5 @@ def _content(name: str, zipped: zipfile.ZipFile, member: zipfile.ZipInfo) -> byt
     with zipped.open(member) as file:
         content = file.read(member.file_size + 1)
     if len(content) > member.file_size:
-        raise HistoryError(f"{name}: {member.filename} is larger than it says; export it again")
+        raise HistoryError(f"“{name}”: {member.filename} is larger than it says; export it again")
     return content

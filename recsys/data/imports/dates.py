@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from recsys.data.imports.entries import DateQuestion
+from recsys.data.imports.entries import Answers, DateQuestion
 
 Order = str  # "ymd", "dmy" or "mdy"
 _NUMBERS = re.compile(r"^\D{0,3}(\d{1,4})\s*[-/. 年]\s*(\d{1,2})\s*[-/. 月]\s*(\d{1,4})(?!\d)")
@@ -19,23 +19,21 @@ _KOREAN = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 
 Reader = Callable[[str], datetime | None]
 
 
-def reader(
-    cells: Sequence[str], day_first: bool | None = None, now: datetime | None = None
-) -> tuple[Reader, DateQuestion | None]:
+def reader(cells: Sequence[str], answers: Answers, now: datetime | None = None) -> tuple[Reader, DateQuestion | None]:
     """What reads the cells of a column, and a question where two orders fit all of them alike.
 
-    day_first: the answer to that question. A date after `now` (today) is no date on which a film was watched.
+    answers: also to that question. A date after `now` (today) is no date on which a film was watched.
     """
     until = (now or datetime.now()) + timedelta(days=2)
     written = [cell for cell in cells if cell.strip()]
     fits = {order: [_until(read(cell, order), until) for cell in written] for order in _orders(written)}
     most = max((sum(map(bool, dates)) for dates in fits.values()), default=0)
     best = [order for order, dates in fits.items() if sum(map(bool, dates)) == most]
-    question = _question(written, fits) if {"dmy", "mdy"} <= set(best) and "ymd" not in best else None
+    unclear = {"dmy", "mdy"} <= set(best) and "ymd" not in best
+    question = _question(written, fits["dmy"], fits["mdy"], answers.month_first) if unclear else None
     order = best[0] if best else "ymd"
     if question:
-        chosen = question.likely is not False if day_first is None else day_first
-        order = "dmy" if chosen else "mdy"
+        order = "dmy" if (question.likely if answers.day_first is None else answers.day_first) else "mdy"
     return lambda cell: _until(read(cell, order), until), question
 
 
@@ -46,13 +44,14 @@ def _orders(cells: Sequence[str]) -> list[Order]:
     return ["ymd", "dmy"] if any(_DOTTED.match(cell) for cell in cells) else ["ymd", "dmy", "mdy"]
 
 
-def _question(cells: Sequence[str], fits: dict[Order, list[datetime | None]]) -> DateQuestion | None:
+def _question(
+    cells: Sequence[str], days: list[datetime | None], months: list[datetime | None], month_first: bool
+) -> DateQuestion | None:
     """None where both orders read every date alike."""
-    days, months = fits["dmy"], fits["mdy"]
     for cell, day, month in zip(cells, days, months, strict=True):
         if day and month and day != month:
-            sorted_by = [_goes_one_way(dates) for dates in (days, months)]
-            return DateQuestion(cell.strip(), day, month, sorted_by[0] if sorted_by[0] != sorted_by[1] else None)
+            is_sorted = _goes_one_way(days), _goes_one_way(months)
+            return DateQuestion(cell.strip(), day, month, is_sorted[0] if len({*is_sorted}) > 1 else not month_first)
     return None
 
 

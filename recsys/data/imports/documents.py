@@ -40,12 +40,12 @@ def read(name: str, text: str, now: datetime | None = None) -> Imported:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise HistoryError(f"{name} is not a sound JSON file; export it again") from error
+        raise HistoryError(f"“{name}” is not a sound JSON file; export it again") from error
     if isinstance(document, dict) and isinstance(document.get("watched"), list):
         return _ours(name, document, now)
     if isinstance(document, list) and all(isinstance(one, dict) for one in document):
         return _trakt(name, document, now)
-    raise HistoryError(f"{name} is no history of films; {_UNLIKE}")
+    raise HistoryError(f"“{name}” is no history of films; {_UNLIKE}")
 
 
 def _ours(name: str, document: dict[str, Any], now: datetime | None) -> Imported:
@@ -61,7 +61,7 @@ def _trakt(name: str, records: list[dict[str, Any]], now: datetime | None) -> Im
     """History, ratings or watched films; lists and collections are told apart by their dates."""
     _bounded(name, records)
     if not any("movie" in one or any(kind in one for kind in _SHOWS) for one in records):
-        raise HistoryError(f"{name} is no history of films; {_UNLIKE}")
+        raise HistoryError(f"“{name}” is no history of films; {_UNLIKE}")
     lines, skipped = [], []
     for number, one in enumerate(records, 1):
         movie = one.get("movie")
@@ -76,7 +76,7 @@ def _trakt(name: str, records: list[dict[str, Any]], now: datetime | None) -> Im
 
 def _bounded(name: str, records: list[dict[str, Any]]) -> None:
     if len(records) > MOST_LINES:
-        raise HistoryError(f"{name} has more than {MOST_LINES:,} entries; bring the years that count")
+        raise HistoryError(f"“{name}” has more than {MOST_LINES:,} entries; bring the years that count")
 
 
 def _watched(one: dict[str, Any]) -> Any:

@@ -95,7 +95,7 @@ class DateQuestion:
     cell: str  # one of them, as written
     day_first: datetime
     month_first: datetime
-    likely: bool | None  # whether the day comes first, by the order of the lines; None: they do not tell
+    likely: bool  # whether the day comes first: by the order of the lines, else by the visitor's language
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,7 @@ class Answers:
     day_first: bool | None = None
     watchlist: bool | None = None  # whether the films are still to be watched
     columns: Columns | None = None
+    month_first: bool = False  # how dates are written in the visitor's language, for when nothing else tells
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def read(name: str, data: bytes, answers: Answers | None = None, now: datetime |
         else:
             found.append(replace(made, may_be_watchlist=False))
     if not found:
-        raise HistoryError(f"{name} holds no history that is known; bring the CSV or JSON files in it one by one")
+        raise HistoryError(f"“{name}” holds no history that is known; bring the CSV or JSON files in it one by one")
     return [*found, Imported(name, "ZIP", skipped=tuple(left_aside))]
 
 
@@ -62,9 +62,9 @@ def _one(name: str, data: bytes, answers: Answers, now: datetime | None) -> Impo
     if begins.startswith(("{", "[")):
         made = documents.read(name, body, now)
     elif begins.startswith("<"):
-        raise HistoryError(f"{name} is a web page, not a list of films; bring a CSV, JSON or ZIP file")
+        raise HistoryError(f"“{name}” is a web page, not a list of films; bring a CSV, JSON or ZIP file")
     elif _LIST.match(begins):
-        raise HistoryError(f"{name} is a list, not a diary; bring the ZIP from letterboxd.com/settings/data")
+        raise HistoryError(f"“{name}” is a list, not a diary; bring the ZIP from letterboxd.com/settings/data")
     else:
         made = _csv(name, text.table(name, body), answers, now)
     return replace(made, notes=(*notes, *made.notes))
@@ -75,9 +75,9 @@ def _csv(name: str, table: Table, answers: Answers, now: datetime | None) -> Imp
     if source is None:
         return _unknown(name, table, answers, now)
     if source.advice:
-        raise HistoryError(f"{name} {source.advice}")
+        raise HistoryError(f"“{name}” {source.advice}")
     _refuse_several_people(name, table)
-    made = rows.of_table(name, table, source.title, source.columns, source.episodes, answers.day_first, now)
+    made = rows.of_table(name, table, source.title, source.columns, source.episodes, answers, now)
     if not source.may_be_watchlist:
         return made
     hint = "watchlist" in name.lower()
@@ -100,7 +100,7 @@ def _refuse_several_people(name: str, table: Table) -> None:
         at = table.names.index("userid")
         people = len({cells[at] for _, cells in table.rows if at < len(cells)})
         if people > 1:
-            raise HistoryError(f"{name} has the ratings of {people:,} people; bring a file with the lines of one")
+            raise HistoryError(f"“{name}” has the ratings of {people:,} people; bring a file with the lines of one")
 
 
 def _unknown(name: str, table: Table, answers: Answers, now: datetime | None) -> Imported:
@@ -112,7 +112,7 @@ def _unknown(name: str, table: Table, answers: Answers, now: datetime | None) ->
     columns = answers.columns or guess
     made = Imported(name, "")
     if columns.names_films:
-        made = rows.of_table(name, Table(names, table.rows), "", columns, day_first=answers.day_first, now=now)
+        made = rows.of_table(name, Table(names, table.rows), "", columns, answers=answers, now=now)
     return replace(made, columns=question)
 
 

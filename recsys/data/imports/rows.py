@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from recsys.data.imports import dates
-from recsys.data.imports.entries import Columns, Entry, Imported, Reason, Skipped
+from recsys.data.imports.entries import Answers, Columns, Entry, Imported, Reason, Skipped
 from recsys.data.imports.text import Table
 from recsys.data.titles import title_and_year
 
@@ -40,7 +40,7 @@ def of_table(
     source: str,
     columns: Columns,
     episodes: bool = False,
-    day_first: bool | None = None,
+    answers: Answers | None = None,
     now: datetime | None = None,
 ) -> Imported:
     """The entries of a CSV."""
@@ -48,7 +48,7 @@ def of_table(
     ragged = [Skipped(file, line, _short(cells), Reason.RAGGED) for line, cells in table.rows if _too_wide(cells, n)]
     whole = [(line, cells) for line, cells in table.rows if not _too_wide(cells, n)]
     rows = [(line, {name: _cell(cell) for name, cell in zip(wide, cells, strict=False)}) for line, cells in whole]
-    made = of_rows(file, rows, source, columns, episodes, day_first, now)
+    made = of_rows(file, rows, source, columns, episodes, answers, now)
     return replace(made, skipped=(*ragged, *made.skipped))
 
 
@@ -69,12 +69,12 @@ def of_rows(
     source: str,
     columns: Columns,
     episodes: bool = False,
-    day_first: bool | None = None,
+    answers: Answers | None = None,
     now: datetime | None = None,
 ) -> Imported:
     """The entries of lines with named cells."""
     dated = [cells.get(name, "") for name in (columns.watched, columns.logged) if name for _, cells in rows]
-    date, question = dates.reader(dated, day_first, now)
+    date, question = dates.reader(dated, answers or Answers(), now)
     entries, skipped = [], []
     for line, cells in rows:
         entry = _entry(file, line, cells, columns, date)

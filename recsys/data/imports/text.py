@@ -32,19 +32,19 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[str, ...]]:
     """The text of a file and, where its encoding had to be guessed, a sentence. Raises HistoryError for no text."""
     if len(data) > MOST_BYTES:
         raise HistoryError(
-            f"{name} has more than {MOST_BYTES >> 20} MB, far more than a history of films; bring a smaller export"
+            f"“{name}” has more than {MOST_BYTES >> 20} MB, far more than a history of films; bring a smaller export"
         )
     if not data.strip(b"\0 \t\r\n\xef\xbb\xbf\xff\xfe"):
-        raise HistoryError(f"{name} is empty; export it again")
+        raise HistoryError(f"“{name}” is empty; export it again")
     if kind := next((kind for begins, kind in _NO_TEXT.items() if data.startswith(begins)), None):
-        raise HistoryError(f"{name} is {kind}, not a list of films; bring a CSV, JSON or ZIP file")
+        raise HistoryError(f"“{name}” is {kind}, not a list of films; bring a CSV, JSON or ZIP file")
     try:
         text = data.decode("utf-16" if data.startswith(_UTF16) else "utf-8-sig")
         notes: tuple[str, ...] = ()
     except UnicodeDecodeError:
         text, notes = _western(data), (NOT_UTF8,)
     if "\0" in text:
-        raise HistoryError(f"{name} is not a text file; bring a CSV, JSON or ZIP file")
+        raise HistoryError(f"“{name}” is not a text file; bring a CSV, JSON or ZIP file")
     return text, notes
 
 
@@ -64,10 +64,10 @@ def table(name: str, text: str) -> Table:
     separator = _separator(body)
     lines = _lines(name, body, separator)
     if not lines:
-        raise HistoryError(f"{name} is empty; export it again")
+        raise HistoryError(f"“{name}” is empty; export it again")
     (_, header), *rows = lines
     if len(header) > MOST_COLUMNS:
-        raise HistoryError(f"{name} has {len(header):,} columns, so it is no list of films; bring another file")
+        raise HistoryError(f"“{name}” has {len(header):,} columns, so it is no list of films; bring another file")
     return Table(tuple(header), [(line + said, cells) for line, cells in rows])
 
 
@@ -84,12 +84,12 @@ def _lines(name: str, text: str, separator: str) -> list[tuple[int, list[str]]]:
     except csv.Error as error:
         if "unexpected end" in str(error):  # without it, all that follows the mark would be one cell
             raise HistoryError(
-                f'{name}: a quotation mark (") is never closed; mend the line, or export it again'
+                f'“{name}”: a quotation mark (") is never closed; mend the line, or export it again'
             ) from error
     try:
         return _parsed(name, text, separator, strict=False)
     except csv.Error as error:
-        raise HistoryError(f"{name} is not a CSV file ({error}); export it again") from error
+        raise HistoryError(f"“{name}” is not a CSV file ({error}); export it again") from error
 
 
 def _parsed(name: str, text: str, separator: str, strict: bool) -> list[tuple[int, list[str]]]:
@@ -100,5 +100,5 @@ def _parsed(name: str, text: str, separator: str, strict: bool) -> list[tuple[in
             lines.append((begins, cells))
         begins = reader.line_num + 1
         if len(lines) > MOST_LINES + 1:
-            raise HistoryError(f"{name} has more than {MOST_LINES:,} lines; bring the years that count")
+            raise HistoryError(f"“{name}” has more than {MOST_LINES:,} lines; bring the years that count")
     return lines
