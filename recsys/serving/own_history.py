@@ -12,9 +12,11 @@ from typing import Any
 import pandas as pd
 
 from recsys.data.imports.entries import Entry, Imported, Skipped
+from recsys.data.imports.read import read
 from recsys.data.imports.rows import when
-from recsys.data.schema import Catalog, Film
+from recsys.data.schema import Catalog, Dataset, Film
 from recsys.serving.films.matching import SURE, How, Match, Matcher
+from recsys.serving.ratings import Ratings
 
 CHOSEN, NONE = "chosen in the review", "none of the films that were offered"
 ONE_EVENING = timedelta(days=1)  # two services may date the same evening a day apart
@@ -136,6 +138,39 @@ def review(matcher: Matcher, files: Iterable[Imported]) -> Review:
     history = gather(ordered(entry for part in parts for entry in part.entries))
     matches = matcher.match([seen.asked for seen in history])
     return Review(tuple(history), tuple(matches), tuple(one for part in parts for one in part.skipped))
+
+
+def of_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[list[Watched], list[str]]:
+    """The films of some files (name, content) where nobody can be asked, and what has to be said about them.
+
+    Questions are answered by what is likely. Raises HistoryError for a file that is no history.
+    """
+    parts = [part for name, data in files for part in read(name, data)]
+    found = review(Matcher(dataset), parts)
+    watched, lost = found.watched({}), found.lost({})
+    notes = [f"{part.file}: {note}" for part in parts for note in part.notes]
+    for part in parts:
+        if part.dates:
+            taken = part.dates.day_first if part.dates.likely else part.dates.month_first
+            notes.append(f"{part.file}: {part.dates.cell} was read as {taken:%Y-%m-%d}; the app lets you choose")
+        if part.columns and not part.entries:
+            notes.append(f"{part.file}: nobody knows which column holds what; the app lets you choose")
+    unsure = [found.history[at].name for at in found.unsure]
+    notes.append(f"{len(watched):,} films of the history are in {dataset.name}")
+    if unsure:
+        notes.append(f"{len(unsure):,} are not sure, and only likely ones are taken: {_some(unsure)}")
+    for reason, names in lost.groupby("why it is not taken", sort=False)["in your files"]:
+        notes.append(f"{len(names):,} not taken, {reason}: {_some(names.tolist())}")
+    return watched, notes
+
+
+def ratings(watched: Iterable[Watched]) -> Ratings:
+    """The stars that a request tells."""
+    return tuple((one.film, one.stars) for one in watched if one.stars is not None)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
 
 
 def _origin(line: Entry | Skipped) -> tuple[str, str]:

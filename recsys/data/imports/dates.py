@@ -1,7 +1,8 @@
 """Dates as accounts of all countries write them. The order of day, month and year is found over a whole file."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -25,16 +26,17 @@ def reader(cells: Sequence[str], answers: Answers, now: datetime | None = None) 
     answers: also to that question. A date after `now` (today) is no date on which a film was watched.
     """
     until = (now or datetime.now()) + timedelta(days=2)
-    written = [cell for cell in cells if cell.strip()]
-    fits = {order: [_until(read(cell, order), until) for cell in written] for order in _orders(written)}
-    most = max((sum(map(bool, dates)) for dates in fits.values()), default=0)
-    best = [order for order, dates in fits.items() if sum(map(bool, dates)) == most]
+    counts = Counter(cell for cell in cells if cell.strip())  # days return: each is read once
+    written = list(counts)
+    fits = {order: {cell: _until(read(cell, order), until) for cell in written} for order in _orders(written)}
+    n_read = {order: sum(counts[cell] for cell in written if dates[cell]) for order, dates in fits.items()}
+    best = [order for order, n in n_read.items() if n == max(n_read.values())]
     unclear = {"dmy", "mdy"} <= set(best) and "ymd" not in best
-    question = _question(written, fits["dmy"], fits["mdy"], answers.month_first) if unclear else None
-    order = best[0] if best else "ymd"
+    question = _question(fits["dmy"], fits["mdy"], answers.month_first) if unclear else None
+    order = best[0]
     if question:
         order = "dmy" if (question.likely if answers.day_first is None else answers.day_first) else "mdy"
-    return lambda cell: _until(read(cell, order), until), question
+    return fits[order].get, question
 
 
 def _orders(cells: Sequence[str]) -> list[Order]:
@@ -45,17 +47,18 @@ def _orders(cells: Sequence[str]) -> list[Order]:
 
 
 def _question(
-    cells: Sequence[str], days: list[datetime | None], months: list[datetime | None], month_first: bool
+    days: dict[str, datetime | None], months: dict[str, datetime | None], month_first: bool
 ) -> DateQuestion | None:
-    """None where both orders read every date alike."""
-    for cell, day, month in zip(cells, days, months, strict=True):
+    """None where both orders read every date alike; both are by cell, in the order of the lines."""
+    for cell, day in days.items():
+        month = months[cell]
         if day and month and day != month:
-            is_sorted = _goes_one_way(days), _goes_one_way(months)
+            is_sorted = _goes_one_way(days.values()), _goes_one_way(months.values())
             return DateQuestion(cell.strip(), day, month, is_sorted[0] if len({*is_sorted}) > 1 else not month_first)
     return None
 
 
-def _goes_one_way(dates: Sequence[datetime | None]) -> bool:
+def _goes_one_way(dates: Iterable[datetime | None]) -> bool:
     """Whether a list is sorted by these dates, as those of all services are."""
     steps = [(one - other).total_seconds() for one, other in pairwise(filter(None, dates))]
     return all(step >= 0 for step in steps) or all(step <= 0 for step in steps)

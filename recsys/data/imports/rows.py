@@ -81,7 +81,8 @@ def of_rows(
         if reason := _reason(entry, cells, columns, episodes):
             skipped.append(Skipped(file, line, entry.title or _short(list(cells.values())), reason))
         else:
-            entries.append(replace(entry, perhaps_series=episodes and entry.title.count(":") >= 2))
+            like_episode = episodes and entry.title.count(":") >= 2
+            entries.append(replace(entry, perhaps_series=True) if like_episode else entry)
     notes = _unread([cells for _, cells in rows], columns, date)
     return Imported(file, source, tuple(_oldest_first(entries, columns)), tuple(skipped), notes, question)
 

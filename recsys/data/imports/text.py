@@ -73,7 +73,8 @@ def table(name: str, text: str) -> Table:
 
 def _separator(text: str) -> str:
     """Which of SEPARATORS divides the first line into most cells."""
-    first = next((line for line in io.StringIO(text) if line.strip()), "")[: csv.field_size_limit()]
+    lines = io.StringIO(text, newline="")  # old Macs end theirs with a carriage return alone
+    first = next((line for line in lines if line.strip()), "").strip("\r\n")[: csv.field_size_limit()]
     return max(SEPARATORS, key=lambda separator: len(next(csv.reader([first], delimiter=separator), [])))
 
 
