@@ -36,10 +36,11 @@ class Trial:
 
 def hide_a_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """Choose a film, see who would have found it, try more recommenders, hide all films in turn."""
-    if len(films) < 2:
+    known = hidden.last_known(films, dataset.n_items, len(films))
+    if not known:
         st.info(words.HIDE_NEEDS_TWO, icon=":material/playlist_add:")
         return
-    position = choose(dataset, films)
+    position = choose(dataset, films, known)
     head.in_one_line(dataset, films[:position], words.GIVEN)
     st.caption(words.HIDE_HELP)
     answers = chosen.each(dataset, names, looking(films, (position,)))
@@ -50,7 +51,7 @@ def hide_a_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> N
     panel = st.expander(words.HIDE_ALL, icon=":material/grid_on:", on_change="rerun", key="hide_all")
     with panel:
         if panel.open:
-            everything(dataset, films, names)
+            everything(dataset, films, names, known)
 
 
 def others(data: str) -> list[str]:
@@ -58,11 +59,11 @@ def others(data: str) -> list[str]:
     return [name for name in recommenders.ordered(loaders.recommenders().values()) if chosen.can_answer(name, data)]
 
 
-def choose(dataset: Dataset, films: tuple[int, ...]) -> int:
-    """The position of the film to hide: the latest unless another is chosen, never the first."""
+def choose(dataset: Dataset, films: tuple[int, ...], known: list[int]) -> int:
+    """The position of the film to hide, of those known to recommenders: the latest unless another is chosen."""
     return st.selectbox(
         words.HIDE,
-        range(len(films) - 1, 0, -1),
+        known,
         format_func=lambda position: dataset.catalog.films[films[position]].label,
         key=f"hide-among-{len(films)}-{films[-1]}",
         width=420,
@@ -119,15 +120,15 @@ def run(dataset: Dataset, trial: Trial, waiting: list[str]) -> None:
         trial.tried.append(name)
 
 
-def everything(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
+def everything(dataset: Dataset, films: tuple[int, ...], names: list[str], known: list[int]) -> None:
     """Every film hidden in turn: a heat map, and how little it proves."""
-    positions = tuple(hidden.positions(films))
+    positions = tuple(known[: hidden.NEWEST])
     titles = [dataset.catalog.films[films[position]].label for position in positions]
     rows = chosen.each(dataset, names, looking(films, positions))
     if not rows:
         return
     st.caption(words.HIDE_ALL_HELP)
-    if len(positions) < len(films) - 1:
+    if len(positions) < len(known):
         st.caption(words.HIDE_NEWEST.format(n=len(positions)))
     st.html(tables.hits(rows, titles))
     st.caption(words.proves(len(positions)))

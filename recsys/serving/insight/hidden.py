@@ -26,11 +26,6 @@ def look_for(predictor: Predictor, films: Sequence[int], positions: Sequence[int
     return standings(predictor, histories, [films[position] for position in positions])
 
 
-def positions(films: Sequence[int]) -> list[int]:
-    """The positions of the newest films that have at least one before them, the newest first."""
-    return list(range(len(films) - 1, 0, -1))[:NEWEST]
-
-
 def last_known(films: Sequence[int], n_items: int, most: int = LAST) -> list[int]:
     """The positions of the last films that recommenders can know, with at least one before them, the newest first."""
     return [position for position in range(len(films) - 1, 0, -1) if films[position] < n_items][:most]

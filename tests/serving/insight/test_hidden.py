@@ -17,12 +17,6 @@ def test_a_film_is_looked_for_with_the_films_before_it_and_nothing_else():
     assert [(row.rank, row.of) for row in found] == [(1, 11), (10, 10), (2, 9)]
 
 
-def test_films_are_hidden_newest_first_and_never_the_first():
-    assert hidden.positions([7, 8, 9]) == [2, 1]
-    assert hidden.positions([7]) == hidden.positions([]) == []
-    assert hidden.positions(range(100)) == list(range(99, 79, -1))
-
-
 def test_the_score_is_hits_and_mean_reciprocal_rank():
     score = hidden.score(
         [Standing(1, 50, None), Standing(10, 50, None), Standing(20, 50, None), Standing(None, 50, 0.0)]
