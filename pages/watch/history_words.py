@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from pages.shared.language import say, speak
+
 BRING = "Bring your history"
 BRING_HELP = "Films that you marked or rated elsewhere: Letterboxd, IMDb, Trakt, Netflix, MovieLens, or any list."
 ABOUT = (
@@ -122,7 +124,6 @@ INTERVALS = (
     "The interval of the share is Wilson's, that of the middle rank is made of order statistics; both of 95%, for your "
     "films alone."
 )
-MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
 
 
 def counted(sentences: Mapping[int, str], n: int, **said: str) -> str:
@@ -132,16 +133,19 @@ def counted(sentences: Mapping[int, str], n: int, **said: str) -> str:
 
 def found_how(counts: Mapping[str, int]) -> str:
     """How films were found, as a list in one sentence."""
-    return ", ".join(HOW[how].format(n=n) for how, n in counts.items() if n)
+    return ", ".join(say(HOW)[how].format(n=n) for how, n in counts.items() if n)
 
 
 def verdict(found: list[int], intervals: list[tuple[float, float]], names: list[str], n: int, k: int) -> str:
     """What a table of guesses comes to, the best first; names are Markdown."""
     if not found[0]:
-        return NONE_SHOWS.format(n=n, k=k)
+        return say(NONE_SHOWS).format(n=n, k=k)
     others, as_good = len(names) - 1, found.count(found[0]) - 1
-    said = (BEST_OF if as_good else BEST).format(best=names[0], alike=as_good, found=found[0], n=n, k=k)
+    said = say(BEST_OF if as_good else BEST).format(best=names[0], alike=as_good, found=found[0], n=n, k=k)
     if not others:
         return said
     alike = sum(high >= intervals[0][0] for _, high in intervals[1:])
-    return f"{said} {SAME.format(n=alike, others=others, films=n) if alike else APART.format(others=others, films=n)}"
+    return f"{said} {say(SAME if alike else APART).format(n=alike, others=others, films=n)}"
+
+
+speak(__name__)

@@ -11,12 +11,13 @@ from datetime import datetime
 from typing import Any
 
 import streamlit as st
+from babel.dates import format_date
 
-from pages.shared import download, errors, loaders, rated, sequence
+from pages.shared import download, errors, language, loaders, rated, sequence
 from pages.shared import words as common
 from pages.watch import history_columns, in_browser
 from pages.watch import history_words as words
-from pages.watch.words import STARS
+from pages.watch import words as watch_words
 from recsys.data.imports.entries import Answers, HistoryError, Imported
 from recsys.data.imports.read import read
 from recsys.data.schema import Dataset, Film
@@ -154,7 +155,7 @@ def _answer(number: str, **said: Any) -> None:
 
 def day(date: datetime) -> str:
     """ "5 February 2025"."""
-    return f"{date.day} {words.MONTHS[date.month - 1]} {date.year}"
+    return format_date(date, "d MMMM y", locale=language.current())
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -267,7 +268,7 @@ def take(dataset: Dataset, watched: list[Watched]) -> None:
     stars = {films[one.film].label: one.stars for one in watched if one.stars is not None}
     rated.take_over(stars)
     if stars:
-        state.rate_by = STARS
+        state.rate_by = watch_words.STARS
     state.watched_when = {films[one.film].label: one for one in watched}
     state.bringing = None
 
