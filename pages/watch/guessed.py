@@ -4,6 +4,7 @@ Session state: guessed (what was asked: data set and films; and what each recomm
 """
 
 from html import escape
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -88,7 +89,7 @@ def table(rows: pd.DataFrame, n: int) -> str:
     return f'<div class="nr-scroll" tabindex="0" role="region" aria-label="{escape(about)}">{whole}</div>'
 
 
-def _row(row: "pd.core.frame._PandasNamedTuple", n: int) -> str:  # type: ignore[name-defined]
+def _row(row: Any, n: int) -> str:
     share = f"--nr-low:{row.low:.3f};--nr-high:{row.high:.3f};--nr-at:{row.found / n:.3f}"
     cells = [
         f"<b>{row.found}</b> <span class='nr-quiet'>{words.OF.format(n=n)}</span>",

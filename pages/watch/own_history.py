@@ -12,7 +12,9 @@ from typing import Any
 
 import streamlit as st
 from babel.dates import format_date
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.server.uploads import expect
 from pages.shared import download, errors, language, loaders, rated, sequence
 from pages.shared import words as common
 from pages.watch import history_columns, in_browser
@@ -60,6 +62,8 @@ def body(dataset: Dataset) -> None:
     st.session_state.bringing = bringing
     st.caption(words.ABOUT)
     in_browser.offer(_take_kept)
+    if context := get_script_run_ctx():
+        expect(context.session_id)
     uploads = st.file_uploader(words.CHOOSE, accept_multiple_files=True, key="history-files", help=words.PRIVATE)
     if not (uploads or bringing.kept):
         where()
