@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.shared import errors, head, sequence
 from pages.shared import words as common
-from pages.watch import plan, posters, predictions, what_if, your_films
+from pages.watch import guessed, plan, posters, predictions, what_if, your_films
 
 with errors.explained():
     dataset = head.open_page(common.WATCH, common.WATCH_HELP)
@@ -19,4 +19,5 @@ with errors.explained():
             if answer:  # what is below stays closed until somebody opens it
                 what_if.panel(answer.predictor, answer.request)
                 plan.panel(answer.predictor, answer.request)
+                guessed.panel(dataset, films)
                 posters.settings()

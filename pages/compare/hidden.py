@@ -11,6 +11,7 @@ import streamlit as st
 from pages.compare import chosen, tables, words
 from pages.shared import download, errors, head, loaders, recommenders
 from pages.shared import words as common
+from pages.shared.looking import look_for
 from recsys.data.schema import Dataset
 from recsys.serving.insight import hidden
 from recsys.serving.predictor import Predictor
@@ -35,10 +36,11 @@ class Trial:
 
 def hide_a_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """Choose a film, see who would have found it, try more recommenders, hide all films in turn."""
-    if len(films) < 2:
+    known = hidden.last_known(films, dataset.n_items, len(films))
+    if not known:
         st.info(words.HIDE_NEEDS_TWO, icon=":material/playlist_add:")
         return
-    position = choose(dataset, films)
+    position = choose(dataset, films, known)
     head.in_one_line(dataset, films[:position], words.GIVEN)
     st.caption(words.HIDE_HELP)
     answers = chosen.each(dataset, names, looking(films, (position,)))
@@ -49,7 +51,7 @@ def hide_a_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> N
     panel = st.expander(words.HIDE_ALL, icon=":material/grid_on:", on_change="rerun", key="hide_all")
     with panel:
         if panel.open:
-            everything(dataset, films, names)
+            everything(dataset, films, names, known)
 
 
 def others(data: str) -> list[str]:
@@ -57,11 +59,11 @@ def others(data: str) -> list[str]:
     return [name for name in recommenders.ordered(loaders.recommenders().values()) if chosen.can_answer(name, data)]
 
 
-def choose(dataset: Dataset, films: tuple[int, ...]) -> int:
-    """The position of the film to hide: the latest unless another is chosen, never the first."""
+def choose(dataset: Dataset, films: tuple[int, ...], known: list[int]) -> int:
+    """The position of the film to hide, of those known to recommenders: the latest unless another is chosen."""
     return st.selectbox(
         words.HIDE,
-        range(len(films) - 1, 0, -1),
+        known,
         format_func=lambda position: dataset.catalog.films[films[position]].label,
         key=f"hide-among-{len(films)}-{films[-1]}",
         width=420,
@@ -81,12 +83,6 @@ def one(film: str, rows: dict[str, Standing]) -> None:
 def looking(films: tuple[int, ...], positions: tuple[int, ...]) -> Callable[[Predictor], list[Standing]]:
     """The question where the films at some positions stand."""
     return lambda predictor: look_for(predictor, films, positions)
-
-
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=loaders.BY_KEY)
-def look_for(predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]) -> list[Standing]:
-    """`hidden.look_for`, kept."""
-    return hidden.look_for(predictor, films, positions)
 
 
 def trial_of(question: Question) -> Trial:
@@ -124,15 +120,15 @@ def run(dataset: Dataset, trial: Trial, waiting: list[str]) -> None:
         trial.tried.append(name)
 
 
-def everything(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
+def everything(dataset: Dataset, films: tuple[int, ...], names: list[str], known: list[int]) -> None:
     """Every film hidden in turn: a heat map, and how little it proves."""
-    positions = tuple(hidden.positions(films))
+    positions = tuple(known[: hidden.NEWEST])
     titles = [dataset.catalog.films[films[position]].label for position in positions]
     rows = chosen.each(dataset, names, looking(films, positions))
     if not rows:
         return
     st.caption(words.HIDE_ALL_HELP)
-    if len(positions) < len(films) - 1:
+    if len(positions) < len(known):
         st.caption(words.HIDE_NEWEST.format(n=len(positions)))
     st.html(tables.hits(rows, titles))
     st.caption(words.proves(len(positions)))

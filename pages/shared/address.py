@@ -21,7 +21,8 @@ from recsys.serving.filters import KNOWN, Filters
 
 BETWEEN = "~"  # two values of one parameter; no browser writes it as %7E
 MOST = 30  # values of one parameter that are read
-RATINGS = re.compile(r"\d{1,9}\.[1-5](~\d{1,9}\.[1-5]){0,999}")  # film.stars
+RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # film.stars, in halves: "79132.5", "79132.3.5"
+RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,999}}")
 INSIDE, LESSON_STEPS = ("lesson", "attention", "mean", "blanks", "map"), 9
 EVALUATION = ("leaderboard", "protocols", "measures", "curves", "slices", "calibration", "pair", "person", "ties")
 

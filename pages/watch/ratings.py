@@ -54,7 +54,7 @@ def star_row(film: Film) -> None:
     """Five stars below a title."""
     key = f"stars-{film.movie_id}"
     now = stars(film)
-    st.session_state[key] = None if now is None else round(now) - 1
+    st.session_state[key] = None if now is None else max(round(now), 1) - 1  # a half star is shown as one
     st.feedback("stars", key=key, on_change=_take_stars, args=(film, key))
 
 

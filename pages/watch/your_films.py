@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.shared import cards, find, head, keyboard, loaders, sequence
 from pages.shared import words as common
-from pages.watch import popovers, ratings, share, themes, words
+from pages.watch import history_words, in_browser, own_history, popovers, ratings, share, themes, words
 from pages.watch.predictions import Answer
 from recsys.data.schema import Dataset
 from recsys.serving import history, people, stand_ins
@@ -30,6 +30,8 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     else:
         st.caption(common.of(words.START, noun))
     tools(dataset, films, answer)
+    say_what_links_hold(dataset, films)
+    in_browser.place()
     if not films:
         head.choose_example(dataset)
     keyboard.place()
@@ -70,7 +72,16 @@ def rows(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     page = st.pagination(pages, default=pages, key=f"page-of-{pages}") if pages > 1 else 1
     with st.container(key="sequence", gap="xsmall"):
         for position in range((page - 1) * ROWS, min(page * ROWS, len(films))):
-            row(dataset, films, position, stand_in(answer.predictor.dataset if answer else dataset, films[position]))
+            film = films[position]
+            said = stand_in(answer.predictor.dataset if answer else dataset, film)
+            row(dataset, films, position, f"{own_history.note(dataset.catalog.films[film])} {said}".strip())
+
+
+def say_what_links_hold(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """Where the list is longer than an address: how much of it a link, or a reload, brings back."""
+    fit = history.in_a_link(dataset.catalog, films)
+    if fit < len(films):
+        st.caption(history_words.LINK_FULL.format(n=fit, earlier=len(films) - fit))
 
 
 def stand_in(dataset: Dataset, film: int) -> str:
@@ -131,13 +142,14 @@ def button(
 
 
 def tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """Undo, clear, share, ratings, somebody else's films."""
+    """Undo, clear, share, ratings, a history from elsewhere, somebody else's films."""
     with st.container(horizontal=True, gap="small"):
         if films or st.session_state.past:
             undo_and_clear(films)
             share.popover(dataset, films, answer)
         if films:
             ratings.settings(answer.predictor if answer else None, answer.request.ratings if answer else ())
+        own_history.button(dataset)
         surprise(dataset, films)
         by_number(dataset)
 

@@ -12,6 +12,7 @@ from recsys.cli.flags import conf
 
 if TYPE_CHECKING:
     from recsys.data.schema import Dataset
+    from recsys.serving.ratings import Ratings
     from recsys.serving.recommend import Recommendation
 
 
@@ -20,6 +21,9 @@ class Recommend:
     """Print the films to watch after a history. Only the answer goes to stdout."""
 
     titles: conf.Positional[tuple[str, ...]] = ()  # what was watched, oldest first, such as "Toy Story (1995)"
+    history: tuple[
+        Path, ...
+    ] = ()  # files of Letterboxd, IMDb, Trakt, Netflix, MovieLens or this app, in place of titles
     dataset: str = "ml-latest-sample"  # data set; this one comes with the project
     model: str = "bert4rec"  # the recommender; it is loaded, or fitted on first use
     k: Annotated[int, conf.arg(aliases=("-k",))] = 10  # how many films
@@ -43,7 +47,7 @@ class Recommend:
         with Terminal(self.model) as report:
             dataset = movielens.ensure(self.dataset, report)
             row = None if self.user is None else people.row_of(dataset, self.user)
-            history, notes = self._history(dataset)
+            history, rated, notes = self._history(dataset)
             ready = predictor.load(self.model, dataset, report)
             if self.out:
                 people.write(people.everybody(ready, self.k, filters, report), self.out)
@@ -53,7 +57,7 @@ class Recommend:
         if row is not None:
             request = people.request_of(ready, row, self.k, filters)
         else:
-            request = Request(tuple(history), self.k, filters)
+            request = Request(tuple(history), self.k, filters, ratings=rated)
         found = recommend(ready, request)
         for note in notes:
             print(note, file=sys.stderr)
@@ -61,26 +65,45 @@ class Recommend:
         print(json.dumps(records, ensure_ascii=False, indent=1) if self.json else table(found))
         return 0
 
-    def _history(self, dataset: "Dataset") -> tuple[list[int], list[str]]:
-        """The films that the titles name, and what has to be said about them."""
+    def _history(self, dataset: "Dataset") -> tuple[list[int], "Ratings", list[str]]:
+        """The films that the titles or the files name, the stars for them, and what has to be said about them."""
+        from recsys.serving import own_history
         from recsys.serving.films.search import TitleIndex
         from recsys.serving.history import parse_titles
 
+        if self.history:
+            given = [(path.name, content(path)) for path in self.history]
+            watched, notes = own_history.of_files(dataset, given)
+            return [one.film for one in watched], own_history.ratings(watched), notes
         if self.titles:
-            return parse_titles(TitleIndex(dataset.catalog, dataset.counts), self.titles)
-        return [], ["no films given: this is what the model expects of a newcomer"] if self.user is None else []
+            found, notes = parse_titles(TitleIndex(dataset.catalog, dataset.counts), self.titles)
+            return found, (), notes
+        newcomer = "no films given: this is what the model expects of a newcomer"
+        return [], (), [newcomer] if self.user is None else []
 
     def _check(self) -> None:
         """Raises RecsysError where it is not clear whose films to recommend, or where to."""
         from recsys.errors import RecsysError
         from recsys.serving import people
 
-        if bool(self.titles) + (self.user is not None) + self.all > 1:
-            raise RecsysError("titles, --user and --all exclude each other; name one of them")
+        if bool(self.titles) + bool(self.history) + (self.user is not None) + self.all > 1:
+            raise RecsysError("titles, --history, --user and --all exclude each other; name one of them")
         if self.all != (self.out is not None):
             raise RecsysError("--all writes a file, and nothing else does; use both: --all --out lists.csv")
         if self.out:
             people.check(self.out)  # before everybody's lists are made
+
+
+def content(path: Path) -> bytes:
+    """A history file; no more of one that is too large than is needed to see that it is."""
+    from recsys.data.imports.entries import MOST_BYTES
+    from recsys.errors import RecsysError
+
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise RecsysError(f"cannot read {path}: {error.strerror}; check the path") from error
 
 
 def read(arguments: Sequence[str]) -> Recommend:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from recsys.serving.films.search import Found, TitleIndex
 
 LONGEST = 1000  # films of a sequence that are kept, the newest: five times what the models read
 WITHIN = 15  # points of search score below the best suggestion: a title further below is not suggested
+ROOM = 3_500  # characters of ids in an address: with all else it stays below the 8 KB that web servers take
+_EARLIER = re.compile(r"^e(\d{1,6})-")  # how many films had no room before those of a link
 _DASH = re.compile(r"(?<!-)(?<!^)-")  # between two ids; the second of two dashes is a minus sign
 
 # Name → what it is and its films, oldest first. The first SHOWN of which a data set has FEWEST films are offered: those
@@ -184,11 +187,30 @@ def _called(index: TitleIndex, title: str) -> list[Found]:
 
 
 def to_query(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> dict[str, str]:
-    """The link of a sequence: {"data": "ml-100k", "s": "1-260-1196"}, in MovieLens ids; no "s" when it is empty."""
-    link = {"data": dataset_name}
-    if len(items):
-        link["s"] = "-".join(str(catalog.films[item].movie_id) for item in items)
+    """The link of a sequence: {"data": "ml-100k", "s": "1-260-1196"}, in MovieLens ids; no "s" when it is empty.
+
+    Of a long sequence the newest films that fit, after the number of those that do not: "e2400-1-260-…".
+    """
+    link, ids = {"data": dataset_name}, _ids(catalog, items)
+    if fit := newest_that_fit(ids, ROOM):
+        earlier = [f"e{len(ids) - len(fit)}"] if len(fit) < len(ids) else []
+        link["s"] = "-".join([*earlier, *fit])
     return link
+
+
+def in_a_link(catalog: Catalog, items: Sequence[int]) -> int:
+    """How many films of a sequence, the newest, a link has room for."""
+    return len(newest_that_fit(_ids(catalog, items), ROOM))
+
+
+def _ids(catalog: Catalog, items: Sequence[int]) -> list[str]:
+    return [str(catalog.films[item].movie_id) for item in items]
+
+
+def newest_that_fit(parts: Sequence[str], room: int) -> list[str]:
+    """The last of some parts that, with a sign between each two, have no more than `room` characters."""
+    lengths = accumulate(len(part) + 1 for part in reversed(parts))
+    return list(parts[len(parts) - sum(length <= room + 1 for length in lengths) :])
 
 
 def from_query(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], list[str]]:
@@ -196,7 +218,9 @@ def from_query(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], 
 
     Nothing is raised, whatever the link holds. `data` is not read: the caller chose the catalogue by it.
     """
-    parts = [part for part in _DASH.split(params.get("s", "")) if part]
+    text = params.get("s", "")
+    earlier = int(match[1]) if (match := _EARLIER.match(text)) else 0
+    parts = [part for part in _DASH.split(_EARLIER.sub("", text)) if part]
     movies = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 10]
     distinct = list(dict.fromkeys(movies))
     items = [catalog.number_of[movie] for movie in distinct if movie in catalog.number_of]
@@ -205,6 +229,7 @@ def from_query(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], 
         "A part of the link could not be read and was skipped.": len(parts) - len(movies),
         f"Skipped {_films(unknown)} of the link: not in this data set.": unknown,
         "Films that are in the link twice are kept once.": len(movies) - len(distinct),
+        f"The link had room for the newest {_films(len(items))}, not for the {earlier:,} before them.": earlier,
         f"The link is long; its newest {LONGEST:,} films are kept.": len(items) > LONGEST,
     }
     return items[-LONGEST:], [sentence for sentence, happened in notices.items() if happened]

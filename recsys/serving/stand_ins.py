@@ -18,7 +18,7 @@ HOW_MANY = 1  # films that stand in for one; two or more do worse (assets/experi
 GENRES = 0.5  # what genres count for; the words of title and tags count for the rest
 YEARS = 8.0  # a film made this many years earlier or later is e times less near
 
-_vectors: WeakKeyDictionary[Dataset, sparse.csr_array] = WeakKeyDictionary()
+_vectors: WeakKeyDictionary[Dataset, tuple[sparse.csr_array, sparse.csr_array]] = WeakKeyDictionary()
 _found: WeakKeyDictionary[Dataset, dict[int, tuple[int, ...]]] = WeakKeyDictionary()
 _computing = Lock()
 
@@ -54,9 +54,10 @@ def nearest(dataset: Dataset, number: int) -> tuple[int, ...]:
     """
     with _computing:
         if dataset not in _vectors:
-            _vectors[dataset] = description_vectors(dataset.catalog.complete)  # (I + L, D)
-        vectors = _vectors[dataset]
-    likeness = (vectors[: dataset.n_items] @ vectors[[number]].T).toarray()[:, 0]  # (I,)
+            whole = description_vectors(dataset.catalog.complete)
+            _vectors[dataset] = whole, whole[: dataset.n_items]  # a slice is a copy, so it is made once
+        every, items = _vectors[dataset]  # (I + L, D), (I, D)
+    likeness = items @ every[[number]].toarray()[0]  # (I,)
     likeness *= _near_in_time(dataset, number) * np.log1p(dataset.counts)
     order = np.lexsort((-dataset.counts, -likeness))[:HOW_MANY]  # among equals, the most watched
     return tuple(order[::-1].tolist())

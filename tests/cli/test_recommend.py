@@ -101,3 +101,23 @@ def test_the_lists_of_everybody_go_into_a_file(capsys, tmp_path):
 def test_whose_films_and_where_to_must_be_clear(capsys, arguments, sentence):
     assert recommend(*arguments) == 1
     assert sentence in capsys.readouterr().err
+
+
+def test_a_history_is_read_from_files_and_what_was_not_taken_is_said(capsys, tmp_path):
+    lines = "Title,Year,Date\nFilm 1,1991,2024-01-02\nFilm 2,1992,2024-01-01\nNowhere,1950,\n"
+    (tmp_path / "list.csv").write_text(lines)
+    assert recommend("--history", str(tmp_path / "list.csv"), "-k", "5", "--json") == 0
+    answer = capsys.readouterr()
+    assert {film["title"] for film in json.loads(answer.out)} == {"Film 0", "Film 3", "Film 4"}
+    assert "2 films of the history are in toy" in answer.err
+    assert "1 not taken, not in this data set: Nowhere (1950)" in answer.err
+
+
+def test_a_history_that_cannot_be_read_is_one_line(capsys, tmp_path):
+    assert recommend("--history", str(tmp_path / "nowhere.csv")) == 1
+    assert "check the path" in capsys.readouterr().err
+    (tmp_path / "empty.csv").write_bytes(b"")
+    assert recommend("--history", str(tmp_path / "empty.csv")) == 1
+    assert "is empty" in capsys.readouterr().err
+    assert recommend("Film 1", "--history", str(tmp_path / "empty.csv")) == 1
+    assert "exclude each other" in capsys.readouterr().err

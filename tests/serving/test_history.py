@@ -7,10 +7,13 @@ from recsys.serving.films.search import split_year
 from recsys.serving.history import (
     EXAMPLES,
     LONGEST,
+    ROOM,
     SHOWN,
     UnknownTitleError,
     examples,
     from_query,
+    in_a_link,
+    newest_that_fit,
     parse_titles,
     random_viewer,
     to_query,
@@ -30,6 +33,20 @@ def test_titles_become_items_in_the_order_given():
 
 def test_no_titles_are_an_empty_history():
     assert parse_titles(INDEX, []) == ([], [])
+
+
+def test_a_link_has_the_newest_films_that_fit_and_says_how_many_do_not():
+    catalog = toys.catalog(3_000)
+    link = to_query("toy", catalog, range(3_000))["s"]
+    assert len(link) <= ROOM + len("e3000-")
+    items, notices = from_query({"s": link}, catalog)
+    assert items == list(range(3_000 - len(items), 3_000))
+    assert len(items) == in_a_link(catalog, range(3_000)) > ROOM // 6
+    earlier = 3_000 - len(items)
+    assert notices == [f"The link had room for the newest {len(items):,} films, not for the {earlier:,} before them."]
+    assert in_a_link(catalog, range(5)) == 5
+    assert newest_that_fit(["1", "22", "333"], 6) == ["22", "333"]
+    assert newest_that_fit(["1", "22", "333"], 5) == ["333"]
 
 
 def test_a_title_of_several_films_is_the_most_popular_one_and_says_so():
@@ -104,7 +121,7 @@ def test_a_link_may_hold_films_that_training_left_out():
 
 def test_a_very_long_link_keeps_its_newest_films():
     catalog = toys.catalog(LONGEST + 5)
-    items, notices = from_query(to_query("toy", catalog, range(LONGEST + 5)), catalog)
+    items, notices = from_query({"s": "-".join(str(movie) for movie in catalog.movie_ids)}, catalog)
     assert items == list(range(5, LONGEST + 5))
     assert notices == ["The link is long; its newest 1,000 films are kept."]
 

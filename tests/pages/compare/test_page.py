@@ -314,3 +314,9 @@ def test_two_are_mixed_by_hand_from_the_one_list_to_the_other(visit):
 def test_one_alone_cannot_be_mixed(visit):
     app = open_tab(choose(visit("compare", s="1-2-3"), "popular", "sasrec-bce"), 4)
     assert words.MIX_NEEDS_TWO in said(app)
+
+
+def test_a_film_that_few_people_rated_is_not_hidden(visit):
+    app = open_tab(visit("compare", s=f"1-2-{len(world.TITLES) + 1}"), 3)
+    assert not app.warning
+    assert common.plain(world.TITLES[1]) in sentences(app) or world.TITLES[1] in str(app.selectbox)

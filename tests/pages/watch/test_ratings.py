@@ -96,3 +96,11 @@ def test_no_link_breaks_the_ratings(visit, said):
     app.run()
     assert not app.exception
     assert app.session_state.rated == ""
+
+
+def test_half_stars_and_thousands_of_ratings_survive_a_link(visit):
+    app = visit(s="1-2-3", rated="1.3.5~2.0.5~3.5")
+    assert app.session_state.ratings == {world.TITLES[0]: 3.5, world.TITLES[1]: 0.5, world.TITLES[2]: 5.0}
+    assert app.session_state.rated == "1.3.5~2.0.5~3.5"
+    app.session_state.rate_by = words.STARS
+    assert not app.run().exception

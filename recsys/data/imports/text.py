@@ -1,0 +1,105 @@
+"""Bytes as text, and text as a table: whatever encoding and separator a spreadsheet or a service has written."""
+
+import codecs
+import csv
+import io
+from dataclasses import dataclass
+
+from recsys.data.imports.entries import MOST_BYTES, MOST_LINES, HistoryError
+
+MOST_COLUMNS = 200
+SEPARATORS = (",", ";", "\t", "|")
+NOT_UTF8 = "It is not in UTF-8, so it was read as Windows-1252; look whether accents came out right"
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NO_TEXT = {b"%PDF": "a PDF", b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV file: a header, and lines with as many cells or fewer."""
+
+    header: tuple[str, ...]  # as written
+    rows: list[tuple[int, list[str]]]  # (line of the file, cells), with more cells than the header where ragged
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The header in small letters; of equal names the later ones are "" (they cannot be asked for)."""
+        plain = [name.strip().lower() for name in self.header]
+        return tuple(name if name not in plain[:at] else "" for at, name in enumerate(plain))
+
+
+def decode(name: str, data: bytes) -> tuple[str, tuple[str, ...]]:
+    """The text of a file and, where its encoding had to be guessed, a sentence. Raises HistoryError for no text."""
+    if len(data) > MOST_BYTES:
+        raise HistoryError(
+            f"“{name}” has more than {MOST_BYTES >> 20} MB, far more than a history of films; bring a smaller export"
+        )
+    if not data.strip(b"\0 \t\r\n\xef\xbb\xbf\xff\xfe"):
+        raise HistoryError(f"“{name}” is empty; export it again")
+    if kind := next((kind for begins, kind in _NO_TEXT.items() if data.startswith(begins)), None):
+        raise HistoryError(f"“{name}” is {kind}, not a list of films; bring a CSV, JSON or ZIP file")
+    try:
+        text = data.decode("utf-16" if data.startswith(_UTF16) else "utf-8-sig")
+        notes: tuple[str, ...] = ()
+    except UnicodeDecodeError:
+        text, notes = _western(data), (NOT_UTF8,)
+    if "\0" in text:
+        raise HistoryError(f"“{name}” is not a text file; bring a CSV, JSON or ZIP file")
+    return text, notes
+
+
+def _western(data: bytes) -> str:
+    """Windows-1252, which has five gaps, or latin-1, which has none."""
+    try:
+        return data.decode("cp1252")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def table(name: str, text: str) -> Table:
+    """The table in a text. Raises HistoryError where there is none, or where quotation marks make a riddle of it."""
+    first, _, rest = text.partition("\n")
+    said = first.strip().lower().startswith("sep=")  # Excel writes it
+    body = rest if said else text
+    separator = _separator(body)
+    lines = _lines(name, body, separator)
+    if not lines:
+        raise HistoryError(f"“{name}” is empty; export it again")
+    (_, header), *rows = lines
+    if len(header) > MOST_COLUMNS:
+        raise HistoryError(f"“{name}” has {len(header):,} columns, so it is no list of films; bring another file")
+    return Table(tuple(header), [(line + said, cells) for line, cells in rows])
+
+
+def _separator(text: str) -> str:
+    """Which of SEPARATORS divides the first line into most cells."""
+    lines = io.StringIO(text, newline="")  # old Macs end theirs with a carriage return alone
+    first = next((line for line in lines if line.strip()), "").strip("\r\n")[: csv.field_size_limit()]
+    return max(SEPARATORS, key=lambda separator: len(next(csv.reader([first], delimiter=separator), [])))
+
+
+def _lines(name: str, text: str, separator: str) -> list[tuple[int, list[str]]]:
+    """Line numbers and cells, blank lines left out."""
+    try:
+        return _parsed(name, text, separator, strict=True)
+    except csv.Error as error:
+        if "unexpected end" in str(error):  # without it, all that follows the mark would be one cell
+            raise HistoryError(
+                f'“{name}”: a quotation mark (") is never closed; mend the line, or export it again'
+            ) from error
+    try:
+        return _parsed(name, text, separator, strict=False)
+    except csv.Error as error:
+        raise HistoryError(f"“{name}” is not a CSV file ({error}); export it again") from error
+
+
+def _parsed(name: str, text: str, separator: str, strict: bool) -> list[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
+    lines, begins = [], 1
+    for cells in reader:
+        if any(cell.strip() for cell in cells):
+            lines.append((begins, cells))
+        begins = reader.line_num + 1
+        if len(lines) > MOST_LINES + 1:
+            raise HistoryError(f"“{name}” has more than {MOST_LINES:,} lines; bring the years that count")
+    return lines

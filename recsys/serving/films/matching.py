@@ -1,0 +1,202 @@
+"""Which film of a data set a line of a history means: by its numbers first, then by title and year.
+
+What is not sure is not decided here: it comes with up to MOST films for a person to choose from. The work grows with
+the number of lines, not with lines times films, but for titles that no film has: those are compared with all.
+Shapes: F films, N names, Q lines.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from rapidfuzz import fuzz, process
+
+from recsys.data.imports.entries import Entry
+from recsys.data.schema import Dataset
+from recsys.serving.films.names import bare, in_figures, names_of, normalise, span
+
+MOST = 5  # films to choose from
+AT_ONCE = 64  # titles that are compared with all names at a time: 8 MB for 100,000 names
+LOOKS_LIKE, NEARLY = 80, 92  # percent of letters in common: to be offered, and to be offered first
+WITHOUT_YEAR = 88  # where no year speaks for it
+FAR_MORE = 10  # times as often as its namesakes, to be offered first where no year is known
+OTHER_YEARS = 3  # years by which a namesake may differ to be offered
+OWN_NUMBERS = "ml-100k"  # the one set whose films have other numbers than the site's
+
+
+class How(Enum):
+    """How a film was found."""
+
+    NUMBER = "by its number"
+    TITLE_YEAR = "by title and year"
+    NEXT_YEAR = "by title; the year differs by one"
+    TITLE = "by title alone"
+    UNSURE = "not sure"
+    SERIES = "a series, not a film"
+    ABSENT = "not in this data set"
+
+
+SURE = (How.NUMBER, How.TITLE_YEAR, How.NEXT_YEAR, How.TITLE)
+
+
+@dataclass(frozen=True)
+class Match:
+    """What a line may mean."""
+
+    how: How
+    films: tuple[int, ...] = ()  # as `Catalog.films` numbers them: one that is sure, or those to choose from
+    likely: bool = False  # whether the first of those to choose from is probably meant
+
+    @property
+    def sure(self) -> bool:
+        """Whether nobody has to be asked."""
+        return self.how in SURE
+
+
+class Matcher:
+    """Finds the films of a data set."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        catalog = dataset.catalog
+        self._films = catalog.films  # F
+        self._counts = np.zeros(len(self._films), np.int64)  # (F,) 0 for those that training left out
+        self._counts[: dataset.n_items] = dataset.counts
+        whole = catalog.complete.movies
+        self._imdb = {number: film for film, number in enumerate(whole["imdb_id"].tolist()) if number}
+        self._imdb_of = {film: number for number, film in self._imdb.items()}
+        known = whole["tmdb_id"].notna().to_numpy()
+        rows = np.flatnonzero(known).tolist()
+        self._tmdb = dict(zip(whole["tmdb_id"][known].astype(int).tolist(), rows, strict=True))
+        self._site = catalog.number_of if dataset.name != OWN_NUMBERS else {}
+        self._index_names()
+
+    def _index_names(self) -> None:
+        """Names in plain form, and the films that are called so."""
+        called = [(plain(name), film) for film, (_, title, *_) in enumerate(self._films) for name in names_of(title)]
+        ordered = sorted({pair for pair in called if pair[0]})
+        self._names = [name for name, _ in ordered]  # N, sorted
+        self._film_of = [film for _, film in ordered]  # N
+        self._called: dict[str, list[int]] = defaultdict(list)
+        for name, film in ordered:
+            self._called[tight(name)].append(film)
+
+    def match(self, entries: Sequence[Entry]) -> list[Match]:
+        """What each of Q lines may mean."""
+        found = [self._exact(entry) for entry in entries]
+        open_ones = [row for row, match in enumerate(found) if match is None]
+        for row, match in zip(open_ones, self._similar([entries[row] for row in open_ones]), strict=True):
+            found[row] = match
+        return [match for match in found if match is not None]
+
+    def _exact(self, entry: Entry) -> Match | None:
+        """By numbers or by the very title; None where neither leads to a film."""
+        if (numbered := self._by_numbers(entry)) is not None:
+            return numbered
+        rows = self._titled(entry)
+        if entry.year is None:
+            return self._by_title_alone(entry, rows)
+        for years_off, how in ((0, How.TITLE_YEAR), (1, How.NEXT_YEAR)):
+            near = [film for film in rows if abs((self._films[film].year or 0) - entry.year) == years_off]
+            if near:
+                sure = len(near) == 1 and not self._has_another_number(entry, near[0])
+                return Match(how, tuple(near)) if sure else self._ask(near, likely=False)
+        others = [film for film in rows if abs((self._films[film].year or entry.year) - entry.year) <= OTHER_YEARS]
+        return self._ask(others, likely=False) if others else None
+
+    def _by_numbers(self, entry: Entry) -> Match | None:
+        """By the numbers of IMDb, TMDB and MovieLens; where they name different films, a question."""
+        numbers = (self._imdb.get(entry.imdb_id), self._tmdb.get(entry.tmdb_id or 0), self._by_site(entry))
+        films = list(dict.fromkeys(film for film in numbers if film is not None))
+        if len(films) > 1:
+            return self._ask(films, likely=False)
+        return Match(How.NUMBER, tuple(films)) if films else None
+
+    def _by_site(self, entry: Entry) -> int | None:
+        """By the number of MovieLens, unless the title says that it is one of another numbering."""
+        film = self._site.get(entry.movie_id or 0)
+        return film if film is None or not entry.title or film in self._titled(entry) else None
+
+    def _titled(self, entry: Entry) -> list[int]:
+        """The films with that title, in any of its forms; those with the very article where there are some."""
+        titles = [name for title in (entry.title, entry.original) if title for name in names_of(title)]
+        rows = list(dict.fromkeys(film for title in titles for film in self._called.get(tight(plain(title)), ())))
+        if len(rows) < 2:
+            return rows
+        written = {normalise(title) for title in titles}
+        very = [film for film in rows if written & {normalise(name) for name in names_of(self._films[film].title)}]
+        if entry.year is not None:
+            very = [film for film in very if self._films[film].year == entry.year]
+        return very or rows
+
+    def _by_title_alone(self, entry: Entry, rows: list[int]) -> Match | None:
+        """Sure where one film alone is called so, of those that had been made when it was watched."""
+        made = [film for film in rows if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
+        if len(made) == 1 and not self._has_another_number(entry, made[0]):
+            return Match(How.TITLE, tuple(made))
+        return self._ask(made, likely=self._stands_out(made)) if made else None
+
+    def _stands_out(self, films: Sequence[int]) -> bool:
+        """Whether one of some namesakes is watched far more than the others."""
+        first, second = sorted((self._counts[film] for film in films), reverse=True)[:2] if len(films) > 1 else (0, 0)
+        return bool(first > FAR_MORE * second)
+
+    def _has_another_number(self, entry: Entry, film: int) -> bool:
+        """Whether IMDb knows the line and the film as two."""
+        return bool(entry.imdb_id) and self._imdb_of.get(film, entry.imdb_id) != entry.imdb_id
+
+    def _ask(self, films: Iterable[int], likely: bool) -> Match:
+        """The most watched first."""
+        return Match(How.UNSURE, tuple(sorted(films, key=lambda film: -self._counts[film])[:MOST]), likely)
+
+    def _similar(self, entries: Sequence[Entry]) -> Iterable[Match]:
+        """For Q lines that no film is called like: films that look like it, or whose title goes on or ends earlier."""
+        for start in range(0, len(entries), AT_ONCE):
+            block = entries[start : start + AT_ONCE]
+            titles = [plain(names_of(entry.title or " ")[0]) for entry in block]
+            alike = process.cdist(titles, self._names, scorer=fuzz.ratio, score_cutoff=LOOKS_LIKE, dtype=np.uint8)
+            for entry, title, row in zip(block, titles, alike, strict=True):
+                yield self._guessed(entry, title, row)
+
+    def _guessed(self, entry: Entry, title: str, alike: np.ndarray) -> Match:
+        """alike: (N,) percent of letters in common with each name."""
+        if entry.perhaps_series:
+            return Match(How.SERIES)
+        worth: dict[int, float] = {}
+        names = np.flatnonzero(alike).tolist() if title else []
+        for film, percent in [(self._film_of[name], float(alike[name])) for name in names] + self._longer(title):
+            if self._fits(entry, film, percent):
+                worth[film] = max(worth.get(film, 0), percent + (10 if self._films[film].year == entry.year else 0))
+        if not worth:
+            return Match(How.ABSENT)
+        best = sorted(worth, key=lambda film: (-worth[film], -self._counts[film]))[:MOST]
+        apart = len(best) == 1 or worth[best[0]] > worth[best[1]]
+        return Match(How.UNSURE, tuple(best), likely=apart and worth[best[0]] >= NEARLY + 10)
+
+    def _longer(self, title: str) -> list[tuple[int, float]]:
+        """Films whose title begins with this one, or is its beginning, word by word: "Star Wars"."""
+        words = title.split()
+        if len(title) < 4:
+            return []
+        longer = self._film_of[span(self._names, f"{title} ", f"{title}!")]
+        heads = (" ".join(words[:n]) for n in range(2, len(words)))
+        shorter = [film for head in heads for film in self._film_of[span(self._names, head, f"{head}\0")]]
+        return [(film, NEARLY) for film in (*longer, *shorter)]
+
+    def _fits(self, entry: Entry, film: int, percent: float) -> bool:
+        """Whether a year speaks for it; without one only letters can."""
+        year = self._films[film].year
+        if entry.year is None or year is None:
+            return percent >= WITHOUT_YEAR and percent != NEARLY
+        return abs(year - entry.year) <= 1
+
+
+def plain(name: str) -> str:
+    """A name to compare: without accents and a leading article, with numbers as figures."""
+    return bare(in_figures(normalise(name)))
+
+
+def tight(name: str) -> str:
+    """A plain name without blanks: "Spider-Man" and "Spiderman" are one."""
+    return name.replace(" ", "")

@@ -1,0 +1,99 @@
+"""A history from elsewhere, from files to recommendations, and kept by the browser when it is asked to."""
+
+import json
+
+import pytest
+
+from recsys.data.imports.entries import MOST_BYTES
+from tests.browser.test_app import CARDS, ROWS, WIDER_THAN_THE_SCREEN, idle, texts, wait_for_texts
+from tests.data.imports import files
+
+USE = ".st-key-use-history button"
+GIVEN = {
+    "letterboxd.zip": files.letterboxd(),
+    "trakt.zip": files.trakt(),
+    "history.json": json.dumps(files.HISTORY).encode(),
+    "imdb.csv": files.IMDB.encode("utf-8-sig"),
+    "netflix.csv": files.NETFLIX.format("13/1/25", "14/1/25", "15/1/25").encode(),
+    "movielens.csv": files.SITE.encode(),
+    "films.json": files.OURS_JSON.encode(),
+    "list.csv": "Titel;Jahr\nDer König der Löwen;1994\nPulp Ficton;1994\n".encode("latin-1"),
+    "empty.csv": b"",
+    "picture.csv": b"\x89PNG\r\n\x1a\n",
+    "large.csv": b"a,b\n" * (MOST_BYTES // 4 + 1),
+}
+
+
+def bring(tab, *names):
+    """Open the dialog and give it files."""
+    tab.get_by_role("button", name="Bring your history").first.click()
+    dialog = tab.get_by_role("dialog")
+    dialog.wait_for()
+    idle(tab)
+    if names:
+        given = [{"name": name, "mimeType": "text/plain", "buffer": GIVEN[name]} for name in names]
+        dialog.locator("input[type=file]").set_input_files(given)
+        tab.locator(USE).wait_for()
+        idle(tab)
+    return dialog
+
+
+def use(tab):
+    tab.locator(USE).click()
+    tab.get_by_role("dialog").wait_for(state="detached")
+    idle(tab)
+
+
+def test_files_of_every_service_go_through_review_to_recommendations(address, tab):
+    tab.goto(f"{address}/?data=ml-latest-sample&s=5-6")
+    tab.wait_for_selector(CARDS)
+    before, own = texts(tab, CARDS), texts(tab, ROWS)
+    dialog = bring(tab, *GIVEN)
+    said = dialog.inner_text()
+    for name in ("letterboxd.zip › diary.csv", "trakt.zip", "Netflix history", "IMDb ratings", "MovieLens ratings"):
+        assert name in said
+    for told in ("“empty.csv” is empty", "“picture.csv” is a picture", "read as Windows-1252", "10.0MB or smaller"):
+        assert told in said
+    assert "Pulp Ficton (1994)" in said  # to check, and proposed
+    assert "Not taken" in said
+    use(tab)
+    # one without a date; then as the diary (2024) and Netflix (2025) have them
+    wait_for_texts(tab, ROWS, ["Pulp Fiction", "Toy Story", "Alien", "Heat"])
+    assert texts(tab, CARDS) != before
+    tab.get_by_role("button", name="Undo").click()
+    wait_for_texts(tab, ROWS, own)
+
+
+def test_the_browser_keeps_a_history_on_request_until_it_is_told_to_forget_it(address, tab):
+    tab.goto(address)
+    bring(tab, "trakt.zip")
+    tab.locator(".st-key-keep-history label").first.click()
+    idle(tab)
+    use(tab)
+    tab.wait_for_function("() => localStorage.getItem('nextreel_history')")
+    tab.goto(address)
+    bring(tab)
+    tab.locator(".st-key-browser-load button").first.click()
+    tab.locator(USE).wait_for()
+    idle(tab)
+    tab.locator(".st-key-browser-forget button").first.click()
+    tab.locator(".st-key-browser-forget").wait_for(state="detached")
+    assert tab.evaluate("localStorage.getItem('nextreel_history')") is None
+    use(tab)
+    wait_for_texts(tab, ROWS, ["Alien", "Heat"])
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_serious_in_the_dialog(address, tab, width):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    tab.set_viewport_size({"width": width, "height": 900})
+    tab.goto(address)
+    bring(tab, "letterboxd.zip", "list.csv")
+    for _ in range(4):  # what fades while it opens takes longer on a busy machine
+        tab.wait_for_timeout(500)
+        found = axe.run(tab).response["violations"]
+        serious = [one for one in found if one["impact"] in ("serious", "critical")]
+        if not serious:
+            break
+    assert [(one["id"], node["html"]) for one in serious for node in one["nodes"]] == []
+    assert not tab.evaluate(WIDER_THAN_THE_SCREEN)
