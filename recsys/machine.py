@@ -22,10 +22,10 @@ def describe() -> dict[str, Any]:
     """Everything that moves a figure apart from the code, as JSON."""
     return {
         "cpu": _cpu(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
         "threads": os.environ.get("OMP_NUM_THREADS", "all"),
         "load": round(os.getloadavg()[0], 1),  # processes running or waiting in the last minute, ours included
-        "gpu": _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader") or None,
+        "gpu": gpu() or None,
         "system": f"{platform.system()} {platform.machine()}",
         **versions(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -92,6 +92,16 @@ def _cpu() -> str:
             if row.startswith("model name"):
                 return row.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def gpu() -> str:
+    """The name of the first GPU, "" where the driver knows none."""
+    return _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
 
 
 def versions() -> dict[str, str]:

@@ -108,3 +108,8 @@ def shipped_film_map(dataset: str, variant: str) -> Path:
 def film_map(dataset: str, variant: str) -> Path:
     """The same, computed on this machine."""
     return home() / "maps" / dataset / f"{variant}.safetensors"
+
+
+def jobs() -> Path:
+    """The folder of training runs that were started in the app, a folder each."""
+    return home() / "jobs"

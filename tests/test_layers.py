@@ -16,6 +16,7 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("recsys.store",),
     ("recsys.evaluation", "recsys.serving"),
     ("recsys", "recsys.bench", "recsys.studies", "recsys.desktop"),  # recsys itself: the Python door
+    ("recsys.jobs",),
     ("recsys.cli",),
     ("recsys.__main__", "pages.server"),
     ("pages.shared",),
@@ -32,6 +33,7 @@ PAGES_MAY_USE = (
     "recsys.data",
     "recsys.serving",
     "recsys.evaluation",
+    "recsys.jobs",
 )
 UNPICKLERS = {"pickle", "cPickle", "joblib", "dill", "cloudpickle", "shelve"}
 UNPICKLING_CALLS = {"read_pickle", "to_pickle"}
