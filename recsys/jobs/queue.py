@@ -141,7 +141,7 @@ def add(
     JobError where the same recommender is being trained already, or nobody may.
     """
     _refuse()
-    changed(registry.get(variant).preset(dataset), changes or {})
+    check(variant, dataset, changes or {})
     movielens.load(dataset)
     paths.jobs().mkdir(parents=True, exist_ok=True)
     with files.locked(paths.jobs()):
@@ -151,6 +151,11 @@ def add(
         _write(job)
     wake()
     return job
+
+
+def check(variant: str, dataset: str, changes: Mapping[str, Any]) -> None:
+    """Raises UnknownModelError, and ConfigError for settings that cannot work."""
+    changed(registry.get(variant).preset(dataset), changes)
 
 
 def stop(job_id: str) -> None:
