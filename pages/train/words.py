@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Literal
 
+from pages.shared.language import number, say, speak
 from recsys.jobs.queue import State
 
 # What to train
@@ -82,11 +83,13 @@ CURVES_HELP = (
 
 
 def begun(seconds: float) -> str:
-    """When a training was started: "Begun 22 Nov, 18:41 UTC."."""
-    when = datetime.fromtimestamp(seconds, UTC)
-    return WHEN.format(date=f"{when.day} {when:%b, %H:%M}")
+    """When a training was started: "Begun 2026-11-22, 18:41 UTC."."""
+    return say(WHEN).format(date=f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d, %H:%M}")
 
 
 def figure(value: float) -> str:
     """A metric: ".0981"."""
-    return f"{value:.4f}".removeprefix("0")
+    return number(value, ".4f").removeprefix("0")
+
+
+speak(__name__)

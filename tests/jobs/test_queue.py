@@ -5,7 +5,6 @@ import pytest
 
 from recsys import files
 from recsys.data.schema import DataError
-from recsys.errors import RecsysError
 from recsys.jobs import queue, runner
 from recsys.jobs.queue import JobError, State
 from recsys.models.base import ConfigError
@@ -194,7 +193,3 @@ def test_the_command_line_of_a_job_is_that_of_its_settings(asleep):
     assert {"--batch-size=8", "--no-pmi-init", "--windows", "--lr=1e-05", "--json"} <= set(words)
     assert words[words.index("--seed") + 1] == "3"
     assert "--resume" not in words
-
-
-def test_errors_of_the_queue_are_sentences():
-    assert issubclass(JobError, RecsysError)
