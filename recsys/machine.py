@@ -1,8 +1,10 @@
-"""The machine on which a figure was measured, and the memory that it took."""
+"""The machine on which a figure was measured, the memory that it took, and what only its system can do."""
 
 import contextlib
+import ctypes
 import os
 import platform
+import signal
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -15,6 +17,7 @@ from recsys import paths
 MEMORY = Path("/proc/meminfo")
 GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
+PR_SET_PDEATHSIG = 1  # from sys/prctl.h
 PACKAGES = ("torch", "numpy", "pandas", "scipy", "implicit")
 
 
@@ -102,6 +105,12 @@ def cores() -> int:
 def gpu() -> str:
     """The name of the first GPU, "" where the driver knows none."""
     return _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
+
+
+def end_with_parent() -> None:
+    """In a new process: have Linux tell it to end when its parent is gone, even if that was killed (man 2 prctl)."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def versions() -> dict[str, str]:

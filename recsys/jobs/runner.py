@@ -1,6 +1,5 @@
 """What works the queue off: for each job, a process that trains (`recsys train`), and one eye on whether to stop it."""
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -10,14 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from recsys import files, paths
+from recsys import files, machine, paths
 from recsys.jobs import queue
 from recsys.jobs.queue import OUTPUT, PROGRESS, Job, State
 
 LOOK = 0.2  # seconds between two looks at whether a job is to stop
 GRACE = 10.0  # seconds that a training has to keep its state; then it is killed, and goes on from the state before
 NICE = 5  # of a training: whoever looks at a page goes first
-DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG, from sys/prctl.h
 TOLD_TO_END = (143, -signal.SIGTERM)  # exit codes of a training that heard SIGTERM while it learnt, or before
 
 
@@ -98,8 +96,7 @@ def _flag(name: str, value: object) -> str:
 def _give_way() -> None:
     """In the process that will train: let others go first, and end when the runner does, however that ends (Linux)."""
     os.nice(NICE)
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGTERM)
+    machine.end_with_parent()
 
 
 def _reason(code: int, output: Path) -> str:
