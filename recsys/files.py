@@ -43,6 +43,11 @@ def write(path: Path, data: bytes) -> None:
     _sync(path.parent)
 
 
+def has_locks() -> bool:
+    """Whether this system has locks that end with the process that holds them."""
+    return fcntl is not None
+
+
 @contextlib.contextmanager
 def locked(folder: Path, shared: bool = False) -> Iterator[None]:
     """Hold the lock of a folder, once other threads and processes have released it; readers may share it.

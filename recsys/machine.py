@@ -1,8 +1,10 @@
-"""The machine on which a figure was measured, and the memory that it took."""
+"""The machine on which a figure was measured, the memory that it took, and what only its system can do."""
 
 import contextlib
+import ctypes
 import os
 import platform
+import signal
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -15,6 +17,7 @@ from recsys import paths
 MEMORY = Path("/proc/meminfo")
 GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
+PR_SET_PDEATHSIG = 1  # from sys/prctl.h
 PACKAGES = ("torch", "numpy", "pandas", "scipy", "implicit")
 
 
@@ -22,10 +25,10 @@ def describe() -> dict[str, Any]:
     """Everything that moves a figure apart from the code, as JSON."""
     return {
         "cpu": _cpu(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
         "threads": os.environ.get("OMP_NUM_THREADS", "all"),
         "load": round(os.getloadavg()[0], 1),  # processes running or waiting in the last minute, ours included
-        "gpu": _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader") or None,
+        "gpu": gpu() or None,
         "system": f"{platform.system()} {platform.machine()}",
         **versions(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -92,6 +95,22 @@ def _cpu() -> str:
             if row.startswith("model name"):
                 return row.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def gpu() -> str:
+    """The name of the first GPU, "" where the driver knows none."""
+    return _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
+
+
+def end_with_parent() -> None:
+    """In a new process: have Linux tell it to end when its parent is gone, even if that was killed (man 2 prctl)."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def versions() -> dict[str, str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ASSETS = REPOSITORY / "assets"
+PUBLIC = "NEXTREEL_PUBLIC"  # in the environment; anything but 0
 LOG = "log.jsonl"  # in a checkpoint's folder: one training event a line
 
 
@@ -17,6 +18,11 @@ def home() -> Path:
     except ImportError:  # a bare training machine
         return Path.home() / ".local" / "share" / "nextreel"
     return Path(user_data_path("nextreel", appauthor=False))
+
+
+def is_public() -> bool:
+    """Whether this machine serves the app to everybody: visitors then neither train nor add data."""
+    return os.environ.get(PUBLIC, "") not in ("", "0")
 
 
 def downloads() -> Path:
@@ -114,3 +120,8 @@ def shipped_film_map(dataset: str, variant: str) -> Path:
 def film_map(dataset: str, variant: str) -> Path:
     """The same, computed on this machine."""
     return home() / "maps" / dataset / f"{variant}.safetensors"
+
+
+def jobs() -> Path:
+    """The folder of training runs that were started in the app, a folder each."""
+    return home() / "jobs"

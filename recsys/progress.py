@@ -5,7 +5,8 @@ An event is a dict that JSON can hold. {"stage", "done", "total"} counts somethi
 an epoch of a training, {"stage": "wait"} is said while nothing happens, and {"stage": "keep"} before what was made is
 written.
 
-Whoever has had enough raises Cancelled from the report that was handed in: the work stops there, and keeps nothing.
+Whoever has had enough raises Cancelled from the report that was handed in: the work stops there, and keeps nothing. A
+training that is told to end by SIGTERM raises it too, after having kept what it needs to go on.
 """
 
 import json

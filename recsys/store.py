@@ -91,6 +91,15 @@ def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Sp
     return None
 
 
+def notes(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, Any]:
+    """How the checkpoint that `find` prefers was trained, see `TrainingSummary.notes`; {} where nobody knows."""
+    folder = find(variant, dataset_name, splitting=splitting)
+    try:
+        return _meta(folder).get("notes", {}) if folder else {}
+    except StoreError:
+        return {}
+
+
 def stamp(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
     """Another text whenever the checkpoint that `find` prefers, or one that it stands on, is another; "" for none."""
     folder = find(variant, dataset_name, splitting=splitting)

@@ -16,11 +16,12 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("recsys.store",),
     ("recsys.evaluation", "recsys.serving"),
     ("recsys", "recsys.bench", "recsys.studies", "recsys.desktop"),  # recsys itself: the Python door
+    ("recsys.jobs",),
     ("recsys.cli",),
     ("recsys.__main__", "pages.server"),
     ("pages.shared",),
-    ("pages.watch", "pages.compare", "pages.evaluation", "pages.inside"),
-    ("pages.1_watch_next", "pages.2_compare", "pages.3_evaluation", "pages.4_inside"),
+    ("pages.watch", "pages.compare", "pages.evaluation", "pages.inside", "pages.train"),
+    ("pages.1_watch_next", "pages.2_compare", "pages.3_evaluation", "pages.4_inside", "pages.5_train"),
     ("pages.visit",),
     ("app",),
 ]
@@ -32,6 +33,7 @@ PAGES_MAY_USE = (
     "recsys.data",
     "recsys.serving",
     "recsys.evaluation",
+    "recsys.jobs",
 )
 UNPICKLERS = {"pickle", "cPickle", "joblib", "dill", "cloudpickle", "shelve"}
 UNPICKLING_CALLS = {"read_pickle", "to_pickle"}

@@ -4,23 +4,15 @@ from collections.abc import Mapping
 
 import pandas as pd
 import plotly.graph_objects as go
-import streamlit as st
 
 from pages.shared import download
+from pages.shared.charts import plot as plot
 
 
 def chart(figure: go.Figure, about: str, table: pd.DataFrame, name: str) -> None:
     """A chart, described for screen readers, and below it its numbers."""
     plot(figure, about, name)
     numbers(table, name)
-
-
-def plot(figure: go.Figure, about: str, name: str) -> None:
-    """A chart, described for screen readers; its only tool makes a picture of it, `name`.png."""
-    picture = {"format": "png", "scale": 2, "filename": name}
-    tools = {"modeBarButtons": [["toImage"]], "displaylogo": False, "toImageButtonOptions": picture}
-    with st.container(key=f"chart-{name.replace('@', '-')}"):
-        st.plotly_chart(figure, alt=about, config=tools)
 
 
 def numbers(table: pd.DataFrame, name: str) -> None:

@@ -180,6 +180,12 @@ def choices() -> dict[str, str]:
     return written | {kept.parameter: kept.kind.write(getattr(now, kept.key)) for kept in active}
 
 
+def choose(key: str, value: Any) -> None:
+    """Choose something for the visitor; it is written although no widget was touched."""
+    st.session_state[key] = value
+    st.session_state.setdefault("at_first", {})[key] = None
+
+
 def take(params: Params) -> None:
     """Choose what parameters say, and all else as at first; call it before any widget is made."""
     state = st.session_state

@@ -3,16 +3,18 @@
 import streamlit as st
 
 from pages.shared import words
+from recsys.jobs import queue
 from recsys.paths import ASSETS
 
 STYLE = ASSETS / "style"
-WATCH_NEXT = "1_watch_next.py"
+WATCH_NEXT, TRAIN = "1_watch_next.py", "5_train.py"
 PAGES = {  # beside visit.py: script → icon, and its name in `words`, where NAME_HELP says what it is for
     # Streamlit leaves the number out of a page's address, and no Python module begins with one
     WATCH_NEXT: ("movie", "WATCH"),
     "2_compare.py": ("view_column", "COMPARE"),
     "3_evaluation.py": ("leaderboard", "EVALUATION"),
     "4_inside.py": ("neurology", "INSIDE"),
+    TRAIN: ("model_training", "TRAIN"),
 }
 
 
@@ -30,6 +32,7 @@ def frame() -> st.Page:
             default=script == WATCH_NEXT,
         )
         for script, (icon, name) in PAGES.items()
+        if script != TRAIN or queue.allowed()
     ]
     page = st.navigation(pages, position="top")
     st.set_page_config(words.TAB.format(page=page.title, app=words.APP))  # after the icon, or pages set their own

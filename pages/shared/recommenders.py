@@ -20,9 +20,11 @@ import streamlit as st
 from streamlit.errors import StreamlitDuplicateElementKey
 
 from pages.shared import errors, loaders, words, work
+from pages.shared.frame import TRAIN
 from recsys import paths
 from recsys.data.schema import Dataset
 from recsys.errors import RecsysError
+from recsys.jobs import queue
 from recsys.progress import Report
 from recsys.serving import predictor as serving
 from recsys.serving.predictor import FALLBACK, Predictor, Variant
@@ -50,6 +52,7 @@ WELL_KNOWN = (  # the order of the menu: families by their best known member, an
     "caser",
 )
 BEST = "sasrec-memory"  # of single recommenders on every set where it has been measured
+TO_TRAIN = "train_model"  # session state: the recommender that the page Train shows
 AT_ONCE = 10.0  # seconds: what takes longer is fitted only after a click on a button that says how long
 UNDER_A_MINUTE = 60.0
 PATIENCE = 1.5  # seconds that a page waits for a fit before it shows how far it is
@@ -201,9 +204,20 @@ def _offer(name: str, dataset: Dataset, now: State) -> None:
         lacking = [loaders.recommenders()[one].title for one in serving.lacking(name, dataset.name)]
         sentence, said["members"] = words.NOT_ALL_TRAINED, words.listed(lacking)
     st.info(sentence.format(**said), icon=":material/model_training:")
+    if now is State.UNTRAINED and queue.allowed():
+        train_here(serving.lacking(name, dataset.name)[0])
     errors.command(serving.training_command(name, dataset.name))
     if quick := _quick(dataset.name):
         st.caption(words.FITTED_AT_ONCE.format(models=words.listed(quick)))
+
+
+def train_here(name: str) -> None:
+    """A button that opens the page where one is trained."""
+    with suppress(StreamlitDuplicateElementKey):
+        text = words.TRAIN_HERE.format(model=words.plain(loaders.recommenders()[name].title))
+        if st.button(text, key=f"train-{name}", icon=":material/model_training:"):
+            st.session_state[TO_TRAIN] = name
+            st.switch_page(TRAIN)
 
 
 def _quick(data: str, most: int = 4) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.shared import errors, fetch, getting, loaders, own_data, recommenders, sequence, words
+from recsys import paths
 from recsys.data import movielens, prepared
 from recsys.data.schema import DataError, Dataset, Noun
 from recsys.errors import RecsysError
@@ -114,8 +115,9 @@ def _dialog() -> None:
 def every() -> None:
     """Every data set, what it holds, and one button each."""
     st.caption(words.SETS_HELP)
-    with st.expander(words.OWN_TITLE, icon=":material/upload_file:", key="own-data"):
-        own_data.form()
+    if not paths.is_public():
+        with st.expander(words.OWN_TITLE, icon=":material/upload_file:", key="own-data"):
+            own_data.form()
     here = movielens.prepared_names()
     for name in in_order(list(dict.fromkeys([*movielens.SETS, *here]))):
         with st.container(border=True, gap="xsmall"):

@@ -92,6 +92,10 @@ INSIDE_HELP = (
     "What the network does with your films: what it looks at, what it would put into a gap, what it finds alike."
 )
 
+# Train
+TRAIN = "Train"
+TRAIN_HELP = "Teach a recommender on this machine; it answers on every page as soon as it is done."
+
 # Data sets
 NOUNS = {"item": "items", "film": "films"}  # what a set is of
 SET_IN_MENU = "{data} · {things} {years}"
@@ -149,13 +153,14 @@ NOT_ALL_TRAINED = (
     "{model} mixes several recommenders, and these have not been trained for {data} yet: {members}. Training takes "
     "minutes to hours."
 )
+TRAIN_HERE = "Train *{model}* here"
 FITS_LONG = "{model} has not been fitted for {data} yet, which takes more than a minute."
 NOT_FITTED = "{model} has not been fitted for {data} yet. That is done once, and kept."
 FIT, FITTING = "Fit {model} ({time})", "Fitting {model} ({time})"
 FITTED_AT_ONCE = "These need seconds, and are fitted when you choose them: {models}."
 CANCEL_FITTING, STOPPING = "Cancel *fitting {model}*", "Stopping"
 SOON, SECONDS = "a few seconds", "about {n} seconds"
-MINUTE, MINUTES = "about a minute", "about {n} minutes"
+MINUTE, MINUTES, HOURS = "about a minute", "about {n} minutes", "about {n} hours"
 SMALLER = "<{percent}"
 UNKNOWN_YEARS, YEARS_TO = "of unknown years", "to {year}"
 HOLDS_PEOPLE, HOLDS = "{n:,} people", {"film": "{n:,} films", "item": "{n:,} items"}
@@ -214,12 +219,14 @@ def listed(names: Sequence[str]) -> str:
 
 
 def about(seconds: float) -> str:
-    """A time that nobody knows exactly: "a few seconds", "about 20 seconds", "about 3 minutes"."""
+    """A time that nobody knows exactly: "a few seconds", "about 20 seconds", "about 3 minutes", "about 2 hours"."""
     if seconds <= 5:
         return say(SOON)
     if seconds < 45:
         return say(SECONDS).format(n=max(1, round(seconds / 10)) * 10)
-    return say(MINUTE) if seconds < 90 else say(MINUTES).format(n=round(seconds / 60))
+    if seconds < 90:
+        return say(MINUTE)
+    return say(MINUTES).format(n=round(seconds / 60)) if seconds < 5400 else say(HOURS).format(n=round(seconds / 3600))
 
 
 def fine_percent(probability: float) -> str:

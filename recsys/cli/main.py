@@ -1,4 +1,4 @@
-"""The command line: python -m recsys data | train | evaluate | report | recommend | experiment | bench | app.
+"""The command line: python -m recsys data | train | evaluate | report | recommend | experiment | jobs | bench | app.
 
 A command is a file of this package with `read(arguments)`, which gives a dataclass of its options with `run()`. It is
 imported when it is asked for, so that a training machine needs no web packages, and imports what it needs when it runs.
@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from recsys.errors import RecsysError, recsys_command
+from recsys.progress import Cancelled
 
 COMMANDS = {
     "data": "list or fetch data sets",
@@ -22,6 +23,7 @@ COMMANDS = {
     "report": "print every result as Markdown, ours beside what others published",
     "recommend": "the next films for a history",
     "experiment": "rebuild a published table from nothing",
+    "jobs": "list, stop, resume or remove what is trained in the app",
     "bench": "how fast this machine trains, serves, evaluates or loads",
     "app": "open the app in a window, or in the browser",
 }
@@ -49,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _end(f"{error.filename or 'disk'}: {error.strerror}; make room, or set RECSYS_HOME")
     except KeyboardInterrupt:
         return _end("stopped", 130)
+    except Cancelled:
+        return _end("stopped", 143)  # as a shell counts SIGTERM
 
 
 def parser() -> argparse.ArgumentParser:

@@ -1,7 +1,5 @@
 """The app's server as a process of its own, which ends with whoever started it."""
 
-import ctypes
-import signal
 import socket
 import subprocess
 import sys
@@ -12,12 +10,12 @@ from contextlib import contextmanager
 
 from recsys import paths
 from recsys.errors import RecsysError
+from recsys.machine import end_with_parent
 
 HERE, EVERYWHERE = "127.0.0.1", "0.0.0.0"
 PATIENCE = 120.0  # seconds that the app may take to answer
 LOOK = 0.1  # seconds between two looks
 TO_END = 10.0  # seconds that the server gets to end by itself
-PR_SET_PDEATHSIG = 1
 BY_HAND = "streamlit run app.py"
 
 
@@ -34,9 +32,9 @@ def served(port: int = 0, public: bool = False) -> Iterator[tuple[str, subproces
     port = _free(port)
     options = (f"--server.port={port}", f"--server.address={EVERYWHERE if public else HERE}", "--server.headless=true")
     command = [sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py"), *options]
-    linux = sys.platform.startswith("linux")
+    can_ask = sys.platform != "win32"
     server = subprocess.Popen(
-        command, cwd=paths.REPOSITORY, stdout=subprocess.DEVNULL, preexec_fn=_end_with_parent if linux else None
+        command, cwd=paths.REPOSITORY, stdout=subprocess.DEVNULL, preexec_fn=end_with_parent if can_ask else None
     )
     try:
         yield f"http://localhost:{port}", server
@@ -61,11 +59,6 @@ def wait_for(address: str, server: subprocess.Popen) -> str:
         except OSError:
             time.sleep(LOOK)
     raise ServerError(f"the app did not answer within {PATIENCE:.0f} seconds; to see why", BY_HAND)
-
-
-def _end_with_parent() -> None:
-    """Ask Linux, in the new process, to end it when its parent is gone, even if that was killed (man 2 prctl)."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _free(port: int) -> int:

@@ -162,21 +162,21 @@ def curve(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OUT) -> p
     trained = [paths.checkpoint(*where, seed) for seed in paths.seeds(*where)]
     for folder in (*trained, paths.shipped_checkpoint(*where)):
         if (folder / paths.LOG).exists():
-            return _epochs(folder / paths.LOG)
+            return epochs(folder / paths.LOG)
     return pd.DataFrame({"epoch": []})
 
 
-def _epochs(path: Path) -> pd.DataFrame:
-    """Logged epochs in order; of an epoch that was run twice (resumed), the later one."""
-    epochs = {}
+def epochs(path: Path) -> pd.DataFrame:
+    """Logged epochs in order, a row each; of what was run twice (resumed, or begun anew), the later."""
+    known: list[dict[str, Any]] = []
     for line in path.read_text("utf-8", errors="replace").splitlines():
         try:
             event = json.loads(line)
         except ValueError:
             continue  # half a line: the training is writing it just now, or was killed meanwhile
         if isinstance(event, dict) and "epoch" in event:
-            epochs[event["epoch"]] = event
-    return pd.DataFrame([epochs[epoch] for epoch in sorted(epochs)] or {"epoch": []})
+            known = [row for row in known if row["epoch"] < event["epoch"]] + [event]
+    return pd.DataFrame(known or {"epoch": []})
 
 
 def _row(document: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Shapes: B queries, I items, T tokens, Q blanks, L layers, H heads, D dimensions.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, ClassVar, Self, get_type_hints
 
 import numpy as np
@@ -169,6 +169,16 @@ class Variant:
     def needs_training(self) -> bool:
         """Whether `train` has to make it; the others are fitted on first use."""
         return self.architecture.needs_training
+
+
+def changed(config: Any, changes: Mapping[str, Any]) -> Any:
+    """A config with other settings; those of its schedule may stand beside the others. Raises ConfigError."""
+    within = {setting.name for setting in fields(config.schedule)} if hasattr(config, "schedule") else set()
+    if unknown := changes.keys() - within - {setting.name for setting in fields(config)}:
+        raise ConfigError(f"{type(config).__name__} has no setting {min(unknown)}")
+    own = {name: value for name, value in changes.items() if name not in within}
+    of_schedule = {name: value for name, value in changes.items() if name in within}
+    return replace(config, **own, **({"schedule": replace(config.schedule, **of_schedule)} if of_schedule else {}))
 
 
 def config_to_dict(config: Any) -> dict[str, Any]:

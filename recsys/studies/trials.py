@@ -9,7 +9,7 @@ Several processes may share the work: a trial that another one is at is left to 
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from recsys.data.schema import Dataset
 from recsys.evaluation.protocols import Protocol
 from recsys.evaluation.rank_held_out import ranks
 from recsys.models import registry
-from recsys.models.base import ConfigError, Recommender, config_to_dict
+from recsys.models.base import Recommender, changed, config_to_dict
 from recsys.progress import Report, ignore
 from recsys.training import resume
 from recsys.training.run import Run
@@ -55,16 +55,6 @@ class Outcome:
     valid: dict[str, float]  # metrics of the best epoch on validation
     training: dict[str, Any]  # see `TrainingSummary.notes`
     run: dict[str, Any]  # see `machine.describe`
-
-
-def changed(config: Any, changes: Mapping[str, Any]) -> Any:
-    """A config with other settings; those of its schedule may stand beside the others. Raises ConfigError."""
-    within = {setting.name for setting in fields(config.schedule)} if hasattr(config, "schedule") else set()
-    if unknown := changes.keys() - within - {setting.name for setting in fields(config)}:
-        raise ConfigError(f"{type(config).__name__} has no setting {min(unknown)}")
-    own = {name: value for name, value in changes.items() if name not in within}
-    of_schedule = {name: value for name, value in changes.items() if name in within}
-    return replace(config, **own, **({"schedule": replace(config.schedule, **of_schedule)} if of_schedule else {}))
 
 
 def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:

@@ -1,5 +1,7 @@
 """Settings are checked when they are made, long before they are used. Loads no torch."""
 
+import ast
+import inspect
 from dataclasses import Field, field
 from typing import Any
 
@@ -52,3 +54,16 @@ def one_of(options: tuple[Any, ...], **settings: Any) -> None:
     for name, value in settings.items():
         if value not in options:
             raise ConfigError(f"{name} is {value}, but must be one of: {', '.join(map(str, options))}")
+
+
+def comments(config: type) -> dict[str, str]:
+    """Setting → the comment beside it, which is also the help of its flag; those of the classes below it too."""
+    found = {}
+    for cls in reversed(config.__mro__[:-1]):  # all but object
+        source = inspect.getsource(cls)
+        lines = source.encode().splitlines()  # an offset of `ast` counts bytes
+        for node in ast.parse(source).body[0].body:  # type: ignore[attr-defined]  # a class
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.end_lineno:
+                beside = lines[node.end_lineno - 1][node.end_col_offset :].decode()
+                found[node.target.id] = beside.partition("#")[2].strip()
+    return found

@@ -22,9 +22,10 @@ from torch import Tensor, nn
 from recsys import files
 from recsys.errors import RecsysError
 from recsys.paths import LOG
+from recsys.progress import Cancelled
 from recsys.training import config as check
 from recsys.training import device as devices
-from recsys.training import distributed, resume
+from recsys.training import distributed, resume, stopping
 from recsys.training.batches import Batch, ahead
 from recsys.training.run import Run, TrainingSummary
 
@@ -74,16 +75,17 @@ def train(task: Task, schedule: Schedule, run: Run) -> TrainingSummary:
 
     With a folder, the state of the run stays there when it is over: whoever has kept the weights clears it
     (`resume.clear`). Raises TrainingError where another run uses the folder or the loss is no number, ResumeError where
-    the state in the folder cannot be used, DeviceError where the device is missing.
+    the state in the folder cannot be used, DeviceError where the device is missing, Cancelled after SIGTERM, once the
+    state is kept.
     """
     device = devices.choose(run.device)
     if device.type == "cpu":
         devices.keep_freed_memory()
-    with devices.repeatable(device), _alone_in(run.folder):
+    with devices.repeatable(device), _alone_in(run.folder), stopping.on_sigterm() as asked_to_stop:
         trainer = Trainer(task, schedule, run, device)
         if run.resume and run.folder:
             trainer.load_state(resume.load(run.folder, trainer.identity))
-        trainer.run_to_the_end()
+        trainer.run_to_the_end(asked_to_stop)
     task.module.load_state_dict(trainer.best or trainer.average.state_dict())
     return trainer.summary
 
@@ -159,16 +161,19 @@ class Trainer:
             return TrainingSummary(self.epoch, self.epoch, self.seconds, {}, self.device.type)
         return TrainingSummary(self.best_epoch, self.epoch, self.seconds, self.best_metrics, self.device.type)
 
-    def run_to_the_end(self) -> None:
-        """Epoch after epoch; a resumed run enters its first one where it was cut off."""
+    def run_to_the_end(self, asked_to_stop: Callable[[], bool]) -> None:
+        """Epoch after epoch; a resumed run enters its first one where it was cut off. Raises Cancelled when asked."""
         while not self.done:
             batches = islice(self.task.batches(self.epoch), self.step % self.task.steps, None)
             for batch in ahead(batches, self.device):
                 self.update(batch)
                 if self.step % self.task.steps == 0:
                     self.end_epoch()
-                if self.done or time.perf_counter() - self.saved > self.run.save_every:
+                leaving = asked_to_stop()
+                if self.done or leaving or time.perf_counter() - self.saved > self.run.save_every:
                     self.save()
+                if leaving and not self.done:
+                    raise Cancelled
 
     def update(self, batch: Batch) -> None:
         """One optimiser step."""
@@ -245,7 +250,7 @@ class Trainer:
             "seconds": self.seconds,
             "seconds_left": left,
         }
-        event |= {"memory_mb": devices.peak_memory_mb(self.device)}
+        event |= {"memory_mb": devices.peak_memory_mb(self.device), "device": self.device.type}
         event = {name: round(value, 4) if isinstance(value, float) else value for name, value in event.items()}
         if self.run.folder:
             write_log(self.run.folder, event)

@@ -4,7 +4,13 @@ from tests.pages import world
 
 CARDS = ".st-key-picks .nr-words b"
 ROWS = ".st-key-sequence .nr-text b"
-PAGES = {"": "Watch next", "compare": "Compare", "evaluation": "Evaluation", "inside": "Inside the model"}
+PAGES = {
+    "": "Watch next",
+    "compare": "Compare",
+    "evaluation": "Evaluation",
+    "inside": "Inside the model",
+    "train": "Train",
+}
 WIDER_THAN_THE_SCREEN = "document.documentElement.scrollWidth > innerWidth"
 
 

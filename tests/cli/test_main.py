@@ -17,6 +17,7 @@ from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import MissingLibraryError
 from recsys.evaluation import results
 from recsys.evaluation.protocols import ProtocolError
+from recsys.progress import Cancelled
 from recsys.ranking.ranking import ScoreError
 from recsys.training import resume
 from recsys.training.loop import read_log
@@ -141,6 +142,11 @@ def test_ctrl_c_is_one_word_and_exit_code_130(failing, capsys):
     assert capsys.readouterr().err == "stopped\n"
 
 
+def test_sigterm_is_one_word_and_exit_code_143(failing, capsys):
+    assert failing(Cancelled()) == 143
+    assert capsys.readouterr().err == "stopped\n"
+
+
 def test_a_reader_who_has_seen_enough_gets_no_traceback():
     command = f"{shlex.quote(sys.executable)} -m recsys report | head -n 1"
     ended = subprocess.run(command, shell=True, cwd=paths.REPOSITORY, capture_output=True, text=True, check=False)
@@ -182,6 +188,8 @@ def test_without_tyro_the_command_line_says_what_to_install(capsys, monkeypatch)
         ["experiment", "nobel"],
         ["bench"],
         ["bench", "sell"],
+        ["jobs", "sell"],
+        ["jobs", "stop"],
         ["app", "--loud"],
     ],
 )
@@ -201,7 +209,7 @@ def test_every_command_is_listed_and_explained(capsys):
 
 
 @pytest.mark.parametrize(
-    "command", [["--help"], ["data", "list"], ["evaluate", "--help"], ["bench", "serve", "--help"]]
+    "command", [["--help"], ["data", "list"], ["jobs"], ["evaluate", "--help"], ["bench", "serve", "--help"]]
 )
 def test_listing_loads_no_torch(home, command):
     code = f"""import sys; from recsys.cli.main import main

@@ -1,8 +1,8 @@
 """Settings for toys."""
 
-from recsys.studies import trials
+from recsys.models import base
 
 
 def changed(config, **changes):
     """The config with other settings; those of its schedule may stand beside the others."""
-    return trials.changed(config, changes)
+    return base.changed(config, changes)

@@ -5,7 +5,7 @@ import pytest
 
 from recsys import files, paths
 from recsys.models import registry
-from recsys.models.base import ConfigError, Variant, config_from_dict, config_to_dict
+from recsys.models.base import ConfigError, Variant, changed, config_from_dict, config_to_dict
 from recsys.training.config import added, at_least
 from tests import fakes
 
@@ -99,3 +99,10 @@ def test_an_unknown_name_is_answered_by_the_names_there_are():
 def test_a_refused_setting_is_an_error_that_people_can_mend():
     with pytest.raises(ConfigError, match="epochs is 0"):
         Inner(epochs=0)
+
+
+def test_settings_of_the_schedule_stand_beside_the_others():
+    config = changed(registry.get("gru4rec-ce").preset(""), {"dim": 16, "epochs": 3})
+    assert (config.dim, config.schedule.epochs, config.hidden) == (16, 3, 128)
+    with pytest.raises(ConfigError, match="has no setting width"):
+        changed(config, {"width": 3})

@@ -7,9 +7,8 @@ from recsys import files, store
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation.protocols import FULL, UNTIED_FULL
 from recsys.models import registry
-from recsys.models.base import ConfigError
 from recsys.studies import trials
-from recsys.studies.trials import Trial, changed
+from recsys.studies.trials import Trial
 from recsys.training.run import Run
 from tests import toys
 
@@ -33,13 +32,6 @@ def trainings(monkeypatch):
 
     monkeypatch.setattr(trials, "_train", spied)
     return seen
-
-
-def test_settings_of_the_schedule_stand_beside_the_others():
-    config = changed(registry.get("gru4rec-ce").preset(""), {"dim": 16, "epochs": 3})
-    assert (config.dim, config.schedule.epochs, config.hidden) == (16, 3, 128)
-    with pytest.raises(ConfigError, match="has no setting width"):
-        changed(config, {"width": 3})
 
 
 def test_a_trial_is_trained_once_and_its_ranks_are_those_of_the_hidden_films(world, trainings):

@@ -1,6 +1,9 @@
 import dataclasses
 import functools
 import json
+import os
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ import torch
 from recsys import paths
 from recsys.data.split import leave_one_out
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.progress import Cancelled
 from recsys.training import device, loop, resume
 from recsys.training.config import ConfigError
 from recsys.training.losses import softmax_cross_entropy
@@ -73,6 +77,45 @@ def test_a_run_killed_after_any_step_goes_on_bit_for_bit(tmp_path, monkeypatch, 
     resumed = fit(tmp_path / "cut", resume=True)
     torch.testing.assert_close(weights(resumed), weights(whole), rtol=0, atol=0)
     assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("epoch", [1, 3])
+def test_a_run_that_is_told_to_end_keeps_its_state_and_goes_on_bit_for_bit(tmp_path, epoch):
+    def report(event):
+        if event["epoch"] == epoch:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    whole = fit(tmp_path / "whole")
+    with pytest.raises(Cancelled):
+        Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path / "cut", report=report, save_every=3600))
+    assert signal.getsignal(signal.SIGTERM) == before
+    assert [line["epoch"] for line in lines(tmp_path / "cut")] == list(range(1, epoch + 1))
+    resumed = fit(tmp_path / "cut", resume=True)
+    torch.testing.assert_close(weights(resumed), weights(whole), rtol=0, atol=0)
+    assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
+
+
+def test_a_run_that_is_told_to_end_when_it_has_ended_is_whole(tmp_path):
+    def report(event):
+        if event["epoch"] == SCHEDULE.epochs:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    ended = Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path / "told", report=report))
+    torch.testing.assert_close(weights(ended), weights(fit(tmp_path / "whole")), rtol=0, atol=0)
+
+
+def test_a_run_in_a_thread_leaves_signals_alone():
+    before = signal.getsignal(signal.SIGTERM)
+    heard = []
+    training = threading.Thread(
+        target=lambda: Bert4Rec(ONE_EPOCH).fit(
+            SPLIT.train, None, Run(0, "cpu", report=lambda _: heard.append(signal.getsignal(signal.SIGTERM)))
+        )
+    )
+    training.start()
+    training.join()
+    assert heard == [before]
 
 
 def test_a_finished_run_resumed_is_finished_at_once(tmp_path):

@@ -1,4 +1,4 @@
-"""What all charts share: a family has one colour and one shape everywhere, and so has the frame around a figure.
+"""What all charts of the page share: a family has one colour and one shape everywhere.
 
 Each colour has a contrast of 3:1 and more to both page colours.
 """
@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
-import plotly.graph_objects as go
+
+from pages.shared.charts import framed as framed
 
 
 class Look(NamedTuple):
@@ -38,15 +39,6 @@ MARKS = ("", "-open", "-dot", "-open-dot")  # tell the members of a family apart
 def look(family: str) -> Look:
     """Colour and shape of a family."""
     return LOOKS.get(family, OTHERS)
-
-
-def framed(figure: go.Figure, height: int, left: int = 0, right: int = 12) -> go.Figure:
-    """A figure with the margins, legend and type that all share; a finger that scrolls past does not zoom."""
-    figure.update_layout(height=height, margin={"l": left, "r": right, "t": 36, "b": 0}, dragmode=False, bargap=0.25)
-    figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "font": {"size": 12}})
-    figure.update_xaxes(automargin=True, fixedrange=True, title_font={"size": 12}, tickfont={"size": 12})
-    figure.update_yaxes(automargin=True, fixedrange=True, title_font={"size": 12}, tickfont={"size": 12})
-    return figure
 
 
 def members(board: pd.DataFrame, variants: Sequence[str]) -> dict[str, tuple[str, Look, int]]:

@@ -322,7 +322,7 @@ def twice(name):
         st.text(str(recommenders.predictor(name, loaders.dataset("ml-latest-sample"))))
 
 
-@pytest.mark.parametrize(("name", "buttons"), [("markov", ["fit-markov"]), ("caser", [])])
+@pytest.mark.parametrize(("name", "buttons"), [("markov", ["fit-markov"]), ("caser", ["train-caser"])])
 def test_two_parts_of_a_page_can_wait_for_the_same_one(home, slow, name, buttons):
     app = AppTest.from_function(twice, kwargs={"name": name}, default_timeout=60).run()
     assert not app.exception

@@ -232,3 +232,11 @@ def test_why_a_set_could_not_be_had_is_a_sentence_and_it_can_be_tried_again(visi
 )
 def test_progress_is_said_in_words(event, sentence):
     assert fetch.sentence(OTHER, event) == sentence
+
+
+@pytest.mark.parametrize(("public", "shown"), [("", True), ("0", True), ("1", False)])
+def test_visitors_of_a_public_server_cannot_add_data(visit, monkeypatch, public, shown):
+    monkeypatch.setenv(paths.PUBLIC, public)
+    app = visit()
+    app.button(key="more-sets").click().run()
+    assert bool([one for one in app.expander if one.label == words.OWN_TITLE]) == shown

@@ -8,6 +8,7 @@ from pages.server import ready
 from pages.shared import warm
 from recsys.data import movielens
 from recsys.data.schema import DataError
+from recsys.jobs import queue
 from tests.pages.server.asgi import request
 
 
@@ -26,6 +27,13 @@ def test_a_server_is_ready_when_it_has_recommended_films(home):
     assert status() == (503, b'{"ready":false}')
     warm.up()
     assert status() == (200, b'{"ready":true}')
+
+
+def test_trainings_that_waited_when_the_server_ended_go_on(home, monkeypatch):
+    woken = []
+    monkeypatch.setattr(queue, "wake", lambda: woken.append(True))
+    warm.up()
+    assert woken == [True]
 
 
 def test_a_first_set_that_cannot_be_had_is_left_to_the_page_to_explain(monkeypatch, caplog):

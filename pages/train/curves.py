@@ -1,0 +1,42 @@
+"""Loss and validation of one training, epoch by epoch."""
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.shared.charts import framed, plot
+from pages.train import words
+from recsys.jobs.queue import Progress
+
+COLOURS = {"loss": "#cf6a2a", "ndcg@10": "#1f9a94"}  # 3:1 and more against the light and the dark page
+HEIGHT = 210  # pixels
+
+
+def show(progress: Progress, title: str, name: str) -> None:
+    """Both curves, as far as there is something to draw; title: of the recommender, name: of the chart."""
+    drawn = {"loss": (words.LOSS, words.LOSS_ALT), "ndcg@10": (words.VALIDATION, words.VALIDATION_ALT)}
+    with st.grid(2, min_column_width=240):
+        for column, (axis, about) in drawn.items():
+            known = progress.curve.dropna(subset=[column]) if column in progress.curve else progress.curve.iloc[:0]
+            if len(known):
+                n, last = int(known["epoch"].iloc[-1]), words.figure(known[column].iloc[-1])
+                said = about.format(model=title, last=last, n=n)
+                figure = curve(known, column, progress.epochs[1]).update_yaxes(title=axis)
+                plot(figure, said, f"{column}-{name}")
+    st.caption(words.CURVES_HELP)
+
+
+def curve(known: pd.DataFrame, column: str, epochs: int) -> go.Figure:
+    """A column against the epoch, over all epochs that there may be."""
+    figure = go.Figure()
+    figure.add_scatter(
+        x=known["epoch"],
+        y=known[column],
+        mode="lines+markers" if len(known) < 40 else "lines",
+        line={"color": COLOURS[column], "width": 2},
+        marker={"size": 6},
+        hovertemplate="%{x}: %{y:.4g}<extra></extra>",
+    )
+    framed(figure, HEIGHT).update_layout(showlegend=False, margin_t=8)
+    figure.update_xaxes(title=words.BY_EPOCH, range=[0.5, epochs + 0.5], tickformat="d")
+    return figure

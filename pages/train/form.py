@@ -1,0 +1,126 @@
+"""The left side of Train: which recommender, with which settings, on what.
+
+Session state: `recommenders.TO_TRAIN` (the recommender) · train-<data>-<recommender>-<setting> (a number each).
+"""
+
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import errors, loaders, recommenders
+from pages.shared import words as common
+from pages.train import words
+from recsys.data.schema import Dataset
+from recsys.errors import RecsysError
+from recsys.jobs import queue
+from recsys.jobs import settings as numbers
+from recsys.jobs.queue import State
+from recsys.jobs.settings import Setting
+from recsys.serving import predictor as serving
+from recsys.serving.predictor import Variant
+
+
+def show(dataset: Dataset) -> None:
+    """Everything that is to be chosen, what is to be known before, and the button that starts it."""
+    st.subheader(words.NEW)
+    variant, data = choose(dataset.name), dataset.name
+    changes = ask_for_settings(variant, data)
+    device = choose_device()
+    say_before(variant, data)
+    with errors.explained():
+        start(variant, data, changes, device, works=can_work(variant, data, changes))
+
+
+def choose(data: str) -> Variant:
+    """The recommender, among those that learn step by step."""
+    known, labels = loaders.recommenders(), recommenders.menu(data)
+    names = [name for name in labels if known[name].needs_training]
+    untrained = (name for name in recommenders.WELL_KNOWN if name in names and not serving.is_there(name, data))
+    recommenders.keep(recommenders.TO_TRAIN)
+    name = st.selectbox(
+        common.MODEL,
+        names,
+        index=names.index(next(untrained, names[0])),
+        format_func=labels.__getitem__,
+        key=recommenders.TO_TRAIN,
+        help=words.MODEL_HELP,
+        persist_state="session",
+    )
+    return known[name]
+
+
+def ask_for_settings(variant: Variant, data: str) -> dict[str, Any]:
+    """Numbers to be changed; returns those that were."""
+    st.caption(words.TUNED.format(data=common.plain(loaders.data_title(data))))
+    with st.grid(2, min_column_width=140):
+        asked = [(one, ask(one, variant.name, data)) for one in numbers.settings(variant.name, data, numbers.FIRST)]
+    with st.expander(words.MORE, icon=":material/tune:"), st.grid(2, min_column_width=140):
+        asked += [(one, ask(one, variant.name, data)) for one in numbers.settings(variant.name, data, numbers.MORE)]
+    return {setting.name: value for setting, value in asked if value != setting.value}
+
+
+def ask(setting: Setting, variant: str, data: str) -> int | float:
+    """One number, at first as tuned."""
+    whole = isinstance(setting.value, int)
+    help_text = words.SETTING_HELP.format(name=setting.name, help=common.plain(setting.help), value=setting.value)
+    return st.number_input(
+        words.SETTINGS[setting.name],
+        value=setting.value,
+        step=1 if whole else setting.value / 10 or 0.01,
+        format="%d" if whole else "%g",
+        key=f"train-{data}-{variant}-{setting.name}",
+        help=help_text,
+        persist_state="session",
+    )
+
+
+def choose_device() -> str:
+    """What to compute on: chosen where there is a GPU, else said."""
+    found = numbers.devices()
+    if len(found) == 1:
+        st.caption(words.CPU_ONLY.format(name=common.plain(found["cpu"])))
+        return "cpu"
+    return st.segmented_control(
+        words.DEVICE,
+        list(found),
+        default=next(iter(found)),
+        required=True,
+        format_func=lambda name: words.DEVICES[name].format(name=found[name]),
+        key="train_device",
+        persist_state="session",
+    )
+
+
+def say_before(variant: Variant, data: str) -> None:
+    """How long it may take, and what a new one takes the place of."""
+    said = {"model": common.plain(variant.title), "data": common.plain(loaders.data_title(data))}
+    known = numbers.before(variant.name, data)
+    if known:
+        time, device = common.about(known.seconds), words.KIND.get(known.device, known.device)
+        st.caption(words.BEFORE.format(time=time, epochs=known.epochs, device=device))
+    else:
+        st.caption(words.NO_TIME)
+    if serving.is_there(variant.name, data):
+        st.warning(words.REPLACES.format(**said), icon=":material/swap_horiz:")
+    half_done = [job for job in queue.jobs() if job.state in (State.STOPPED, State.CUT_OFF)]
+    if any((job.variant, job.dataset) == (variant.name, data) for job in half_done):
+        st.warning(words.ANEW.format(**said), icon=":material/restart_alt:")
+
+
+def can_work(variant: Variant, data: str, changes: dict[str, Any]) -> bool:
+    """Whether a training can be made with these settings; if not, the page says why."""
+    try:
+        queue.check(variant.name, data, changes)
+    except RecsysError as error:
+        errors.explain(error)
+        return False
+    return True
+
+
+def start(variant: Variant, data: str, changes: dict[str, Any], device: str, works: bool) -> None:
+    """The button that puts it into the queue."""
+    busy = any(job.state in queue.ACTIVE for job in queue.jobs())
+    icon = ":material/playlist_add:" if busy else ":material/play_arrow:"
+    if st.button(words.ADD if busy else words.START, key="train-start", icon=icon, type="primary", disabled=not works):
+        queue.add(variant.name, data, changes=changes, device=device)
+        st.rerun()

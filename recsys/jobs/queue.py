@@ -1,0 +1,323 @@
+"""The queue of training runs on disk. Whoever looks at it sees the same: pages, the command line, the runner.
+
+Under `paths.jobs()`, a folder for each: job.json (a sealed `Job`), progress.jsonl (what the training reports, an event
+a line), output.txt (what else it says). All changes are made under the lock of the folder above them. Nobody asks for
+the number of a process: the runner holds a lock as long as it carries a job out, and the system lets go of it when the
+runner ends, however it ends.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field, fields, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from recsys import files, paths
+from recsys.data import movielens
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.errors import RecsysError
+from recsys.evaluation import protocols, results
+from recsys.models import registry
+from recsys.models.base import changed
+
+AT_ONCE = "NEXTREEL_TRAININGS"  # how many are carried out at the same time, 1 unless set
+MOST_WAITING = 20  # jobs in the queue
+FILE, PROGRESS, OUTPUT, LOCK = "job.json", "progress.jsonl", "output.txt", "runner.lock"
+RUNNER_LOG = "runner.log"  # beside the jobs: what a runner says when it fails itself
+
+
+class JobError(RecsysError):
+    """Something that cannot be done with a training run."""
+
+
+class State(StrEnum):
+    """How far a training run is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    STOPPING = "stopping"  # told to end; its state is being kept
+    STOPPED = "stopped"
+    CUT_OFF = "cut off"  # its process is gone, and nobody knows why: a restart of the machine, or too little memory
+    FAILED = "failed"
+    DONE = "done"
+    DAMAGED = "damaged"  # job.json cannot be read
+
+
+ACTIVE = (State.WAITING, State.RUNNING, State.STOPPING)
+RESUMABLE = (State.STOPPED, State.CUT_OFF, State.FAILED)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A training run: what is trained, and how far it is. Times are seconds since 1970."""
+
+    id: str
+    variant: str = ""
+    dataset: str = ""
+    protocol: str = "full"
+    seed: int = 0
+    changes: Mapping[str, Any] = field(default_factory=dict)  # settings other than those tuned for the data set
+    device: str = "auto"
+    state: State = State.WAITING
+    resume: bool = False  # go on where it was
+    queued: float = 0.0
+    started: float | None = None  # for the last time
+    ended: float | None = None
+    error: str = ""  # why it failed, in a line
+
+    @property
+    def folder(self) -> Path:
+        """Where it is kept."""
+        return paths.jobs() / self.id
+
+    @property
+    def trains(self) -> tuple[Any, ...]:
+        """The checkpoint that it makes: no two may make the same one at a time."""
+        return self.variant, self.dataset, protocols.get(self.protocol).splitting.name, self.seed
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """How far a training is."""
+
+    curve: pd.DataFrame  # a row per epoch so far: epoch, epochs, loss, ndcg@10 where it was validated, seconds, …
+    seconds_left: float | None  # at most: validation may end it earlier; None: nobody knows yet
+
+    @property
+    def epochs(self) -> tuple[int, int]:
+        """Epochs so far, and all of them at most; 0, 0 before the first has ended."""
+        return (0, 0) if self.curve.empty else (int(self.curve["epoch"].iloc[-1]), int(self.curve["epochs"].iloc[-1]))
+
+    @property
+    def share(self) -> float:
+        """How much is done, 0…1."""
+        done, all_of_them = self.epochs
+        return done / all_of_them if all_of_them else 0.0
+
+    @property
+    def best(self) -> tuple[int, float] | None:
+        """The epoch with the best validation so far, and its NDCG@10; None before the first."""
+        known = self.curve.dropna(subset=["ndcg@10"]) if "ndcg@10" in self.curve else self.curve.iloc[:0]
+        if known.empty:
+            return None
+        row = known.loc[known["ndcg@10"].idxmax()]
+        return int(row["epoch"]), float(row["ndcg@10"])
+
+
+def allowed() -> bool:
+    """Whether people may train here: unless the server is a public one, or the system has no locks."""
+    return not paths.is_public() and files.has_locks()
+
+
+def jobs() -> list[Job]:
+    """Every training run, in the order of the queue; those that ended keep the place they had."""
+    if not paths.jobs().is_dir():
+        return []
+    with files.locked(paths.jobs()):
+        return _jobs()
+
+
+def add(
+    variant: str,
+    dataset: str,
+    protocol: str = "",
+    seed: int = 0,
+    changes: Mapping[str, Any] | None = None,
+    device: str = "auto",
+) -> Job:
+    """Put a training run at the end of the queue, and see to it that the queue is worked off.
+
+    protocol: what is to measure it; "": the one whose training part the app answers from.
+    Raises UnknownModelError, DataError for a set that is not here, ConfigError for settings that cannot work, and
+    JobError where the same recommender is being trained already, or nobody may.
+    """
+    _refuse()
+    check(variant, dataset, changes or {})
+    movielens.load(dataset)
+    paths.jobs().mkdir(parents=True, exist_ok=True)
+    with files.locked(paths.jobs()):
+        what = (variant, dataset, protocol or _served_by(dataset), seed, dict(changes or {}), device)
+        job = Job(_new_id(), *what, queued=time.time())
+        _refuse_twice(job)
+        _write(job)
+    wake()
+    return job
+
+
+def check(variant: str, dataset: str, changes: Mapping[str, Any]) -> None:
+    """Raises UnknownModelError, and ConfigError for settings that cannot work."""
+    changed(registry.get(variant).preset(dataset), changes)
+
+
+def stop(job_id: str) -> None:
+    """Take a job out of the queue, or have its training keep its state and end, within seconds."""
+    _refuse()
+    with _known(job_id) as job:
+        if job.state is State.WAITING:
+            _write(replace(job, state=State.STOPPED, ended=time.time()))
+        elif job.state is State.RUNNING:
+            _write(replace(job, state=State.STOPPING))  # the runner sees it and tells the training
+
+
+def resume(job_id: str) -> None:
+    """Put a job that ended before its time at the end of the queue; it goes on where it was, if it can."""
+    _refuse()
+    with _known(job_id) as job:
+        if job.state not in RESUMABLE:
+            raise JobError(f"training {job.id} is {job.state}, so it cannot be resumed")
+        _refuse_twice(job)
+        _write(replace(job, state=State.WAITING, resume=True, queued=time.time(), started=None, ended=None, error=""))
+    wake()
+
+
+def remove(job_id: str) -> None:
+    """Forget a job that is over. What it has learnt stays, finished or half-way."""
+    _refuse()
+    with _known(job_id) as job:
+        if job.state in ACTIVE:
+            raise JobError(f"training {job.id} is {job.state}; stop it before you remove it")
+        shutil.rmtree(job.folder)
+
+
+def progress(job: Job) -> Progress:
+    """How far a job is."""
+    path = job.folder / PROGRESS
+    try:
+        curve, reported = results.epochs(path), path.stat().st_mtime
+    except OSError:  # not begun, or removed
+        return Progress(pd.DataFrame({"epoch": []}), None)
+    if job.state is not State.RUNNING or curve.empty or (job.started or 0) > reported:
+        return Progress(curve, None)
+    return Progress(curve, max(0.0, float(curve["seconds_left"].iloc[-1]) - (time.time() - reported)))
+
+
+def wake() -> None:
+    """Start a process that works the queue off, where something waits and not enough of them are at it.
+
+    It belongs to no page and no server, so it goes on when they end. One too many ends at once.
+    """
+    now = [job.state for job in jobs()]
+    at_work = sum(state in (State.RUNNING, State.STOPPING) for state in now)
+    if State.WAITING not in now or at_work >= at_once() or not allowed():
+        return
+    with (paths.jobs() / RUNNER_LOG).open("ab") as log:
+        subprocess.Popen(
+            [sys.executable, "-m", "recsys.jobs"],
+            cwd=paths.REPOSITORY,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+
+def at_once() -> int:
+    """How many jobs are carried out at the same time."""
+    asked = os.environ.get(AT_ONCE, "1")
+    return max(1, int(asked)) if asked.isdecimal() else 1
+
+
+@contextmanager
+def next_one() -> Iterator[Job | None]:
+    """For a runner: the job that has waited longest, which is running inside the block; None where none waits."""
+    with ExitStack() as held:
+        with files.locked(paths.jobs()):
+            job = next((job for job in _jobs() if job.state is State.WAITING), None)
+            if job:
+                held.enter_context(files.try_locked(job.folder / LOCK))
+                job = replace(job, state=State.RUNNING, started=time.time())
+                _write(job)
+        yield job
+
+
+def end(job: Job, state: State, error: str = "") -> None:
+    """For a runner: note how a job ended."""
+    with files.locked(paths.jobs()):
+        _write(replace(job, state=state, ended=time.time(), error=error))
+
+
+def is_to_stop(job: Job) -> bool:
+    """For a runner: whether somebody has told a job to stop."""
+    return _kept(job.folder).state is State.STOPPING
+
+
+def _jobs() -> list[Job]:
+    """Every job, as it is. The caller holds the lock, so that nobody takes our look at a lock for a runner."""
+    known = [_read(folder) for folder in paths.jobs().iterdir() if folder.is_dir()]
+    return sorted(known, key=lambda job: (job.queued, job.id))
+
+
+def _read(folder: Path) -> Job:
+    """A job as it is: one whose runner is gone was cut off."""
+    job = _kept(folder)
+    if job.state in (State.RUNNING, State.STOPPING):
+        with files.try_locked(folder / LOCK) as nobody_is_at_it:
+            if nobody_is_at_it:
+                return replace(job, state=State.STOPPED if job.state is State.STOPPING else State.CUT_OFF)
+    return job
+
+
+def _kept(folder: Path) -> Job:
+    """A job as it was written down."""
+    try:
+        document = files.read_sealed(folder / FILE)
+        known = {name: document[name] for name in (setting.name for setting in fields(Job)) if name in document}
+        return Job(**known | {"id": folder.name, "state": State(document["state"])})
+    except (OSError, files.DamagedFileError, KeyError, ValueError):
+        return Job(folder.name, state=State.DAMAGED)
+
+
+def _write(job: Job) -> None:
+    """Keep a job. The caller holds the lock. Raises JobError where the disk refuses."""
+    try:
+        files.write(job.folder / FILE, files.seal(asdict(job)))
+    except OSError as error:
+        raise JobError(f"cannot write {job.folder}: {error.strerror}; make room or set RECSYS_HOME") from error
+
+
+@contextmanager
+def _known(job_id: str) -> Iterator[Job]:
+    """The job of that name, under the lock. Raises JobError where there is none."""
+    paths.jobs().mkdir(parents=True, exist_ok=True)
+    with files.locked(paths.jobs()):
+        known = {job.id: job for job in _jobs()}
+        if job_id not in known:
+            raise JobError(f"there is no training {job_id}; there are: {', '.join(known) or 'none'}")
+        yield known[job_id]
+
+
+def _served_by(dataset: str) -> str:
+    """The protocol with the training part that the app answers from; one with a splitting of its own has its name."""
+    splitting = movielens.served_from(dataset)
+    return protocols.FULL.name if splitting == LEAVE_ONE_OUT else splitting.name
+
+
+def _new_id() -> str:
+    """A name that no job has: the time, and a number where two come within a second."""
+    now, number = time.strftime("%Y%m%d-%H%M%S", time.gmtime()), 1
+    while (paths.jobs() / (name := now if number == 1 else f"{now}-{number}")).exists():
+        number += 1
+    return name
+
+
+def _refuse() -> None:
+    if not allowed():
+        raise JobError(f"training in the app is switched off on this server; without {paths.PUBLIC} it is on")
+
+
+def _refuse_twice(job: Job) -> None:
+    """Raises JobError for a job that would make what another one is making, and for one too many."""
+    active = [other for other in _jobs() if other.state in ACTIVE]
+    if any(other.trains == job.trains for other in active):
+        title = registry.get(job.variant).title
+        raise JobError(f"{title} is already being trained for {job.dataset}; stop that first, or wait for its end")
+    if len(active) > MOST_WAITING:
+        raise JobError(f"{len(active)} trainings are waiting, which is enough for now; come back when some are done")

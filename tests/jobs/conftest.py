@@ -1,0 +1,54 @@
+import subprocess
+import sys
+
+import pytest
+
+from recsys import paths
+from recsys.data import prepared
+from recsys.jobs import queue, runner
+from tests import toys
+
+DATA = "ml-latest-sample"
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home with two toy data sets, and nothing shipped."""
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+    for name in (DATA, "ml-100k"):
+        prepared.save(toys.over_days([[(day % 20, day) for day in range(12)]] * 30, 20, name), {})
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def asleep(home, monkeypatch):
+    """Nobody works the queue off but the test itself."""
+    monkeypatch.setattr(queue, "wake", lambda: None)
+
+
+@pytest.fixture
+def training(asleep, monkeypatch):
+    """Training is what this script does: training("print(1)")."""
+
+    def is_this(script):
+        monkeypatch.setattr(runner, "command", lambda job: [sys.executable, "-c", script])
+
+    is_this("")
+    return is_this
+
+
+@pytest.fixture
+def started(home, monkeypatch):
+    """The runners that were started; they are ended with the test."""
+    known, popen = [], subprocess.Popen
+
+    def start(*arguments, **options):
+        known.append(popen(*arguments, **options))
+        return known[-1]
+
+    monkeypatch.setattr(queue.subprocess, "Popen", start)
+    yield known
+    for process in known:
+        process.kill()
+        process.wait()

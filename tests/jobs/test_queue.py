@@ -1,0 +1,195 @@
+import json
+import os
+
+import pytest
+
+from recsys import files, paths
+from recsys.data.schema import DataError
+from recsys.jobs import queue, runner
+from recsys.jobs.queue import JobError, State
+from recsys.models.base import ConfigError
+from recsys.models.registry import UnknownModelError
+from tests.jobs.conftest import DATA
+
+
+def states():
+    return [job.state for job in queue.jobs()]
+
+
+def reported(job, *events):
+    (job.folder / queue.PROGRESS).write_text("".join(f"{json.dumps(event)}\n" for event in events))
+
+
+def test_without_jobs_the_queue_is_empty(asleep):
+    assert queue.jobs() == []
+
+
+def test_jobs_stand_in_the_order_in_which_they_came(asleep):
+    first = queue.add("caser", DATA, changes={"epochs": 3, "dim": 8})
+    second = queue.add("ncf", DATA, seed=2, device="cpu")
+    assert queue.jobs() == [first, second]
+    assert (first.changes, first.protocol, first.state) == ({"epochs": 3, "dim": 8}, "full", State.WAITING)
+    assert first.id != second.id  # though they came within a second
+    queue.stop(first.id)
+    queue.resume(first.id)
+    assert [job.variant for job in queue.jobs()] == ["ncf", "caser"]
+
+
+def test_a_job_learns_from_what_the_app_answers_from(asleep, monkeypatch):
+    monkeypatch.setattr(queue.movielens, "load", lambda name: None)
+    assert queue.add("caser", "ml-1m").protocol == "untied"
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        ({"variant": "bert5rec"}, UnknownModelError),
+        ({"dataset": "ml-10m"}, DataError),
+        ({"changes": {"epochs": 0}}, ConfigError),
+        ({"changes": {"lr": float("nan")}}, ConfigError),
+        ({"changes": {"wings": 2}}, ConfigError),
+    ],
+)
+def test_what_cannot_work_is_refused_before_it_waits(asleep, asked, error):
+    with pytest.raises(error):
+        queue.add(**{"variant": "caser", "dataset": DATA} | asked)
+    assert queue.jobs() == []
+
+
+def test_no_two_jobs_make_the_same_model_at_a_time(asleep):
+    first = queue.add("caser", DATA)
+    for seed, data in ((1, DATA), (0, "ml-100k")):
+        queue.add("caser", data, seed=seed)
+    with pytest.raises(JobError, match="Caser is already being trained for ml-latest-sample"):
+        queue.add("caser", DATA, changes={"dim": 8})
+    queue.stop(first.id)
+    queue.add("caser", DATA, changes={"dim": 8})
+    with pytest.raises(JobError, match="is already being trained"):
+        queue.resume(first.id)
+
+
+def test_a_crowd_cannot_fill_the_queue_without_end(asleep, monkeypatch):
+    monkeypatch.setattr(queue, "MOST_WAITING", 2)
+    for seed in range(3):
+        queue.add("caser", DATA, seed=seed)
+    with pytest.raises(JobError, match="come back"):
+        queue.add("caser", DATA, seed=3)
+
+
+def test_what_waits_is_taken_out_of_the_queue_and_put_back(asleep):
+    job = queue.add("caser", DATA)
+    queue.stop(job.id)
+    assert states() == [State.STOPPED]
+    queue.resume(job.id)
+    assert states() == [State.WAITING]
+    with pytest.raises(JobError, match="is waiting, so it cannot be resumed"):
+        queue.resume(job.id)
+
+
+def test_only_what_is_over_is_removed(asleep):
+    job = queue.add("caser", DATA)
+    with pytest.raises(JobError, match="stop it before"):
+        queue.remove(job.id)
+    queue.stop(job.id)
+    queue.remove(job.id)
+    assert queue.jobs() == []
+    assert not job.folder.exists()
+
+
+@pytest.mark.parametrize("name", ["20200101-000000", "..", "../data", ""])
+def test_nothing_is_removed_but_jobs(asleep, home, name):
+    queue.add("caser", DATA)
+    with pytest.raises(JobError, match="there is no training"):
+        queue.remove(name)
+    assert (home / "data" / DATA).is_dir()
+
+
+def test_a_damaged_job_is_said_and_the_others_go_on(asleep):
+    broken, whole = queue.add("caser", DATA), queue.add("ncf", DATA)
+    path = broken.folder / queue.FILE
+    path.write_bytes(path.read_bytes().replace(b"caser", b"Caser"))
+    assert [(job.id, job.state) for job in queue.jobs()] == [(broken.id, State.DAMAGED), (whole.id, State.WAITING)]
+    with queue.next_one() as job:
+        assert job.id == whole.id
+    with pytest.raises(JobError, match="is damaged"):
+        queue.resume(broken.id)
+    queue.remove(broken.id)
+    assert [job.id for job in queue.jobs()] == [whole.id]
+
+
+def test_a_job_whose_runner_is_gone_was_cut_off_and_can_be_resumed(asleep):
+    job = queue.add("caser", DATA)
+    with queue.next_one():
+        assert states() == [State.RUNNING]
+    assert states() == [State.CUT_OFF]  # the lock is free, and nobody wrote how it ended
+    queue.resume(job.id)
+    with queue.next_one() as again:
+        assert (again.id, again.resume, again.state) == (job.id, True, State.RUNNING)
+
+
+def test_a_job_that_was_to_stop_when_its_runner_went_is_stopped(asleep):
+    job = queue.add("caser", DATA)
+    with queue.next_one():
+        queue.stop(job.id)
+        assert states() == [State.STOPPING]
+    assert states() == [State.STOPPED]
+
+
+@pytest.mark.parametrize(("value", "on"), [("", True), ("0", True), ("1", False), ("yes", False)])
+def test_a_public_server_switches_training_off(asleep, monkeypatch, value, on):
+    job = queue.add("caser", DATA)
+    monkeypatch.setenv(paths.PUBLIC, value)
+    assert queue.allowed() is on
+    if not on:
+        for act in (queue.stop, queue.resume, queue.remove):
+            with pytest.raises(JobError, match="switched off"):
+                act(job.id)
+        with pytest.raises(JobError, match="switched off"):
+            queue.add("ncf", DATA)
+        assert queue.jobs() == [job]
+
+
+def test_without_locks_nothing_is_trained_from_the_app(asleep, monkeypatch):
+    monkeypatch.setattr(files, "fcntl", None)
+    assert not queue.allowed()
+
+
+def test_a_disk_that_refuses_is_a_sentence(asleep, monkeypatch):
+    def full(path, data):
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(files, "write", full)
+    with pytest.raises(JobError, match="No space left on device; make room"):
+        queue.add("caser", DATA)
+
+
+def test_progress_is_what_the_training_reported(asleep):
+    job = queue.add("caser", DATA)
+    assert queue.progress(job).epochs == (0, 0)
+    assert (queue.progress(job).share, queue.progress(job).best, queue.progress(job).seconds_left) == (0.0, None, None)
+    told = [{"epoch": n, "epochs": 8, "loss": 9.0 - n, "seconds_left": 8.0 - n} for n in (1, 2, 3, 4)]
+    reported(job, told[0], told[1] | {"ndcg@10": 0.2}, told[2] | {"ndcg@10": 0.1}, told[3])
+    with queue.next_one() as job:
+        os.utime(job.folder / queue.PROGRESS, (job.started + 1, job.started + 1))
+        found = queue.progress(job)
+    assert (found.epochs, found.share, found.best) == ((4, 8), 0.5, (2, 0.2))
+    assert list(found.curve["loss"]) == [8, 7, 6, 5]
+    assert 4.0 <= found.seconds_left <= 5.0  # said a second in the future, and nearly no time went by since
+
+
+def test_what_a_run_before_reported_says_nothing_of_the_time_left(asleep):
+    job = queue.add("caser", DATA)
+    reported(job, {"epoch": 1, "epochs": 8, "loss": 1.0, "seconds_left": 7.0})
+    with queue.next_one() as job:
+        os.utime(job.folder / queue.PROGRESS, (job.started - 60, job.started - 60))
+        assert queue.progress(job).epochs == (1, 8)
+        assert queue.progress(job).seconds_left is None
+
+
+def test_the_command_line_of_a_job_is_that_of_its_settings(asleep):
+    job = queue.add("bert4rec", DATA, seed=3, changes={"batch_size": 8, "pmi_init": False, "windows": True, "lr": 1e-5})
+    words = runner.command(job)[3:]
+    assert words[:2] == ["train", "bert4rec"]
+    assert {"--batch-size=8", "--no-pmi-init", "--windows", "--lr=1e-05", "--json"} <= set(words)
+    assert words[words.index("--seed") + 1] == "3"
+    assert "--resume" not in words

@@ -1,0 +1,42 @@
+import pytest
+
+from recsys import store
+from recsys.data import movielens
+from recsys.jobs import settings
+from recsys.models import registry
+from recsys.models.base import changed
+from recsys.training.run import TrainingSummary
+from tests import fakes
+from tests.jobs.conftest import DATA
+
+NETWORKS = [name for name in registry.names() if registry.get(name).needs_training]
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_every_setting_is_explained_and_begins_as_tuned(name):
+    preset = registry.get(name).preset(DATA)
+    first, more = (settings.settings(name, DATA, names) for names in (settings.FIRST, settings.MORE))
+    assert [setting.name for setting in first][:2] == ["epochs", "lr"]
+    assert all(setting.help for setting in first + more)
+    assert changed(preset, {setting.name: setting.value for setting in first + more}) == preset
+
+
+def test_a_setting_is_explained_by_the_comment_beside_it():
+    found = {setting.name: setting.help for setting in settings.settings("bert4rec", DATA, settings.FIRST)}
+    assert found["dim"] == "width of an embedding, the paper's d"
+    assert found["epochs"].startswith("passes over the training histories")
+
+
+def test_how_long_it_took_is_what_the_one_that_is_there_says(home, monkeypatch):
+    assert settings.before("sasrec-bce", DATA) is None
+    monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
+    dataset = movielens.load(DATA)
+    model = fakes.Trained().fit(dataset)
+    store.save("trained", model, dataset, 0, TrainingSummary(2, 3, 61.5, {}, "cuda").notes())
+    assert settings.before("trained", DATA) == settings.Before(61.5, 3, "cuda")
+    store.save("trained", model, dataset, 0, {"epochs": 3})  # of a day when times were not kept
+    assert settings.before("trained", DATA) is None
+
+
+def test_a_machine_has_a_processor_to_train_on():
+    assert list(settings.devices())[-1] == "cpu"

@@ -1,0 +1,249 @@
+import json
+import os
+import sys
+from contextlib import suppress
+
+import pytest
+
+from pages.shared import loaders, recommenders
+from pages.shared import words as common
+from pages.shared.recommenders import State
+from pages.train import runs, words
+from recsys import paths
+from recsys.errors import recsys_command
+from recsys.jobs import queue, runner, settings
+from tests.pages import world
+from tests.pages.reading import keys, picks, said
+
+DATA = "ml-latest-sample"
+TINY = {"epochs": 3, "dim": 8, "length": 12, "batch_size": 32, "validate_every": 1}
+
+
+@pytest.fixture(autouse=True)
+def asleep(monkeypatch):
+    """Nobody works the queue off but the test itself."""
+    monkeypatch.setattr(queue, "wake", lambda: None)
+    monkeypatch.delenv(paths.PUBLIC, raising=False)
+
+
+@pytest.fixture
+def training(monkeypatch):
+    """Training is what this script does."""
+
+    def is_this(script):
+        monkeypatch.setattr(runner, "command", lambda job: [sys.executable, "-c", script])
+
+    return is_this
+
+
+def states():
+    return [job.state.value for job in queue.jobs()]
+
+
+def badges(app):
+    return [label for label, *_ in words.STATES.values() if any(f" {label}]" in text.value for text in app.markdown)]
+
+
+def choose(app, name, **values):
+    app.selectbox(key=recommenders.TO_TRAIN).set_value(name).run()
+    for setting, value in values.items():
+        app.number_input(key=f"train-{DATA}-{name}-{setting}").set_value(value)
+    return app.run()
+
+
+def press(app, name):
+    """Press the button of the only training."""
+    (job,) = queue.jobs()
+    return app.button(key=f"{name}-{job.id}").click().run()
+
+
+def reported(job, *events):
+    (job.folder / queue.PROGRESS).write_text("".join(f"{json.dumps(event)}\n" for event in events))
+
+
+def test_a_training_is_queued_with_what_was_changed_and_nothing_else(visit):
+    app = choose(visit("train"), "sasrec-bce", epochs=7, dropout=0.25)
+    assert words.NONE in said(app)
+    assert app.button(key="train-start").label == words.START
+    app.button(key="train-start").click().run()
+    assert not app.exception
+    (job,) = queue.jobs()
+    assert (job.variant, job.dataset, job.changes, job.device) == (
+        "sasrec-bce",
+        DATA,
+        {"epochs": 7, "dropout": 0.25},
+        "cpu",
+    )
+    assert badges(app) == ["Waiting"]
+    assert "dropout 0.25" in said(app)
+    assert app.button(key="train-start").label == words.ADD
+    app.button(key="train-start").click().run()
+    assert "SASRec (BCE) is already being trained" in said(app)
+    choose(app, "ncf").button(key="train-start").click().run()
+    assert [job.variant for job in queue.jobs()] == ["sasrec-bce", "ncf"]
+
+
+def test_settings_begin_as_tuned_and_are_explained(visit):
+    app = choose(visit("train"), "sasrec-bce")
+    preset = loaders.recommenders()["sasrec-bce"].preset(DATA)
+    epochs = app.number_input(key=f"train-{DATA}-sasrec-bce-epochs")
+    assert epochs.value == preset.schedule.epochs
+    assert "passes over the training histories" in epochs.help
+
+
+def test_every_setting_has_a_label():
+    assert set(words.SETTINGS) == {*settings.FIRST, *settings.MORE}
+
+
+def test_settings_that_cannot_work_are_a_sentence_and_do_not_start(visit):
+    app = choose(visit("train"), "sasrec-bce", dim=30, heads=4)
+    assert "dim must be a multiple of heads" in said(app)
+    assert app.button(key="train-start").disabled
+    choose(app, "sasrec-bce", dim=32)
+    assert not app.button(key="train-start").disabled
+    choose(app, "sasrec-bce", lr=0.0)
+    assert "Lr is 0.0, but must be greater than 0" in said(app)
+
+
+def test_only_recommenders_that_learn_step_by_step_are_offered(visit):
+    offered = visit("train").selectbox(key=recommenders.TO_TRAIN).options
+    assert "BERT4Rec" in offered
+    assert "SASRec (BCE) · not trained" in offered
+    assert not any("Markov chain" in option or "Hybrid" in option for option in offered)
+
+
+def test_who_replaces_a_trained_one_or_a_half_trained_one_is_warned(visit):
+    app = choose(visit("train"), "bert4rec")
+    data = loaders.data_title(DATA)
+    assert words.REPLACES.format(model="BERT4Rec", data=data) in said(app)
+    choose(app, "sasrec-bce")
+    assert words.REPLACES.format(model="SASRec (BCE)", data=data) not in said(app)
+    queue.stop(queue.add("sasrec-bce", DATA).id)
+    assert words.ANEW in said(app.run())
+
+
+def test_how_long_it_took_before_is_said_where_it_is_known(visit, monkeypatch):
+    app = choose(visit("train"), "sasrec-bce")
+    assert words.NO_TIME in said(app)
+    monkeypatch.setattr(settings, "before", lambda name, data: settings.Before(7300.0, 24, "cuda"))
+    assert words.BEFORE.format(time="about 2 hours", epochs=24, device="GPU") in said(app.run())
+
+
+def test_where_there_is_a_gpu_it_can_be_chosen_or_not(visit, monkeypatch):
+    monkeypatch.setattr(settings, "devices", lambda: {"cuda": "NVIDIA H100", "cpu": "16 cores"})
+    app = choose(visit("train"), "ncf")
+    assert app.button_group(key="train_device").options == ["GPU (NVIDIA H100)", "CPU (16 cores)"]
+    app.button(key="train-start").click().run()
+    app = choose(app, "caser")
+    app.button_group(key="train_device").set_value("cpu").run()
+    app.button(key="train-start").click().run()
+    assert [job.device for job in queue.jobs()] == ["cuda", "cpu"]
+
+
+def test_what_waits_is_withdrawn_put_back_and_removed(visit):
+    queue.add("ncf", DATA)
+    app = visit("train")
+    press(app, "close")
+    assert (states(), badges(app)) == (["stopped"], ["Stopped"])
+    assert words.STOPPED_EARLY in said(app)
+    press(app, "play_arrow")
+    assert badges(app) == ["Waiting"]
+    press(app, "close")
+    press(app, "delete")
+    assert queue.jobs() == []
+    assert words.NONE in said(app)
+
+
+def test_a_training_that_goes_on_shows_its_curves_and_the_time_that_is_left(visit):
+    queue.add("ncf", DATA)
+    app = visit("train")
+    with queue.next_one() as job:
+        assert badges(app.run()) == ["Learning"]
+        assert app.get("progress")[0].proto.text == words.PREPARING
+        told = [{"epoch": n, "epochs": 8, "loss": 9.0 - n, "seconds_left": 600.0} for n in (1, 2)]
+        reported(job, told[0], told[1] | {"ndcg@10": 0.0981})
+        os.utime(job.folder / queue.PROGRESS, (job.started + 5, job.started + 5))
+        app.run()
+        assert app.get("progress")[0].proto.text == words.EPOCH_LEFT.format(n=2, all=8, time="about 10 minutes")
+        assert app.get("progress")[0].proto.value == 25
+        assert words.BEST.format(n=2, value=".0981") in said(app)
+        titles = [json.loads(chart.proto.spec)["layout"]["yaxis"]["title"]["text"] for chart in app.get("plotly_chart")]
+        assert titles == [words.LOSS, words.VALIDATION]
+        press(app, "stop")
+        assert badges(app) == ["Stopping"]
+    assert badges(app.run()) == ["Stopped"]
+    assert words.SAID[queue.State.STOPPED].format(n=2) in said(app)
+
+
+def test_what_ended_badly_says_why_and_what_can_be_done(visit, training):
+    queue.add("ncf", DATA)
+    training("import sys; sys.exit('the loss became nan; train again with a lower --lr')")
+    runner.run()
+    app = visit("train")
+    assert badges(app) == ["Failed"]
+    assert "the loss became nan" in said(app)
+    press(app, "play_arrow")
+    with suppress(ZeroDivisionError), queue.next_one():
+        raise ZeroDivisionError  # the runner dies
+    assert badges(app.run()) == ["Cut off"]
+    (job,) = queue.jobs()
+    (job.folder / queue.FILE).write_text("{")
+    assert badges(app.run()) == ["Damaged"]
+    assert [key for key in keys(app) if key.endswith(job.id)] == [f"delete-{job.id}"]
+    assert not app.exception
+
+
+def test_what_was_trained_is_ready_on_every_page_without_a_restart(visit):
+    app = choose(visit("train", s="1-2-3"), "sasrec-bce", **TINY)
+    assert recommenders.state("sasrec-bce", DATA) is State.UNTRAINED
+    app.button(key="train-start").click().run()
+    runner.run()  # a real training, in a process of its own
+    app.run()
+    assert badges(app) == ["Done"], queue.jobs()
+    assert "SASRec (BCE)" in app.selectbox(key=recommenders.TO_TRAIN).options
+    assert recommenders.state("sasrec-bce", DATA) is State.READY
+    press(app, "use")
+    assert not app.exception
+    assert app.title[0].value == common.WATCH
+    assert app.selectbox(key="model").value == "sasrec-bce"
+    assert len(picks(app)) == 10
+    assert app.query_params["model"] in ("sasrec-bce", ["sasrec-bce"])
+    assert app.session_state.films == (0, 1, 2)
+
+
+def test_using_one_of_another_set_changes_to_that_set(visit, training):
+    world.save(world.build("ml-100k"))
+    queue.add("ncf", "ml-100k")
+    training("")
+    runner.run()
+    app = visit("train", s="1-2-3")
+    press(app, "use")
+    assert (app.session_state.data, app.session_state.model) == ("ml-100k", "ncf")
+    assert app.session_state.films == (0, 1, 2)  # along by title
+
+
+def test_of_many_that_are_over_the_newest_are_shown(visit, training, monkeypatch):
+    monkeypatch.setattr(runs, "MOST_SHOWN", 1)
+    older, newest = queue.add("ncf", DATA), queue.add("caser", DATA)
+    training("")
+    runner.run()
+    app = visit("train")
+    assert f"use-{newest.id}" in keys(app)
+    assert f"use-{older.id}" not in keys(app)
+    assert words.OLDER.format(n=1) in said(app)
+
+
+def test_a_recommender_that_is_missing_elsewhere_leads_here(visit):
+    app = visit(model="hybrid")
+    app.button(key="train-sasrec-softmax").click().run()
+    assert app.title[0].value == common.TRAIN
+    assert app.selectbox(key=recommenders.TO_TRAIN).value == "sasrec-softmax"
+
+
+def test_a_public_server_has_no_such_page_and_no_way_to_it(visit, monkeypatch):
+    monkeypatch.setenv(paths.PUBLIC, "1")
+    app = visit(model="sasrec-bce")
+    assert recsys_command("train", "sasrec-bce", "--dataset", DATA) in said(app)
+    assert "train-sasrec-bce" not in keys(app)
+    with pytest.raises(ValueError, match="Could not find a navigation page"):
+        app.switch_page("5_train.py")
