@@ -167,7 +167,7 @@ ATTEND_EXAMPLE = (
 )
 ATTEND_REST = "The rest, {share}, goes to other films and to `[mask]` itself."
 ATTEND_ITSELF = "The rest, {share}, stays with `[mask]` itself."
-MATCH, BIAS, SHARE, TOKEN = "Match", "Bias", "Share", "Position"
+MATCH, BIAS, SHARE, TOKEN = "Match", "Bias", "Weight", "Position"
 ATTEND_TABLE = "match, bias and share for every position"
 
 # 6. Heads
