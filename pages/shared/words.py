@@ -41,6 +41,23 @@ MODEL = "Recommender"
 HOW_MANY = "How many"
 VIEW, CARDS, LIST = "Show as", "Cards", "List"
 
+# Filters
+FILTERS, FILTERS_ON = "Filters", "Filters · {n}"
+YEARS, GENRES, ANY_GENRE = "Made between", "Only these genres", "Any genre"
+KNOWN = "How well known"
+KNOWN_HELP = (
+    "By how many films of this set are watched more often. Mainstream: the top 5% of the films. Well known: the top "
+    "20%. Lesser known: all but those. Hidden gems: the less watched half."
+)
+KNOWN_STEPS = {
+    "mainstream": "Mainstream",
+    "well known": "Well known",
+    "any": "Any",
+    "lesser known": "Lesser known",
+    "hidden gems": "Hidden gems",
+}
+RESET = "Reset filters"
+
 # A film
 LINKS = {"IMDb": "{film} on IMDb, in a new tab", "TMDB": "{film} on TMDB, in a new tab"}
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import cards, find, head, keyboard, loaders, sequence
+from pages.shared import cards, find, head, keyboard, loaders, popovers, sequence
 from pages.shared import words as common
-from pages.watch import history_words, in_browser, own_history, popovers, ratings, share, themes, words
+from pages.watch import history_words, in_browser, own_history, ratings, share, themes, words
 from pages.watch.predictions import Answer
 from recsys.data.schema import Dataset
 from recsys.serving import history, people, stand_ins
