@@ -109,6 +109,10 @@ INSIDE_HELP = (
     "What the network does with your films: what it looks at, what it would put into a gap, what it finds alike."
 )
 
+# Library
+LIBRARY = "Library"
+LIBRARY_HELP = "All films of a data set to browse, what its numbers say, and what two people could watch tonight."
+
 # Train
 TRAIN = "Train"
 TRAIN_HELP = "Teach a recommender on this machine; it answers on every page as soon as it is done."

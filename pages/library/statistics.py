@@ -1,0 +1,7 @@
+"""To come."""
+
+from recsys.data.schema import Dataset
+
+
+def show(dataset: Dataset) -> None:
+    """."""
