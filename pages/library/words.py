@@ -1,5 +1,11 @@
 """What Library says."""
 
+from datetime import UTC, datetime
+
+import pandas as pd
+
+from recsys.data.statistics import Lengths, LongTail, Size
+
 SECTION = "What to see"
 SECTIONS = {"browse": "Browse", "statistics": "Statistics", "together": "Watch together"}
 
@@ -40,3 +46,124 @@ UNLEARNT_HELP = {
     "your list all the same: the film most like each of them stands in for it.",
 }
 ADD, REMOVE = "Add *{film} to your films*", "In your list *{film}: take it out again*"
+
+# Statistics
+COUNTING = "Counting"
+PEOPLE, FILMS, RATINGS, DENSITY = "People", "Films", "Ratings", "Density"
+SIZE_HELP = {DENSITY: "How many of all pairs of a person and a film were rated. Nearly all of the table is empty."}
+SIZE = "Rated from {first} to {last}."
+LEFT_OUT = "{n} more films have too few ratings to learn from; Browse has them, these numbers do not count them."
+CHART_ALT = "Chart: {title}. {said}"
+
+LENGTHS = "How much people watch"
+LENGTHS_SAID = "Half of the people rated {median} films or fewer; one in ten rated more than {p90}, and one {longest}."
+FILMS_WATCHED = "Films of one person; the bars grow wider to the right"
+LENGTHS_HOVER = "%{customdata}: %{y:,} people<extra></extra>"
+MEDIAN, P90 = "half: {n}", "9 of 10: {n}"
+
+TAIL = "A few films for many, many for few"
+TAIL_SAID = (
+    "The most watched 1% of the films have {one} of all ratings, 10% have {ten}, and 20% have {twenty}. The Gini "
+    "coefficient is {gini:.2f}: it would be 0 if all were watched equally often, and near 1 if one film had it all."
+)
+EQUAL, CURVE = "if all were watched equally often", "as it is"
+TAIL_HOVER = "%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>"
+SHARE_OF_FILMS, SHARE_OF_RATINGS = "Share of the films, the most watched first", "Share of the ratings"
+
+YEARS = "When the films were made"
+YEARS_SAID = "Most films are of the {films}s; most ratings are for films of the {events}s."
+YEARS_ALIKE = "Most films are of the {films}s, and so are most of those that were rated."
+OF_FILMS, OF_RATINGS = "of the films", "of the ratings"
+DECADE = "{decade}s"
+MADE = "Decade"
+
+GENRES = "Genres"
+GENRES_SAID = (
+    "{most} has the most ratings. {over} is watched most beyond its share of the films, {under} least. A film counts "
+    "for each of its genres."
+)
+
+STARS_GIVEN = "Stars"
+STARS_SAID = (
+    "The mean is {mean:.2f} stars, and {high:.0%} of the ratings have four or more: people mostly "
+    "rate films that they chose to watch."
+)
+STARS_AXIS = "Stars"
+
+TIMES = "When people rated"
+TIMES_SAID = "Most ratings are of {when}: {share:.0%} of them, by {people} people."
+TIME_HOVER = "%{x}: %{y:,} ratings by %{customdata:,} people<extra></extra>"
+
+SECONDS = "How fast people rate"
+GAPS_SAID = (
+    "{same:.0%} of the films share their second with the film rated before. People rate a page of films at once, long "
+    "after they watched them, so the order within a second says nothing about the order of watching."
+)
+GAPS = {
+    "the same second": "The same second",
+    "under a minute": "Under a minute",
+    "under an hour": "Under an hour",
+    "under a day": "Under a day",
+    "a day or more": "A day or more",
+}
+SHARE_OF_PAIRS = "Share of a person’s neighbouring ratings"
+
+
+def size(found: Size) -> str:
+    """When the ratings were made, and how many films are not counted."""
+    days = (datetime.fromtimestamp(time, UTC).strftime("%B %Y") for time in (found.first, found.last))
+    said = [SIZE.format(**dict(zip(("first", "last"), days, strict=True)))] if found.ratings else []
+    return " ".join([*said, *([LEFT_OUT.format(n=f"{found.left_out:,}")] if found.left_out else [])])
+
+
+def between(first: int, last: int) -> str:
+    """A bin of lengths: "5 films", "5 to 7 films"."""
+    return f"{first:,} films" if first == last else f"{first:,} to {last:,} films"
+
+
+def lengths(found: Lengths) -> str:
+    """Half of the people, a tenth, and the one with the most."""
+    return LENGTHS_SAID.format(median=f"{found.median:,.0f}", p90=f"{found.p90:,.0f}", longest=f"{found.longest:,}")
+
+
+def long_tail(found: LongTail) -> str:
+    """What the top shares have, and the Gini coefficient."""
+    one, ten, twenty = (f"{share:.0%}" for share in found.top.values())
+    return TAIL_SAID.format(one=one, ten=ten, twenty=twenty, gini=found.gini)
+
+
+def years(table: pd.DataFrame) -> str:
+    """The decades of most films and of most ratings."""
+    if table.empty:
+        return ""
+    films, events = (table["decade"].iloc[int(table[column].argmax())] for column in ("films", "events"))
+    return (YEARS_ALIKE if films == events else YEARS_SAID).format(films=films, events=events)
+
+
+def genres(table: pd.DataFrame) -> str:
+    """The most watched genre, and those that are watched most and least by what there is of them."""
+    if table.empty:
+        return ""
+    beyond = table["events"] - table["films"]
+    over, under = (table["genre"].iloc[int(place)] for place in (beyond.argmax(), beyond.argmin()))
+    return GENRES_SAID.format(most=table["genre"].iloc[0], over=over, under=under)
+
+
+def stars(table: pd.DataFrame) -> str:
+    """The mean, and how many are high."""
+    mean = float((table["stars"] * table["share"]).sum())
+    return STARS_SAID.format(mean=mean, high=table.loc[table["stars"] >= 4, "share"].sum())
+
+
+def times(table: pd.DataFrame) -> str:
+    """The month or year of most ratings."""
+    if table.empty:
+        return ""
+    most = table.loc[table["ratings"].astype(int).idxmax()]
+    share = most["ratings"] / table["ratings"].sum()
+    return TIMES_SAID.format(when=most["when"], share=share, people=f"{most['people']:,}")
+
+
+def gaps(table: pd.DataFrame) -> str:
+    """How many share their second."""
+    return GAPS_SAID.format(same=table["share"].iloc[0])

@@ -9,7 +9,8 @@ import streamlit as st
 
 from pages.shared import download
 
-QUIET = "#8d8c88"  # what stands back; 3:1 and more to both page colours, as all colours of charts
+ACCENT, SECOND = "#1f9a94", "#d9772f"  # 3:1 and more against the light and the dark page, as all colours of charts
+QUIET = "#8d8c88"  # what stands back
 
 
 def framed(figure: go.Figure, height: int, left: int = 0, right: int = 12) -> go.Figure:
