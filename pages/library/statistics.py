@@ -14,9 +14,14 @@ from recsys.data.schema import Dataset
 from recsys.data.statistics import Statistics
 
 
-@st.cache_resource(max_entries=4, show_spinner=words.COUNTING)
 def numbers(name: str) -> Statistics:
     """The numbers of a data set. To be read only."""
+    with st.spinner(words.COUNTING):
+        return _numbers(name)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _numbers(name: str) -> Statistics:
     return Statistics.of(loaders.dataset(name))
 
 

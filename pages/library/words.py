@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pandas as pd
 
+from pages.shared.language import count, number, say, speak
 from recsys.data.statistics import Lengths, LongTail, Size
 
 SECTION = "What to see"
@@ -52,12 +53,13 @@ COUNTING = "Counting"
 PEOPLE, FILMS, RATINGS, DENSITY = "People", "Films", "Ratings", "Density"
 SIZE_HELP = {DENSITY: "How many of all pairs of a person and a film were rated. Nearly all of the table is empty."}
 SIZE = "Rated from {first} to {last}."
-LEFT_OUT = "{n} more films have too few ratings to learn from; Browse has them, these numbers do not count them."
+LEFT_OUT = "Films with too few ratings to learn from are not counted here: {n}. Browse has them."
 CHART_ALT = "Chart: {title}. {said}"
 
 LENGTHS = "How much people watch"
 LENGTHS_SAID = "Half of the people rated {median} films or fewer; one in ten rated more than {p90}, and one {longest}."
 FILMS_WATCHED = "Films of one person; the bars grow wider to the right"
+OF_LENGTH, BETWEEN = "{n} films", "{first} to {n} films"
 LENGTHS_HOVER = "%{customdata}: %{y:,} people<extra></extra>"
 MEDIAN, P90 = "half: {n}", "9 of 10: {n}"
 
@@ -91,7 +93,7 @@ STARS_SAID = (
 STARS_AXIS = "Stars"
 
 TIMES = "When people rated"
-TIMES_SAID = "Most ratings are of {when}: {share:.0%} of them, by {people} people."
+TIMES_SAID = "Most ratings are of {when}: {share:.0%} of them, by {n} people."
 TIME_HOVER = "%{x}: %{y:,} ratings by %{customdata:,} people<extra></extra>"
 
 SECONDS = "How fast people rate"
@@ -108,28 +110,61 @@ GAPS = {
 }
 SHARE_OF_PAIRS = "Share of a person’s neighbouring ratings"
 
+# Watch together
+TOGETHER_HELP = (
+    "What shall we watch tonight? Your films, those of somebody else, and the films that one recommender puts near the "
+    "top for both of you."
+)
+YOURS, THEIRS, FOR_BOTH = "Your films", "The other’s films", "For both of you"
+PUT_IN = "Put your films into your list first"
+OTHER_SEARCH, OTHER_FILMS, OTHER_HAS = "Add a film of theirs", "Their films, oldest first", "already among theirs"
+ANYBODY, BY_NUMBER, BY_LINK = "A real viewer", "By number", "A link"
+BY_LINK_HELP = "Paste what the other one has copied from their address bar, or from Share."
+LINK, LINK_HINT = "Link to their films", "https://…?s=1-260"
+PEOPLE_HERE = "{data} has {n} people. Their newest films replace those that are there."
+OTHER_SET = "The films of the other are of {data}, which is not on this machine."
+OTHER_LOST = "{n} of their {all} films are not in {data}."
+NEED_BOTH = "Two lists are needed: yours, and that of the one who watches with you. A real viewer will do to try it."
+RULE, RULES = "Best is what is", {"fair": "Fair to both", "average": "Best on average"}
+RULES_SAID = {
+    "fair": "Fair to both: first comes the film whose shorter bar is longest, so that nobody has to sit through what "
+    "they would never choose (least misery; Masthoff 2011).",
+    "average": "Best on average: first comes the film whose two bars are longest together, even where one of you wants "
+    "it much more than the other.",
+}
+BARS = (
+    "A full bar is the first of somebody’s list, and half a bar is far above the middle: bars go by the logarithm of "
+    "the rank. {model} ranks the {n} films that neither of you has watched and that pass the filters."
+)
+NOTHING_FOR_BOTH = "No film is left for both of you. Loosen the filters."
+YOU, OTHER = "You", "Other"
+ADD_QUIET = "*Add {film} to your films*"
+
 
 def size(found: Size) -> str:
     """When the ratings were made, and how many films are not counted."""
-    days = (datetime.fromtimestamp(time, UTC).strftime("%B %Y") for time in (found.first, found.last))
-    said = [SIZE.format(**dict(zip(("first", "last"), days, strict=True)))] if found.ratings else []
-    return " ".join([*said, *([LEFT_OUT.format(n=f"{found.left_out:,}")] if found.left_out else [])])
+    days = [datetime.fromtimestamp(time, UTC).strftime("%Y-%m") for time in (found.first, found.last)]
+    said = [say(SIZE).format(first=days[0], last=days[1])] if found.ratings else []
+    return " ".join([*said, *([say(LEFT_OUT).format(n=count(found.left_out))] if found.left_out else [])])
 
 
 def between(first: int, last: int) -> str:
     """A bin of lengths: "5 films", "5 to 7 films"."""
-    return f"{first:,} films" if first == last else f"{first:,} to {last:,} films"
+    if first == last:
+        return say(OF_LENGTH).format(n=count(first))
+    return say(BETWEEN).format(first=count(first), n=count(last))
 
 
 def lengths(found: Lengths) -> str:
     """Half of the people, a tenth, and the one with the most."""
-    return LENGTHS_SAID.format(median=f"{found.median:,.0f}", p90=f"{found.p90:,.0f}", longest=f"{found.longest:,}")
+    median, p90 = number(found.median, ",.0f"), number(found.p90, ",.0f")
+    return say(LENGTHS_SAID).format(median=median, p90=p90, longest=count(found.longest))
 
 
 def long_tail(found: LongTail) -> str:
     """What the top shares have, and the Gini coefficient."""
-    one, ten, twenty = (f"{share:.0%}" for share in found.top.values())
-    return TAIL_SAID.format(one=one, ten=ten, twenty=twenty, gini=found.gini)
+    one, ten, twenty = (number(share, ".0%") for share in found.top.values())
+    return say(TAIL_SAID).format(one=one, ten=ten, twenty=twenty, gini=found.gini)
 
 
 def years(table: pd.DataFrame) -> str:
@@ -137,22 +172,22 @@ def years(table: pd.DataFrame) -> str:
     if table.empty:
         return ""
     films, events = (table["decade"].iloc[int(table[column].argmax())] for column in ("films", "events"))
-    return (YEARS_ALIKE if films == events else YEARS_SAID).format(films=films, events=events)
+    return say(YEARS_ALIKE if films == events else YEARS_SAID).format(films=films, events=events)
 
 
 def genres(table: pd.DataFrame) -> str:
     """The most watched genre, and those that are watched most and least by what there is of them."""
     if table.empty:
         return ""
-    beyond = table["events"] - table["films"]
-    over, under = (table["genre"].iloc[int(place)] for place in (beyond.argmax(), beyond.argmin()))
-    return GENRES_SAID.format(most=table["genre"].iloc[0], over=over, under=under)
+    beyond, names = table["events"] - table["films"], [say(genre) for genre in table["genre"]]
+    over, under = names[int(beyond.argmax())], names[int(beyond.argmin())]
+    return say(GENRES_SAID).format(most=names[0], over=over, under=under)
 
 
 def stars(table: pd.DataFrame) -> str:
     """The mean, and how many are high."""
     mean = float((table["stars"] * table["share"]).sum())
-    return STARS_SAID.format(mean=mean, high=table.loc[table["stars"] >= 4, "share"].sum())
+    return say(STARS_SAID).format(mean=mean, high=float(table.loc[table["stars"] >= 4, "share"].sum()))
 
 
 def times(table: pd.DataFrame) -> str:
@@ -160,10 +195,13 @@ def times(table: pd.DataFrame) -> str:
     if table.empty:
         return ""
     most = table.loc[table["ratings"].astype(int).idxmax()]
-    share = most["ratings"] / table["ratings"].sum()
-    return TIMES_SAID.format(when=most["when"], share=share, people=f"{most['people']:,}")
+    share = float(most["ratings"] / table["ratings"].sum())
+    return say(TIMES_SAID).format(when=most["when"], share=share, n=count(most["people"]))
 
 
 def gaps(table: pd.DataFrame) -> str:
     """How many share their second."""
-    return GAPS_SAID.format(same=table["share"].iloc[0])
+    return say(GAPS_SAID).format(same=float(table["share"].iloc[0]))
+
+
+speak(__name__)

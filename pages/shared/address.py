@@ -19,6 +19,7 @@ from recsys.evaluation.studies import studies
 from recsys.evaluation.ties import read as read_ties
 from recsys.serving.filters import KNOWN, Filters
 from recsys.serving.library import ORDERS
+from recsys.serving.together import LIST, RULES
 
 BETWEEN = "~"  # two values of one parameter; no browser writes it as %7E
 MOST = 30  # values of one parameter that are read
@@ -118,6 +119,12 @@ def _ratings(text: str) -> str:
     return text
 
 
+def _list(text: str) -> str:
+    if not LIST.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
 def _recommenders() -> Iterable[str]:
     return loaders.recommenders()
 
@@ -178,6 +185,8 @@ KEPT = (
     Kept("kinds", "library_genres", GENRES),
     Kept("fame", "library_known", one_of(lambda: KNOWN)),
     Kept("tags", "library_tags", GENRES),
+    Kept("with", "other", Kind(str, _list)),
+    Kept("rule", "together_rule", one_of(lambda: RULES)),
 )
 FILTERS = (  # the key is a field of Filters
     Kept("years", "years", YEARS),

@@ -99,6 +99,18 @@ def measured(number: int, film: Film, share: float, figure: str, note: str = "")
     return f'<div class="nr-line">{row}{_bar(min(max(share, 0), 1), figure)}</div>'
 
 
+def wanted(
+    number: int, film: Film, wishes: Iterable[tuple[str, float, str]], sites: Mapping[str, str] = NOWHERE
+) -> str:
+    """A film as a row with a bar for each who may want it: (who, how full the bar is, 0…1, a figure)."""
+    bars = "".join(
+        f'<span class="nr-wish"><span class="nr-quiet">{escape(who)}</span>{_bar(share, figure)}</span>'
+        for who, share, figure in wishes
+    )
+    row = _row(number, film, escape(_about(film)) + _links(film, sites))
+    return f'<div class="nr-line nr-wanted">{row}<span class="nr-wishes">{bars}</span></div>'
+
+
 def tokens(chips: Iterable[tuple[int, str, bool]]) -> str:
     """A sequence as chips: (number, label, whether it is a blank); where numbers are left out, dots."""
     items, expected = [], None

@@ -63,6 +63,9 @@ LINKS = {"IMDb": "{film} on IMDb, in a new tab", "TMDB": "{film} on TMDB, in a n
 
 # A real viewer
 VIEWER = "A real viewer of {data}, who watched {n} films. These are the newest {kept}."
+PERSON, TAKE_THEIRS = "Number of the person in the ratings file", "Take their films"
+NO_PERSON = "There is no person {number} here: some numbers are missing."
+PERSON_NAMED, NOBODY = "Name of the person in the file", "Nobody here is called that."
 WHOLE_VIEWER = "A real viewer of {data}, and all {n} films that they watched."
 
 # Recommenders
