@@ -6,6 +6,7 @@ from pages.library import filters, words
 from pages.shared import cards, find, keyboard, loaders, sequence
 from pages.shared import words as common
 from pages.shared.frame import WATCH_NEXT
+from pages.shared.language import count
 from recsys.data import movielens
 from recsys.data.schema import Dataset
 from recsys.serving.films.links import film_links
@@ -17,7 +18,7 @@ FOUND = 240  # films that a search shows at most
 
 def show(dataset: Dataset) -> None:
     """What is looked for, how many films that are, and one page of them."""
-    known = filters.library(dataset.name)
+    known = filters.library(dataset)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="library_bar"):
         text = search(dataset.name)
         order = choose_order(searching=bool(text))
@@ -85,9 +86,10 @@ def say(dataset: Dataset, known: Library, n: int) -> None:
     """How many films there are, and the way to the visitor's own."""
     mine = len(sequence.films(dataset))
     kind = "all" if n == len(known) else ("none", "one", "some")[min(n, 2)]
+    said, to_list = (common.of(text, dataset.noun) for text in (words.COUNT[kind], words.TO_LIST[min(mine, 2)]))
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.markdown(words.COUNT[kind].format(n=f"{n:,}", all=f"{len(known):,}"), width="content")
-        st.page_link(WATCH_NEXT, label=words.TO_LIST[min(mine, 2)].format(n=mine), icon=":material/playlist_play:")
+        st.markdown(said.format(n=count(n), all=count(len(known))), width="content")
+        st.page_link(WATCH_NEXT, label=to_list.format(n=mine), icon=":material/playlist_play:")
 
 
 def shelf(known: Library, films: list[int]) -> None:
@@ -98,7 +100,7 @@ def shelf(known: Library, films: list[int]) -> None:
                 one(known, film)
     if any(film >= known.dataset.n_items for film in films):
         fewest = movielens.fewest(known.dataset.name)
-        st.caption(words.UNLEARNT_HELP[min(fewest, 2)].format(n=fewest))
+        st.caption(common.of(words.UNLEARNT_HELP[min(fewest, 2)], known.dataset.noun).format(n=fewest))
 
 
 def one(known: Library, number: int) -> None:
@@ -106,7 +108,7 @@ def one(known: Library, number: int) -> None:
     catalog, fewest = known.dataset.catalog, movielens.fewest(known.dataset.name)
     if number < len(catalog):
         n = int(known.watched[number])
-        people = words.WATCHED_ONE if n == 1 else words.WATCHED.format(n=f"{n:,}")
+        people = words.WATCHED_ONE if n == 1 else words.WATCHED.format(n=count(n))
         facts = [", ".join([people, *([words.STARS.format(mean=known.rating[number])] if n else [])])]
         st.html(cards.shelved(catalog.films[number], facts, film_links(catalog, number)))
     else:
@@ -120,8 +122,9 @@ def put_in_or_out(known: Library, number: int) -> None:
     """A button that puts a film into the visitor's list, or takes it out again."""
     film, there = known.dataset.catalog.films[number], number in st.session_state.films
     key = f"shelf-{film.movie_id}"
+    label = common.of(words.REMOVE if there else words.ADD, known.dataset.noun)
     st.button(
-        (words.REMOVE if there else words.ADD).format(film=common.plain(film.label)),
+        label.format(film=common.plain(film.label)),
         key=key,
         icon=":material/check:" if there else ":material/add:",
         type="tertiary",

@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 
 from pages.library import words
 from pages.shared.charts import ACCENT, QUIET, SECOND, framed
+from pages.shared.language import count, number, say
 from recsys.data.statistics import Lengths, LongTail
 
 HEIGHT = 300  # pixels
@@ -23,12 +24,12 @@ def lengths(found: Lengths) -> go.Figure:
         place = _place(table, value)
         figure.add_vline(place, line={"color": QUIET, "dash": "dot", "width": 1.5})
         figure.add_annotation(
-            x=place, y=1, yref="paper", yanchor="bottom", text=label.format(n=f"{value:.0f}"), **MARKED
+            x=place, y=1, yref="paper", yanchor="bottom", text=label.format(n=number(value, ",.0f")), **MARKED
         )
     every = max(1, len(table) // 6)
     ticks = table.index[::every]
     figure.update_xaxes(
-        title=words.FILMS_WATCHED, tickvals=ticks - 0.5, ticktext=[f"{n:,}" for n in table["from"][ticks]]
+        title=words.FILMS_WATCHED, tickvals=ticks - 0.5, ticktext=[count(n) for n in table["from"][ticks]]
     )
     return figure.update_yaxes(title=words.PEOPLE)
 
@@ -59,7 +60,7 @@ def long_tail(found: LongTail) -> go.Figure:
         x=list(found.top),
         y=list(found.top.values()),
         mode="markers+text",
-        text=[f"{share:.0%} → {events:.0%}" for share, events in found.top.items()],
+        text=[f"{number(share, '.0%')} → {number(events, '.0%')}" for share, events in found.top.items()],
         textposition="middle right",
         textfont={"size": 12},
         marker={"color": ACCENT, "size": 9},
@@ -89,17 +90,15 @@ def genres(table: pd.DataFrame) -> go.Figure:
     """A row per genre: its share of the films and of the ratings, the most watched on top."""
     figure = go.Figure()
     for row in table.itertuples():
-        line = {"color": QUIET, "width": 1.5}
-        figure.add_scatter(
-            x=[row.films, row.events], y=[row.genre] * 2, mode="lines", line=line, showlegend=False, hoverinfo="skip"
-        )
+        ends, name, line = [row.films, row.events], say(row.genre), {"color": QUIET, "width": 1.5}
+        figure.add_scatter(x=ends, y=[name] * 2, mode="lines", line=line, showlegend=False, hoverinfo="skip")
     for column, colour, symbol, name in (
         ("films", QUIET, "circle-open", words.OF_FILMS),
         ("events", ACCENT, "circle", words.OF_RATINGS),
     ):
         figure.add_scatter(
             x=table[column],
-            y=table["genre"],
+            y=[say(genre) for genre in table["genre"]],
             mode="markers",
             name=name,
             marker={"color": colour, "symbol": symbol, "size": 10},
@@ -138,7 +137,7 @@ def gaps(table: pd.DataFrame) -> go.Figure:
         y=names,
         orientation="h",
         marker={"color": [SECOND, *[ACCENT] * (len(table) - 1)]},
-        text=[f"{share:.0%}" if share >= 0.01 else f"{share:.1%}" for share in table["share"]],
+        text=[number(share, ".0%" if share >= 0.01 else ".1%") for share in table["share"]],
         textposition="outside",
         cliponaxis=False,
         hovertemplate="%{y}: %{x:.1%}",

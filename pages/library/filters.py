@@ -12,7 +12,9 @@ from pages.library import words
 from pages.shared import filters as shared
 from pages.shared import loaders
 from pages.shared import words as common
+from pages.shared.language import count
 from pages.shared.popovers import content
+from recsys.data.schema import Dataset
 from recsys.serving.filters import Filters
 from recsys.serving.library import Library, Wish
 
@@ -20,9 +22,13 @@ OFFERED = 300  # tags; a menu of thousands is slow
 OPEN = "library_filters_open"
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def library(name: str) -> Library:
+def library(dataset: Dataset) -> Library:
     """All films of a data set."""
+    return _library(dataset.name, dataset.fingerprint)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _library(name: str, fingerprint: str) -> Library:
     return Library.of(loaders.dataset(name))
 
 
@@ -41,12 +47,12 @@ def wish(order: str = Wish.order) -> Wish:
 
 def choose(known: Library) -> None:
     """The popover; what it holds is made when it is opened."""
-    count = sum(st.session_state[key] != value for key, value in NOTHING.items() if key != "browse_page")
-    panel = shared.popover(OPEN, count)
+    active = sum(st.session_state[key] != value for key, value in NOTHING.items() if key != "browse_page")
+    panel = shared.popover(OPEN, active)
     if panel.open:
         with panel, content(OPEN):
             _controls(known)
-    if count:
+    if active:
         st.button(
             f"*{common.RESET}*", key="library-reset", icon=":material/filter_alt_off:", type="tertiary", on_click=reset
         )
@@ -71,7 +77,7 @@ def _controls(known: Library) -> None:
             key="in_tags",
             accept_new_options=True,
             placeholder=words.TAGS_HINT,
-            help=words.TAGS_HELP.format(all=f"{n:,}"),
+            help=words.TAGS_HELP.format(all=count(n)),
             on_change=read,
         )
 

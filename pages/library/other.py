@@ -12,6 +12,7 @@ import streamlit as st
 from pages.library import words
 from pages.shared import find, keyboard, loaders, popovers, viewers
 from pages.shared import words as common
+from pages.shared.language import count
 from recsys.data import movielens
 from recsys.data.schema import Catalog, Dataset
 from recsys.errors import RecsysError
@@ -29,7 +30,8 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     if name == dataset.name:
         found, notices = history.from_query({"s": ids}, dataset.catalog)
     elif name in movielens.prepared_names():
-        found, notices = elsewhere(name, ids, dataset.name)
+        catalogs = loaders.dataset(name).catalog.fingerprint, dataset.catalog.fingerprint
+        found, notices = elsewhere(name, ids, dataset.name, catalogs)
     else:
         found, notices = [], [words.OTHER_SET.format(data=loaders.data_title(name))]
     for notice in notices:
@@ -38,8 +40,8 @@ def films(dataset: Dataset) -> tuple[int, ...]:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def elsewhere(name: str, ids: str, to: str) -> tuple[list[int], list[str]]:
-    """Films of one data set in another, by title, and a sentence where some or all are not there."""
+def elsewhere(name: str, ids: str, to: str, catalogs: tuple[str, str]) -> tuple[list[int], list[str]]:
+    """Films of one data set in another, by title, and a sentence where some are not there; catalogs: fingerprints."""
     catalog, index = loaders.dataset(name).catalog, loaders.title_index(to)
     items, notices = history.from_query({"s": ids}, catalog)
     found = [film.item for item in items if (film := index.exact(catalog.films[item].label))]
@@ -108,7 +110,7 @@ def by_number(dataset: Dataset) -> None:
     panel = popovers.popover(words.BY_NUMBER, NUMBER, "tag", first=("other_person",))
     if panel.open:
         with panel, popovers.content(NUMBER):
-            about = words.PEOPLE_HERE.format(n=f"{dataset.n_users:,}", data=loaders.data_title(dataset.name))
+            about = words.PEOPLE_HERE.format(n=count(dataset.n_users), data=loaders.data_title(dataset.name))
             if viewer := viewers.by_number(dataset, "other_person", about):
                 st.button(
                     common.TAKE_THEIRS,

@@ -6,6 +6,7 @@ from pages.library import filters, other, words
 from pages.shared import cards, download, head, rated, recommenders, sequence
 from pages.shared import words as common
 from pages.shared.frame import WATCH_NEXT
+from pages.shared.language import count
 from recsys.data.schema import Dataset
 from recsys.serving import together
 from recsys.serving.films.links import film_links
@@ -18,13 +19,13 @@ K = 10
 
 def show(dataset: Dataset) -> None:
     """Both lists, and what there is for both."""
-    st.caption(words.TOGETHER_HELP)
+    st.caption(common.of(words.TOGETHER_HELP, dataset.noun))
     mine = sequence.films(dataset)
     left, right = st.columns(2, gap="large")
     with left:
         yours(dataset, mine)
     with right:
-        st.subheader(words.THEIRS)
+        st.subheader(common.of(words.THEIRS, dataset.noun))
         theirs = other.films(dataset)
         other.choose(dataset, theirs)
     if not (mine and theirs):
@@ -34,14 +35,14 @@ def show(dataset: Dataset) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
         variant = recommenders.choose(dataset.name, "model")
         rule = choose_rule()
-        filters.choose(filters.library(dataset.name))
+        filters.choose(filters.library(dataset))
     if predictor := recommenders.predictor(variant, dataset):
         answer(predictor, dataset, (mine, theirs), rule)
 
 
 def yours(dataset: Dataset, mine: tuple[int, ...]) -> None:
     """The visitor's films, and the way to change them."""
-    st.subheader(words.YOURS)
+    st.subheader(common.of(words.YOURS, dataset.noun))
     if mine:
         head.in_one_line(dataset, mine)
     st.page_link(WATCH_NEXT, label=common.EDIT if mine else words.PUT_IN, icon=":material/edit:")
@@ -66,7 +67,7 @@ def answer(
     """The films for both, how much each wants them, and what that means."""
     mine, theirs = histories
     own = Request(mine, unwanted=st.session_state.unwanted, ratings=rated.given(dataset, mine))
-    passing = filters.library(dataset.name).passing(filters.wish())[: predictor.dataset.n_items]
+    passing = filters.library(dataset).passing(filters.wish())[: predictor.dataset.n_items]
     found = together.together(predictor, (own, Request(theirs)), K, rule, passing)
     if not found:
         st.info(words.NOTHING_FOR_BOTH, icon=":material/filter_alt:")
@@ -74,8 +75,8 @@ def answer(
     with st.container(key="together", gap="xsmall"):
         for one in found:
             row(predictor, one)
-    said = words.RULES_SAID[rule], words.BARS.format(n=f"{found[0].standings[0].of:,}", model=predictor.title)
-    st.caption(common.plain(" ".join(said)))
+    said = words.RULES_SAID[rule], words.BARS.format(n=count(found[0].standings[0].of), model=predictor.title)
+    st.caption(common.plain(common.of(" ".join(said), dataset.noun)))
     download.csv(together.table(found), "together", quiet=True)
 
 

@@ -51,7 +51,7 @@ ADD, REMOVE = "Add *{film} to your films*", "In your list *{film}: take it out a
 # Statistics
 COUNTING = "Counting"
 PEOPLE, FILMS, RATINGS, DENSITY = "People", "Films", "Ratings", "Density"
-SIZE_HELP = {DENSITY: "How many of all pairs of a person and a film were rated. Nearly all of the table is empty."}
+DENSITY_HELP = "How many of all pairs of a person and a film were rated. Nearly all of the table is empty."
 SIZE = "Rated from {first} to {last}."
 LEFT_OUT = "Films with too few ratings to learn from are not counted here: {n}. Browse has them."
 CHART_ALT = "Chart: {title}. {said}"
@@ -144,7 +144,7 @@ ADD_QUIET = "*Add {film} to your films*"
 def size(found: Size) -> str:
     """When the ratings were made, and how many films are not counted."""
     days = [datetime.fromtimestamp(time, UTC).strftime("%Y-%m") for time in (found.first, found.last)]
-    said = [say(SIZE).format(first=days[0], last=days[1])] if found.ratings else []
+    said = [say(SIZE).format(first=days[0], last=days[1])] if found.last else []
     return " ".join([*said, *([say(LEFT_OUT).format(n=count(found.left_out))] if found.left_out else [])])
 
 
@@ -201,6 +201,8 @@ def times(table: pd.DataFrame) -> str:
 
 def gaps(table: pd.DataFrame) -> str:
     """How many share their second."""
+    if table.empty:
+        return ""
     return say(GAPS_SAID).format(same=float(table["share"].iloc[0]))
 
 

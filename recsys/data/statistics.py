@@ -30,7 +30,7 @@ class Size:
     films: int  # that somebody can be recommended
     left_out: int  # films with too few ratings to learn from
     ratings: int
-    first: int  # second of the first rating, since 1970
+    first: int  # second of the first rating, since 1970; 0 where the set has no times
     last: int
 
     @property
@@ -42,8 +42,13 @@ class Size:
 def size(dataset: Dataset) -> Size:
     """How much a data set holds."""
     times, left_out = dataset.interactions.timestamp, len(dataset.catalog.left_out)
-    first, last = (int(times.min()), int(times.max())) if len(times) else (0, 0)
+    first, last = (int(times.min()), int(times.max())) if has_times(dataset) else (0, 0)
     return Size(dataset.n_users, dataset.n_items, left_out, len(times), first, last)
+
+
+def has_times(dataset: Dataset) -> bool:
+    """Whether it is known when people rated; in a set without times the numbers of rows stand for them."""
+    return bool(len(dataset.interactions)) and dataset.ties != "rows"
 
 
 @dataclass(frozen=True)
@@ -138,9 +143,12 @@ def genres(dataset: Dataset) -> pd.DataFrame:
 
 
 def over_time(dataset: Dataset) -> pd.DataFrame:
-    """when ("2000-04" where the set spans a few years, else "2000"), ratings, people who rated then."""
+    """when ("2000-04" where the set spans a few years, else "2000"), ratings, people who rated then.
+
+    Empty where there are no times.
+    """
     events = dataset.interactions
-    if not len(events):
+    if not has_times(dataset):
         return pd.DataFrame({"when": [], "ratings": [], "people": []})
     unit = "M" if int(np.ptp(events.timestamp)) < SHORT_SPAN else "Y"
     when = events.timestamp.astype("datetime64[s]").astype(f"datetime64[{unit}]")
@@ -159,7 +167,12 @@ def stars(dataset: Dataset) -> pd.DataFrame:
 
 
 def gaps(dataset: Dataset) -> pd.DataFrame:
-    """gap, share: what passes between two neighbouring ratings of one person, by GAPS."""
+    """gap, share: what passes between two neighbouring ratings of one person, by GAPS.
+
+    Empty where there are no times.
+    """
+    if not has_times(dataset):
+        return pd.DataFrame({"gap": [], "share": []})
     events = dataset.interactions
     same_person = events.user[1:] == events.user[:-1]
     seconds = np.diff(events.timestamp)[same_person]

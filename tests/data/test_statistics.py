@@ -131,6 +131,12 @@ def test_a_set_without_people_or_ratings_has_statistics_too():
     assert statistics.size(empty).density == 0
     assert statistics.lengths(empty).longest == 0
     assert statistics.long_tail(empty.counts).gini == 0
-    for table in (statistics.years, statistics.genres, statistics.over_time, statistics.stars):
+    for table in (statistics.years, statistics.genres, statistics.over_time, statistics.stars, statistics.gaps):
         assert table(empty).empty
-    assert statistics.gaps(empty)["share"].tolist() == [0] * 5
+
+
+def test_where_rows_stand_for_times_nothing_is_said_of_times():
+    rows = replace(toys.dataset([[0, 1, 2]], 3), ties="rows")
+    assert (statistics.size(rows).first, statistics.size(rows).last) == (0, 0)
+    assert statistics.over_time(rows).empty
+    assert statistics.gaps(rows).empty
