@@ -74,7 +74,7 @@ SHARE_OF_FILMS, SHARE_OF_RATINGS = "Share of the films, the most watched first",
 
 YEARS = "When the films were made"
 YEARS_SAID = "Most films are of the {films}s; most ratings are for films of the {events}s."
-YEARS_ALIKE = "Most films are of the {films}s, and so are most of those that were rated."
+YEARS_ALIKE = "Most films, and most ratings, are of the {films}s."
 OF_FILMS, OF_RATINGS = "of the films", "of the ratings"
 DECADE = "{decade}s"
 MADE = "Decade"
