@@ -1,5 +1,7 @@
 """Browse: all films of a set as cards, to search, filter and put in order; only those of one page are drawn."""
 
+import math
+
 import streamlit as st
 
 from pages.library import filters, words
@@ -109,7 +111,8 @@ def one(known: Library, number: int) -> None:
     if number < len(catalog):
         n = int(known.watched[number])
         people = words.WATCHED_ONE if n == 1 else words.WATCHED.format(n=count(n))
-        facts = [", ".join([people, *([words.STARS.format(mean=known.rating[number])] if n else [])])]
+        mean = float(known.rating[number])
+        facts = [people if math.isnan(mean) else f"{people}, {words.STARS.format(mean=mean)}"]
         st.html(cards.shelved(catalog.films[number], facts, film_links(catalog, number)))
     else:
         tag = words.UNLEARNT[min(fewest, 2)].format(n=fewest)

@@ -51,6 +51,11 @@ def has_times(dataset: Dataset) -> bool:
     return bool(len(dataset.interactions)) and dataset.ties != "rows"
 
 
+def has_ratings(dataset: Dataset) -> bool:
+    """Whether people gave stars; in a set without them a 1 stands for each."""
+    return bool((dataset.interactions.rating != 1).any())
+
+
 @dataclass(frozen=True)
 class Lengths:
     """How many films people watched."""
@@ -161,7 +166,9 @@ def over_time(dataset: Dataset) -> pd.DataFrame:
 
 
 def stars(dataset: Dataset) -> pd.DataFrame:
-    """stars, share of the ratings."""
+    """stars, share of the ratings; empty where there are none."""
+    if not has_ratings(dataset):
+        return pd.DataFrame({"stars": [], "share": []})
     values, n = np.unique(dataset.interactions.rating, return_counts=True)
     return pd.DataFrame({"stars": values, "share": n / max(1, n.sum())})
 

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from recsys.data.schema import Dataset
+from recsys.data.statistics import has_ratings
 from recsys.serving import filters
 from recsys.serving.films.names import bare, normalise
 from recsys.serving.filters import Facts, Filters
@@ -36,7 +37,7 @@ class Library:
     dataset: Dataset
     facts: Facts  # of F films
     watched: np.ndarray  # (F,) how often each was rated; 0 for those left out, whose few ratings are not kept
-    rating: np.ndarray  # (F,) mean stars, NaN where nobody's are known
+    rating: np.ndarray  # (F,) mean stars, NaN where nobody's are known and in a set without ratings
 
     @classmethod
     def of(cls, dataset: Dataset) -> "Library":
@@ -44,7 +45,8 @@ class Library:
         events, n_left_out = dataset.interactions, len(dataset.catalog.left_out)
         watched = np.append(dataset.counts, np.zeros(n_left_out, np.int64))
         stars = np.bincount(events.item, weights=events.rating, minlength=len(watched))
-        rating = np.divide(stars, watched, out=np.full(len(watched), np.nan), where=watched > 0)
+        known = (watched > 0) & has_ratings(dataset)
+        rating = np.divide(stars, watched, out=np.full(len(watched), np.nan), where=known)
         return cls(dataset, _facts(dataset), watched, rating)
 
     def __len__(self) -> int:

@@ -110,6 +110,10 @@ def test_stars_are_shares_of_all_ratings():
     assert statistics.stars(world).to_numpy().tolist() == [[0.5, 0.25], [3, 0.25], [5, 0.5]]
 
 
+def test_a_set_whose_ratings_are_all_one_has_none():
+    assert statistics.stars(with_times(toys.dataset([[0, 1]], 2), 0, 0, ratings=[1, 1])).empty
+
+
 def test_gaps_are_between_neighbours_of_one_person_alone():
     world = toys.dataset([[0, 1, 2, 3, 4], [0, 1]], 5)
     table = statistics.gaps(with_times(world, 0, 0, 59, 120, 2 * DAY, 2 * DAY, 2 * DAY + 3600))

@@ -56,6 +56,15 @@ def test_one_rating_of_five_stars_does_not_beat_many_of_four():
     assert library._damped[1] == pytest.approx((5 + DAMPING * mean) / (1 + DAMPING))
 
 
+def test_in_a_set_without_ratings_no_film_has_a_mean():
+    events = Interactions(
+        *(np.array([0, 1], kind) for kind in (np.int32, np.int32)), np.ones(2, np.float32), np.arange(2)
+    )
+    library = Library.of(Dataset("toy", toys.catalog(2), events, np.arange(2)))
+    assert np.isnan(library.rating).all()
+    assert found(library, order="best rated") == [0, 1]
+
+
 def test_filters_and_tags_narrow_together(library):
     assert found(library, years=(1990, 2020)) == [0, 2, 3]
     assert found(library, genres=("Drama",)) == [2, 3]
