@@ -20,8 +20,15 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("recsys.cli",),
     ("recsys.__main__", "pages.server"),
     ("pages.shared",),
-    ("pages.watch", "pages.compare", "pages.evaluation", "pages.inside", "pages.train"),
-    ("pages.1_watch_next", "pages.2_compare", "pages.3_evaluation", "pages.4_inside", "pages.5_train"),
+    ("pages.watch", "pages.compare", "pages.evaluation", "pages.inside", "pages.library", "pages.train"),
+    (
+        "pages.1_watch_next",
+        "pages.2_compare",
+        "pages.3_evaluation",
+        "pages.4_inside",
+        "pages.5_library",
+        "pages.5_train",
+    ),
     ("pages.visit",),
     ("app",),
 ]

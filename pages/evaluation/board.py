@@ -11,7 +11,8 @@ import pandas as pd
 
 from pages.evaluation import about, words
 from pages.evaluation.about import About
-from pages.evaluation.charts.looks import QUIET, look
+from pages.evaluation.charts.looks import look
+from pages.shared.charts import QUIET
 
 BESIDE = ("ndcg@10", "hr@10", "mrr")  # shown beside the metric that was chosen
 ON_A_PHONE = ("hr@10", "mrr", "ndcg@10")  # of these the first two that are not the chosen one

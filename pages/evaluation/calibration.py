@@ -6,7 +6,7 @@ import streamlit as st
 from pages.evaluation import choice, sure, words
 from pages.evaluation.charts import lines
 from pages.evaluation.measured import Shown
-from pages.evaluation.parts import by_variant, chart
+from pages.shared.charts import chart
 from recsys.evaluation import overview
 
 
@@ -58,3 +58,8 @@ def overconfidence(shown: Shown, by_rank: pd.DataFrame, chosen: list[str]) -> No
     st.caption(words.BY_RANK_HELP)
     figure = lines.overconfidence(by_variant(by_rank, chosen), shown.titles)
     chart(figure, words.BY_RANK_ALT.format(names=shown.names(chosen)), by_rank, f"sure-by-rank-{shown.name}")
+
+
+def by_variant(table: pd.DataFrame, chosen: list[str]) -> dict[str, pd.DataFrame]:
+    """Variant → its rows."""
+    return {variant: table[table["variant"] == variant] for variant in chosen}

@@ -10,9 +10,9 @@ import streamlit as st
 
 from pages.evaluation import about, absent, board, choice, measured, words
 from pages.evaluation.measured import Shown
-from pages.evaluation.parts import numbers
 from pages.shared import errors
 from pages.shared import words as common
+from pages.shared.charts import numbers
 from recsys.evaluation import compare, results
 
 FIRST_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # those that fit on a phone, then others

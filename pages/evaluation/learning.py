@@ -7,9 +7,9 @@ from pages.evaluation import choice, measured, words
 from pages.evaluation.charts import lines as charts
 from pages.evaluation.charts import scatter
 from pages.evaluation.measured import Shown
-from pages.evaluation.parts import chart, numbers, plot
 from pages.shared import errors, loaders
 from pages.shared import words as common
+from pages.shared.charts import chart, numbers, plot
 from recsys.evaluation import costs as spent
 from recsys.evaluation import overview, protocols, provenance, results
 

@@ -8,9 +8,9 @@ import streamlit as st
 from pages.evaluation import measured, words
 from pages.evaluation.charts import ranks as charts
 from pages.evaluation.measured import Shown
-from pages.evaluation.parts import chart
 from pages.shared import cards, errors
 from pages.shared import words as common
+from pages.shared.charts import chart
 from recsys.data.schema import Dataset
 from recsys.evaluation import people
 from recsys.evaluation.people import Person

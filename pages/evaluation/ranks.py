@@ -6,9 +6,9 @@ import streamlit as st
 from pages.evaluation import choice, measured, words
 from pages.evaluation.charts import ranks as charts
 from pages.evaluation.measured import Shown
-from pages.evaluation.parts import chart
 from pages.shared import loaders
 from pages.shared import words as common
+from pages.shared.charts import chart
 from recsys.evaluation import overview, protocols, results
 from recsys.evaluation.significance import FEW_USERS
 

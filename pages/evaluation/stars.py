@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.evaluation import measured, words
 from pages.evaluation.measured import Shown
-from pages.evaluation.parts import numbers
+from pages.shared.charts import numbers
 from recsys.evaluation import overview
 
 

@@ -4,9 +4,9 @@ import streamlit as st
 
 from pages.evaluation import words
 from pages.evaluation.charts import study as charts
-from pages.evaluation.parts import numbers, plot
 from pages.shared import loaders
 from pages.shared import words as common
+from pages.shared.charts import numbers, plot
 from recsys.evaluation.studies import Study
 
 

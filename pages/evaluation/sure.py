@@ -6,9 +6,9 @@ import streamlit as st
 from pages.evaluation import choice, measured, person, words
 from pages.evaluation.charts import confidence as charts
 from pages.evaluation.measured import Shown
-from pages.evaluation.parts import chart
 from pages.shared import loaders
 from pages.shared import words as common
+from pages.shared.charts import chart
 from recsys.data.schema import Dataset
 from recsys.evaluation import confidence, people, protocols
 from recsys.evaluation.people import Person

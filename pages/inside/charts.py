@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.inside import words
+from pages.shared.charts import ACCENT, SECOND
 
-ACCENT, SECOND = "#1f9a94", "#d9772f"  # 3:1 and more against the light and the dark page
 GREY = "#8d8c88"
 LINES = (ACCENT, SECOND, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", "#8d8c88")
 KINDS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#d9772f", "#1f9a94")  # as many as can be told apart

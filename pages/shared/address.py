@@ -18,12 +18,15 @@ from recsys.evaluation import protocols, results
 from recsys.evaluation.studies import studies
 from recsys.evaluation.ties import read as read_ties
 from recsys.serving.filters import KNOWN, Filters
+from recsys.serving.library import ORDERS
+from recsys.serving.together import LIST, RULES
 
 BETWEEN = "~"  # two values of one parameter; no browser writes it as %7E
 MOST = 30  # values of one parameter that are read
 RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # film.stars, in halves: "79132.5", "79132.3.5"
 RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,999}}")
 INSIDE, LESSON_STEPS = ("lesson", "attention", "mean", "blanks", "map"), 9
+LIBRARY = ("browse", "statistics", "together")
 EVALUATION = ("leaderboard", "protocols", "measures", "curves", "slices", "calibration", "pair", "person", "ties")
 
 Params = Mapping[str, str]
@@ -90,6 +93,20 @@ def _genres(text: str) -> tuple[str, ...]:
     return tuple(part[:40] for part in _parts(text) if part.isprintable())
 
 
+def _few_words(text: str) -> str:
+    """What somebody types into a search box."""
+    if len(text) > 100 or not text.isprintable():
+        raise ValueError(text)
+    return text
+
+
+def _number(text: str) -> int:
+    """From 1 on."""
+    if not re.fullmatch(r"[1-9]\d{0,5}", text):
+        raise ValueError(text)
+    return int(text)
+
+
 def _tenths(text: str) -> float:
     if text not in map(str, range(11)):
         raise ValueError(text)
@@ -98,6 +115,12 @@ def _tenths(text: str) -> float:
 
 def _ratings(text: str) -> str:
     if not RATINGS.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
+def _list(text: str) -> str:
+    if not LIST.fullmatch(text):
         raise ValueError(text)
     return text
 
@@ -132,6 +155,7 @@ def results_of() -> str:
 
 HOW_MANY = one_of(lambda: (5, 10, 20))
 SWITCH = one_of(lambda: (True, False))
+YEARS = Kind(lambda years: f"{years[0]}-{years[1]}" if years else "", _years)
 GENRES = Kind(BETWEEN.join, _genres)
 
 KEPT = (
@@ -152,9 +176,20 @@ KEPT = (
     # Inside the model
     Kept("inside", "inside_section", one_of(lambda: INSIDE)),
     Kept("step", "lesson_step", one_of(lambda: range(1, LESSON_STEPS + 1))),
+    # Library
+    Kept("library", "library_section", one_of(lambda: LIBRARY)),
+    Kept("find", "browse_title", Kind(str, _few_words)),
+    Kept("sort", "browse_order", one_of(lambda: ORDERS)),
+    Kept("shelf", "browse_page", Kind(str, _number)),
+    Kept("made", "library_years", YEARS),
+    Kept("kinds", "library_genres", GENRES),
+    Kept("fame", "library_known", one_of(lambda: KNOWN)),
+    Kept("tags", "library_tags", GENRES),
+    Kept("with", "other", Kind(str, _list)),
+    Kept("rule", "together_rule", one_of(lambda: RULES)),
 )
 FILTERS = (  # the key is a field of Filters
-    Kept("years", "years", Kind("{0[0]}-{0[1]}".format, _years)),
+    Kept("years", "years", YEARS),
     Kept("genres", "genres", GENRES),
     Kept("without", "without", GENRES),
     Kept("known", "known", one_of(lambda: KNOWN)),
@@ -173,7 +208,8 @@ def choices() -> dict[str, str]:
         key = _key(kept)
         if key not in state or first.setdefault(key, (state[key],)) == (state[key],):
             continue
-        written[kept.parameter] = kept.kind.write(state[key])
+        if text := kept.kind.write(state[key]):
+            written[kept.parameter] = text
         if kept.by_data:
             first[key] = None
     active = [kept for kept in FILTERS if kept.key in now.active]

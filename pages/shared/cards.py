@@ -27,6 +27,16 @@ def card(
     return f'<div class="nr-card">{_poster(pick.film, pick.rank, photo)}{probability}{about}</div>'
 
 
+def shelved(
+    film: Film, facts: Iterable[str], sites: Mapping[str, str] = NOWHERE, photo: str | None = None, tag: str = ""
+) -> str:
+    """A film that nobody has ranked: poster, genres, what else is known of it, links. tag: what sets it apart."""
+    lines = [words.genres(film.genres), *facts]
+    about = "".join(f'<div class="nr-quiet nr-one">{escape(text) or "&nbsp;"}</div>' for text in lines)
+    mark = f'<div class="nr-quiet"><span class="nr-tag">{escape(tag)}</span></div>' if tag else ""
+    return f'<div class="nr-card nr-shelved">{_poster(film, None, photo)}{about}{mark}{_links(film, sites)}</div>'
+
+
 def line(
     number: int,
     film: Film,
@@ -89,6 +99,18 @@ def measured(number: int, film: Film, share: float, figure: str, note: str = "")
     return f'<div class="nr-line">{row}{_bar(min(max(share, 0), 1), figure)}</div>'
 
 
+def wanted(
+    number: int, film: Film, wishes: Iterable[tuple[str, float, str]], sites: Mapping[str, str] = NOWHERE
+) -> str:
+    """A film as a row with a bar for each who may want it: (who, how full the bar is, 0…1, a figure)."""
+    bars = "".join(
+        f'<span class="nr-wish"><span class="nr-quiet">{escape(who)}</span>{_bar(share, figure)}</span>'
+        for who, share, figure in wishes
+    )
+    row = _row(number, film, escape(_about(film)) + _links(film, sites))
+    return f'<div class="nr-line nr-wanted">{row}<span class="nr-wishes">{bars}</span></div>'
+
+
 def tokens(chips: Iterable[tuple[int, str, bool]]) -> str:
     """A sequence as chips: (number, label, whether it is a blank); where numbers are left out, dots."""
     items, expected = [], None
@@ -129,16 +151,14 @@ def _reordered(pick: Recommendation, before: list[int]) -> str:
     return f'<li class="nr-line{new}">{row}</li>'
 
 
-def _poster(film: Film, rank: int, photo: str | None) -> str:
-    """A 2:3 card with title, year and rank; a photo lies over the drawn card, which shows until it is there."""
+def _poster(film: Film, rank: int | None, photo: str | None) -> str:
+    """A 2:3 card with title, year and rank, if it has one; a photo lies over the drawn card, which shows until then."""
     about = ". ".join(filter(None, [film.label, words.genres(film.genres)]))
     image = f'<img src="{art_url(film.title, film.year, film.genres)}" alt="{escape(about)}">'
     over = f'<img class="nr-photo" src="{escape(photo)}" alt="" referrerpolicy="no-referrer">' if photo else ""
+    number = "" if rank is None else f'<span class="nr-rank">{rank}</span>'
     title = f"<b>{escape(film.title)}</b><i>{film.year or ''}</i>"
-    return (
-        f'<div class="nr-poster">{image}<span class="nr-rank">{rank}</span>'
-        f'<span class="nr-words" aria-hidden="true">{title}</span>{over}</div>'
-    )
+    return f'<div class="nr-poster">{image}{number}<span class="nr-words" aria-hidden="true">{title}</span>{over}</div>'
 
 
 def _row(number: int, film: Film, quiet: str) -> str:

@@ -1,7 +1,16 @@
 """What the charts of several pages share: the frame around a figure, and how it is put on a page."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+
+from pages.shared import download
+
+ACCENT, SECOND = "#1f9a94", "#d9772f"  # 3:1 and more against the light and the dark page, as all colours of charts
+QUIET = "#8d8c88"  # what stands back
 
 
 def framed(figure: go.Figure, height: int, left: int = 0, right: int = 12) -> go.Figure:
@@ -19,3 +28,22 @@ def plot(figure: go.Figure, about: str, name: str) -> None:
     tools = {"modeBarButtons": [["toImage"]], "displaylogo": False, "toImageButtonOptions": picture}
     with st.container(key=f"chart-{name.replace('@', '-')}"):
         st.plotly_chart(figure, alt=about, config=tools)
+
+
+def chart(figure: go.Figure, about: str, table: pd.DataFrame, name: str) -> None:
+    """A chart, described for screen readers, and below it its numbers."""
+    plot(figure, about, name)
+    numbers(table, name)
+
+
+def numbers(table: pd.DataFrame, name: str) -> None:
+    """The numbers behind a table or a chart, as a file."""
+    download.csv(table, name, quiet=True)
+
+
+def logarithmic(
+    label: Callable[[float], str], from_exponent: int = -5, steps: Sequence[int] = (1, 3)
+) -> dict[str, Any]:
+    """Settings of a logarithmic axis with whole labels, where Plotly would write lone digits between the powers."""
+    ticks = [float(f"{step}e{exponent}") for exponent in range(from_exponent, 7) for step in steps]
+    return {"type": "log", "tickvals": ticks, "ticktext": [label(tick) for tick in ticks]}

@@ -14,6 +14,7 @@ PAGES = {  # beside visit.py: script → icon, and its name in `words`, where NA
     "2_compare.py": ("view_column", "COMPARE"),
     "3_evaluation.py": ("leaderboard", "EVALUATION"),
     "4_inside.py": ("neurology", "INSIDE"),
+    "5_library.py": ("video_library", "LIBRARY"),
     TRAIN: ("model_training", "TRAIN"),
 }
 

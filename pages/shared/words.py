@@ -41,11 +41,31 @@ MODEL = "Recommender"
 HOW_MANY = "How many"
 VIEW, CARDS, LIST = "Show as", "Cards", "List"
 
+# Filters
+FILTERS, FILTERS_ON = "Filters", "Filters · {n}"
+YEARS, GENRES, ANY_GENRE = "Made between", "Only these genres", "Any genre"
+KNOWN = "How well known"
+KNOWN_HELP = (
+    "By how many films of this set are watched more often. Mainstream: the top 5% of the films. Well known: the top "
+    "20%. Lesser known: all but those. Hidden gems: the less watched half."
+)
+KNOWN_STEPS = {
+    "mainstream": "Mainstream",
+    "well known": "Well known",
+    "any": "Any",
+    "lesser known": "Lesser known",
+    "hidden gems": "Hidden gems",
+}
+RESET = "Reset filters"
+
 # A film
 LINKS = {"IMDb": "{film} on IMDb, in a new tab", "TMDB": "{film} on TMDB, in a new tab"}
 
 # A real viewer
 VIEWER = "A real viewer of {data}, who watched {n} films. These are the newest {kept}."
+PERSON, TAKE_THEIRS = "Number of the person in the ratings file", "Take their films"
+NO_PERSON = "There is no person {number} here: some numbers are missing."
+PERSON_NAMED, NOBODY = "Name of the person in the file", "Nobody here is called that."
 WHOLE_VIEWER = "A real viewer of {data}, and all {n} films that they watched."
 
 # Recommenders
@@ -91,6 +111,10 @@ INSIDE = "Inside the model"
 INSIDE_HELP = (
     "What the network does with your films: what it looks at, what it would put into a gap, what it finds alike."
 )
+
+# Library
+LIBRARY = "Library"
+LIBRARY_HELP = "All films of a data set to browse, what its numbers say, and what two people could watch tonight."
 
 # Train
 TRAIN = "Train"

@@ -5,10 +5,10 @@ Session state: that of `pages.shared.rated` · rate_by (thumbs or stars).
 
 import streamlit as st
 
-from pages.shared import keyboard
+from pages.shared import keyboard, popovers
 from pages.shared import words as common
 from pages.shared.rated import forget, rate, stars
-from pages.watch import popovers, words
+from pages.watch import words
 from recsys.data.schema import Film
 from recsys.serving.predictor import Predictor
 from recsys.serving.ratings import ENOUGH, LIKED, NOT_LIKED, Ratings

@@ -4,8 +4,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shared import download, sequence
-from pages.watch import popovers, words
+from pages.shared import download, popovers, sequence
+from pages.watch import words
 from pages.watch.predictions import Answer
 from recsys.data.schema import Dataset, Film
 from recsys.serving import export, picture

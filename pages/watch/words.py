@@ -61,21 +61,7 @@ NO_PROBABILITIES = "{model} ranks films, but gives no probabilities."
 NONE_LEFT = "There is no film left to recommend. Remove a film from your list, or show the ones already watched."
 
 # Filters, and films that are not wanted
-FILTERS, FILTERS_ON = "Filters", "Filters · {n}"
-YEARS, GENRES, WITHOUT = "Made between", "Only these genres", "None of these genres"
-ANY_GENRE, NO_GENRE = "Any genre", "Nothing left out"
-KNOWN = "How well known"
-KNOWN_HELP = (
-    "By how many films of this set are watched more often. Mainstream: the top 5% of the films. Well known: the top "
-    "20%. Lesser known: all but those. Hidden gems: the less watched half."
-)
-KNOWN_STEPS = {
-    "mainstream": "Mainstream",
-    "well known": "Well known",
-    "any": "Any",
-    "lesser known": "Lesser known",
-    "hidden gems": "Hidden gems",
-}
+WITHOUT, NO_GENRE = "None of these genres", "Nothing left out"
 NO_NEWER = "Nothing newer than your last film"
 NO_NEWER_HELP = (
     "Should somebody whose list ends in 2007 be shown a film of 2015? This keeps to what had come out by then."
@@ -86,7 +72,6 @@ DIVERSITY_HELP = (
     "keeps no vectors of films, by genre (maximal marginal relevance, Carbonell and Goldstein 1998). At 0% the "
     "ranking is the recommender's own."
 )
-RESET = "Reset filters"
 FILTER_NAMES = {
     "years": "the years",
     "genres": "the genres you want",
@@ -115,10 +100,7 @@ SURPRISE_ASK = {
 SURPRISE_YES = "Replace my films"
 BY_NUMBER = "By number"
 BY_NUMBER_HELP = "Fills the list with the films of one particular person of this data set."
-PERSON, TAKE_THEIRS = "Number of the person in the ratings file", "Take their films"
 PEOPLE_HERE = "{data} has {n:,} people. Films of your list are replaced; Undo brings them back."
-NO_PERSON = "There is no person {number} here: some numbers are missing."
-PERSON_NAMED, NOBODY = "Name of the person in the file", "Nobody here is called that."
 LINK, FILES = "A link", "Files"
 FILES_HELP = "Letterboxd reads its file at letterboxd.com/import. Dates and ratings stay empty."
 FILMS_FILE, PICKS_FILE, JSON_FILE, LETTERBOXD_FILE = (

@@ -5,14 +5,13 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import cards, find, head, keyboard, loaders, sequence
+from pages.shared import cards, find, head, keyboard, loaders, popovers, sequence, viewers
 from pages.shared import words as common
-from pages.watch import history_words, in_browser, own_history, popovers, ratings, share, themes, words
+from pages.watch import history_words, in_browser, own_history, ratings, share, themes, words
 from pages.watch.predictions import Answer
 from recsys.data.schema import Dataset
-from recsys.serving import history, people, stand_ins
+from recsys.serving import history, stand_ins
 from recsys.serving.films.search import Found
-from recsys.serving.recommend import ServingError
 
 ROWS = 12  # films of the sequence on one page
 
@@ -178,29 +177,15 @@ def by_number(dataset: Dataset) -> None:
     panel = popovers.popover(words.BY_NUMBER, "person-open", "tag", words.BY_NUMBER_HELP, first=("person",))
     if panel.open:
         with panel, popovers.content("person-open"):
-            number = asked_for(dataset)
-            try:
-                row = people.row_of(dataset, number)
-            except ServingError:
-                st.caption(words.NO_PERSON.format(number=number) if dataset.user_names is None else words.NOBODY)
-            else:
-                viewer = history.viewer(dataset, row)
+            about = words.PEOPLE_HERE.format(n=dataset.n_users, data=loaders.data_title(dataset.name))
+            if viewer := viewers.by_number(dataset, "person", about):
                 st.button(
-                    words.TAKE_THEIRS,
+                    common.TAKE_THEIRS,
                     key="take-person",
                     icon=":material/person:",
                     on_click=sequence.take_films_of,
                     args=(viewer,),
                 )
-
-
-def asked_for(dataset: Dataset) -> int | str:
-    """The number that is typed, or the name where the people of a set have names."""
-    help_text = words.PEOPLE_HERE.format(n=dataset.n_users, data=loaders.data_title(dataset.name))
-    if dataset.user_names is not None:
-        return st.text_input(words.PERSON_NAMED, str(dataset.user_names[0]), key="person_named", help=help_text)
-    first, last = (int(dataset.user_ids[end]) for end in (0, -1))
-    return int(st.number_input(words.PERSON, first, last, step=1, key="person", help=help_text))
 
 
 def replace(dataset: Dataset) -> None:

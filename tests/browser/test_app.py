@@ -9,6 +9,9 @@ PAGES = {
     "compare": "Compare",
     "evaluation": "Evaluation",
     "inside": "Inside the model",
+    "library": "Library",
+    "library?library=statistics": "Library",
+    "library?library=together&with=ml-latest-sample.5-6": "Library",
     "train": "Train",
 }
 WIDER_THAN_THE_SCREEN = "document.documentElement.scrollWidth > innerWidth"
@@ -114,7 +117,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(address, tab, page, scheme)
 
 def look_at(tab, address, page):
     """Open a page with three films and wait until it stands."""
-    tab.goto(f"{address}/{page}?s=1-2-3")
+    tab.goto(f"{address}/{page}{'&' if '?' in page else '?'}s=1-2-3")
     tab.get_by_role("heading", name=PAGES[page], level=1).wait_for()
     tab.wait_for_timeout(500)
     idle(tab)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from pages.evaluation import words
 from pages.evaluation.charts.lines import lines
-from pages.evaluation.charts.looks import QUIET, logarithmic
+from pages.shared.charts import QUIET, logarithmic
 
 HEIGHT = 400  # pixels: on a phone the legend takes five lines of it
 LEAST = 1e-4  # share below which no axis goes

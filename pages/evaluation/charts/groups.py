@@ -4,7 +4,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.evaluation import words
-from pages.evaluation.charts.looks import MARKS, QUIET, framed, look, members
+from pages.evaluation.charts.looks import MARKS, look, members
+from pages.shared.charts import QUIET, framed
 
 
 def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:

@@ -6,7 +6,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.evaluation import words
-from pages.evaluation.charts.looks import LOOKS, QUIET, framed, logarithmic
+from pages.evaluation.charts.looks import LOOKS
+from pages.shared.charts import QUIET, framed, logarithmic
 
 MOST = 6  # lines in a chart that can be told apart
 FAMILIES = ("Transformers", "Markov with factors", "Recurrent", "Film embeddings", "Neighbours", "Convolutional")

@@ -3,12 +3,10 @@
 Each colour has a contrast of 3:1 and more to both page colours.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import pandas as pd
-
-from pages.shared.charts import framed as framed
 
 
 class Look(NamedTuple):
@@ -32,7 +30,6 @@ LOOKS = {
     "No learning": Look("#85847f", "x", "✖"),
 }
 OTHERS = Look("#2f8fb8", "cross", "✚")  # a family of a later day
-QUIET = "#8d8c88"
 MARKS = ("", "-open", "-dot", "-open-dot")  # tell the members of a family apart
 
 
@@ -51,11 +48,3 @@ def members(board: pd.DataFrame, variants: Sequence[str]) -> dict[str, tuple[str
         seen[family] = seen.get(family, -1) + 1
         found[variant] = (rows.loc[variant, "title"], look(family), seen[family] % len(MARKS))
     return found
-
-
-def logarithmic(
-    label: Callable[[float], str], from_exponent: int = -5, steps: Sequence[int] = (1, 3)
-) -> dict[str, Any]:
-    """Settings of a logarithmic axis with whole labels, where Plotly would write lone digits between the powers."""
-    ticks = [float(f"{step}e{exponent}") for exponent in range(from_exponent, 7) for step in steps]
-    return {"type": "log", "tickvals": ticks, "ticktext": [label(tick) for tick in ticks]}

@@ -6,7 +6,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.evaluation import words
-from pages.evaluation.charts.looks import QUIET, framed, logarithmic, look
+from pages.evaluation.charts.looks import look
+from pages.shared.charts import QUIET, framed, logarithmic
 from recsys.evaluation import people, protocols
 
 

@@ -6,7 +6,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.evaluation.charts.labels import free_sides, scaled
-from pages.evaluation.charts.looks import framed, look
+from pages.evaluation.charts.looks import look
+from pages.shared.charts import framed
 
 TALL = 430  # pixels inside the axes
 WIDE = (640, 800, 950, 1100)  # how broad the chart may be on a desktop

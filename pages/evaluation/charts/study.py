@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from pages.evaluation.charts.looks import LOOKS, QUIET, Look, framed, logarithmic
+from pages.evaluation.charts.looks import LOOKS, Look
+from pages.shared.charts import QUIET, framed, logarithmic
 from recsys.evaluation.studies import Chart, Study
 
 ALL_LOOKS = list(LOOKS.values())

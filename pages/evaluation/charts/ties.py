@@ -4,7 +4,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.evaluation import words
-from pages.evaluation.charts.looks import LOOKS, QUIET, framed, look
+from pages.evaluation.charts.looks import LOOKS, look
+from pages.shared.charts import QUIET, framed
 
 SAME, ALONE = LOOKS["Transformers"].colour, QUIET
 

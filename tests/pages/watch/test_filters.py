@@ -37,7 +37,7 @@ def test_genres_are_chosen_and_left_out_and_reset_with_a_click(visit):
     app.multiselect(key="without").set_value(["Horror"]).run()
     assert words.too_strict(["genres", "without"]) in said(app)
     app.session_state.filters_open = False
-    assert filters_label(app.run()) == words.FILTERS_ON.format(n=2)  # not while it is open
+    assert filters_label(app.run()) == common.FILTERS_ON.format(n=2)  # not while it is open
     app.button(key="reset-here").click().run()
     assert picks(app) == everything
     assert opened(app).multiselect(key="genres").value == []
@@ -61,7 +61,7 @@ def test_years_from_and_to(visit):
     app.slider(key="years").set_value((1990, 1995)).run()
     assert {year for _, year in with_years(app)} <= {"1990", "1991", "1992", "1993", "1994", "1995"}
     app.slider(key="years").set_value((1940, 2000)).run()
-    assert filters_label(app) == words.FILTERS
+    assert filters_label(app) == common.FILTERS
 
 
 def test_variety_reorders_the_films_but_for_the_first(visit):

@@ -1,0 +1,1 @@
+"""Library: the films of a set, its numbers, and films for two."""

@@ -1,0 +1,94 @@
+"""Which films of the library are shown, and which of them two people are offered: years, genres, renown, tags.
+
+They are not those of Watch next: whoever looks for old westerns that they have watched does not want nothing else
+recommended. Session state: library_years (None: all) · library_genres · library_known · library_tags.
+"""
+
+from functools import partial
+
+import streamlit as st
+
+from pages.library import words
+from pages.shared import filters as shared
+from pages.shared import loaders
+from pages.shared import words as common
+from pages.shared.language import count
+from pages.shared.popovers import content
+from recsys.data.schema import Dataset
+from recsys.serving.filters import Filters
+from recsys.serving.library import Library, Wish
+
+OFFERED = 300  # tags; a menu of thousands is slow
+OPEN = "library_filters_open"
+
+
+def library(dataset: Dataset) -> Library:
+    """All films of a data set."""
+    return _library(dataset.name, dataset.fingerprint)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _library(name: str, fingerprint: str) -> Library:
+    return Library.of(loaders.dataset(name))
+
+
+def begin() -> None:
+    """Ask for nothing, where a link does not."""
+    for key, value in NOTHING.items():
+        st.session_state.setdefault(key, value)
+
+
+def wish(order: str = Wish.order) -> Wish:
+    """What the visitor has chosen."""
+    state = st.session_state
+    asked = Filters(state.library_years, tuple(state.library_genres), known=state.library_known)
+    return Wish(asked, tuple(state.library_tags), order)
+
+
+def choose(known: Library) -> None:
+    """The popover; what it holds is made when it is opened."""
+    active = sum(st.session_state[key] != value for key, value in NOTHING.items() if key != "browse_page")
+    panel = shared.popover(OPEN, active)
+    if panel.open:
+        with panel, content(OPEN):
+            _controls(known)
+    if active:
+        st.button(
+            f"*{common.RESET}*", key="library-reset", icon=":material/filter_alt_off:", type="tertiary", on_click=reset
+        )
+
+
+def reset() -> None:
+    """Ask for nothing."""
+    st.session_state.update(NOTHING)
+
+
+def _controls(known: Library) -> None:
+    """One control for each filter."""
+    now, read = wish(), partial(_read, known)
+    shared.years(known.facts, "in_years", now.filters.years, read)
+    shared.genres(known.facts, "in_genres", now.filters.genres, read, common.GENRES, common.ANY_GENRE)
+    shared.how_known("in_known", now.filters.known, read)
+    if n := len(known.dataset.catalog.tags.words):
+        st.session_state.in_tags = list(now.tags)
+        st.multiselect(
+            words.TAGS,
+            sorted({*known.tags(OFFERED), *now.tags}),
+            key="in_tags",
+            accept_new_options=True,
+            placeholder=words.TAGS_HINT,
+            help=words.TAGS_HELP.format(all=count(n)),
+            on_change=read,
+        )
+
+
+def _read(known: Library) -> None:
+    """Take over what the controls say; the first page of what is found then comes first."""
+    state = st.session_state
+    state.library_years = shared.years_read(known.facts, "in_years")
+    state.library_genres, state.library_known = tuple(state.in_genres), state.in_known
+    state.library_tags = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in state.get("in_tags", ())))
+    state.browse_page = 1
+
+
+NOTHING = {"library_years": None, "library_genres": (), "library_known": "any", "library_tags": (), "browse_page": 1}

@@ -1,0 +1,142 @@
+"""The films of the one to watch with: searched for, out of a link, or those of a real person.
+
+Session state: other (a data set and original film ids, oldest first, as `together.LIST` has them; "": nobody yet) ·
+other_note (what was wrong with the link that was pasted last).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from pages.library import words
+from pages.shared import find, keyboard, loaders, popovers, viewers
+from pages.shared import words as common
+from pages.shared.language import count
+from recsys.data import movielens
+from recsys.data.schema import Catalog, Dataset
+from recsys.errors import RecsysError
+from recsys.serving import history, together
+from recsys.serving.films.search import Found
+
+LINK, NUMBER = "other_link_open", "other_number_open"
+
+
+def films(dataset: Dataset) -> tuple[int, ...]:
+    """Their films as `Catalog.films` numbers them; those of another data set are found again by title."""
+    name, _, ids = st.session_state.setdefault("other", "").partition(".")
+    if not name:
+        return ()
+    if name == dataset.name:
+        found, notices = history.from_query({"s": ids}, dataset.catalog)
+    elif name in movielens.prepared_names():
+        catalogs = loaders.dataset(name).catalog.fingerprint, dataset.catalog.fingerprint
+        found, notices = elsewhere(name, ids, dataset.name, catalogs)
+    else:
+        found, notices = [], [words.OTHER_SET.format(data=loaders.data_title(name))]
+    for notice in notices:
+        st.caption(common.plain(notice))
+    return tuple(found)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def elsewhere(name: str, ids: str, to: str, catalogs: tuple[str, str]) -> tuple[list[int], list[str]]:
+    """Films of one data set in another, by title, and a sentence where some are not there; catalogs: fingerprints."""
+    catalog, index = loaders.dataset(name).catalog, loaders.title_index(to)
+    items, notices = history.from_query({"s": ids}, catalog)
+    found = [film.item for item in items if (film := index.exact(catalog.films[item].label))]
+    if lost := len(items) - len(found):
+        notices.append(words.OTHER_LOST.format(n=lost, all=len(items), data=loaders.data_title(to)))
+    return list(dict.fromkeys(found)), notices
+
+
+def choose(dataset: Dataset, now: tuple[int, ...]) -> None:
+    """Their films, each to be taken out, and the ways to more of them."""
+    find.box(
+        dataset.name,
+        words.OTHER_SEARCH,
+        "other_search",
+        lambda film: offer(dataset, now, film),
+        limit=6,
+        enter=lambda film: add(dataset, now, film),
+    )
+    if now:
+        titles = [film.label for film in dataset.catalog.films]
+        st.session_state.other_films = list(now)
+        st.multiselect(
+            words.OTHER_FILMS,
+            now,
+            format_func=titles.__getitem__,
+            key="other_films",
+            wrap=True,
+            on_change=lambda: take(dataset.name, dataset.catalog, st.session_state.other_films),
+        )
+    with st.container(horizontal=True, gap="small"):
+        st.button(words.ANYBODY, key="other-random", icon=":material/casino:", on_click=draw, args=(dataset,))
+        by_number(dataset)
+        by_link()
+
+
+def take(name: str, catalog: Catalog, items: Sequence[int]) -> None:
+    """Let these be their films."""
+    st.session_state.other = together.listed(name, [catalog.films[item].movie_id for item in items])
+
+
+def offer(dataset: Dataset, now: tuple[int, ...], film: Found) -> None:
+    """One film that was found, to add with a click; greyed out where it is among theirs already."""
+    reason = words.OTHER_HAS if film.item in now else ""
+    find.line(film, f"other-{film.movie_id}", "add", add, (dataset, now, film), reason)
+
+
+def add(dataset: Dataset, now: tuple[int, ...], film: Found) -> None:
+    """Add a film that was found, empty the search box, and stay in it for the next one."""
+    if film.item not in now:
+        take(dataset.name, dataset.catalog, [*now, film.item])
+    st.session_state.other_search = ""
+    keyboard.focus_on("other_search")
+
+
+def draw(dataset: Dataset) -> None:
+    """A real person; the session's seed and the number of the draw decide who."""
+    state = st.session_state
+    viewer = history.random_viewer(dataset, np.random.default_rng((state.seed, state.draws)))
+    state.draws += 1
+    if viewer:
+        take(dataset.name, dataset.catalog, viewer.items)
+
+
+def by_number(dataset: Dataset) -> None:
+    """The films of the person with a number of the ratings file."""
+    panel = popovers.popover(words.BY_NUMBER, NUMBER, "tag", first=("other_person",))
+    if panel.open:
+        with panel, popovers.content(NUMBER):
+            about = words.PEOPLE_HERE.format(n=count(dataset.n_users), data=loaders.data_title(dataset.name))
+            if viewer := viewers.by_number(dataset, "other_person", about):
+                st.button(
+                    common.TAKE_THEIRS,
+                    key="other-take",
+                    icon=":material/person:",
+                    on_click=take,
+                    args=(dataset.name, dataset.catalog, viewer.items),
+                )
+
+
+def by_link() -> None:
+    """The films of a link of this app, which the other one has copied."""
+    panel = popovers.popover(words.BY_LINK, LINK, "link", words.BY_LINK_HELP, first=("other_link",))
+    if panel.open:
+        with panel, popovers.content(LINK):
+            st.text_input(words.LINK, key="other_link", placeholder=words.LINK_HINT, on_change=take_link)
+            if note := st.session_state.get("other_note"):
+                st.warning(common.plain(note), icon=":material/link_off:")
+
+
+def take_link() -> None:
+    """Read the films of a link; what is wrong with it is said below it."""
+    state = st.session_state
+    typed = (state.other_link or "").strip()
+    try:
+        state.other = together.from_link(typed) if typed else state.other
+        state.other_note = ""
+    except RecsysError as error:
+        state.other_note = f"{error.message[:1].upper()}{error.message[1:]}."

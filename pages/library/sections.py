@@ -1,0 +1,35 @@
+"""The sections of the Library page: one is shown at a time."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.library import browse, filters, statistics, together, words
+from pages.shared import errors, keyboard, sequence
+from recsys.data.schema import Dataset
+
+SECTIONS: dict[str, Callable[[Dataset], None]] = {
+    "browse": browse.show,
+    "statistics": statistics.show,
+    "together": together.show,
+}
+
+
+@st.fragment
+@errors.explained()
+def show(dataset: Dataset) -> None:
+    """The section that was chosen; a choice within it runs nothing but this."""
+    filters.begin()
+    section = st.segmented_control(
+        words.SECTION,
+        list(SECTIONS),
+        default="browse",
+        required=True,
+        format_func=words.SECTIONS.__getitem__,
+        key="library_section",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    SECTIONS[section](dataset)
+    keyboard.place()
+    sequence.write_address()  # a fragment ends here, without visit.py

@@ -1,0 +1,81 @@
+"""Statistics: what a data set is like, a chart and a sentence for each of its sides."""
+
+from collections.abc import Callable
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.library import charts, words
+from pages.shared import loaders
+from pages.shared import words as common
+from pages.shared.charts import chart
+from pages.shared.language import count, number
+from recsys.data.schema import Dataset
+from recsys.data.statistics import Statistics
+
+
+def numbers(dataset: Dataset) -> Statistics:
+    """The numbers of a data set. To be read only."""
+    with st.spinner(words.COUNTING):
+        return _numbers(dataset.name, dataset.fingerprint)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _numbers(name: str, fingerprint: str) -> Statistics:
+    return Statistics.of(loaders.dataset(name))
+
+
+def show(dataset: Dataset) -> None:
+    """How much there is, then the charts, two beside each other where there is room."""
+    found = numbers(dataset)
+    how_much(found, dataset.noun)
+    left, right = st.columns(2, gap="large")
+    for column, part in ((left, watched_how_much), (right, which_films)):
+        with column:
+            part(dataset, found)
+
+
+def how_much(found: Statistics, noun: str) -> None:
+    """People, films, ratings, and how many of all pairs that is."""
+    size = found.size
+    figures = {
+        words.PEOPLE: count(size.people),
+        words.FILMS: count(size.films),
+        words.RATINGS: count(size.ratings),
+        words.DENSITY: number(size.density, ".1%"),
+    }
+    with st.container(horizontal=True, gap="large", key="library_size"):
+        for name, figure in figures.items():
+            about = words.DENSITY_HELP if name == words.DENSITY else None
+            st.metric(common.of(name, noun), figure, width="content", help=about and common.of(about, noun))
+    st.caption(common.plain(common.of(words.size(size), noun)))
+
+
+def watched_how_much(dataset: Dataset, found: Statistics) -> None:
+    """People: how long their histories are, when and how they rate."""
+    lengths, stars, times, gaps = found.lengths, found.stars, found.over_time, found.gaps
+    part(dataset, words.LENGTHS, words.lengths(lengths), lambda: charts.lengths(lengths), lengths.table, "lengths")
+    part(dataset, words.STARS_GIVEN, words.stars(stars), lambda: charts.stars(stars), stars, "stars")
+    part(dataset, words.TIMES, words.times(times), lambda: charts.over_time(times), times, "times")
+    part(dataset, words.SECONDS, words.gaps(gaps), lambda: charts.gaps(gaps), gaps, "gaps")
+
+
+def which_films(dataset: Dataset, found: Statistics) -> None:
+    """Films: how unequally they are watched, when they were made, their genres."""
+    tail, years, genres = found.long_tail, found.years, found.genres
+    part(dataset, words.TAIL, words.long_tail(tail), lambda: charts.long_tail(tail), tail.curve, "long-tail")
+    part(dataset, words.YEARS, words.years(years), lambda: charts.years(years), years, "decades")
+    part(dataset, words.GENRES, words.genres(genres), lambda: charts.genres(genres), genres, "genres")
+
+
+def part(
+    dataset: Dataset, title: str, said: str, draw: Callable[[], go.Figure], table: pd.DataFrame, name: str
+) -> None:
+    """A chart below its title and what it says; nothing where there is nothing to draw."""
+    if table.empty:
+        return
+    title, said = common.of(title, dataset.noun), common.of(said, dataset.noun)
+    st.subheader(title)
+    st.markdown(common.plain(said))
+    chart(draw(), words.CHART_ALT.format(title=title, said=said), table, f"{name}-{dataset.name}")

@@ -1,0 +1,105 @@
+"""Watch together: films that both the visitor and somebody else would want, and how much each of them does."""
+
+import streamlit as st
+
+from pages.library import filters, other, words
+from pages.shared import cards, download, head, rated, recommenders, sequence
+from pages.shared import words as common
+from pages.shared.frame import WATCH_NEXT
+from pages.shared.language import count
+from recsys.data.schema import Dataset
+from recsys.serving import together
+from recsys.serving.films.links import film_links
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import Request, Standing
+from recsys.serving.together import RULES, Shared
+
+K = 10
+
+
+def show(dataset: Dataset) -> None:
+    """Both lists, and what there is for both."""
+    st.caption(common.of(words.TOGETHER_HELP, dataset.noun))
+    mine = sequence.films(dataset)
+    left, right = st.columns(2, gap="large")
+    with left:
+        yours(dataset, mine)
+    with right:
+        st.subheader(common.of(words.THEIRS, dataset.noun))
+        theirs = other.films(dataset)
+        other.choose(dataset, theirs)
+    if not (mine and theirs):
+        st.info(words.NEED_BOTH, icon=":material/group:")
+        return
+    st.subheader(words.FOR_BOTH)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
+        variant = recommenders.choose(dataset.name, "model")
+        rule = choose_rule()
+        filters.choose(filters.library(dataset))
+    if predictor := recommenders.predictor(variant, dataset):
+        answer(predictor, dataset, (mine, theirs), rule)
+
+
+def yours(dataset: Dataset, mine: tuple[int, ...]) -> None:
+    """The visitor's films, and the way to change them."""
+    st.subheader(common.of(words.YOURS, dataset.noun))
+    if mine:
+        head.in_one_line(dataset, mine)
+    st.page_link(WATCH_NEXT, label=common.EDIT if mine else words.PUT_IN, icon=":material/edit:")
+
+
+def choose_rule() -> str:
+    """The selector of what is best for both."""
+    return st.segmented_control(
+        words.RULE,
+        RULES,
+        default=RULES[0],
+        required=True,
+        format_func=words.RULES.__getitem__,
+        key="together_rule",
+        persist_state="session",
+    )
+
+
+def answer(
+    predictor: Predictor, dataset: Dataset, histories: tuple[tuple[int, ...], tuple[int, ...]], rule: str
+) -> None:
+    """The films for both, how much each wants them, and what that means."""
+    mine, theirs = histories
+    own = Request(mine, unwanted=st.session_state.unwanted, ratings=rated.given(dataset, mine))
+    passing = filters.library(dataset).passing(filters.wish())[: predictor.dataset.n_items]
+    found = together.together(predictor, (own, Request(theirs)), K, rule, passing)
+    if not found:
+        st.info(words.NOTHING_FOR_BOTH, icon=":material/filter_alt:")
+        return
+    with st.container(key="together", gap="xsmall"):
+        for one in found:
+            row(predictor, one)
+    said = words.RULES_SAID[rule], words.BARS.format(n=count(found[0].standings[0].of), model=predictor.title)
+    st.caption(common.plain(common.of(" ".join(said), dataset.noun)))
+    download.csv(together.table(found), "together", quiet=True)
+
+
+def row(predictor: Predictor, one: Shared) -> None:
+    """A film, how much each of the two wants it, and a button that puts it into the visitor's list."""
+    wishes = [
+        (who, standing.nearness, figure(standing))
+        for who, standing in zip((words.YOU, words.OTHER), one.standings, strict=True)
+    ]
+    links = film_links(predictor.dataset.catalog, one.item)
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
+        st.html(cards.wanted(one.rank, one.film, wishes, links))
+        st.button(
+            words.ADD_QUIET.format(film=common.plain(one.film.label)),
+            key=f"together-{one.film.movie_id}",
+            icon=":material/add:",
+            type="tertiary",
+            on_click=sequence.add,
+            args=(one.item,),
+        )
+
+
+def figure(standing: Standing) -> str:
+    """A rank, and the probability where there is one: "3rd, 2.1%"."""
+    rank = common.ordinal(standing.rank or standing.of)
+    return rank if standing.probability is None else f"{rank}, {common.fine_percent(standing.probability)}"

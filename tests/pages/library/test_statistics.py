@@ -1,0 +1,66 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pages.library import charts, words
+from recsys.data import statistics
+from recsys.data.schema import Interactions
+from tests import toys
+from tests.pages import world
+from tests.pages.reading import said
+
+
+def test_the_page_says_how_much_there_is_and_what_the_charts_show(visit):
+    app = visit("library", library="statistics")
+    data = world.build()
+    assert {metric.label: metric.value for metric in app.metric} == {
+        words.PEOPLE: "200",
+        words.FILMS: "30",
+        words.RATINGS: "2,400",
+        words.DENSITY: "40.0%",
+    }
+    text = said(app)
+    assert words.lengths(statistics.lengths(data)) in text
+    assert "Half of the people rated 12 films or fewer; one in ten rated more than 12, and one 12." in text
+    assert words.LEFT_OUT.format(n="1") in text
+    found = app.get("plotly_chart")
+    assert len(found) == 7
+    for chart in found:
+        assert json.loads(chart.proto.spec)["data"]
+        assert chart.proto.alt.startswith("Chart: ")
+    assert len([file for file in app.get("download_button") if file.label == "Download as CSV"]) == 7
+
+
+def test_a_set_without_ratings_shows_no_empty_charts(visit):
+    data = world.build("ml-latest-small")
+    none = Interactions(*(np.zeros(0, kind) for kind in (np.int32, np.int32, np.float32, np.int64)))
+    world.save(replace(data, interactions=none))
+    app = visit("library", data="ml-latest-small", library="statistics")
+    assert not app.exception
+    assert words.RATINGS in [metric.label for metric in app.metric]
+
+
+def test_the_median_stands_where_it_belongs_among_bars_of_growing_width():
+    found = statistics.lengths(toys.dataset([list(range(n)) for n in (1, 2, 50, 60, 100)], 100))
+    bar = int(found.table["from"].searchsorted(50, side="right")) - 1
+    assert found.table.loc[bar, "from"] <= 50 <= found.table.loc[bar, "to"]
+    assert bar - 0.5 <= charts._place(found.table, 50) < bar + 0.5
+    assert charts._place(found.table, 1) == -0.5
+    lines = [shape.x0 for shape in charts.lengths(found).layout.shapes]
+    assert lines == pytest.approx([charts._place(found.table, found.median), charts._place(found.table, found.p90)])
+
+
+def test_the_tail_marks_what_its_sentence_says():
+    found = statistics.long_tail(np.array([50, 20, 10, *[1] * 20]))
+    marked = charts.long_tail(found).data[2]
+    assert list(marked.y) == list(found.top.values())
+    assert "1% of the films have 50% of all ratings" in words.long_tail(found)
+
+
+def test_the_genres_that_stand_out_are_named():
+    world_of = toys.dataset([[0, 0, 0, 1]], 4)  # two comedies, two films of horror; comedies have three ratings of four
+    assert "Comedy is watched most beyond its share of the films, Horror least" in words.genres(
+        statistics.genres(world_of)
+    )

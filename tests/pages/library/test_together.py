@@ -1,0 +1,131 @@
+import re
+from html import unescape
+
+import pytest
+
+from pages.library import other, words
+from pages.shared import loaders
+from pages.shared import words as common
+from recsys.serving import history, together
+from recsys.serving.recommend import Request
+from tests.pages import world
+from tests.pages.reading import keys, picks, said
+from tests.pages.shared.test_address import query
+
+LINK = {"library": "together", "with": "ml-latest-sample.8-9-10"}
+
+
+def offered(app):
+    """The titles of the films for both."""
+    return [unescape(re.search(r"<b>(.*?)</b>", html.value)[1]) for html in app.container(key="together").html]
+
+
+def test_two_with_the_same_films_are_offered_what_one_alone_is(visit):
+    alone = picks(visit(s="8-9-10"))
+    assert offered(visit("library", s="8-9-10", **LINK)) == alone
+
+
+def test_each_film_says_how_much_each_of_the_two_wants_it(visit):
+    app = visit("library", s="1-2-3", **LINK)
+    data = world.build()
+    predictor = loaders.predictor("bert4rec", "ml-latest-sample")
+    found = together.together(predictor, (Request((0, 1, 2)), Request((7, 8, 9))), 10)
+    assert offered(app) == [data.catalog.films[one.item].title for one in found]
+    first = app.container(key="together").html[0].value
+    for who, standing in zip((words.YOU, words.OTHER), found[0].standings, strict=True):
+        assert f">{who}</span>" in first
+        assert f"{common.ordinal(standing.rank)}, {common.fine_percent(standing.probability)}" in first
+    watched = {world.TITLES[item][:-7] for item in (0, 1, 2, 7, 8, 9)}
+    assert not watched & set(offered(app))
+
+
+def test_the_rule_can_be_changed_and_a_link_keeps_it(visit):
+    app = visit("library", s="1-2-3", **LINK)
+    assert words.RULES_SAID["fair"] in said(app)
+    app.get_by_key("together_rule").set_value("average").run()
+    assert words.RULES_SAID["average"] in said(app)
+    assert query(app) == {"data": "ml-latest-sample", "s": "1-2-3", "rule": "average", **LINK}
+    assert words.RULES_SAID["average"] in said(visit("library", s="1-2-3", rule="average", **LINK))
+
+
+def test_filters_of_the_library_hold_for_both(visit):
+    app = visit("library", s="1-2-3", kinds="Horror", **LINK)
+    horror = {title[:-7] for number, title in enumerate(world.TITLES) if number % 2}
+    assert offered(app)
+    assert set(offered(app)) <= horror
+    assert words.NOTHING_FOR_BOTH in said(visit("library", s="1-2-3", made="1800-1801", **LINK))
+
+
+def test_without_one_of_the_lists_the_page_asks_for_it(visit):
+    assert words.NEED_BOTH in said(visit("library", s="1-2", library="together"))
+    assert words.NEED_BOTH in said(visit("library", **LINK))
+
+
+def test_their_films_are_searched_for_and_taken_out_again(visit):
+    app = visit("library", s="1-2", library="together")
+    app.text_input(key="other_search").set_value("aladdin").run()
+    app.button(key=f"other-{world.TITLES.index('Aladdin (1992)') + 1}").click().run()
+    assert query(app)["with"] == "ml-latest-sample.8"
+    app.text_input(key="other_search").set_value("fargo").run()
+    fargo = world.TITLES.index("Fargo (1996)")
+    app.button(key=f"other-{fargo + 1}").click().run()
+    assert query(app)["with"] == f"ml-latest-sample.8-{fargo + 1}"
+    app.multiselect(key="other_films").set_value([fargo]).run()
+    assert query(app)["with"] == f"ml-latest-sample.{fargo + 1}"
+
+
+def test_they_can_be_a_real_person_at_random_or_by_number(visit):
+    data = world.build()
+    app = visit("library", s="1-2", library="together")
+    app.button(key="other-random").click().run()
+    assert offered(app)
+    app.session_state[other.NUMBER] = True
+    app.run()
+    app.number_input(key="other_person").set_value(7).run()
+    app.button(key="other-take").click().run()
+    assert app.session_state.other == together.listed(
+        data.name, [data.catalog.films[item].movie_id for item in history.viewer(data, 6).items]
+    )
+
+
+def test_a_link_is_pasted_and_what_is_none_is_said(visit):
+    app = visit("library", s="1-2", library="together")
+    app.session_state[other.LINK] = True
+    app.run()
+    app.text_input(key="other_link").set_value("I have seen Heat").run()
+    assert "This is no link to a list of films" in said(app)
+    app.text_input(key="other_link").set_value("http://localhost:8501/?data=ml-latest-sample&s=4-5").run()
+    assert "This is no link" not in said(app)
+    assert query(app)["with"] == "ml-latest-sample.4-5"
+    assert offered(app)
+
+
+def test_their_films_of_another_set_are_found_by_title(visit):
+    world.save(world.build("ml-latest-small", world.TITLES[:20], first_id=500))
+    app = visit("library", s="1-2", library="together", **{"with": "ml-latest-small.507-508"})
+    assert app.multiselect(key="other_films").value == [7, 8]
+    app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
+    assert app.multiselect(key="other_films").value == [7, 8]
+    app = visit("library", data="ml-latest-small", library="together", **{"with": "ml-latest-sample.8-25-30"})
+    assert app.multiselect(key="other_films").value == [7]
+    assert words.OTHER_LOST.format(n=2, all=3, data=loaders.data_title("ml-latest-small")) in said(app)
+    missing = visit("library", s="1-2", library="together", **{"with": "ml-20m.1"})
+    assert words.OTHER_SET.format(data="MovieLens 20M") in said(missing)
+
+
+def test_a_film_for_both_is_put_into_the_list(visit):
+    app = visit("library", s="1-2-3", **LINK)
+    first = offered(app)[0]
+    key = next(key for key in keys(app) if key and key.startswith("together-"))
+    app.button(key=key).click().run()
+    assert app.session_state.films[-1] == int(key.removeprefix("together-")) - 1
+    assert first not in offered(app)
+
+
+@pytest.mark.parametrize(
+    "text", ["", ".", "ml-1m.", "../x.1", "ml-1m.1-", "ml-1m." + "-".join("1" * 500), "\x00.1", "a.b.1"]
+)
+def test_odd_lists_in_a_link_are_passed_over(visit, text):
+    app = visit("library", s="1", library="together", **{"with": text}, rule=text)
+    assert not app.exception
+    assert words.NEED_BOTH in said(app)
