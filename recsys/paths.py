@@ -37,8 +37,18 @@ def prepared(dataset: str) -> Path:
 
 def of_set(dataset: str) -> list[Path]:
     """Every folder in which something of one data set lies on this machine: its data, and all that was made of it."""
-    kinds = ("data", "checkpoints", "results", "film_vectors", "tag_vectors", "maps", "trials", "downloads")
+    kinds = ("data", "checkpoints", "results", "film_vectors", "tag_vectors", "maps", "trials", "downloads", "details")
     return [home() / kind / dataset for kind in kinds]
+
+
+def details(dataset: str) -> Path:
+    """Who made the films of a data set and what they are about, as Wikidata knows it."""
+    return home() / "details" / dataset / "films.csv"
+
+
+def wikidata() -> Path:
+    """Wikidata's answers, a file for each, for all sets together: films are known there by their IMDb ids."""
+    return home() / "wikidata"
 
 
 def encoder() -> Path:

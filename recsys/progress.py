@@ -1,9 +1,9 @@
 """What work reports as it goes on: events, and what shows them to people and to programs.
 
 An event is a dict that JSON can hold. {"stage", "done", "total"} counts something, where the stage is "download",
-"parse", "fit", "encode", "rank" or "map"; {"stage": "note", "text"} says something, {"epoch", "epochs", "loss", …} is
-an epoch of a training, {"stage": "wait"} is said while nothing happens, and {"stage": "keep"} before what was made is
-written.
+"parse", "describe", "fit", "encode", "rank" or "map"; {"stage": "note", "text"} says something, {"epoch", "epochs",
+"loss", …} is an epoch of a training, {"stage": "wait"} is said while nothing happens, and {"stage": "keep"} before what
+was made is written.
 
 Whoever has had enough raises Cancelled from the report that was handed in: the work stops there, and keeps nothing. A
 training that is told to end by SIGTERM raises it too, after having kept what it needs to go on.
@@ -19,6 +19,7 @@ Report = Callable[[dict[str, Any]], None]
 STAGES = {  # what is being waited for, and in which unit it is counted
     "download": ("fetching from {from} …", "B"),
     "parse": ("reading …", ""),
+    "describe": ("asking Wikidata about the films …", " films"),
     "fit": ("fitting the model, which is kept for the next time …", " steps"),
     "encode": ("reading what films are about …", " films"),
     "rank": ("{title}", " users"),

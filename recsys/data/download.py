@@ -218,7 +218,8 @@ def _pause(seconds: float, order: _Order) -> None:
 
 def _connect(part: _Part, order: _Order) -> None:
     """One connection. Raises _Interrupted when the rest may be had over another one."""
-    with closing(_before(order, _receive(order.address, part.headers()))) as stream:
+    late = f"{order.host} did not deliver the file in time"
+    with closing(beside(_receive(order.address, part.headers()), order.report, order.deadline, late)) as stream:
         response = next(stream)
         _refuse(response, order.host)
         if response.status_code == 200:
@@ -275,10 +276,10 @@ def _receive(address: str, headers: dict[str, str]) -> Iterator[Any]:
             f"{host}: its certificate cannot be verified", "try later, or use --from FILE.zip"
         ) from error
     except requests.RequestException as error:
-        raise _Interrupted(_cause(error)) from error
+        raise _Interrupted(cause(error)) from error
 
 
-def _cause(error: BaseException) -> str:
+def cause(error: BaseException) -> str:
     """What went wrong, in one short line, without the layers that requests and urllib3 wrap around it."""
     text = str(error)
     for sign, words in (
@@ -292,8 +293,11 @@ def _cause(error: BaseException) -> str:
     return f"the connection failed ({type(error).__name__})"
 
 
-def _before(order: _Order, stream: Iterator[Any]) -> Generator[Any]:
-    """The items of `stream`, read in a thread: no slow name server or handshake can outlast the deadline."""
+def beside(stream: Iterator[Any], report: Report, deadline: float | None, late: str) -> Generator[Any]:
+    """The items of `stream`, read in a thread: no slow name server or handshake can outlast the deadline.
+
+    deadline: on the monotonic clock; late: what the DownloadError says that is raised then. Reports {"stage": "wait"}.
+    """
     items: queue.Queue[Any] = queue.Queue(maxsize=16)
     gone = threading.Event()
     end = object()
@@ -317,13 +321,13 @@ def _before(order: _Order, stream: Iterator[Any]) -> Generator[Any]:
     threading.Thread(target=produce, daemon=True).start()
     try:
         while True:
-            left = math.inf if order.deadline is None else max(0.0, order.deadline - time.monotonic())
+            left = math.inf if deadline is None else max(0.0, deadline - time.monotonic())
             try:
                 item = items.get(timeout=min(left, BEAT))
             except queue.Empty:
                 if left <= BEAT:
-                    raise DownloadError(f"{order.host} did not deliver the file in time") from None
-                order.report({"stage": "wait"})
+                    raise DownloadError(late) from None
+                report({"stage": "wait"})
                 continue
             if item is end:
                 return

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from recsys import files, paths
+from recsys.data import details
 from recsys.data.schema import MORE_COLUMNS, MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.errors import recsys_command
@@ -122,7 +123,7 @@ def _read(name: str, folder: Path, about: dict[str, Any]) -> Dataset:
     films = _read_films(folder)
     left_out = films.pop("left_out").to_numpy(bool)
     movies, others = (films[rows].reset_index(drop=True) for rows in (~left_out, left_out))
-    catalog = Catalog(movies, others, Tags(movie, word, timestamp, tuple(words)))
+    catalog = Catalog(movies, others, Tags(movie, word, timestamp, tuple(words)), details.read(name))
     user_ids = _map(folder, "user_ids")
     people, names = _read_people(folder, len(user_ids)), _read_names(folder, len(user_ids))
     noun = about.get("noun", "film")

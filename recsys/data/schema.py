@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from recsys.data.details import Details
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
 
@@ -64,6 +65,7 @@ class Catalog:
     movies: pd.DataFrame
     left_out: pd.DataFrame  # same columns: films of the set with too few ratings to train on
     tags: Tags = field(default_factory=Tags, repr=False)  # when each tag was given, for all these films
+    details: Details = field(default_factory=Details, repr=False)  # who made them, where the set was enriched
 
     def __len__(self) -> int:
         return len(self.movies)
@@ -104,10 +106,11 @@ class Catalog:
     def as_of(self, time: int) -> "Catalog":
         """The catalogue with the tags that were given before a time, in seconds since 1970.
 
-        Films whose tags have no times lose them: nobody knows whether they were given before.
+        Films whose tags have no times lose them: nobody knows whether they were given before. So it is with subjects.
         """
-        known = self.tags.before(time)
-        return replace(self, movies=known.onto(self.movies), left_out=known.onto(self.left_out), tags=known)
+        known, details = self.tags.before(time), self.details.as_released()
+        movies, left_out = known.onto(self.movies), known.onto(self.left_out)
+        return replace(self, movies=movies, left_out=left_out, tags=known, details=details)
 
     @cached_property
     def fingerprint(self) -> str:

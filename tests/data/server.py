@@ -88,6 +88,8 @@ def serving(content: bytes, certificate: Path | None = None) -> Iterator[Server]
         def do_GET(self) -> None:
             server.answer(self)
 
+        do_POST = do_GET
+
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
 

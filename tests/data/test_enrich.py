@@ -1,0 +1,163 @@
+"""Against answers written after the documented format, on a server of this machine: see wikidata_fake.py."""
+
+from dataclasses import replace
+
+import pytest
+
+from recsys import files, paths
+from recsys.data import enrich, movielens, prepared, wikidata
+from recsys.data.download import DownloadError
+from recsys.data.schema import DataError
+from recsys.progress import Cancelled
+from tests import toys
+from tests.data.wikidata_fake import MATRIX, PULP, asking
+
+NAME = "ml-latest-small"
+IDS = [MATRIX, PULP, "tt0000003", "tt0000004", "tt0000005"]
+
+
+@pytest.fixture
+def service():
+    with asking() as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A home with a set of six films, of which the last has no IMDb id; two films a question."""
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    monkeypatch.setattr(enrich, "AT_ONCE", 2)
+    save(NAME, [*IDS, ""])
+
+
+def save(name, ids, **columns):
+    world = toys.dataset([range(len(ids))], len(ids), name)
+    movies = world.catalog.movies.assign(imdb_id=ids, **columns)
+    prepared.save(replace(world, catalog=replace(world.catalog, movies=movies)), {})
+
+
+def run(name=NAME, report=lambda event: None):
+    return enrich.enrich(name, report, sleep=lambda seconds: None)
+
+
+def known(name=NAME):
+    return movielens.load(name).catalog.details
+
+
+def test_films_are_asked_for_in_batches_and_known_from_then_on(service):
+    events = []
+    assert run(report=events.append) == (6, 5, 2)
+    assert service.asked == [IDS[:2], IDS[2:4], IDS[4:]]
+    assert known().of(100).directors == ("Lana Wachowski", "Lilly Wachowski")
+    assert known().of(101).minutes == 154
+    assert len(known()) == 2
+    counted = [(event["done"], event["total"]) for event in events if event["stage"] == "describe"]
+    assert counted == [(0, 5), (2, 5), (4, 5)]
+
+
+def test_what_is_had_is_not_asked_for_again_not_even_by_another_set(service):
+    run()
+    save("ml-25m", [PULP, "tt0000003", "tt0000077"])
+    assert run() == (6, 5, 2)
+    run("ml-25m")
+    assert service.asked[3:] == [["tt0000077"]]
+    assert known("ml-25m").of(100).directors == ("Quentin Tarantino",)
+
+
+def test_between_two_questions_there_is_a_pause(service):
+    slept = []
+    enrich.enrich(NAME, sleep=slept.append)
+    assert sum(slept) == 2 * enrich.BETWEEN
+
+
+@pytest.mark.parametrize("end", [Cancelled, KeyboardInterrupt])
+def test_what_was_had_before_it_was_called_off_counts_and_the_next_run_goes_on(service, end):
+    def enough(event):
+        if event.get("done") == 2:
+            raise end
+
+    with pytest.raises(end):
+        run(report=enough)
+    assert len(known()) == 2
+    run()
+    assert service.asked == [IDS[:2], IDS[2:4], IDS[4:]]
+
+
+def test_a_failure_in_the_middle_says_what_to_do_and_keeps_what_was_had(service):
+    service.server.tricks = [service.answer] + [service.says(b"", status=403)]
+    with pytest.raises(
+        DownloadError, match=r"answered 403 .*what was had is kept.*2 of 5.*run: .* data enrich"
+    ) as error:
+        run()
+    assert error.value.command.endswith(f"data enrich {NAME}")
+    assert len(known()) == 2
+    run()
+    assert len(service.asked) == 3
+
+
+def test_an_answer_cut_off_by_a_lost_connection_leaves_nothing_half(service):
+    service.server.tricks = [lambda request: service.answer(request, stop_after=400)]
+    run()
+    assert known().of(100).minutes == 136
+    assert not list(paths.wikidata().glob("*.part"))
+
+
+def test_a_damaged_answer_is_asked_for_again(service):
+    run()
+    broken = next(path for path in paths.wikidata().glob("*.json") if b"tt0000005" in path.read_bytes())
+    broken.write_bytes(broken.read_bytes().replace(b"tt0000005", b"tt0000006"))
+    run()
+    assert service.asked[3:] == [IDS[4:]]
+
+
+def test_without_a_network_it_says_so_and_the_set_is_as_before(monkeypatch):
+    monkeypatch.setattr(wikidata, "ADDRESS", "http://127.0.0.1:9/sparql")
+    with pytest.raises(DownloadError, match="it refuses connections; check the network"):
+        run()
+    assert len(known()) == 0
+    assert not paths.details(NAME).exists()
+
+
+def test_a_set_prepared_again_is_still_enriched_and_its_fingerprint_is_as_before(service):
+    before = movielens.load(NAME).fingerprint
+    run()
+    save(NAME, [*IDS, ""])
+    assert len(known()) == 2
+    assert movielens.load(NAME).fingerprint == before
+
+
+def test_another_process_asks_after_this_one(service, monkeypatch):
+    taken = []
+    monkeypatch.setattr(enrich, "one_at_a_time", lambda folder: taken.append(folder) or files.locked(paths.home()))
+    run()
+    assert taken == [paths.wikidata()]
+
+
+# Sets without IMDb ids
+
+
+def first_set(ids, **columns):
+    save(movielens.FIRST, ids, **columns)
+
+
+def test_a_set_of_movielens_without_ids_has_those_of_the_first_set_by_film_number(service):
+    first_set([MATRIX, PULP])
+    save("ml-1m", ["", "", ""], title=["Called otherwise", "x", "y"])
+    assert run("ml-1m") == (3, 2, 2)
+    assert known("ml-1m").of(100).minutes == 136
+
+
+def test_where_films_are_numbered_otherwise_title_and_year_must_agree(service):
+    first_set([MATRIX, PULP, "tt0000003"], title=["The Matrix", "Pulp Fiction", "Twins"])
+    save("ml-100k", ["", "", ""], title=["Pulp Fiction", "The Matrix", "Twins"])  # toys are of 1990, 1991, 1992
+    assert enrich.imdb_ids(movielens.load("ml-100k")) == {102: "tt0000003"}
+    save("mine", [""] * 3, title=["The Matrix", "Pulp Fiction", "Unheard of"])
+    assert enrich.imdb_ids(movielens.load("mine")) == {100: MATRIX, 101: PULP}
+
+
+def test_a_title_that_two_films_of_a_year_share_names_neither(service):
+    first_set([MATRIX, PULP], title="Twins", year=1990)
+    save("ml-100k", ["", ""], title="Twins", year=1990)
+    with pytest.raises(DataError, match="no film of ml-100k has an IMDb id"):
+        run("ml-100k")
+    assert service.asked == []
