@@ -46,6 +46,13 @@ class Details:
     table: pd.DataFrame = field(default_factory=_none)
     stamp: str = ""  # another text whenever the file that it was read from is another; "" where there was none
 
+    @classmethod
+    def known(cls, films: Mapping[int, Mapping[str, Any]]) -> "Details":
+        """From film → {"directors": [names], …, "minutes": a number or None}; what is left out is not known."""
+        lists = [[BETWEEN.join(facts.get(column, ())) for column in NAMES] for facts in films.values()]
+        minutes = [facts.get("minutes") for facts in films.values()]
+        return cls(_table([(movie, *names, time) for movie, names, time in zip(films, lists, minutes, strict=True)]))
+
     def __len__(self) -> int:
         return len(self.table)
 
@@ -104,11 +111,8 @@ def stamp(name: str) -> str:
 
 
 def write(name: str, known: Mapping[int, Mapping[str, Any]]) -> None:
-    """Keep what is known: film → {"directors": [names], …, "minutes": a number or None}. Raises OSError."""
-    rows = [
-        (movie, *(BETWEEN.join(facts[column]) for column in NAMES), facts["minutes"]) for movie, facts in known.items()
-    ]
-    files.write(paths.details(name), _csv(_table(rows)))
+    """Keep what is known of the films of a set, as `Details.known` takes it. Raises OSError."""
+    files.write(paths.details(name), _csv(Details.known(known).table))
 
 
 def _csv(table: pd.DataFrame) -> bytes:

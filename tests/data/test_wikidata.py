@@ -224,7 +224,7 @@ def test_a_huge_answer_is_not_read_to_its_end(service, monkeypatch):
 def test_one_film_that_fails_again_and_again_ends_it_and_waits_longer_each_time(service):
     service.server.tricks = [service.says(b"", status=500)] * 9
     sleep = Sleep()
-    with pytest.raises(DownloadError, match="127.0.0.1: it answered 500; check the network, or go on later"):
+    with pytest.raises(DownloadError, match=r"127\.0\.0\.1: it answered 500; check the network, or go on later"):
         facts([MATRIX], sleep)
     assert len(service.server.requests) == wikidata.ATTEMPTS
     assert sleep.seconds == 1 + 2 + 4
@@ -240,7 +240,7 @@ def test_many_films_that_fail_do_not_bring_many_requests(service):
 @pytest.mark.parametrize("body", [b"", b"null", b"[]", b"{}", b'{"results": 3}', b"\xff\xfe", b"[" * 100_000])
 def test_an_answer_without_sense_is_an_error_in_one_line(service, body):
     service.server.tricks = [service.says(body)] * wikidata.ATTEMPTS
-    with pytest.raises(DownloadError, match="127.0.0.1: "):
+    with pytest.raises(DownloadError, match=r"127\.0\.0\.1: "):
         facts([MATRIX])
 
 

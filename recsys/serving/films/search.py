@@ -7,7 +7,7 @@ typed: a film that the set does not have is not answered with another one. Shape
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
@@ -19,6 +19,7 @@ from recsys.data.schema import Catalog, Film
 from recsys.serving.films import series, spelling
 from recsys.serving.films.name_index import EXACT, NameIndex, at_least
 from recsys.serving.films.names import bare, in_figures, names_of, normalise, split_year, unglued
+from recsys.serving.films.other_names import ELSEWHERE, Matched, OtherNames
 
 TOO_FEW = "too few ratings to learn from"
 LONGEST = 200  # characters of a query that are read; the longest title of MovieLens has fewer
@@ -31,6 +32,8 @@ NEXT_YEAR, OTHER_YEAR = (
     0.9,
     0.39,
 )  # weights of a film whose year, or number in its series, differs from that of the query
+
+NOBODY: Mapping[int, str] = {}
 
 _NUMBERED = re.compile(r"^#\s*(\d{1,9})$")
 _YEAR_ALONE = re.compile(r"^\(?((?:18|19|20)\d\d)\)?$")
@@ -48,6 +51,7 @@ class Found:
     genres: str
     score: float  # 0…100, how sure the match is
     left_out: bool = False  # training left it out: few people rated it
+    by: str = ""  # who made it or is in it, where that is what was typed
 
     @property
     def selectable(self) -> bool:
@@ -91,6 +95,7 @@ class TitleIndex:
         self._series = series.find(known, self._years)
         self._stems = series.by_initials(self._series)
         self._initials = series.initials_of_names(known)
+        self._details = catalog.details
 
     def __len__(self) -> int:
         """How many films can be found, those that training left out included."""
@@ -109,6 +114,11 @@ class TitleIndex:
             normalise(by_name): [row for label in labels for row in self._called(label)]
             for by_name, labels in by_names().items()
         }
+
+    @cached_property
+    def _others(self) -> OtherNames | None:
+        """Titles in other languages and people; None where the set was not enriched. Made for the first query."""
+        return OtherNames(self._details, self._films) if len(self._details) else None
 
     def _called(self, label: str) -> list[int]:
         """The films with that name and year."""
@@ -135,9 +145,12 @@ class TitleIndex:
     def matches(self, text: str) -> list[Found]:
         """Every film with that name, with or without an article, case and accents aside, the most popular first.
 
-        With a year, only films of that year. Empty when there is none.
+        With a year, only films of that year. Where no film is called so, those that are in another language. Empty when
+        there is none.
         """
-        return list(takewhile(lambda film: film.score == EXACT, self._ranked(text, enough=0)))
+        ranked = list(takewhile(lambda film: film.score >= ELSEWHERE, self._ranked(text, enough=0)))
+        exact = [film for film in ranked if film.score == EXACT]
+        return exact or [film for film in ranked if film.score == ELSEWHERE]
 
     def exact(self, text: str) -> Found | None:
         """The film with that name; the most popular where there are several."""
@@ -150,30 +163,38 @@ class TitleIndex:
             if (row := self._row_of.get(int(match[1]))) is not None:
                 yield self._found(row, EXACT)
             return
-        yield from self._in_order(self._scores(text, enough))
+        yield from self._in_order(*self._scores(text, enough))
 
-    def _in_order(self, scores: np.ndarray) -> Iterator[Found]:
-        """Films with a score (F,) above 0, the best first."""
+    def _in_order(self, scores: np.ndarray, people: Mapping[int, str] = NOBODY) -> Iterator[Found]:
+        """Films with a score (F,) above 0, the best first; people: film → who it was found by."""
         rows = np.flatnonzero(scores)
         for row in rows[np.lexsort((rows, -self._popularity[rows], -scores[rows]))].tolist():
-            yield self._found(row, float(scores[row]))
+            yield self._found(row, float(scores[row]), people.get(row, ""))
 
-    def _found(self, row: int, score: float) -> Found:
-        return Found(row, *self._films[row], score=score, left_out=row >= self.n_items)
+    def _found(self, row: int, score: float, by: str = "") -> Found:
+        return Found(row, *self._films[row], score=score, left_out=row >= self.n_items, by=by)
 
-    def _scores(self, text: str, enough: int) -> np.ndarray:
-        """(F,) how well each film matches, 0…100; a number at the end is read as a year and as part of the title."""
+    def _scores(self, text: str, enough: int) -> Matched:
+        """How well each film matches, 0…100; a number at the end is read as a year and as part of the title."""
         title, year = split_year(text)
         query = _plain(title)
-        scores = self._meant(query, enough)
+        scores, people = self._with_others(query, self._meant(query, enough))
         if match := _YEAR_ALONE.match(text):
             at_least(scores, np.flatnonzero(self._years == int(match[1])), OF_YEAR)
         if year is None:
-            return scores
+            return Matched(scores, people)
         gap = np.abs(self._years - year)
         scores *= np.where(gap == 0, 1, np.where(gap == 1, NEXT_YEAR, OTHER_YEAR))
         whole = _plain(text)  # "Blade Runner 2049" is of 2017
-        return scores if whole == query else np.maximum(scores, self._names.titled(whole))
+        return Matched(scores if whole == query else np.maximum(scores, self._names.titled(whole)), people)
+
+    def _with_others(self, query: str, scores: np.ndarray) -> Matched:
+        """Scores (F,) by the films' own names, raised where another title or a person matches better."""
+        if self._others is None:
+            return Matched(scores, {})
+        others = self._others.find(query)
+        people = {row: name for row, name in others.people.items() if others.scores[row] > scores[row]}
+        return Matched(np.maximum(scores, others.scores), people)
 
     def _meant(self, query: str, enough: int) -> np.ndarray:
         """(F,) scores without regard to a year; guesses only where fewer than `enough` films match."""

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recsys.data.details import Details
 from recsys.data.schema import MOVIE_COLUMNS, Catalog
 from recsys.serving.films.names import in_figures, names_of, normalise, split_year
 from recsys.serving.films.search import TitleIndex
@@ -306,3 +309,97 @@ def test_numbers_are_alike_in_words_figures_and_roman_numerals_and_what_stands_b
     assert in_figures("the third man") == "the third man"
     assert in_figures("v for vendetta") == "v for vendetta"
     assert in_figures("part of your world") == "part of your world"
+
+
+# What an enriched set knows besides
+
+
+def enriched(films: list[tuple[str, int, int]], known: dict[str, dict]) -> TitleIndex:
+    """Films (title, year, how often watched) and "The Unseen"; known: what is known of some, by title."""
+    catalog = Catalog(film_table([film[:2] for film in films], 1), film_table([("The Unseen", 1980)], 1001))
+    details = Details.known({film.movie_id: known[film.title] for film in catalog.films if film.title in known})
+    return TitleIndex(replace(catalog, details=details), [film[2] for film in films])
+
+
+@pytest.fixture(scope="module")
+def richer() -> TitleIndex:
+    return enriched(
+        FILMS,
+        {
+            "The Matrix": {"titles": ["The Matrix", "Матриця", "黑客帝国"], "cast": ["Keanu Reeves", "Jean Heat"]},
+            "The Godfather": {
+                "titles": ["Le Parrain"],
+                "directors": ["Francis Ford Coppola"],
+                "cast": ["Al Pacino", "Al Pa"],
+            },
+            "The Unseen": {"titles": ["Heat Wave"], "cast": ["Al Pacino"]},
+            "Godzilla": {"titles": ["Poker"], "directors": ["Star Alien"]},
+            "Die Hard": {"cast": ["Al Pacino"]},
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Матриця", ["The Matrix (1999)"]),
+        ("матри", ["The Matrix (1999)"]),
+        ("матриця 1999", ["The Matrix (1999)"]),
+        ("黑客", ["The Matrix (1999)"]),
+        ("parrain", ["The Godfather (1972)"]),
+        ("le parrain", ["The Godfather (1972)"]),
+        ("pacino", ["The Godfather (1972)", "Die Hard (1988)", "The Unseen (1980)"]),
+        ("al pacino", ["The Godfather (1972)", "Die Hard (1988)", "The Unseen (1980)"]),
+        ("pacino 1988", ["Die Hard (1988)"]),
+        ("coppola", ["The Godfather (1972)"]),
+        ("ford copp", ["The Godfather (1972)"]),
+    ],
+)
+def test_other_titles_and_people_are_found(richer, query, expected):
+    assert [film.label for film in richer.search(query)][: len(expected)] == expected
+    assert all(film.sure for film in richer.search(query)[:1])
+
+
+def test_films_that_are_called_so_come_before_those_of_a_person_or_of_another_title(richer):
+    found = [film.label for film in richer.search("heat")]
+    assert found == ["Heat (1995)", "The Heat (2013)", "Heat (1986)", "The Unseen (1980)", "The Matrix (1999)"]
+    assert richer.search("star")[0].title == "Star Wars: Episode IV - A New Hope"
+
+
+def test_who_a_film_was_found_by_is_said_and_for_a_title_nobody(richer):
+    assert [film.by for film in richer.search("pacino")] == ["Al Pacino"] * 3
+    assert [film.by for film in richer.search("Матриця")] == [""]
+    assert [film.by for film in richer.search("heat")] == ["", "", "", "", "Jean Heat"]
+
+
+def test_a_film_of_that_title_in_another_language_is_a_match_where_no_film_is_called_so(richer):
+    assert richer.exact("Матриця").title == "The Matrix"
+    assert richer.exact("Матриця (1999)").title == "The Matrix"
+    assert richer.exact("Матриця (1980)") is None
+    assert richer.exact("al pacino") is None
+    assert [film.title for film in richer.matches("le parrain")] == ["The Godfather"]
+
+
+def test_one_or_two_letters_are_nobody(richer):
+    assert richer.search("al") == []
+    assert richer.search("al pa")[0].by == "Al Pa"
+
+
+@pytest.mark.parametrize("text", ["pokre", "parain", "Матрыця", "pacimo"])
+def test_what_is_mistyped_is_compared_with_the_films_own_names_alone(richer, index, text):
+    assert richer.search(text) == index.search(text) or not richer.search(text)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_gets_an_answer_from_an_enriched_set_too(richer, text):
+    assert len(richer.search(text)) <= 8
+
+
+@given(st.text())
+def test_an_enriched_set_finds_at_least_what_it_found_before(text):
+    before = {film.movie_id: film.score for film in ANY.search(text, 99)}
+    richer = {film.movie_id: film.score for film in ENRICHED.search(text, 99)}
+    assert all(richer.get(movie, 0) >= score for movie, score in before.items())
+
+
+ENRICHED = enriched(FILMS[:20], {"Toy Story 2": {"directors": ["A B"], "cast": ["C Der"], "titles": ["Ы", "Z", "E"]}})
