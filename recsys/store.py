@@ -24,7 +24,7 @@ from recsys.errors import RecsysError, recsys_command
 from recsys.models import registry
 from recsys.models.base import Recommender, config_from_dict, config_to_dict
 from recsys.progress import Report, ignore
-from recsys.text.films import film_texts, texts_fingerprint
+from recsys.text.films import film_texts, texts_fingerprint, texts_with_makers
 from recsys.training.run import Run
 
 META = "meta.json"
@@ -262,7 +262,8 @@ def _learnt_from(model: Recommender, dataset: Dataset, splitting: Splitting) -> 
     if model.reads_details or splitting.reads_times:
         read["details"] = dataset.details_fingerprint
     if model.reads_texts:
-        read["texts"] = texts_fingerprint(film_texts(split.train.catalog))
+        texts = texts_with_makers if model.reads_makers else film_texts
+        read["texts"] = texts_fingerprint(texts(split.train.catalog))
     return read
 
 

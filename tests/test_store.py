@@ -208,6 +208,21 @@ def test_titles_matter_to_a_model_that_reads_them_and_to_no_other(monkeypatch):
         store.ready("counts", renamed)
 
 
+def test_who_made_films_matters_to_a_model_that_reads_it_and_to_no_other(monkeypatch):
+    monkeypatch.setattr(fakes.Counts, "reads_texts", True)
+    richer = toys.enriched(WORLD, {100: {"directors": ["Ann Lee"]}})
+    store.ready("counts", WORLD)
+    store.ready("counts", richer)
+    assert fakes.Counts.fits == 1
+    monkeypatch.setattr(fakes.Counts, "reads_makers", True)
+    store.ready("counts", WORLD)  # without details the texts are the same
+    assert fakes.Counts.fits == 1
+    with pytest.warns(UserWarning, match="fitting again"):
+        store.ready("counts", richer)
+    store.ready("counts", richer)
+    assert fakes.Counts.fits == 2
+
+
 def test_a_split_by_time_depends_on_times_whatever_the_model_reads():
     later = toys.over_days([[(0, 0), (1, 1), (2, 30)], [(3, 0), (4, 25), (5, 31)]] * 5)
     store.ready("counts", later, splitting=BY_TIME)

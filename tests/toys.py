@@ -1,12 +1,14 @@
 """Small worlds whose right answers are known."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas.testing import assert_frame_equal
 
+from recsys.data.details import Details
 from recsys.data.schema import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
 from recsys.data.tags import Tags
 
@@ -31,6 +33,11 @@ def catalog(n_items: int) -> Catalog:
 def tagged(films: Catalog, tags: Tags) -> Catalog:
     """The same films with these tags."""
     return replace(films, movies=tags.onto(films.movies), tags=tags)
+
+
+def enriched(world: Dataset, known: Mapping[int, Mapping[str, Any]]) -> Dataset:
+    """The same set with what is known of its films, by their original ids."""
+    return replace(world, catalog=replace(world.catalog, details=Details.known(known)))
 
 
 def dataset(histories: Sequence[Sequence[int]], n_items: int, name: str = "toy") -> Dataset:

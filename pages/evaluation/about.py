@@ -34,6 +34,7 @@ def ours(document: dict[str, Any]) -> About:
         words.VERSIONS_FACT: ", ".join(f"{name} {version}" for name, version in run.get("versions", {}).items()),
         words.DATA_FACT: words.FINGERPRINT.format(data=document["dataset"], print=document["fingerprint"][:12]),
         words.ALSO_FACT: document.get("also", "") and words.ALSO.format(data=loaders.data_title(document["also"])),
+        words.DETAILS_FACT: document.get("details", "") and words.DETAILS.format(print=document["details"][:12]),
         words.PAPER_FACT: document["paper"],
     }
     known = {what: how for what, how in facts.items() if how}

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import keyboard, loaders, words
-from recsys.data import movielens
+from recsys.data import details, movielens
 from recsys.data.schema import Film
 from recsys.errors import RecsysError
 from recsys.serving.films.name_index import PHRASE
@@ -17,9 +17,14 @@ SHOWN = 60  # letters of a query that is quoted
 ENOUGH = 3  # letters from which on something is said about other data sets
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
 def films_of(name: str) -> TitleIndex:
     """The search index over the films of another set on this machine, without reading its ratings."""
+    return _films_of(name, details.stamp(name))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _films_of(name: str, known: str) -> TitleIndex:
+    """The index; known: the stamp of what is known of the films."""
     return TitleIndex(movielens.load(name).catalog)
 
 
@@ -63,9 +68,9 @@ def hint(index: TitleIndex) -> str:
 
 
 def choose_best(dataset_name: str, enter: Callable[[Found], None], text: str) -> None:
-    """Enter was pressed: take the best match, unless there is none that is sure."""
+    """Enter was pressed: take the best match, unless there is none that is sure. A person's name is that of no film."""
     best = next(iter(loaders.title_index(dataset_name).search(text, limit=1)), None)
-    if best and best.sure:
+    if best and best.sure and not best.by:
         enter(best)
 
 
@@ -97,7 +102,7 @@ def in_other_sets(dataset_name: str, text: str) -> list[tuple[str, Found]]:
                 best = next(iter(films_of(name).search(text, limit=1)), None)
             except RecsysError:  # a damaged set: the page that opens it says so
                 continue
-            if best and best.sure:
+            if best and best.sure and not best.by:
                 found.append((loaders.data_title(name), best))
     return found
 
@@ -112,7 +117,8 @@ def line(
     note: str = "",
 ) -> None:
     """A film to click; greyed out with the reason where it cannot be chosen. note: what stands behind its genres."""
-    quiet = reason or note or words.genres(film.genres)
+    by = film.by if isinstance(film, Found) else ""
+    quiet = " · ".join(filter(None, [by, reason or note or words.genres(film.genres)]))
     st.button(
         f"{words.plain(film.label)} :small[:gray[{words.plain(quiet)}]]",
         key=key,

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import words
-from recsys.data import movielens, prepared
+from recsys.data import details, movielens, prepared
 from recsys.data.schema import Dataset
 from recsys.serving import filters
 from recsys.serving.films.search import TitleIndex
@@ -17,15 +17,25 @@ KEPT = 120  # predictors in memory: all recommenders for three data sets
 BY_KEY: dict[str | type[Any], Callable[[Any], Any]] = {Predictor: lambda predictor: predictor.key}  # for st.cache_data
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+def knows_all(dataset: Dataset) -> bool:
+    """Whether no more is known of its films by now than when it was read."""
+    return dataset.catalog.details.stamp == details.stamp(dataset.name)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, validate=knows_all)
 def dataset(name: str) -> Dataset:
     """A data set that is on this machine; raises DataError with what to do when it is not."""
     return movielens.load(name)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
 def title_index(name: str) -> TitleIndex:
     """The search index over a data set's films, the most watched first among equals."""
+    return _title_index(name, details.stamp(name))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _title_index(name: str, known: str) -> TitleIndex:
+    """The index; known: the stamp of what is known of the films."""
     films = dataset(name)
     return TitleIndex(films.catalog, films.counts)
 

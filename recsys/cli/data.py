@@ -1,4 +1,4 @@
-"""`python -m recsys data list`, `data get`, `data add` and `data remove`."""
+"""`python -m recsys data list`, `data get`, `data enrich`, `data add` and `data remove`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,6 +48,27 @@ class Get:
         published = movielens.SETS[self.name]
         whose = "" if prepared.about(self.name)["archive"].get("official") else f"of the published {published.title}, "
         print(f"licence: {whose}{published.licence}")
+        return 0
+
+
+@dataclass(frozen=True)
+class Enrich:
+    """Ask Wikidata who made the films of a set, who is in them, and what they are called in other languages."""
+
+    name: conf.Positional[str]  # which set; `data list` shows those that are here
+
+    def run(self) -> int:
+        """Ask for what was not asked before, and say what is known."""
+        from recsys.data import enrich
+        from recsys.progress import Terminal
+
+        with Terminal() as report:
+            found = enrich.enrich(self.name, report)
+        print(
+            f"{self.name} is enriched: Wikidata knows {found.known:,} of its {found.films:,} films "
+            f"({found.films - found.asked:,} have no IMDb id)"
+        )
+        print("licence: CC0, free for everything; from wikidata.org")
         return 0
 
 
@@ -107,11 +128,12 @@ class Remove:
 Data = (
     Annotated[List, conf.subcommand("list")]
     | Annotated[Get, conf.subcommand("get")]
+    | Annotated[Enrich, conf.subcommand("enrich")]
     | Annotated[Add, conf.subcommand("add")]
     | Annotated[Remove, conf.subcommand("remove")]
 )
 
 
-def read(arguments: Sequence[str]) -> List | Get | Add | Remove:
-    """The options of `data list`, `data get`, `data add` or `data remove`."""
+def read(arguments: Sequence[str]) -> List | Get | Enrich | Add | Remove:
+    """The options of `data list`, `data get`, `data enrich`, `data add` or `data remove`."""
     return flags.read(Data, "data", arguments)  # type: ignore[arg-type]  # a union is no type for mypy

@@ -66,6 +66,7 @@ def evaluate(
     held_out = {seed: split.test if part == "test" else split.valid for seed, split in splits.items()}
     found = {seed: _measure(model, held_out[seed], protocol, dataset, report) for seed, model in models.items()}
     document = _labels(variant, dataset, protocol, config) | _also(list(models.values()))
+    document |= _makers(list(models.values()), dataset)
     document |= _accuracy({seed: one.ranks for seed, one in found.items()})
     document |= _of_lists(document, list(splits.values()), list(held_out.values()), list(found.values()))
     if not protocol.sampled and all(model.predicts_ratings for model in models.values()):
@@ -138,6 +139,12 @@ def _also(models: list[Recommender]) -> dict[str, str]:
     if len(others) > 1:
         raise EvaluationError("some of the seeds learnt from another set too; choose some with --seeds")
     return {"also": name} if (name := others.pop()) else {}
+
+
+def _makers(models: list[Recommender], dataset: Dataset) -> dict[str, str]:
+    """What was known of who made the films (its fingerprint), where that was learnt from; else nothing."""
+    known = dataset.catalog.details.fingerprint
+    return {"details": known} if known and any(model.reads_makers for model in models) else {}
 
 
 def _labels(variant: Variant, dataset: Dataset, protocol: Protocol, config: dict[str, Any]) -> dict[str, Any]:

@@ -34,6 +34,7 @@ class Recommender(ABC):
     holds_histories: ClassVar[bool] = False  # its state is what people watched: it never leaves this machine
     reads_details: bool = False  # it learns from times or ratings too, not from the order of items alone
     reads_texts: ClassVar[bool] = False  # it learns from what films are called and tagged
+    reads_makers: bool = False  # and from who made them, where the set was enriched
     reads_ratings: bool = False  # ratings in a query change its scores
     scores_unrated: bool = False  # it needs nothing but descriptions, so films that nobody rated can be recommended
     calibrated: bool = False  # its probabilities come from a softmax over all items and are shown to people

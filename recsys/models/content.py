@@ -38,7 +38,8 @@ class Content(Recommender):
 
     - sentences: all-MiniLM-L6-v2 (Sentence-BERT, arXiv:1908.10084) on title, year, genres and tags. Where the encoder
       cannot be had TF-IDF stands in, and `note` says so; there are no `item_embeddings` then.
-    - tf-idf: the words of the same texts, rare ones counting more.
+    - tf-idf: the words of the same texts, rare ones counting more; where the set was enriched, its directors, cast,
+      subjects and countries too.
     - genres: one coordinate per genre; items of the same genres tie.
 
     An empty history gets the order of popularity.
@@ -51,6 +52,7 @@ class Content(Recommender):
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
         self.has_item_embeddings = self.config.vectors == "sentences"  # unless the encoder cannot be had
+        self.reads_makers = self.config.vectors == "tf-idf"
         self.scores_unrated = not self.has_item_embeddings  # sentence vectors of all films take minutes to compute
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
@@ -66,7 +68,7 @@ class Content(Recommender):
         if self.config.vectors == "sentences":
             return films.film_vectors(train.name, train.catalog, run.report).matrix
         if self.config.vectors == "tf-idf":
-            return films.tfidf(films.film_texts(train.catalog))
+            return films.tfidf(films.texts_with_makers(train.catalog))
         return films.genre_vectors(train.catalog)
 
     def _learnt(self, vectors: np.ndarray | sparse.csr_array, counts: np.ndarray) -> None:

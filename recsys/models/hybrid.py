@@ -58,6 +58,7 @@ class Hybrid(Recommender):
     def stand_on(self, members: Mapping[str, Recommender]) -> None:
         """Take the fitted members."""
         self.mixed = [members[name] for name in self.members]
+        self.reads_makers = any(member.reads_makers for member in self.mixed)
         self.reads_ratings = any(member.reads_ratings for member in self.mixed)
         self.also = ", ".join(sorted({member.also for member in self.mixed} - {""}))
         self.note = " ".join(member.note for member in self.mixed if member.note)

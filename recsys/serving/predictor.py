@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from recsys import store
+from recsys.data import details
 from recsys.data.movielens import served_from
 from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
@@ -39,8 +40,8 @@ class Predictor:
 
     @property
     def is_current(self) -> bool:
-        """Whether `load` would still give this one: no other checkpoint was written since."""
-        return self.key == _key(self.variant.name, self.dataset)
+        """Whether `load` would still give this one: nothing was trained since, nor is more known of the films."""
+        return self.key == _key(self.variant.name, self.dataset, details=details.stamp(self.dataset.name))
 
     @property
     def log_probabilities(self) -> LogProbabilities | None:
@@ -74,10 +75,14 @@ def _with_unrated(variant: Variant, dataset: Dataset, report: Report) -> Predict
     return Predictor(replace(dataset, catalog=catalog), variant, model, _key(variant.name, dataset))
 
 
-def _key(variant_name: str, dataset: Dataset, stamp: str = "") -> str:
-    """What tells one predictor from another; the stamp is today's where there was no checkpoint before."""
+def _key(variant_name: str, dataset: Dataset, stamp: str = "", details: str | None = None) -> str:
+    """What tells one predictor from another; the stamp is today's where there was no checkpoint before.
+
+    details: the stamp of what is known of the films; None: that of the data set.
+    """
     stamp = stamp or _stamp(variant_name, dataset.name)
-    return f"{dataset.name}/{variant_name}/{stamp}/{dataset.fingerprint}"
+    details = dataset.catalog.details.stamp if details is None else details
+    return "/".join([dataset.name, variant_name, stamp, dataset.fingerprint, *filter(None, [details])])
 
 
 def training_command(variant_name: str, data: str) -> str:

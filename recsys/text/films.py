@@ -7,6 +7,7 @@ Shapes: I items, G genres, D numbers per film (384 from the encoder, the vocabul
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import pandas as pd
 from scipy import sparse
 
 from recsys import files, paths
+from recsys.data.details import Detail
 from recsys.data.download import DownloadError, plain_disk_errors
 from recsys.data.schema import Catalog
 from recsys.errors import MissingLibraryError
@@ -47,6 +49,24 @@ def _text(film: Any) -> str:
     title = film.title if pd.isna(film.year) else f"{film.title} ({film.year})"
     parts = (title, film.genres.replace("|", ", "), film.tags, getattr(film, "text", ""))
     return ". ".join(part for part in parts if part)
+
+
+def texts_with_makers(catalog: Catalog) -> list[str]:
+    """`film_texts` and, of films that Wikidata knows, who made them, as words: a person or a country is one word each.
+
+    Without details these are `film_texts`, to the letter. They are for comparing words, not for a sentence encoder.
+    """
+    texts = film_texts(catalog)
+    if not len(catalog.details):
+        return texts
+    known = [catalog.details.of(movie) for movie in catalog.movies["movie_id"].tolist()]
+    return [". ".join(filter(None, [text, _makers(one)])) for text, one in zip(texts, known, strict=True)]
+
+
+def _makers(known: Detail) -> str:
+    """ "Quentin_Tarantino, John_Travolta, organized crime, United_States"."""
+    names = dict.fromkeys([*known.directors, *known.cast, *known.countries])
+    return ", ".join(["_".join(re.findall(r"\w+", name)) for name in names] + list(known.subjects))
 
 
 def texts_fingerprint(texts: Sequence[str]) -> str:

@@ -1,8 +1,9 @@
 import pytest
 
 from recsys.cli.main import main
-from recsys.data import movielens
+from recsys.data import movielens, wikidata
 from tests.data import archives
+from tests.data.wikidata_fake import asking, title
 
 
 @pytest.fixture(autouse=True)
@@ -128,3 +129,34 @@ def test_repeated_ratings_and_people_without_films_are_mentioned(tmp_path, capsy
     assert "ratings that repeat another (same person, film and time) and count once: 1" in said.err
     assert "people left out because none of their films has 5 ratings: 1" in said.err
     assert "5 users, 5 films, 25 ratings" in said.out
+
+
+def enrich(name):
+    return main(["data", "enrich", name])
+
+
+def test_enriching_says_what_is_known_and_that_it_is_free(tmp_path, capsys):
+    get("ml-1m", "--from", archives.write(tmp_path, archives.double_colon()))  # its films: 10, 20, …
+    with asking() as service:
+        service.rows = [title("tt0114709", "Q171048", "Історія іграшок", "uk")]
+        assert enrich("ml-1m") == 0
+    said = capsys.readouterr()
+    assert "ml-1m is enriched: Wikidata knows 0 of its 7 films" in said.out
+    assert "CC0" in said.out
+    assert "asking Wikidata about the films" in said.err
+
+
+def test_enriching_without_a_network_is_one_line_that_says_how_to_go_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(wikidata, "ADDRESS", "http://127.0.0.1:9/sparql")
+    monkeypatch.setattr(wikidata, "PAUSE", 0.0)
+    get("ml-1m", "--from", archives.write(tmp_path, archives.double_colon()))
+    capsys.readouterr()
+    assert enrich("ml-1m") == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("127.0.0.1: it refuses connections; check the network, or go on later; what was had is kept")
+    assert last.endswith("data enrich ml-1m")
+
+
+def test_a_set_that_is_not_here_cannot_be_enriched(capsys):
+    assert enrich("ml-1m") == 1
+    assert "data get ml-1m" in capsys.readouterr().err

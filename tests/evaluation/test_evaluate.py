@@ -199,6 +199,14 @@ def test_seeds_of_which_some_learnt_from_another_set_too_are_not_measured_togeth
     assert evaluate("trained", CYCLE, seeds=[1])["also"] == "ml-1m"
 
 
+def test_a_result_tells_what_was_known_of_films_where_that_was_read(monkeypatch):
+    richer = toys.enriched(CYCLE, {100: {"directors": ["Ann Lee"]}})
+    assert "details" not in evaluate("counts", richer)
+    monkeypatch.setattr(fakes.Counts, "reads_makers", True)
+    assert evaluate("counts", richer)["details"] == richer.catalog.details.fingerprint
+    assert "details" not in evaluate("counts", CYCLE)
+
+
 def test_under_time_a_model_is_measured_that_knows_nothing_of_what_came_after_the_cut():
     document = evaluate("counts", SPANNING, "time")
     assert document["protocol"]["dates"] == cuts(SPANNING).dates

@@ -7,6 +7,7 @@ from recsys.data.schema import Queries
 from recsys.models.base import ConfigError
 from recsys.models.content import VARIANTS, Content, ContentConfig
 from recsys.text import encoder
+from recsys.text.films import film_texts, texts_with_makers
 from recsys.training.run import Run
 from tests import toys
 
@@ -113,3 +114,32 @@ def test_progress_of_the_encoder_reaches_the_run():
     events = []
     Content().fit(toys.cycle(n_items=8), run=Run(report=events.append))
     assert events == [{"stage": "encode", "done": 8, "total": 8}]
+
+
+# A set that was enriched
+
+MAKERS = ("Ann Lee", "Bo Lee", "Cy Dee")  # of films 0 and 1, 2 and 3, 4 and 5, 6 and 7, …
+KNOWN = {100 + film: {"directors": [MAKERS[film // 2 % 3]], "subjects": ["deep sea"]} for film in range(30)}
+
+
+def test_words_know_who_made_a_film_and_a_person_is_one_word():
+    world = toys.enriched(toys.checkerboard(), KNOWN)
+    world.catalog.movies["title"], world.catalog.movies["year"] = "Film", 1990
+    scores = Content(TF_IDF).fit(world).score(Queries([[0]]))[0]  # a comedy by Ann Lee
+    ann, bo, cy = (scores[np.arange(2 * maker, 30, 6)] for maker in range(3))
+    assert ann.min() > max(bo.max(), cy.max())
+    np.testing.assert_allclose(bo, cy, atol=0.05)  # that he is a Lee too does not matter
+    assert texts_with_makers(world.catalog)[0].endswith("Ann_Lee, deep sea")
+
+
+def test_sentences_and_genres_do_not_look_at_who_made_a_film():
+    plain, richer = toys.checkerboard(), toys.enriched(toys.checkerboard(), KNOWN)
+    for config in (ContentConfig(), GENRES):
+        before, after = (Content(config).fit(world).score(Queries([[4, 7]])) for world in (plain, richer))
+        np.testing.assert_array_equal(before, after)
+        assert not Content(config).reads_makers
+
+
+def test_without_details_the_words_are_those_of_the_texts_to_the_letter():
+    catalog = toys.checkerboard().catalog
+    assert texts_with_makers(catalog) == film_texts(catalog)

@@ -2,7 +2,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import find, loaders, words
-from recsys.data import movielens
+from recsys.data import details, movielens
 from recsys.data.schema import DataError
 from tests.pages import world
 from tests.pages.reading import said
@@ -45,6 +45,16 @@ def test_films_found_are_lines_to_click(box):
     assert button.click().run().session_state.taken == ["Toy Story"]
 
 
+def test_who_a_film_was_found_by_stands_behind_it_and_enter_takes_none_of_theirs(box):
+    details.write("ml-latest-sample", {15: {"directors": ["Quentin Tarantino"]}, 12: {"titles": ["Історія іграшок"]}})
+    [button] = [button for button in box("tarantino").button if button.key.startswith("found-")]
+    assert button.label == "Pulp Fiction \\(1994\\) :small[:gray[Quentin Tarantino · a note]]"
+    taken = []
+    for text in ("tarantino", "історія"):
+        find.choose_best("ml-latest-sample", taken.append, text)
+    assert [film.title for film in taken] == ["Toy Story"]
+
+
 def test_what_is_not_there_is_said_and_what_is_like_it_is_not_called_a_hit(box):
     assert said(box("oppenheimer")).startswith("“oppenheimer” is not among the 31 films of this set.")
     assert words.NEAREST not in said(box("oppenheimer"))
@@ -69,7 +79,7 @@ def test_other_sets_on_this_machine_are_looked_into(box):
 
 def test_a_damaged_set_does_not_break_the_search(box, monkeypatch):
     world.save(world.build("ml-1m"))
-    find.films_of.clear()
+    find._films_of.clear()
 
     def damaged(name):
         raise DataError(f"{name} is damaged")

@@ -4,6 +4,7 @@ import pytest
 
 from pages.shared import loaders
 from recsys import store
+from recsys.data import details
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.serving.predictor import variants
@@ -11,6 +12,8 @@ from recsys.serving.recommend import Request, recommend
 from tests import toys
 from tests.pages import world
 from tests.pages.reading import picks
+
+SET = "ml-latest-sample"
 
 
 def train_otherwise():
@@ -44,6 +47,21 @@ def test_a_predictor_is_kept_until_its_checkpoint_changes(home):
     assert second.key != first.key
     request = Request((0, 1, 2))
     assert [pick.item for pick in recommend(second, request)] != [pick.item for pick in recommend(first, request)]
+
+
+def test_what_is_known_of_films_is_there_in_the_next_run(home):
+    before = loaders.predictor("bert4rec", SET)
+    index = loaders.title_index(SET)
+    assert loaders.dataset(SET) is loaders.dataset(SET)
+    details.write(SET, {1: {"titles": ["Зоряні війни"]}})
+    assert loaders.dataset(SET).catalog.details.of(1).titles == ("Зоряні війни",)
+    assert loaders.dataset(SET) is loaders.dataset(SET)
+    assert index.search("зоряні") == []
+    assert loaders.title_index(SET).search("зоряні")[0].item == 0
+    after = loaders.predictor("bert4rec", SET)
+    assert after is not before
+    assert after.key != before.key
+    assert loaders.predictor("bert4rec", SET) is after
 
 
 @pytest.mark.parametrize("sets", [3])
