@@ -19,10 +19,15 @@ def card(
     sites: Mapping[str, str] = NOWHERE,
     photo: str | None = None,
     figure: Figure = words.fine_percent,
+    made: str | None = None,
 ) -> str:
-    """A recommended film: poster, probability, genres, links. `best`: the first one's probability."""
+    """A recommended film: poster, probability, genres, links. `best`: the first one's probability.
+
+    made: by whom, and how long it is; "" where that is not known, None where it is known of no film beside it either.
+    """
     genres = escape(words.genres(pick.film.genres)) or "&nbsp;"
-    about = f'<div class="nr-quiet nr-one">{genres}</div>{_links(pick.film, sites)}'
+    by = "" if made is None else f'<div class="nr-quiet nr-made">{escape(made)}</div>'  # of one height in all cards
+    about = f'<div class="nr-quiet nr-one">{genres}</div>{by}{_links(pick.film, sites)}'
     probability = _probability(pick.probability, best, figure)
     return f'<div class="nr-card">{_poster(pick.film, pick.rank, photo)}{probability}{about}</div>'
 
@@ -45,12 +50,13 @@ def line(
     sites: Mapping[str, str] = NOWHERE,
     figure: Figure = words.fine_percent,
     note: str = "",
+    made: str | None = None,
 ) -> str:
     """A film as one row of a list, with its rank or position; `best`: the probability that fills the bar.
 
-    note: a sentence below the film.
+    note: a sentence below the film; made: by whom, and how long it is, where that is known.
     """
-    about = escape(_about(film)) + _links(film, sites) + _note(note)
+    about = escape(" · ".join(filter(None, [_about(film), made]))) + _links(film, sites) + _note(note)
     return f'<div class="nr-line">{_row(number, film, about)}{_probability(probability, best, figure)}</div>'
 
 

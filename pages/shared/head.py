@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared import cards, getting, loaders, sequence, sets, words
+from pages.shared import cards, enriching, getting, loaders, sequence, sets, words
 from pages.shared.frame import WATCH_NEXT
 from recsys.data.schema import Dataset
 from recsys.serving import history
@@ -21,6 +21,7 @@ def open_page(title: str, what_for: str) -> Dataset | None:
     with choice:
         sets.choose()
     getting.news()
+    enriching.news()
     return sets.opened(st.session_state.data)
 
 

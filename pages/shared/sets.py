@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.shared import errors, fetch, getting, loaders, own_data, recommenders, sequence, words
+from pages.shared import enriching, errors, fetch, getting, loaders, own_data, recommenders, sequence, words
 from recsys import paths
-from recsys.data import movielens, prepared
+from recsys.data import details, movielens, prepared
 from recsys.data.schema import DataError, Dataset, Noun
 from recsys.errors import RecsysError
 from recsys.serving.predictor import trained
@@ -123,6 +123,8 @@ def every() -> None:
         with st.container(border=True, gap="xsmall"):
             card(name)
             action(name, name in here)
+            if name in here:
+                richer(name)
 
 
 def card(name: str) -> None:
@@ -189,14 +191,25 @@ def action(name: str, here: bool) -> None:
         press(words.GET_SET.format(data=data), f"get-{name}", "download", getting.get, name)
 
 
-def press(text: str, key: str, icon: str, act: Callable[..., None], *arguments: str) -> None:
+def richer(name: str) -> None:
+    """Whether more is known of its films than their titles, and the button that asks for it."""
+    if details.stamp(name):
+        st.caption(words.IS_ENRICHED)
+    going_on = enriching.find(name)
+    if not going_on or going_on.is_over:
+        data = words.plain(loaders.data_title(name))
+        text = (words.ENRICH_REST if details.stamp(name) else words.ENRICH).format(data=data)
+        press(text, f"enrich-{name}", "groups", enriching.begin, name, help=words.ENRICH_HELP)
+
+
+def press(text: str, key: str, icon: str, act: Callable[..., None], *arguments: str, help: str = "") -> None:
     """A button that closes the dialog in which it stands."""
 
     def pressed() -> None:
         act(*arguments)
         st.session_state.sets_done = True
 
-    st.button(text, key=key, icon=f":material/{icon}:", on_click=pressed)
+    st.button(text, key=key, icon=f":material/{icon}:", on_click=pressed, help=help or None)
 
 
 def opened(name: str) -> Dataset | None:

@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.shared import cards, errors, loaders, words
+from pages.shared import at_tmdb, cards, errors, loaders, words
 from recsys.data.schema import Catalog
 from recsys.serving.films.links import film_links
 from recsys.serving.insight.explain import NOTICEABLE, Explanation, Influence, explain
@@ -33,8 +33,19 @@ def body(predictor: Predictor, request: Request, item: int) -> None:
         st.html(bars(found, titles))
     for note in notes(found, model):
         st.caption(words.plain(note))
+    about(catalog, item)
+    at_tmdb.story(catalog, item)
     if sites := links(catalog, item):
         st.html(f'<p class="nr-links">{escape(words.READ_ON)} {" · ".join(sites)}</p>')
+
+
+def about(catalog: Catalog, item: int) -> None:
+    """Who made the film and what it is about, where the set was enriched."""
+    lines = words.about_it(catalog.details.of(catalog.films[item].movie_id))
+    for said, what in lines:
+        st.markdown(f":gray[{said}] {words.plain(what)}")
+    if lines:
+        st.caption(words.FROM_WIKIDATA)
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=loaders.BY_KEY)

@@ -2,8 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pages.shared.language import ENGLISH, Translated, count, current, joined, number, say, speak
+
+if TYPE_CHECKING:
+    from recsys.data.details import Detail
+    from recsys.serving.films.tmdb import Story
 
 APP = "NextReel"
 
@@ -59,6 +64,20 @@ KNOWN_STEPS = {
 RESET = "Reset filters"
 
 # A film
+MINUTES, HOURS = "{minutes} min", "{hours} h {minutes} min"  # blanks that do not break
+ABOUT_IT = {
+    "directors": "Directed by",
+    "cast": "With",
+    "subjects": "About",
+    "countries": "Made in",
+    "languages": "Spoken in",
+    "length": "Length",
+}
+FROM_WIKIDATA = "From Wikidata."
+PLOT = "What it is about"
+NO_PLOT = "TMDB tells nothing about this film at the moment."
+ROLE = "{name} as {role}"
+ATTRIBUTION = "This product uses the TMDB API but is not endorsed or certified by TMDB."
 LINKS = {"IMDb": "{film} on IMDb, in a new tab", "TMDB": "{film} on TMDB, in a new tab"}
 
 # A real viewer
@@ -169,6 +188,23 @@ OWN_NAME, OWN_FEWEST = "Name of the data set", "Leave out items with fewer event
 OWN_FEWEST_HELP = "With 0 nothing is left out."
 OWN_ADD, OWN_REPLACE = "Add *{name}*", "Put it in the place of *{name}*"
 
+
+# Richer films
+ENRICH, ENRICH_REST = "Add cast and more *to {data}*", "Ask for the rest *of {data}*"
+ENRICH_HELP = (
+    "Director, cast, subjects, length and titles in other languages, from Wikidata, where they are free (CC0). A large "
+    "set takes a while; it can be stopped at any time, and goes on from there."
+)
+IS_ENRICHED = "Director, cast and titles in other languages are known, from Wikidata."
+ENRICHING, ENRICHED_SO_FAR = (
+    "Asking Wikidata about the films of {data}",
+    "Asking Wikidata about the films of {data}: {done} of {all}",
+)
+ENRICHED_NOW = (
+    "Wikidata knows {known} of the {films} films of {data}: who made them, and what they are called elsewhere."
+)
+CANCEL_ENRICHING, GOOD = "Cancel *asking about {data}*", "Good"
+
 # Recommenders that are not there yet
 MODEL_HELP = "Some are trained beforehand, for some sets. The others are fitted when you choose them."
 UNTRAINED, UNFITTED = "{model} · not trained", "{model} · not fitted"
@@ -205,6 +241,32 @@ def of(text: str, noun: str) -> str:
 def genres(text: str) -> str:
     """ "Action|Sci-Fi" for reading: "Action, Sci-Fi"."""
     return ", ".join(say(genre) for genre in text.split("|"))
+
+
+def length(minutes: int | None) -> str:
+    """A running time: "2 h 16 min"; "" where it is not known."""
+    if minutes is None:
+        return ""
+    hours, rest = divmod(minutes, 60)
+    return say(HOURS if hours else MINUTES).format(hours=hours, minutes=rest)
+
+
+def made(detail: "Detail") -> str:
+    """How long a film is, and who directed it: "2 h 34 min · Quentin Tarantino"; "" where neither is known."""
+    return " · ".join(filter(None, [length(detail.minutes), ", ".join(detail.directors)]))
+
+
+def about_it(detail: "Detail") -> list[tuple[str, str]]:
+    """What is known of a film, a line each: ("Directed by", "Quentin Tarantino")."""
+    known = detail._asdict() | {"length": length(detail.minutes)}
+    lines = [(said, known[what]) for what, said in say(ABOUT_IT).items()]
+    return [(said, what if isinstance(what, str) else ", ".join(what)) for said, what in lines if what]
+
+
+def story(told: "Story") -> list[str]:
+    """The plot and the cast in lines."""
+    people = [say(ROLE).format(name=name, role=role) if role else name for name, role in told.cast]
+    return [line for line in (told.plot, ", ".join(people)) if line]
 
 
 def percent(probability: float) -> str:

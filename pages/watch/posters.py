@@ -1,36 +1,26 @@
-"""Posters from TMDB with the visitor's own key, which stays in the session; without one nothing is asked.
+"""Posters from TMDB with the visitor's own key, and where it is typed.
 
-Session state: poster_key (tmdb.Key or None) · poster_note (a sentence about the key that was typed last).
+Session state: poster_note (a sentence about the key that was typed last).
 """
 
 from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.shared import at_tmdb
 from pages.watch import words
 from recsys.data.schema import Catalog
 from recsys.serving.films import tmdb
 from recsys.serving.films.tmdb import Health
 
 
-@st.cache_resource(show_spinner=False)
-def service() -> tmdb.Posters:
-    """One for all visitors: what it knows of films, never of people."""
-    return tmdb.Posters()
-
-
-def key() -> tmdb.Key | None:
-    """The visitor's own key, else that of the machine."""
-    return st.session_state.get("poster_key") or tmdb.key_of_host()
-
-
 def addresses(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
     """Item → address of its poster at TMDB; {} at once without a key, and after two seconds at the latest.
 
-    What comes later is there in the next run. Whoever shows a poster also calls `attribution`.
+    What comes later is there in the next run. Whoever shows a poster also calls `at_tmdb.attribution`.
     """
-    chosen = key()
-    return service().addresses(chosen, tmdb.wanted(catalog, items)) if chosen else {}
+    chosen = at_tmdb.key()
+    return at_tmdb.service().addresses(chosen, tmdb.wanted(catalog, items)) if chosen else {}
 
 
 def pictures(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
@@ -39,29 +29,24 @@ def pictures(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
     return {item: address for item, address in found.items() if address}
 
 
-def attribution() -> None:
-    """What TMDB asks everybody to say who shows its posters."""
-    st.caption(words.ATTRIBUTION)
-
-
 def settings() -> None:
     """A popover in which a key is typed, checked and forgotten; empty until it is opened."""
     with st.popover(words.POSTERS, icon=":material/image:", key="posters", on_change="rerun") as opened:
         if not opened.open:
             return
         st.caption(words.POSTERS_HELP)
-        chosen = key()
-        if chosen and service().health(chosen) is not Health.REFUSED:
+        chosen = at_tmdb.key()
+        if chosen and at_tmdb.service().health(chosen) is not Health.REFUSED:
             in_use(chosen)
         else:
             ask()
-        attribution()
+        at_tmdb.attribution()
 
 
 def in_use(chosen: tmdb.Key) -> None:
     """How the key in use is doing, and the way to forget it."""
     own = st.session_state.get("poster_key") is not None
-    if service().health(chosen) is Health.RESTING:
+    if at_tmdb.service().health(chosen) is Health.RESTING:
         st.warning(words.POSTER_SLOW, icon=":material/hourglass_empty:")
     else:
         st.success(words.POSTER_ON if own else words.POSTER_FROM_HOST, icon=":material/check:")
@@ -92,7 +77,7 @@ def take_key() -> None:
     state.typed_poster_key, state.poster_note, state.poster_key = "", "", None
     if chosen is None:
         state.poster_note = words.POSTER_STRANGE if typed.strip() else ""
-    elif service().check(chosen) is Health.REFUSED:
+    elif at_tmdb.service().check(chosen) is Health.REFUSED:
         state.poster_note = words.POSTER_REFUSED
     else:
         state.poster_key = chosen

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import streamlit as st
 
-from pages.shared import cards, errors, loaders, recommenders, sequence, why
+from pages.shared import at_tmdb, cards, errors, loaders, recommenders, sequence, why
 from pages.shared import words as common
 from pages.watch import controls, filters, posters, ratings, words
 from recsys.data.schema import Dataset
@@ -106,10 +106,10 @@ def grid(answer: Answer) -> None:
         for pick in answer.picks:
             with st.container(gap=None):
                 links, photo = film_links(catalog, pick.item), (photos | own).get(pick.item)
-                st.html(cards.card(pick, answer.best, links, photo, answer.figure))
+                st.html(cards.card(pick, answer.best, links, photo, answer.figure, made(answer, pick)))
                 actions(answer, pick)
     if photos:
-        posters.attribution()
+        at_tmdb.attribution()
 
 
 def listing(answer: Answer) -> None:
@@ -119,8 +119,15 @@ def listing(answer: Answer) -> None:
         for pick in answer.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
                 links = film_links(catalog, pick.item)
-                st.html(cards.line(pick.rank, pick.film, pick.probability, answer.best, links, answer.figure))
+                by = made(answer, pick)
+                st.html(cards.line(pick.rank, pick.film, pick.probability, answer.best, links, answer.figure, made=by))
                 actions(answer, pick)
+
+
+def made(answer: Answer, pick: Recommendation) -> str | None:
+    """How long a film is and who directed it, "" where nobody knows; None where the set was not enriched."""
+    known = answer.predictor.dataset.catalog.details
+    return common.made(known.of(pick.film.movie_id)) if len(known) else None
 
 
 def actions(answer: Answer, pick: Recommendation) -> None:

@@ -191,7 +191,10 @@ THEME_FETCHING, THEME_READING = "Fetching the sentence encoder", "Reading the ta
 
 # Posters
 POSTERS = "Posters"
-POSTERS_HELP = "Posters come from TMDB, with a key of your own. It stays in this session and is forgotten with it."
+POSTERS_HELP = (
+    "Posters come from TMDB, with a key of your own; so do the plot and the cast, where you ask why a film is "
+    "recommended. The key stays in this session and is forgotten with it."
+)
 POSTER_KEY = "TMDB key or read access token"
 POSTER_KEY_HELP = "Free for personal use: themoviedb.org, Settings, API. A token begins with eyJ; a key has 32 letters."
 POSTER_KEY_HINT = "Paste it and press Enter"
@@ -201,7 +204,6 @@ POSTER_SLOW = "TMDB does not answer at the moment. Drawn cards stand in, and pos
 POSTER_ON = "Posters are on."
 POSTER_FROM_HOST = "Posters are on, with the key of this server."
 POSTER_FORGET = "Forget the key"
-ATTRIBUTION = "This product uses the TMDB API but is not endorsed or certified by TMDB."
 
 
 def too_strict(names: list[str]) -> str:

@@ -35,9 +35,9 @@ class Outcome(NamedTuple):
 def enrich(name: str, report: Report = ignore, sleep: Callable[[float], None] = time.sleep) -> Outcome:
     """Ask Wikidata about the films of a set, as far as that was not done before, and keep what it knows.
 
-    Reports {"stage": "describe", "done", "total"} in films, "wait" and "keep". Raises DataError for a set that is not
-    here or has no IMDb ids, DownloadError when Wikidata cannot be asked. Whatever ends it, what was had until then
-    counts, and the next run goes on from there.
+    Reports {"stage": "describe", "done", "total"} in films, and "wait". Raises DataError for a set that is not here or
+    has no IMDb ids, DownloadError when Wikidata cannot be asked. Whatever ends it, what was had until then counts, and
+    the next run goes on from there.
     """
     dataset = movielens.load(name)
     ids = imdb_ids(dataset)
@@ -56,7 +56,6 @@ def enrich(name: str, report: Report = ignore, sleep: Callable[[float], None] = 
             found = {movie: had[imdb] for movie, imdb in ids.items() if had.get(imdb)}
             if found:
                 details.write(name, found)
-    report({"stage": "keep"})
     return Outcome(len(dataset.catalog.films), len(ids), len(found))
 
 

@@ -128,7 +128,7 @@ def test_words_know_who_made_a_film_and_a_person_is_one_word():
     scores = Content(TF_IDF).fit(world).score(Queries([[0]]))[0]  # a comedy by Ann Lee
     ann, bo, cy = (scores[np.arange(2 * maker, 30, 6)] for maker in range(3))
     assert ann.min() > max(bo.max(), cy.max())
-    np.testing.assert_allclose(bo, cy, atol=0.05)  # that he is a Lee too does not matter
+    np.testing.assert_allclose(bo, cy, atol=1e-6)  # that he is a Lee too does not matter
     assert texts_with_makers(world.catalog)[0].endswith("Ann_Lee, deep sea")
 
 

@@ -1,8 +1,9 @@
-"""Addresses of posters at TMDB, requested with a key of the person's own; only the addresses are kept, in memory.
+"""Posters, plots and casts from TMDB, requested with a key of the person's own; of these only the addresses of posters
+are kept, in memory.
 
 A page never waits for more than a moment: requests run in parallel, late answers are used by the next run of the page,
 and a service that is slow, fails or limits the rate gets no requests for a while. Answers are not trusted, and the key
-neither reaches a log nor another host. Posters are for people to look at; no model sees them.
+neither reaches a log nor another host. What comes from here is for people to look at; no model sees it.
 """
 
 import json
@@ -32,6 +33,8 @@ QUEUE = 200  # requests that may wait for their turn; further films are requeste
 PATIENCE = 2.0  # seconds that a page waits, at most, for all its posters
 TIMEOUT = 3.0  # seconds for one request, however the service answers
 LONGEST = 1 << 18  # bytes of an answer that are read
+LONGEST_STORY = 1 << 20  # bytes of one about everybody who took part in a film
+PLOT, NAME, CAST = 2_000, 100, 12  # letters of a plot and of a name, and people, that are shown
 FAILURES = 3  # in a row, after which no requests are sent for a while
 REST = 60.0  # seconds without requests then; and seconds for which a service that was slow is not waited for
 LONGEST_REST = 300.0  # seconds without requests that the service may demand
@@ -108,6 +111,14 @@ def wanted(catalog: Catalog, items: Sequence[int]) -> dict[int, Wanted]:
     }
 
 
+@dataclass(frozen=True)
+class Story:
+    """What a film is about, and who is in it as whom."""
+
+    plot: str = ""
+    cast: tuple[tuple[str, str], ...] = ()  # (name, role), the leading one first; "" for a role without a name
+
+
 class Health(Enum):
     """How the service is doing."""
 
@@ -163,6 +174,13 @@ class Posters:
         with self._lock:
             known = {item: self._known(film) for item, film in films.items()}
         return {item: address for item, address in known.items() if address}
+
+    def story(self, key: Key, film: Wanted) -> Story | None:
+        """Plot and cast of a film, asked for each time; None where they are not there within `patience` seconds."""
+        told: list[Story] = []
+        request = self._pool.submit(self._guarded, key, lambda: told.append(self._tell(film, key)))
+        wait([request], self.patience)
+        return told[0] if told else None
 
     def health(self, key: Key) -> Health:
         """How the service is doing for this key, by the requests so far."""
@@ -249,20 +267,33 @@ class Posters:
         """The path of a film's poster: by id, else by title and year if exactly one film answers to both."""
         if film.tmdb_id is not None:
             return poster_path(self._get(f"/movie/{film.tmdb_id}", {}, key))
-        params = {"query": names_of(film.title)[0][:200]} | ({"year": str(film.year)} if film.year else {})
-        found = only(self._get("/search/movie", params, key), film)
+        found = self._search(film, key)
         return poster_path(found) if found else None
 
-    def _get(self, path: str, params: dict[str, str], key: Key) -> dict[str, Any]:
+    def _search(self, film: Wanted, key: Key) -> dict[str, Any] | None:
+        """The one film that answers to title and year."""
+        params = {"query": names_of(film.title)[0][:200]} | ({"year": str(film.year)} if film.year else {})
+        return only(self._get("/search/movie", params, key), film)
+
+    def _tell(self, film: Wanted, key: Key) -> Story:
+        """Plot and cast; nothing of a film that TMDB does not know."""
+        number = film.tmdb_id
+        if number is None:
+            number = (self._search(film, key) or {}).get("id")
+        if not isinstance(number, int):
+            return Story()
+        return story_of(self._get(f"/movie/{number}", {"append_to_response": "credits"}, key, LONGEST_STORY))
+
+    def _get(self, path: str, params: dict[str, str], key: Key, longest: int | None = None) -> dict[str, Any]:
         """An answer, {} where TMDB has no such thing; a request that fails is sent once more. Raises RequestFailed."""
         try:
-            return self._get_once(path, params, key)
+            return self._get_once(path, params, key, longest or LONGEST)
         except (Refused, RateLimited):
             raise
         except RequestFailed:
-            return self._get_once(path, params, key)
+            return self._get_once(path, params, key, longest or LONGEST)
 
-    def _get_once(self, path: str, params: dict[str, str], key: Key) -> dict[str, Any]:
+    def _get_once(self, path: str, params: dict[str, str], key: Key, longest: int) -> dict[str, Any]:
         until = time.monotonic() + TIMEOUT
         try:
             with requests.get(
@@ -277,7 +308,7 @@ class Posters:
                 if reply.status_code == 404:
                     return {}
                 _check(reply)
-                found = json.loads(_read(reply, until))
+                found = json.loads(_read(reply, until, longest))
         except (requests.RequestException, HTTPError, OSError, ValueError, RecursionError):
             raise RequestFailed from None
         if not isinstance(found, dict):
@@ -308,12 +339,12 @@ def _check(reply: requests.Response) -> None:
         raise RequestFailed
 
 
-def _read(reply: requests.Response, until: float) -> bytes:
+def _read(reply: requests.Response, until: float, longest: int) -> bytes:
     """The body; raises RequestFailed for one that is too long or takes too long."""
     body = b""
     while piece := reply.raw.read1(1 << 14, decode_content=True):  # what has arrived; iter_content would wait for more
         body += piece
-        if len(body) > LONGEST or time.monotonic() > until:
+        if len(body) > longest or time.monotonic() > until:
             raise RequestFailed
     return body
 
@@ -322,6 +353,21 @@ def poster_path(film: Mapping[str, Any]) -> str | None:
     """The path in TMDB's answer about a film, if it looks like one."""
     path = film.get("poster_path")
     return path if isinstance(path, str) and _PATH.fullmatch(path) else None
+
+
+def story_of(film: Mapping[str, Any]) -> Story:
+    """The plot and the cast in TMDB's answer about a film, as far as they look like such."""
+    credits = film.get("credits")
+    people = credits.get("cast") if isinstance(credits, dict) else None
+    listed = [one for one in people if isinstance(one, dict)] if isinstance(people, list) else []
+    cast = [(_line(one.get("name"), NAME), _line(one.get("character"), NAME)) for one in listed]
+    return Story(_line(film.get("overview"), PLOT), tuple((name, role) for name, role in cast if name)[:CAST])
+
+
+def _line(text: object, longest: int) -> str:
+    """A text on one line; "" for what is none."""
+    line = " ".join(text.split()) if isinstance(text, str) else ""
+    return line if len(line) <= longest else f"{line[:longest]}…"
 
 
 def only(answer: Mapping[str, Any], film: Wanted) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 import pytest
 
 from pages.shared import cards, words
+from recsys.data.details import Detail
 from recsys.data.schema import Film
 from recsys.serving.recommend import Recommendation
 
@@ -55,3 +56,35 @@ def test_signs_of_markdown_are_escaped():
 )
 def test_ranks_are_said_as_in_a_sentence(rank, said):
     assert words.ordinal(rank) == said
+
+
+def test_who_made_a_film_stands_on_its_card_and_in_its_row_as_text():
+    for html in (cards.card(pick(), 0.02, made=f"2 h · {SCRIPT}"), cards.line(1, pick().film, 0.02, 0.02, made=SCRIPT)):
+        assert "&lt;script&gt;" in html
+        assert "<script" not in html
+    assert "1995 · Crime, Drama · Ann Lee" in cards.line(1, pick().film, 0.02, 0.02, made="Ann Lee")
+
+
+def test_a_card_keeps_the_place_where_it_is_not_known_and_has_none_where_nothing_is():
+    assert '<div class="nr-quiet nr-made"></div>' in cards.card(pick(), 0.02, made="")
+    assert "nr-made" not in cards.card(pick(), 0.02)
+    assert cards.line(1, pick().film, 0.02, 0.02, made="") == cards.line(1, pick().film, 0.02, 0.02)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"), [(None, ""), (5, "5 min"), (59, "59 min"), (60, "1 h 0 min"), (136, "2 h 16 min")]
+)
+def test_a_length_is_said_in_hours_and_minutes(minutes, said):
+    assert words.length(minutes).replace("\u00a0", " ") == said
+
+
+def test_what_is_known_of_a_film_is_said_in_lines_and_the_rest_left_out():
+    known = Detail(directors=("A", "B"), countries=("France",), minutes=90)
+    assert words.about_it(known) == [
+        ("Directed by", "A, B"),
+        ("Made in", "France"),
+        ("Length", "1\u00a0h\u00a030\u00a0min"),
+    ]
+    assert words.about_it(Detail()) == []
+    assert words.made(known) == "1\u00a0h\u00a030\u00a0min · A, B"
+    assert words.made(Detail()) == ""

@@ -121,7 +121,8 @@ def test_each_set_says_what_it_holds_its_size_its_conditions_and_has_one_button(
     assert words.LEFT_OUT.format(fewest=5, learnt=len(world.TITLES), others=1, things="films") in text
     assert "Trained for it: BERT4Rec." in text
     assert words.NO_TRAINED in text
-    assert keys(opened) == [f"get-{name}" for name in sets.in_order(list(movielens.SETS)) if name != FIRST]
+    others = [name for name in sets.in_order(list(movielens.SETS)) if name != FIRST]
+    assert keys(opened) == [f"enrich-{FIRST}", *(f"get-{name}" for name in others)]
 
 
 def test_an_open_set_can_be_left_for_another_one(home):

@@ -1,6 +1,7 @@
 import pytest
 
 from pages.shared import why, words
+from recsys.data import details
 from recsys.serving.insight.explain import Explanation, Influence
 from recsys.serving.recommend import Standing
 from tests.pages import world
@@ -21,6 +22,15 @@ def test_the_film_watched_just_before_is_named_as_the_reason(show):
     assert not app.exception
     assert f"Mostly because you watched {world.TITLES[2]}" in said(app)
     assert tagged(app.html[0].value)[0] == world.TITLES[2]
+
+
+def test_what_is_known_of_the_film_is_told_with_where_it_is_from(show):
+    assert words.FROM_WIKIDATA not in said(show(s="1-2-3", item=3))
+    details.write("ml-latest-sample", {4: {"directors": ["Ann *Lee*"], "minutes": 90}})
+    app = show(s="1-2-3", item=3)
+    assert not app.exception
+    assert ":gray[Directed by] Ann *Lee*" in said(app)
+    assert words.FROM_WIKIDATA in said(app)
 
 
 def test_an_only_film_is_compared_with_a_newcomer_and_an_empty_list_says_so(show):

@@ -3,7 +3,9 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.watch import posters, words
+from pages.shared import at_tmdb
+from pages.shared import words as common
+from pages.watch import words
 from recsys.serving.films.tmdb import Posters
 from tests.data import server as servers
 from tests.pages import world
@@ -31,7 +33,7 @@ def tmdb(home, monkeypatch):
     hit = {"title": title, "release_date": f"{year}-01-01", "poster_path": "/p.jpg"}
     with servers.serving(json.dumps({"results": [hit], "total_pages": 1}).encode()) as server:
         service = Posters(server.address.removesuffix("/file.zip"), "https://images", patience=2)
-        monkeypatch.setattr(posters, "service", lambda: service)
+        monkeypatch.setattr(at_tmdb, "service", lambda: service)
         yield server
 
 
@@ -45,7 +47,7 @@ def test_without_a_key_there_are_no_posters_and_nothing_is_asked(tmdb):
     app = settings()
     assert not app.exception
     assert app.json[0].value == "{}"
-    assert words.ATTRIBUTION in said(app)
+    assert common.ATTRIBUTION in said(app)
     assert tmdb.requests == []
 
 

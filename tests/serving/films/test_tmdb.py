@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from recsys.serving.films import tmdb
-from recsys.serving.films.tmdb import Health, Key, Posters, Wanted, key, only, poster_path, wanted
+from recsys.serving.films.tmdb import Health, Key, Posters, Story, Wanted, key, only, poster_path, story_of, wanted
 from tests import toys
 from tests.data import server as servers
 
@@ -360,3 +360,63 @@ def test_films_are_looked_up_by_what_the_catalogue_knows():
     found = wanted(catalog, [1, 2])
     assert found == {1: Wanted("Film 1", 1991, 862), 2: Wanted("Film 2", None, None)}
     assert wanted(catalog, []) == {}
+
+
+# Plot and cast
+
+TOLD = {
+    "overview": " A heist.\nAnother one. ",
+    "credits": {"cast": [{"name": "Al Pacino", "character": "Hanna"}, {"name": "Val Kilmer", "character": None}]},
+}
+STORY = Story("A heist. Another one.", (("Al Pacino", "Hanna"), ("Val Kilmer", "")))
+
+
+def test_a_film_is_told_by_its_id_in_one_request(service):
+    service.content = json.dumps(TOLD).encode()
+    assert posters(service, patience=10).story(API_KEY, Wanted("Heat", 1995, 949)) == STORY
+    assert requests_of(service) == [("/movie/949", {"append_to_response": ["credits"], "api_key": [API_KEY.text]})]
+
+
+def test_without_an_id_it_is_searched_for_first(service):
+    service.tricks = [
+        lambda request: setattr(service, "content", search(HEAT | {"id": 949})) or service.behave(request)
+    ]
+    service.tricks += [
+        lambda request: setattr(service, "content", json.dumps(TOLD).encode()) or service.behave(request)
+    ]
+    assert posters(service, patience=10).story(TOKEN, FILMS[0]) == STORY
+    assert [path for path, _ in requests_of(service)] == ["/search/movie", "/movie/949"]
+
+
+def test_a_film_that_tmdb_does_not_know_has_no_story(service):
+    service.content = search()
+    assert posters(service, patience=10).story(TOKEN, FILMS[0]) == Story()
+
+
+def test_a_story_that_does_not_come_is_none_and_the_page_goes_on(service):
+    service.tricks = [slow(1), slow(1)]
+    start = time.monotonic()
+    assert posters(service, patience=0.1).story(TOKEN, Wanted("Heat", 1995, 949)) is None
+    assert time.monotonic() - start < 0.8
+
+
+@pytest.mark.parametrize("size", [tmdb.LONGEST, 2 * tmdb.LONGEST_STORY])
+def test_a_story_may_be_longer_than_an_address_but_not_endless(service, size):
+    service.content = json.dumps(TOLD | {"crew": "x" * size}).encode()
+    told = posters(service, patience=10).story(API_KEY, Wanted("Heat", 1995, 949))
+    assert told == (STORY if size < tmdb.LONGEST_STORY else None)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{}, {"overview": 3}, {"credits": 3}, {"credits": {"cast": 3}}, {"credits": {"cast": [3, {}, {"name": " "}]}}],
+)
+def test_what_does_not_look_like_a_story_is_left_out(answer):
+    assert story_of(answer) == Story()
+
+
+def test_of_a_story_only_so_much_is_shown():
+    told = story_of({"overview": "x" * 9_000, "credits": {"cast": [{"name": "y" * 900}] * 99}})
+    assert len(told.plot) == tmdb.PLOT + 1
+    assert len(told.cast) == tmdb.CAST
+    assert len(told.cast[0][0]) == tmdb.NAME + 1
