@@ -378,12 +378,14 @@ def test_a_film_is_told_by_its_id_in_one_request(service):
 
 
 def test_without_an_id_it_is_searched_for_first(service):
-    service.tricks = [
-        lambda request: setattr(service, "content", search(HEAT | {"id": 949})) or service.behave(request)
-    ]
-    service.tricks += [
-        lambda request: setattr(service, "content", json.dumps(TOLD).encode()) or service.behave(request)
-    ]
+    def says(content):
+        def trick(request):
+            service.content = content
+            service.behave(request)
+
+        return trick
+
+    service.tricks = [says(search(HEAT | {"id": 949})), says(json.dumps(TOLD).encode())]
     assert posters(service, patience=10).story(TOKEN, FILMS[0]) == STORY
     assert [path for path, _ in requests_of(service)] == ["/search/movie", "/movie/949"]
 
