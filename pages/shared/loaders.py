@@ -62,7 +62,7 @@ def _predictor(variant_name: str, dataset_name: str) -> Predictor:
 
 def forget() -> None:
     """Drop what is kept in memory of data sets: one of them is another now."""
-    for kept in (dataset, title_index, facts, _predictor):
+    for kept in (dataset, _title_index, facts, _predictor):
         kept.clear()
 
 

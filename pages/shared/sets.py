@@ -123,7 +123,7 @@ def every() -> None:
         with st.container(border=True, gap="xsmall"):
             card(name)
             action(name, name in here)
-            if name in here:
+            if name in here and loaders.noun(name) == "film":
                 richer(name)
 
 

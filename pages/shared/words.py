@@ -64,7 +64,7 @@ KNOWN_STEPS = {
 RESET = "Reset filters"
 
 # A film
-MINUTES, HOURS = "{minutes} min", "{hours} h {minutes} min"  # blanks that do not break
+LENGTH_SHORT, LENGTH = "{minutes} min", "{hours} h {minutes} min"  # blanks that do not break
 ABOUT_IT = {
     "directors": "Directed by",
     "cast": "With",
@@ -248,7 +248,7 @@ def length(minutes: int | None) -> str:
     if minutes is None:
         return ""
     hours, rest = divmod(minutes, 60)
-    return say(HOURS if hours else MINUTES).format(hours=hours, minutes=rest)
+    return say(LENGTH if hours else LENGTH_SHORT).format(hours=hours, minutes=rest)
 
 
 def made(detail: "Detail") -> str:

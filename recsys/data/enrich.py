@@ -40,6 +40,8 @@ def enrich(name: str, report: Report = ignore, sleep: Callable[[float], None] = 
     the next run goes on from there.
     """
     dataset = movielens.load(name)
+    if dataset.noun != "film":
+        raise DataError(f"{name} is not of films, and Wikidata is asked about films alone")
     ids = imdb_ids(dataset)
     if not ids:
         raise DataError(

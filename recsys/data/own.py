@@ -371,6 +371,7 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, again: b
         names = checked.user_names.reindex(made.user_ids).to_numpy(object) if len(checked.user_names) else None
         made = replace(made, ties=checked.ties, user_names=names, noun=checked.noun)
         prepared.save(made, {"file": source, "own": True, "fewest": fewest})
+        paths.details(name).unlink(missing_ok=True)  # of other items by the same numbers
     return prepared.load(name)
 
 

@@ -131,6 +131,14 @@ def test_another_process_asks_after_this_one(service, monkeypatch):
     assert taken == [paths.wikidata()]
 
 
+def test_a_set_of_other_things_than_films_is_not_asked_about(service):
+    world = movielens.load(NAME)
+    prepared.save(replace(world, name="shop", noun="item"), {})
+    with pytest.raises(DataError, match="shop is not of films"):
+        run("shop")
+    assert service.asked == []
+
+
 # Sets without IMDb ids
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from recsys import paths
-from recsys.data import movielens, own, prepared, tables
+from recsys.data import details, movielens, own, prepared, tables
 from recsys.data.joined import with_people_of
 from recsys.data.schema import DataError
 from recsys.data.split import by_time, leave_one_out
@@ -205,7 +205,9 @@ def test_a_set_is_replaced_only_when_that_is_asked():
     add(BOUGHT)
     with pytest.raises(DataError, match="there is a set called shop already"):
         add(BOUGHT)
+    details.write("shop", {1: {"directors": ["of another item"]}})
     own.add("shop", check("user,item\n1,2\n"), "shop.csv", again=True)
+    assert len(prepared.load("shop").catalog.details) == 0
     assert movielens.load("shop").n_users == 1
 
 
