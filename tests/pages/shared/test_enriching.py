@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import enriching, words
+from recsys import paths
 from recsys.data import details, enrich, wikidata
 from tests.data.wikidata_fake import asking, seconds, thing, title
 from tests.pages import world
@@ -128,3 +129,12 @@ def test_how_far_it_is_is_said_in_words():
     assert enriching.sentence("ml-1m", Going) == "Asking Wikidata about the films of MovieLens 1M"
     Going.event = {"stage": "describe", "done": 1200, "total": 3356}
     assert enriching.sentence("ml-1m", Going).endswith("MovieLens 1M: 1,200 of 3,356")
+
+
+def test_visitors_of_a_public_server_are_not_offered_it(service, monkeypatch):
+    monkeypatch.setenv(paths.PUBLIC, "1")
+    details.write(SET, {1: {"minutes": 90}})
+    app = AppTest.from_function(sets_page, default_timeout=60).run()
+    assert not app.exception
+    assert f"enrich-{SET}" not in keys(app)
+    assert words.IS_ENRICHED in said(app)
