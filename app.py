@@ -30,7 +30,7 @@ def _warm_up() -> None:
 def _is_ready() -> bool:
     from pages.shared import warm
 
-    return warm.is_up()
+    return warm.is_ready()
 
 
 app = st.App(

@@ -3,6 +3,7 @@
 `/_stcore/health` says only that the server is there.
 """
 
+import asyncio
 from collections.abc import Callable
 
 from starlette.requests import Request
@@ -14,7 +15,7 @@ def route(is_ready: Callable[[], bool]) -> Route:
     """The address; is_ready: whether data and a recommender are there."""
 
     async def ready(_: Request) -> JSONResponse:
-        there = is_ready()
+        there = await asyncio.to_thread(is_ready)
         return JSONResponse({"ready": there}, 200 if there else 503, {"Cache-Control": "no-store"})
 
     return Route("/ready", ready)

@@ -9,24 +9,27 @@ from recsys.jobs import queue
 from recsys.serving import predictor
 from recsys.serving.recommend import Request, recommend
 
-_is_up = threading.Event()
+_is_warm, _has_answered = threading.Event(), threading.Event()
 
 
 def up() -> None:
-    """Prepare the first set, import torch and answer once, for which a page then waits no longer than is left.
+    """Prepare the first set and import torch, for which a page then waits no longer than is left.
 
     Trainings that waited when the server ended go on. What goes wrong is said by the page, which tries again.
     """
     try:
-        dataset = movielens.ensure(movielens.FIRST)
+        movielens.ensure(movielens.FIRST)
         predictor.variants()
-        if recommend(predictor.load(predictor.FALLBACK, dataset), Request(())):
-            _is_up.set()
+        _is_warm.set()
         queue.wake()
     except RecsysError as error:
         logging.getLogger(__name__).warning("not ready: %s", error)
 
 
-def is_up() -> bool:
-    """Whether films have been recommended since the start."""
-    return _is_up.is_set()
+def is_ready() -> bool:
+    """Whether films have been recommended since the start; tries it, once what that needs is there."""
+    if _is_warm.is_set() and not _has_answered.is_set():
+        ready = predictor.load(predictor.FALLBACK, movielens.load(movielens.FIRST))
+        if recommend(ready, Request(())):
+            _has_answered.set()
+    return _has_answered.is_set()

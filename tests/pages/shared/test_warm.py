@@ -14,12 +14,13 @@ from tests.pages.server.asgi import request
 
 @pytest.fixture(autouse=True)
 def _cold(monkeypatch):
-    monkeypatch.setattr(warm, "_is_up", threading.Event())
+    for event in ("_is_warm", "_has_answered"):
+        monkeypatch.setattr(warm, event, threading.Event())
 
 
 def status():
     """What the server says of itself."""
-    start, body = request(ready.route(warm.is_up).app)
+    start, body = request(ready.route(warm.is_ready).app)
     return start["status"], body["body"]
 
 
