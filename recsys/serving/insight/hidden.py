@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom, binomtest
 
 from recsys.ranking import metrics
 from recsys.serving.predictor import Predictor
@@ -46,6 +45,8 @@ class Guess:
 
 def guess(row: Sequence[Standing]) -> Guess:
     """What F ≥ 1 standings come to, with how sure that is."""
+    from scipy.stats import binom, binomtest  # takes half a second, and a page begins without
+
     ranks = np.sort([standing.rank or np.inf for standing in row])
     n, found = len(ranks), int((ranks <= FOUND).sum())
     interval = binomtest(found, n).proportion_ci(method="wilson")
