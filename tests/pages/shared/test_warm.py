@@ -1,4 +1,6 @@
 import asyncio
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -9,6 +11,7 @@ from pages.shared import warm
 from recsys.data import movielens
 from recsys.data.schema import DataError
 from recsys.jobs import queue
+from recsys.paths import REPOSITORY
 from tests.pages.server.asgi import request
 
 
@@ -59,3 +62,14 @@ def test_the_server_answers_while_it_warms_up(monkeypatch):
         assert asyncio.run(start())  # the server is up, and warming up has not ended
     finally:
         may_end.set()
+
+
+def test_a_first_page_loads_no_library_that_only_some_clicks_need():
+    """The first page is there in five seconds, of which scipy's statistics would take half a one."""
+    libraries = {"torch", "scipy.stats", "scipy.optimize", "sklearn", "sentence_transformers", "implicit"}
+    modules = (
+        "app, pages.shared.frame, pages.shared.head, pages.watch.your_films, pages.watch.guessed, pages.watch.plan"
+    )
+    code = f"import sys, {modules}; print({libraries} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert found.stdout == "set()\n"
