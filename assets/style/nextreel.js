@@ -8,6 +8,7 @@ export default function ({ data }) {
   const now = (window.nextreel ??= watch())
   if (now.page !== undefined && now.page !== data.page) closeNavigation()
   if (now.step !== undefined && now.step !== data.step) moveFocus(now.step, data.step)
+  document.documentElement.lang = data.language
   if (data.seen) document.cookie = COOKIE
   now.page = data.page
   now.step = data.step

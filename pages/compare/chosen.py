@@ -79,9 +79,9 @@ def each(dataset: Dataset, names: list[str], question: Callable[[Predictor], Ans
     answers, silent = {}, []
     for name in names:
         if recommenders.state(name, dataset.name) in (State.UNTRAINED, State.LONG):
-            silent.append(loaders.recommenders()[name].title)
+            silent.append(loaders.title(loaders.recommenders()[name]))
         elif predictor := recommenders.predictor(name, dataset):
-            answers[predictor.title] = question(predictor)
+            answers[loaders.title(predictor)] = question(predictor)
     if silent:
         st.caption(words.SILENT.format(models=words.listed(silent)))
     return answers

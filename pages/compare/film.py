@@ -8,6 +8,7 @@ import streamlit as st
 from pages.compare import chosen, tables, words
 from pages.shared import download, find, keyboard, loaders
 from pages.shared import words as common
+from pages.shared.language import say
 from recsys.data.schema import Dataset
 from recsys.serving.films.search import Found
 from recsys.serving.insight import hidden
@@ -36,7 +37,7 @@ def one_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None
 
 def offer(name: str, film: Found) -> None:
     """One film that was found, to look up with a click; greyed out with the reason where no model knows it."""
-    find.line(film, f"seek-{film.movie_id}", "search", seek, (name, film), film.reason)
+    find.line(film, f"seek-{film.movie_id}", "search", seek, (name, film), say(film.reason))
 
 
 def seek(name: str, film: Found) -> None:

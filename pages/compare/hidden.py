@@ -11,6 +11,7 @@ import streamlit as st
 from pages.compare import chosen, tables, words
 from pages.shared import download, errors, head, loaders, recommenders
 from pages.shared import words as common
+from pages.shared.language import say
 from pages.shared.looking import look_for
 from recsys.data.schema import Dataset
 from recsys.serving.insight import hidden
@@ -25,7 +26,7 @@ class Trial:
     """What the recommenders that were not chosen say to one question."""
 
     question: Question
-    rows: dict[str, Standing] = field(default_factory=dict)  # by title
+    rows: dict[str, Standing] = field(default_factory=dict)  # by title, in English
     tried: list[str] = field(default_factory=list)  # names
     going: bool = False
 
@@ -45,7 +46,7 @@ def hide_a_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> N
     st.caption(words.HIDE_HELP)
     answers = chosen.each(dataset, names, looking(films, (position,)))
     trial = trial_of((dataset.name, films, position))
-    found = {title: row for title, (row,) in answers.items()} | trial.rows
+    found = {title: row for title, (row,) in answers.items()} | {say(title): row for title, row in trial.rows.items()}
     one(dataset.catalog.films[films[position]].label, found)
     try_others(dataset, trial, [name for name in others(dataset.name) if name not in names])
     panel = st.expander(words.HIDE_ALL, icon=":material/grid_on:", on_change="rerun", key="hide_all")
@@ -114,7 +115,7 @@ def run(dataset: Dataset, trial: Trial, waiting: list[str]) -> None:
     _, films, position = trial.question
     for n, name in enumerate(waiting):
         title = loaders.recommenders()[name].title
-        bar.progress(n / len(waiting), common.plain(words.TRYING.format(model=title, n=n + 1, all=len(waiting))))
+        bar.progress(n / len(waiting), common.plain(words.TRYING.format(model=say(title), n=n + 1, all=len(waiting))))
         with errors.explained():
             (trial.rows[title],) = look_for(loaders.predictor(name, dataset.name), films, (position,))
         trial.tried.append(name)

@@ -6,6 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.compare import chosen, tables, words
 from pages.shared import cards, download, errors, loaders, rated, recommenders
 from pages.shared import words as common
+from pages.shared.language import say
 from recsys.data.schema import Dataset
 from recsys.serving.insight import overlap
 from recsys.serving.recommend import Recommendation, Request, recommend
@@ -27,7 +28,7 @@ def columns(names: list[str]) -> Slots:
     slots, known = {}, loaders.recommenders()
     with st.grid("auto", min_column_width=300, gap=("large", "medium")):
         for name in names:
-            title, family = common.plain(known[name].title), common.plain(known[name].family)
+            title, family = common.plain(loaders.title(known[name])), common.plain(say(known[name].family))
             with st.container(gap="small"):
                 st.markdown(f"**{title}**  \n:small[:gray[{family}]]")
                 slots[name] = st.empty()
@@ -50,7 +51,7 @@ def fill(lists: Lists, slots: Slots) -> Lists:
     counts = overlap.appearances({name: items(picks) for name, picks in lists.items()})
     for name, picks in lists.items():
         slots[name].html(cards.column(picks, counts, len(lists)))
-    return {loaders.recommenders()[name].title: picks for name, picks in lists.items()}
+    return {loaders.title(loaders.recommenders()[name]): picks for name, picks in lists.items()}
 
 
 def agreement(dataset: Dataset, lists: Lists, k: int) -> None:

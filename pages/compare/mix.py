@@ -24,12 +24,12 @@ def mix_two(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) 
         return  # what to do about it was shown
     mixture = mixed(one, other, slider(other))
     request = Request(films, k, ratings=rated.given(dataset, films))
-    show(recommend(mixture, request), {each.title: recommend(each, request) for each in (one, other)})
+    show(recommend(mixture, request), {loaders.title(each): recommend(each, request) for each in (one, other)})
 
 
 def choose(ready: list[str]) -> tuple[str, str]:
     """Two of the recommenders that can answer."""
-    titles = {name: loaders.recommenders()[name].title for name in ready}
+    titles = {name: loaders.title(loaders.recommenders()[name]) for name in ready}
     with st.container(horizontal=True, gap="medium"):
         one = st.selectbox(words.MIX_ONE, ready, format_func=titles.__getitem__, key="mix_one", width=300)
         others = [name for name in ready if name != one]
@@ -39,7 +39,7 @@ def choose(ready: list[str]) -> tuple[str, str]:
 
 def slider(other: Predictor) -> float:
     """How much the second one counts, from 0 to 1."""
-    label = words.MIX_SHARE.format(model=common.plain(other.title))
+    label = words.MIX_SHARE.format(model=common.plain(loaders.title(other)))
     return st.slider(label, 0, 100, 50, 10, "%d%%", key="mix_share") / 100
 
 

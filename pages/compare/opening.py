@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.compare import chosen, tables, words
 from pages.shared import errors, head, loaders, recommenders, sequence
+from pages.shared.language import say
 from recsys.data.schema import Dataset
 from recsys.serving import history
 from recsys.serving.insight import order
@@ -26,6 +27,7 @@ READS_NO_ORDER = ("user-knn", "popular")
 class Pair:
     """Two orders of the same films."""
 
+    title: str
     names: tuple[str, str]
     orders: tuple[Order, Order]
     to_take: bool  # whether they are not the visitor's own, who may take them over
@@ -48,26 +50,31 @@ def show(dataset: Dataset, films: Order) -> None:
         st.html(tables.two_orders({title: lists for title, (lists, _) in answers.items()}, pair.names))
     with st.container(horizontal=True, vertical_alignment="center"):
         if pair.to_take:
-            for name, films_in_order in zip(pair.names, pair.orders, strict=True):
+            for number, (name, films_in_order) in enumerate(zip(pair.names, pair.orders, strict=True)):
                 label = words.TAKE_ORDER.format(mood=name)
                 st.button(
-                    label, key=f"take-{name}", icon=":material/playlist_add:", on_click=take, args=(films_in_order,)
+                    label,
+                    key=f"take-order-{number}",
+                    icon=":material/playlist_add:",
+                    on_click=take,
+                    args=(films_in_order,),
                 )
         with st.popover(words.MOODS, icon=":material/pets:", type="tertiary"):
             st.markdown(" ".join(words.MOODS_STORY))
 
 
 def pairs(dataset: Dataset, films: Order) -> dict[str, Pair]:
-    """The pairs of orders that can be shown, by what they are called: those of the visitor's own films first."""
+    """The pairs of orders that can be shown, by a name: those of the visitor's own films first."""
     found = {}
-    names = (words.BACKWARDS, words.SHUFFLED_ONCE)
-    for name, other in zip(names, order.reorderings(films, n=1), strict=False):
-        found[words.YOURS.format(order=name.lower())] = Pair((words.AS_WATCHED, name), (films, other), to_take=False)
+    names = {"backwards": words.BACKWARDS, "shuffled": words.SHUFFLED_ONCE}
+    for (key, name), other in zip(names.items(), order.reorderings(films, n=1), strict=False):
+        title = words.YOURS.format(order=name.lower())
+        found[key] = Pair(title, (words.AS_WATCHED, name), (films, other), to_take=False)
     moods = order.moods(history.examples(loaders.title_index(dataset.name)))
     if moods:
         (mood, first), (another, second) = moods
-        last = (words.ENDS_IN.format(mood=mood), words.ENDS_IN.format(mood=another))
-        found[words.EVENINGS] = Pair(last, (first, second), to_take=True)
+        last = (words.ENDS_IN.format(mood=say(mood)), words.ENDS_IN.format(mood=say(another)))
+        found["evenings"] = Pair(words.EVENINGS, last, (first, second), to_take=True)
     return found
 
 
@@ -82,6 +89,7 @@ def choose(known: dict[str, Pair]) -> Pair | None:
         list(known),
         default=next(iter(known)),
         required=True,
+        format_func=lambda name: known[name].title,
         key="opening",
         label_visibility="collapsed",
         wrap=True,
@@ -96,7 +104,7 @@ def ask(dataset: Dataset, pair: Pair) -> dict[str, tuple[list[list[Recommendatio
     for names, reads in ((READS_ORDER, True), (READS_NO_ORDER, False)):
         predictor = recommenders.predictor(able(names, dataset.name), dataset)
         if predictor is not None:
-            answers[predictor.title] = recommend_many(predictor, requests), reads
+            answers[loaders.title(predictor)] = recommend_many(predictor, requests), reads
     return answers
 
 

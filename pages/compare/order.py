@@ -5,6 +5,7 @@ import streamlit as st
 from pages.compare import chosen, tables, words
 from pages.shared import cards, download, head, loaders
 from pages.shared import words as common
+from pages.shared.language import number
 from recsys.data.schema import Dataset
 from recsys.serving.insight import order
 from recsys.serving.insight.order import Order, OrderEffect
@@ -24,7 +25,7 @@ def what_order_does(dataset: Dataset, films: tuple[int, ...], names: list[str], 
         return
     st.markdown(summary(effects))
     st.html(tables.order_effects(effects))
-    st.caption(words.ORDER_HELP.format(n=len(orders) - 1, p=order.PATIENCE))
+    st.caption(words.ORDER_HELP.format(n=len(orders) - 1, p=number(order.PATIENCE, "")))
     names_of_orders = [words.order_name(number) for number in range(1, len(orders) + 1)]
     download.csv(order.table(effects, names_of_orders), "order")
     panel = st.expander(words.WHICH_ORDER, icon=":material/shuffle:", on_change="rerun", key="which_order")

@@ -7,6 +7,7 @@ import pandas as pd
 
 from pages.compare import words
 from pages.shared import words as common
+from pages.shared.language import count, number
 from recsys.serving.insight import hidden
 from recsys.serving.insight.order import OrderEffect
 from recsys.serving.recommend import Recommendation, Standing
@@ -50,10 +51,10 @@ def two_orders(answers: Mapping[str, list[list[Recommendation]]], names: Sequenc
 
 def hits(rows: Mapping[str, Sequence[Standing]], titles: Sequence[str]) -> str:
     """Film by recommender: the rank of each film that was hidden; what it comes to, below."""
-    body = "".join(_row(title, [_hit(row[number]) for row in rows.values()]) for number, title in enumerate(titles))
+    body = "".join(_row(title, [_hit(row[place]) for row in rows.values()]) for place, title in enumerate(titles))
     scores = [hidden.score(row) for row in rows.values()]
     found = [f"<td>{score.found}</td>" for score in scores]
-    mrr = [f"<td>{score.mrr:.3f}</td>" for score in scores]
+    mrr = [f"<td>{number(score.mrr, '.3f')}</td>" for score in scores]
     foot = _row(words.FOUND_ROW.format(k=hidden.FOUND), found, "nr-sum") + _row(words.MRR_ROW, mrr, "nr-sum")
     return _table(words.HIDE_ALL_TABLE, [words.FILM, *rows], body + foot, "nr-heat nr-films")
 
@@ -77,7 +78,7 @@ def _shared(n: int, k: int, itself: bool) -> str:
 def _standing(standing: Standing, mark_found: bool) -> list[str]:
     """Bar, rank and probability of one film in one list."""
     tag = f'<span class="nr-tag">{words.FOUND_TAG}</span>' if mark_found and hidden.was_found(standing) else ""
-    rank = f"<b>{standing.rank:,}</b> {_quiet(words.OF.format(n=f'{standing.of:,}'))}" if standing.rank else ""
+    rank = f"<b>{count(standing.rank)}</b> {_quiet(words.OF.format(n=count(standing.of)))}" if standing.rank else ""
     probability = "–" if standing.probability is None else escape(common.percent(standing.probability))
     bar = f'<span class="nr-bar"><i style="width:{standing.nearness:.1%}"></i></span>'
     return [
@@ -95,7 +96,7 @@ def _order_effect(effect: OrderEffect) -> list[str]:
     kept = words.MEAN_KEPT.format(kept=words.mean(effect.mean_kept), k=len(effect.first))
     return [
         f'<td aria-hidden="true"><span class="nr-dotted">{marks}</span></td>',
-        f"<td><b>{effect.overlap:.2f}</b></td>",
+        f"<td><b>{number(effect.overlap, '.2f')}</b></td>",
         f"<td>{kept}</td>",
     ]
 
@@ -113,7 +114,7 @@ def _titles(picks: list[Recommendation], both: set[int]) -> str:
 
 
 def _hit(standing: Standing) -> str:
-    rank = f"{standing.rank:,}" if standing.rank else "–"
+    rank = count(standing.rank) if standing.rank else "–"
     shown = f"<b>{rank}</b>" if hidden.was_found(standing) else rank
     return f'<td style="--nr-share:{standing.nearness:.2f}">{shown}</td>'
 

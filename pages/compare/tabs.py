@@ -1,4 +1,7 @@
-"""The tabs of Compare; only the one that is open is computed."""
+"""The tabs of Compare; only the one that is open is computed.
+
+Session state: closer (name of the open tab) · closer_place (its place, from 0).
+"""
 
 import streamlit as st
 
@@ -12,11 +15,20 @@ from pages.shared import errors
 from recsys.data.schema import Dataset
 
 
+def keep_open() -> None:
+    """Let the tab stay open when its name changes with the language: Streamlit knows tabs by what they are called."""
+    state = st.session_state
+    if state.get("closer", words.TABS[0]) not in words.TABS:
+        state.closer = words.TABS[state.get("closer_place", 0)]
+
+
 @st.fragment
 @errors.explained()
 def tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
     """The lists, any film's rank, the effect of the order, a hidden film, two mixed by hand."""
-    lists, film, order, hidden, mixture = st.tabs(words.TABS, on_change="rerun", key="closer")
+    keep_open()
+    lists, film, order, hidden, mixture = every = st.tabs(words.TABS, on_change="rerun", key="closer")
+    st.session_state.closer_place = next((place for place, tab in enumerate(every) if tab.open), 0)
     with lists:
         if lists.open:
             side_by_side(dataset, films, names, k)

@@ -7,6 +7,7 @@ from typing import Any
 
 from pages.evaluation import words
 from pages.shared import loaders
+from pages.shared.language import count, say
 from recsys.evaluation import provenance
 
 ARXIV = "arXiv:"
@@ -26,7 +27,7 @@ def ours(document: dict[str, Any]) -> About:
     """Of a result that was measured here or came with the project."""
     run, seeds = document["run"], [str(run["seed"]) for run in document["seeds"]]
     facts = {
-        words.PEOPLE_FACT: f"{document['users']:,}",
+        words.PEOPLE_FACT: count(document["users"]),
         words.SEEDS_FACT: words.SEEDS_OF.format(n=len(seeds), seeds=", ".join(seeds)),
         words.CODE_FACT: run.get("commit", ""),
         words.DATE_FACT: run.get("date", "")[:10],
@@ -38,13 +39,13 @@ def ours(document: dict[str, Any]) -> About:
         words.PAPER_FACT: document["paper"],
     }
     known = {what: how for what, how in facts.items() if how}
-    return About(document["variant"], document["title"], known, tuple(provenance.commands(document)))
+    return About(document["variant"], str(say(document["title"])), known, tuple(provenance.commands(document)))
 
 
 def theirs(row: dict[str, Any], number: int) -> About:
     """Of a figure that others published (a row of `results.published`)."""
-    facts = {words.RULES_FACT: f"{row['code']}: {row['rules']}", words.SOURCE_FACT: row["source"]}
-    return About(f"published-{number}", row["title"], facts)
+    facts = {words.RULES_FACT: f"{row['code']}: {words.rules(row['rules'])}", words.SOURCE_FACT: say(row["source"])}
+    return About(f"published-{number}", str(say(row["title"])), facts)
 
 
 def button(about: About) -> str:
@@ -70,7 +71,9 @@ def popover(about: About) -> str:
 
 def _device(run: Mapping[str, Any]) -> str:
     """ "cpu, threads: 1"."""
-    return ", ".join(filter(None, [run.get("device", ""), words.THREADS.format(n=run.get("threads", "all"))]))
+    return ", ".join(
+        filter(None, [run.get("device", ""), words.THREADS.format(n=run.get("threads", words.ALL_THREADS))])
+    )
 
 
 def _linked(text: str) -> str:

@@ -6,6 +6,7 @@ from pages.evaluation import measured, words
 from pages.evaluation.measured import Shown
 from pages.shared import loaders
 from pages.shared import words as common
+from pages.shared.language import say
 from recsys.evaluation import protocols, provenance
 from recsys.evaluation.provenance import Missing
 
@@ -27,9 +28,9 @@ def show(shown: Shown) -> None:
 
 def explain(shown: Shown, missing: list[Missing], why: str) -> None:
     """Some of the missing, why they are, and what measures the best known of them."""
-    st.markdown(why.format(models=common.listed([one.title for one in missing])))
+    st.markdown(why.format(models=common.listed([say(one.title) for one in missing])))
     first = next((one for one in missing if one.variant == loaders.FIRST_MODEL), missing[0])
-    st.caption(words.MISSING_COMMANDS.format(model=common.plain(first.title)))
+    st.caption(words.MISSING_COMMANDS.format(model=common.plain(say(first.title))))
     lines = provenance.commands_for(first, shown.dataset, shown.protocol)
     st.code("\n".join(lines), language=None, wrap_lines=True)
     if names := [f"`{one.variant}`" for one in missing if one is not first]:

@@ -13,6 +13,7 @@ from pages.evaluation import about, words
 from pages.evaluation.about import About
 from pages.evaluation.charts.looks import look
 from pages.shared.charts import QUIET
+from pages.shared.language import say
 
 BESIDE = ("ndcg@10", "hr@10", "mrr")  # shown beside the metric that was chosen
 ON_A_PHONE = ("hr@10", "mrr", "ndcg@10")  # of these the first two that are not the chosen one
@@ -48,7 +49,7 @@ def letters(theirs: pd.DataFrame) -> str:
     rows = sorted(found.items(), key=lambda row: (not row[0][0].isalpha(), row))
     if theirs["code"].str.endswith("*").any():
         rows.append(("*", words.ANOTHER_METHOD_NOTE))
-    lines = "".join(f"<dt>{escape(code)}</dt><dd>{escape(rules)}</dd>" for code, rules in rows)
+    lines = "".join(f"<dt>{escape(code)}</dt><dd>{escape(say(rules))}</dd>" for code, rules in rows)
     return f'<p class="nr-head">{words.LETTERS}</p><dl class="nr-codes">{lines}</dl>'
 
 
@@ -78,7 +79,12 @@ def _ours(
     """Rows of what was measured here, with their rank and the result of the test."""
     rows = board.sort_values(metric, ascending=False, kind="stable").to_dict("records")
     for rank, row in enumerate(rows, start=1):
-        row |= {"#": rank, "look": look(row["family"]), "small": escape(row["family"]), "about": known[row["variant"]]}
+        row |= {
+            "#": rank,
+            "look": look(row["family"]),
+            "small": escape(say(row["family"])),
+            "about": known[row["variant"]],
+        }
         row |= {"low": row[f"low {metric}"], "high": row[f"high {metric}"], "like": False, "against": ""}
         if row["variant"] == best:
             row["against"] = words.THE_BEST
@@ -101,7 +107,8 @@ def _theirs(table: pd.DataFrame, metric: str) -> list[dict[str, Any]]:
 
 def _short(row: dict[str, Any]) -> str:
     """The rules of a published figure in a few words."""
-    return words.ANOTHER_METHOD.format(rules=row["short"]) if row["code"].endswith("*") else row["short"]
+    short = say(row["short"])
+    return words.ANOTHER_METHOD.format(rules=short) if row["code"].endswith("*") else short
 
 
 def _rows(rows: Iterable[dict[str, Any]], metric: str, beside: list[str]) -> str:
@@ -116,10 +123,10 @@ def _row(row: dict[str, Any], metric: str, beside: list[str]) -> str:
     title = f'<span class="nr-text">{about.button(row["about"])}<span class="nr-quiet">{row["small"]}</span></span>'
     name = f'<span class="nr-line">{glyph}{title}</span>{about.popover(row["about"])}'
     like = f'<abbr title="{words.LIKE_IN_WORDS}">≈</abbr>' if row["like"] else ""
-    figures = "".join(f'<td class="{_width(name, metric)}">{_figure(row.get(name))}</td>' for name in beside)
+    figures = "".join(f'<td class="{_width(name, metric)}">{words.figure(row.get(name))}</td>' for name in beside)
     return (
         f'<tr class="{"nr-ours" if mark else "nr-theirs"}"><td class="nr-ordinal">{row["#"]}</td>'
-        f'<th scope="row">{name}</th><td><b>{_figure(row[metric])}</b>{like}</td>'
+        f'<th scope="row">{name}</th><td><b>{words.figure(row[metric])}</b>{like}</td>'
         f'<td class="nr-range">{_range(row, metric)}</td>{figures}<td class="nr-wide">{row["seeds"]}</td>'
         f'<td class="nr-wide nr-left nr-quiet">{row["against"]}</td></tr>'
     )
@@ -139,8 +146,3 @@ def _range(row: dict[str, Any], metric: str) -> str:
 def _width(name: str, metric: str) -> str:
     """The class of a metric's column: hidden on a phone where two more important ones are shown there."""
     return "" if name in [other for other in ON_A_PHONE if other != metric][:2] else "nr-wide"
-
-
-def _figure(value: float | None) -> str:
-    """Four digits, without the zero in front; a dash for what is not known."""
-    return "–" if value is None or pd.isna(value) else f"{value:.4f}".removeprefix("0")

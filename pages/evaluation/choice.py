@@ -22,7 +22,7 @@ def dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
             offered,
             default=offered[0],
             required=True,
-            format_func=protocols.title,
+            format_func=words.protocol,
             key=f"protocol-{dataset}",
             wrap=True,
             persist_state="session",

@@ -6,6 +6,7 @@ from pages.evaluation import choice, measured, words
 from pages.evaluation.charts import groups as charts
 from pages.evaluation.measured import Shown
 from pages.shared import errors
+from pages.shared import words as common
 from pages.shared.charts import chart
 from recsys.evaluation import overview, slices
 
@@ -27,7 +28,7 @@ def show(shown: Shown) -> None:
     st.caption(words.SLICES_HELP)
     if slicing in slices.OF_PEOPLE:
         lengths = slices.median_lengths(measured.split(shown, dataset), slicing)
-        each = ", ".join(words.MEDIAN_LENGTH.format(group=group, n=n) for group, n in lengths.items())
+        each = ", ".join(words.MEDIAN_LENGTH.format(group=common.term(group), n=n) for group, n in lengths.items())
         st.caption(words.GROUPS_DIFFER.format(lengths=each))
     own = table[table["variant"].isin(chosen)]
     own = own.sort_values("variant", key=lambda column: column.map(chosen.index), kind="stable")

@@ -9,6 +9,7 @@ from pages.evaluation.measured import Shown
 from pages.shared import errors
 from pages.shared import words as common
 from pages.shared.charts import chart
+from pages.shared.language import number
 from recsys.evaluation import compare, overview
 
 
@@ -30,14 +31,14 @@ def show(shown: Shown) -> None:
     margins(shown, overview.head_to_head(ranks[one], ranks[other]), one, other)
 
 
-def choose(label: str, shown: Shown, number: int) -> str:
+def choose(label: str, shown: Shown, place: int) -> str:
     """The selector of the first (0) or the second (1) recommender."""
     return st.selectbox(
         label,
         shown.board["variant"].tolist(),
-        index=number,
+        index=place,
         format_func=shown.title,
-        key=f"pair-{number}-{shown.name}",
+        key=f"pair-{place}-{shown.name}",
         width=220,
         persist_state="session",
     )
@@ -55,10 +56,14 @@ def verdict(shown: Shown, row: pd.Series, metric: str) -> None:
     st.markdown(f"**{common.plain(said)}**")
     with st.grid(3, min_column_width=220):
         with st.container(gap=None):
-            st.metric(words.DIFFERENCE.format(metric=words.metric_name(metric)), f"{row['difference']:+.4f}")
+            st.metric(words.DIFFERENCE.format(metric=words.metric_name(metric)), number(row["difference"], "+.4f"))
             st.caption(words.DIFFERENCE_RANGE.format(low=row["low"], high=row["high"]))
-        st.metric(words.P_VALUE, f"{row['p']:.4f}", help=words.P_HELP)
-        st.metric(words.P_CORRECTED, f"{row['p_holm']:.3f}", help=words.P_CORRECTED_HELP.format(sure=compare.SURE))
+        st.metric(words.P_VALUE, number(row["p"], ".4f"), help=words.P_HELP)
+        st.metric(
+            words.P_CORRECTED,
+            number(row["p_holm"], ".3f"),
+            help=words.P_CORRECTED_HELP.format(sure=number(compare.SURE, "")),
+        )
 
 
 def margins(shown: Shown, table: pd.DataFrame, one: str, other: str) -> None:

@@ -13,8 +13,10 @@ from pages.evaluation.measured import Shown
 from pages.shared import errors
 from pages.shared import words as common
 from pages.shared.charts import numbers
+from pages.shared.language import number, say
 from recsys.evaluation import compare, results
 
+BOARD, FIGURES = "intervals", "all-figures"  # ways to see it
 FIRST_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # those that fit on a phone, then others
 
 
@@ -27,7 +29,7 @@ def show(shown: Shown) -> None:
     ours, theirs = of_families(shown, families)
     if ours.empty:
         st.info(words.NONE_OF_FAMILY, icon=":material/filter_alt:")
-    elif view == words.VIEW_BOARD:
+    elif view == BOARD:
         intervals(shown, ours, theirs, metric)
     else:
         all_figures(shown, ours, theirs)
@@ -39,6 +41,7 @@ def choose_families(shown: Shown) -> list[str]:
     return st.multiselect(
         words.FAMILIES,
         list(dict.fromkeys(shown.board["family"])),
+        format_func=say,
         placeholder=words.ALL_FAMILIES,
         key=f"families-{shown.name}",
         width=330,
@@ -50,9 +53,10 @@ def choose_view() -> str:
     """Intervals or all figures."""
     return st.segmented_control(
         common.VIEW,
-        [words.VIEW_BOARD, words.VIEW_FIGURES],
-        default=words.VIEW_BOARD,
+        [BOARD, FIGURES],
+        default=BOARD,
         required=True,
+        format_func={BOARD: words.VIEW_BOARD, FIGURES: words.VIEW_FIGURES}.__getitem__,
         key="board_view",
         persist_state="session",
     )
@@ -77,7 +81,7 @@ def intervals(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame, metric: st
     errors.explain_all(damaged)
     tests = compare.against_best(verdicts)
     slot.html(board.html(ours, with_figure, metric, tests, known))
-    no_difference = words.NO_DIFFERENCE.format(sure=compare.SURE)
+    no_difference = words.NO_DIFFERENCE.format(sure=number(compare.SURE, ""))
     st.caption(" ".join([words.METRIC_MEANING[metric.split("@")[0]], words.LEADERBOARD_HELP, no_difference]))
     if len(with_figure):
         st.html(board.letters(with_figure))
@@ -87,7 +91,9 @@ def intervals(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame, metric: st
 
 def all_figures(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
     """Every figure, where those of a row come from, and the sources of those of others."""
-    rows = ours.assign(date=ours["date"].str[:10])  # the day is enough to read; the download has the second
+    rows = ours.assign(
+        date=ours["date"].str[:10], family=ours["family"].map(say)
+    )  # the day is enough to read; the download has the second
     first = [*FIRST_COLUMNS, "family"]
     table = rows[[*first, *(name for name in results.METRICS if name not in first), "seeds", "users", "date"]]
     row = figures(table, f"figures-{shown.name}")
@@ -104,9 +110,16 @@ def all_figures(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
             if len(part):
                 st.markdown(f"**{heading}**" if heading else " ")
                 shown_columns = [*FIRST_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]
-                columns = part[shown_columns].dropna(axis="columns", how="all")
+                columns = in_words(part[shown_columns].dropna(axis="columns", how="all"))
                 figures(columns, f"published-{told}-{shown.name}", heading or words.PUBLISHED_TITLE, choose=False)
         numbers(theirs, f"published-{shown.name}")
+
+
+def in_words(theirs: pd.DataFrame) -> pd.DataFrame:
+    """Published figures with titles, rules and sources in the visitor's language."""
+    return theirs.assign(
+        title=theirs["title"].map(say), rules=theirs["rules"].map(words.rules), source=theirs["source"].map(say)
+    )
 
 
 def explain(known: about.About) -> None:

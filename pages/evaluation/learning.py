@@ -10,6 +10,7 @@ from pages.evaluation.measured import Shown
 from pages.shared import errors, loaders
 from pages.shared import words as common
 from pages.shared.charts import chart, numbers, plot
+from pages.shared.language import say
 from recsys.evaluation import costs as spent
 from recsys.evaluation import overview, protocols, provenance, results
 
@@ -21,7 +22,7 @@ def show(shown: Shown) -> None:
     if logs:
         curves(shown, logs)
     elif others := with_logs(shown):
-        names = common.listed([f"“{protocols.title(name)}”" for name in others])
+        names = common.listed([f"“{words.protocol(name)}”" for name in others])
         st.caption(words.CURVES_ELSEWHERE.format(data=loaders.data_title(shown.dataset), protocols=names))
     else:
         st.caption(words.NO_CURVE.format(data=loaders.data_title(shown.dataset)))
@@ -90,7 +91,14 @@ def costs(shown: Shown) -> None:
         metric = choice.metric()
         name = words.metric_name(metric)
         about = words.COST_ALT.format(metric=name, n=len(found.table))
-        figure = scatter.scatter(found.table, "seconds", metric, words.COST_TIME, name, log="log10")
+        figure = scatter.scatter(
+            found.table.assign(title=found.table["title"].map(say)),
+            "seconds",
+            metric,
+            words.COST_TIME,
+            name,
+            log="log10",
+        )
         chart(figure, about, found.table, f"cost-{shown.name}")
     for sentence, titles in (
         (words.UNTRAINED, found.untrained),
@@ -98,4 +106,4 @@ def costs(shown: Shown) -> None:
         (words.OTHER_HARDWARE, found.elsewhere),
     ):
         if titles:
-            st.caption(sentence.format(models=common.listed(titles)))
+            st.caption(sentence.format(models=common.listed([say(title) for title in titles])))

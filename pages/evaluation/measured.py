@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.evaluation import words
 from pages.shared import loaders
+from pages.shared.language import say
 from recsys.data.schema import Dataset, Split
 from recsys.evaluation import compare, overview, people, protocols, provenance, results, slices
 from recsys.evaluation import ties as of_file
@@ -58,8 +59,9 @@ class Shown:
 
 
 def board(dataset: str, protocol: str) -> tuple[pd.DataFrame, Damaged]:
-    """What was measured (`overview.measures`)."""
-    return _board(dataset, protocol, results.stamp(dataset, protocol))
+    """What was measured (`overview.measures`), with titles in the visitor's language; families are English keys."""
+    found, damaged = _board(dataset, protocol, results.stamp(dataset, protocol))
+    return found.assign(title=found["title"].map(say)), damaged
 
 
 @st.cache_data(max_entries=16, show_spinner=False)

@@ -9,6 +9,7 @@ from pages.evaluation.measured import Shown
 from pages.shared import loaders
 from pages.shared import words as common
 from pages.shared.charts import chart
+from pages.shared.language import number
 from recsys.evaluation import overview, protocols, results
 from recsys.evaluation.significance import FEW_USERS
 
@@ -31,7 +32,7 @@ def show(shown: Shown) -> None:
     st.caption(words.PROTOCOLS_HELP)
     st.markdown("\n".join(f"- {common.plain(line)}" for line in lines(table, chosen)))
     about = words.RANKS_ALT.format(
-        n=len(table), metric=words.metric_name(metric), protocols=", ".join(map(protocols.title, chosen))
+        n=len(table), metric=words.metric_name(metric), protocols=", ".join(map(words.protocol, chosen))
     )
     chart(charts.bump(table, chosen), about, table, f"protocols-{shown.dataset}-{metric}")
 
@@ -43,7 +44,7 @@ def choose(shown: Shown, available: list[str]) -> list[str]:
         available,
         selection_mode="multi",
         default=available,
-        format_func=protocols.title,
+        format_func=words.protocol,
         key=f"protocols-{shown.dataset}",
         wrap=True,
         persist_state="session",
@@ -60,12 +61,12 @@ def lines(table: pd.DataFrame, chosen: list[str]) -> list[str]:
 def people(table: pd.DataFrame, protocol: str) -> str:
     """How many people a protocol of `overview.orders` has."""
     n = int(table[f"users {protocol}"].iloc[0])
-    return words.PROTOCOL_PEOPLE.format(protocol=protocols.title(protocol), n=n)
+    return words.PROTOCOL_PEOPLE.format(protocol=words.protocol(protocol), n=n)
 
 
 def compared(table: pd.DataFrame, first: str, other: str) -> str:
     """How many pairs are in the opposite order, or why that is not said."""
     share = overview.opposite_order(table, first, other)
     if share is not None:
-        return words.OPPOSITE_ORDER.format(first=protocols.title(first), share=f"{share:.0%}")
+        return words.OPPOSITE_ORDER.format(first=words.protocol(first), share=number(share, ".0%"))
     return words.NO_ORDER.format(few=FEW_USERS) if len(table) > 1 else ""

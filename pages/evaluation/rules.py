@@ -8,6 +8,7 @@ from pages.evaluation import measured, words
 from pages.evaluation.measured import Shown
 from pages.shared import loaders
 from pages.shared import words as common
+from pages.shared.language import say
 from recsys.data import movielens
 from recsys.evaluation import protocols
 
@@ -15,7 +16,7 @@ from recsys.evaluation import protocols
 def show(shown: Shown) -> None:
     """The meaning of the protocol, how many people take part, and a button for the rules."""
     rules = next(iter(measured.documents(shown).values()))["protocol"]
-    st.caption(" ".join([protocols.meaning(shown.protocol), *special(shown, rules), words.people(shown.users)]))
+    st.caption(" ".join([words.meaning(shown.protocol), *special(shown, rules), words.people(shown.users)]))
     if len(rules) == 1:  # its name alone
         return
     with st.popover(words.RULES, icon=":material/gavel:", type="tertiary", key=f"rules-{shown.name}"):
@@ -39,7 +40,7 @@ def learnt_also(shown: Shown) -> list[str]:
     others: dict[str, list[str]] = {}
     for document in measured.documents(shown).values():
         if other := document.get("also"):
-            others.setdefault(loaders.data_title(other), []).append(document["title"])
+            others.setdefault(loaders.data_title(other), []).append(say(document["title"]))
     return [
         words.LEARNT_ALSO.format(models=common.listed(sorted(titles)), data=data) for data, titles in others.items()
     ]
@@ -47,14 +48,9 @@ def learnt_also(shown: Shown) -> list[str]:
 
 def lines(rules: dict[str, Any]) -> list[str]:
     """Rule by rule, as Markdown."""
-    told = {name: _told(rule) for name, rule in rules.items() if name != "name"}
+    told = {name: words.rule(rule) for name, rule in rules.items() if name != "name"}
     order = [
         *(name for name in words.RULE_NAMES if name in told),
         *(name for name in told if name not in words.RULE_NAMES),
     ]
     return [f"**{words.RULE_NAMES.get(name, name)}**: {common.plain(told[name])}" for name in order]
-
-
-def _told(rule: Any) -> str:
-    """A rule as text: "validation 1998-03-05, test 1998-03-31" of dates."""
-    return ", ".join(f"{name}: {value}" for name, value in rule.items()) if isinstance(rule, dict) else str(rule)

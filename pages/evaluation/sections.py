@@ -22,7 +22,6 @@ from pages.evaluation import (
 from pages.evaluation.measured import Shown
 from pages.shared import errors, sequence
 from recsys.errors import recsys_command
-from recsys.evaluation import protocols
 from recsys.evaluation.studies import studies as read_studies
 
 SECTIONS: dict[str, Callable[[Shown], None]] = {
@@ -44,7 +43,7 @@ def report(dataset: str, protocol: str) -> None:
     """One section on a data set under a protocol; a choice within it runs nothing but this."""
     board, damaged = measured.board(dataset, protocol)
     if board.empty:
-        st.caption(protocols.meaning(protocol))
+        st.caption(words.meaning(protocol))
     else:
         rules.show(Shown(dataset, protocol, board))
     found = read_studies(damaged.append)

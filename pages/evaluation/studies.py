@@ -7,6 +7,7 @@ from pages.evaluation.charts import study as charts
 from pages.shared import loaders
 from pages.shared import words as common
 from pages.shared.charts import numbers, plot
+from pages.shared.language import say
 from recsys.evaluation.studies import Study
 
 
@@ -16,23 +17,24 @@ def show(found: list[Study], dataset: str) -> None:
     Those of the data set come first.
     """
     study = choose(sorted(found, key=lambda study: study.dataset != dataset))
-    st.markdown(common.plain(study.question))
+    st.markdown(common.plain(say(study.question)))
     if study.papers:
-        st.markdown(common.plain(study.papers))
+        st.markdown(common.plain(say(study.papers)))
     if study.answer:
-        st.markdown(f"**{common.plain(study.answer)}**")
+        st.markdown(f"**{common.plain(say(study.answer))}**")
     if study.chart:
-        about = words.STUDY_ALT.format(title=study.title, y=study.titles[study.chart.y], x=study.titles[study.chart.x])
+        y, x = (say(study.titles[name]) for name in (study.chart.y, study.chart.x))
+        about = words.STUDY_ALT.format(title=say(study.title), y=y, x=x)
         plot(charts.drawn(study, study.chart), about, "study")
     table(study)
     if study.how:
-        st.caption(common.plain(study.how))
+        st.caption(common.plain(say(study.how)))
 
 
 def choose(found: list[Study]) -> Study:
     """The selector of the study, by title and data set."""
     by_name = {study.name: study for study in found}
-    titles = {study.name: " · ".join(filter(None, (study.title, on(study)))) for study in found}
+    titles = {study.name: " · ".join(filter(None, (say(study.title), on(study)))) for study in found}
     name = st.selectbox(
         words.STUDY, list(by_name), format_func=titles.__getitem__, key="study", width=480, persist_state="session"
     )
@@ -48,7 +50,9 @@ def table(study: Study) -> None:
     """All figures, with as many digits as the study asks for."""
     columns = {
         name: st.column_config.NumberColumn(title, format=f"%.{study.digits[name]}f") if name in study.digits else title
-        for name, title in study.titles.items()
+        for name, title in say(study.titles).items()
     }
-    st.dataframe(study.table, hide_index=True, column_config=columns, placeholder="–", alt=words.STUDY_TABLE)
+    text = study.table.select_dtypes(exclude="number").columns
+    shown = study.table.assign(**{name: study.table[name].map(words.cell) for name in text})
+    st.dataframe(shown, hide_index=True, column_config=columns, placeholder="–", alt=words.STUDY_TABLE)
     numbers(study.table, f"study-{study.name}")

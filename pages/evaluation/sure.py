@@ -30,7 +30,7 @@ def show(shown: Shown, known: list[str]) -> None:
     test = served.split(dataset).test
     st.caption(words.SURE_OF_LIST_HELP)
     if protocols.splitting(shown.protocol) != served.splitting:
-        st.caption(words.OF_THE_APP.format(data=loaders.data_title(dataset.name), protocol=served.title))
+        st.caption(words.OF_THE_APP.format(data=loaders.data_title(dataset.name), protocol=words.protocol(served.name)))
     key = f"sure-person-{dataset.name}"
     st.session_state.setdefault(key, min(NUMBER, len(test)))
     row = person.choose(len(test), key)

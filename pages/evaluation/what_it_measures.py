@@ -11,7 +11,7 @@ from pages.evaluation.measured import Shown
 from pages.shared import loaders
 from pages.shared import words as common
 from pages.shared.charts import chart
-from recsys.evaluation import protocols
+from pages.shared.language import number, say
 
 
 def show(shown: Shown) -> None:
@@ -36,7 +36,7 @@ def show(shown: Shown) -> None:
 def the_order(found: dict[str, Any], data: str) -> list[str]:
     """How many films share their second, and in which order the file has them."""
     lower, pairs = found["lower"], found["pairs"]
-    often = words.TIES.format(data=data, share=f"{found['share']:.0%}", targets=f"{found['targets']:.0%}")
+    often = words.TIES.format(data=data, share=number(found["share"], ".0%"), targets=number(found["targets"], ".0%"))
     order = words.FILE_ORDERS[found["order"]].format(data=data)
     return [
         often,
@@ -49,7 +49,7 @@ def rules(rows: list[dict[str, Any]]) -> None:
     st.markdown(common.plain(words.RULE_HELP))
     table: dict[str, dict[str, Any]] = {}
     for row in rows:
-        own = table.setdefault(row["title"], {"title": row["title"]})
+        own = table.setdefault(row["title"], {"title": say(row["title"])})
         own[row["protocol"]], own[f"{row['protocol']} added"] = row["alone"], row["with the order"]
     figure = st.column_config.NumberColumn
     columns = {
@@ -60,10 +60,11 @@ def rules(rows: list[dict[str, Any]]) -> None:
 
 def without_the_order(table: pd.DataFrame, dataset: str) -> None:
     """NDCG@10 of every recommender in both orders, and who loses most."""
+    table = table.assign(title=table["title"].map(say))
     most = table.assign(lost=table["full"] - table["untied"]).sort_values("lost", ascending=False, ignore_index=True)
     first = most.iloc[0]
     st.markdown(
-        common.plain(words.LOSES_MOST.format(protocol=protocols.title("untied"), **first[["title", "full", "untied"]]))
+        common.plain(words.LOSES_MOST.format(protocol=words.protocol("untied"), **first[["title", "full", "untied"]]))
     )
     about = words.WITHOUT_ALT.format(n=len(table))
     chart(charts.both_orders(table), about, table, f"untied-{dataset}")

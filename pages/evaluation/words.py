@@ -1,6 +1,11 @@
 """What Evaluation says."""
 
-from pages.shared.language import say, speak
+from typing import Any
+
+import pandas as pd
+
+from pages.shared.language import ENGLISH, current, number, say, speak
+from recsys.evaluation import protocols
 from recsys.evaluation.significance import FEW_USERS
 
 # Evaluation
@@ -79,6 +84,7 @@ DETAILS_FACT, DETAILS = "Reads also", "who made the films, as Wikidata knows it,
 ALSO_FACT, ALSO = "Learnt also from", "the people of {data}, but for those who are in both sets"
 LEARNT_ALSO = "{models} learnt from the people of {data} too, but for those who are in both sets; the others did not."
 SEEDS_OF, FINGERPRINT, THREADS = "{n} ({seeds})", "{data}, fingerprint {print}", "threads: {n}"
+ALL_THREADS = "all"
 ABOUT, CLOSE = "Where the figures of {title} come from", "Close"
 AGAIN = "To make them again, in a terminal:"
 CHOOSE_A_ROW = "Tick a row to see its command, commit, seeds and people."
@@ -196,6 +202,8 @@ UNKNOWN_TIME = "Left out, as how long their training took is not on record: {mod
 OTHER_HARDWARE = "Left out, as they were trained on other hardware: {models}."
 COST_ALT = "{metric} of {n} recommenders against the time of training on a logarithmic axis"
 COST_TIME = "Time of training, one seed"
+TIME_UNITS = {"s": "{n} s", "min": "{n} min", "h": "{n} h"}
+TIME_HOVER = "%{x:,.0f} s"
 
 # Evaluation: slices
 SLICING = "Split people by"
@@ -364,6 +372,42 @@ def people(n: int) -> str:
     """How many people a protocol has, and what so few are worth."""
     few = f" {say(FEW_PEOPLE).format(few=FEW_USERS)}" if n < FEW_USERS else ""
     return say(PEOPLE_ASKED).format(n=n) + few
+
+
+def protocol(name: str) -> str:
+    """What a protocol is called."""
+    return str(say(protocols.title(name)))
+
+
+def meaning(name: str) -> str:
+    """A protocol in a few sentences."""
+    return str(say(protocols.meaning(name)))
+
+
+def rule(value: Any) -> str:
+    """One rule of a protocol: a sentence, a number, or dates as "validation: 1998-03-05, test: 1998-03-31"."""
+    if isinstance(value, dict):
+        return ", ".join(f"{say(name)}: {date}" for name, date in value.items())
+    return str(say(str(value)))
+
+
+def rules(text: str) -> str:
+    """The rules of a published figure, with how its method differs from ours."""
+    first, another, rest = text.partition("; another ")
+    return f"{say(first)}; {say(f'another {rest}')}" if another else str(say(first))
+
+
+def figure(value: float | None) -> str:
+    """Four digits, in English without the zero in front; a dash for what is not known."""
+    if value is None or pd.isna(value):
+        return "–"
+    written = number(value, ".4f")
+    return written.removeprefix("0") if current() == ENGLISH else written
+
+
+def cell(value: Any) -> Any:
+    """A cell of a study: text that belongs to the app in the visitor's language, "A – B" part by part."""
+    return " – ".join(str(say(part)) for part in value.split(" – ")) if isinstance(value, str) else value
 
 
 def metric_name(metric: str) -> str:

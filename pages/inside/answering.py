@@ -65,5 +65,6 @@ def show_learning(lesson: Lesson) -> None:
     )
     n = lesson.found.n_items
     st.markdown(words.LEARN_MEAN.format(mean=table["loss"].mean(), n=n, blind=math.log(n)))
-    shown = table[["title", "rank", "probability", "loss"]].set_index("title")
+    shown = table[["title", "rank", "probability", "loss"]].rename(columns=words.LEARN_COLUMNS)
+    shown = shown.set_index(words.LEARN_COLUMNS["title"])
     charts.as_table(shown, words.LEARN_TABLE, "learning")

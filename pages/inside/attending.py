@@ -9,7 +9,7 @@ from pages.inside import charts
 from pages.inside import lesson_words as words
 from pages.inside import words as page_words
 from pages.inside.step import NEWEST, Lesson, head_name, one_of, rows, say
-from pages.shared import cards
+from pages.shared import cards, language
 from pages.shared import words as common
 from recsys.serving.insight import steps
 
@@ -30,7 +30,7 @@ def show_attention(lesson: Lesson) -> None:
     """The sums of one head, for the mask."""
     n_layers, n_heads = lesson.sizes
     with st.container(horizontal=True, gap="medium"):
-        layer, head = one_of(page_words.LAYER, n_layers, whole=False), one_of(page_words.HEAD, n_heads, whole=False)
+        layer, head = one_of("layer", n_layers, whole=False), one_of("head", n_heads, whole=False)
     table = sums(lesson, layer or 0, head or 0)
     films = table[lesson.found.attention.films].sort_values("share", ascending=False, kind="stable").head(MOST)
     st.caption(words.ATTEND_SHOWN.format(layer=(layer or 0) + 1, head=(head or 0) + 1))
@@ -48,7 +48,9 @@ def show_attention(lesson: Lesson) -> None:
     st.markdown(example(films.iloc[0], table))
     shown = table[["label", "match", "bias", "share"]].tail(NEWEST)
     shown.columns = pd.Index([words.TOKEN, words.MATCH, words.BIAS, words.SHARE])
-    charts.as_table(shown.set_index(words.TOKEN).map("{:.3f}".format), words.ATTEND_TABLE, "sums")
+    charts.as_table(
+        shown.set_index(words.TOKEN).map(lambda value: language.number(value, ".3f")), words.ATTEND_TABLE, "sums"
+    )
 
 
 def sums(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
@@ -87,7 +89,7 @@ def show_heads(lesson: Lesson) -> None:
     """What the mask attends to, a row for each head."""
     table = by_head(lesson)
     st.caption(words.HEADS_SHOWN)
-    st.plotly_chart(heads_chart(table), alt=words.HEADS_CHART, config=charts.STILL, key="heads")
+    st.plotly_chart(language.localised(heads_chart(table)), alt=words.HEADS_CHART, config=charts.STILL, key="heads")
     films = table.loc[:, lesson.found.attention.films]
     most = [
         words.HEADS_MOST.format(
@@ -118,7 +120,9 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
             x=list(range(shown.shape[1])),
             y=list(shown.index),
             customdata=np.stack([labels, shown.to_numpy(object)], -1),
-            text=[[f"{share:.0%}" if share >= 0.005 else "" for share in row] for row in shown.to_numpy()],
+            text=[
+                [language.number(share, ".0%") if share >= 0.005 else "" for share in row] for row in shown.to_numpy()
+            ],
             texttemplate="%{text}",
             textfont={"color": "white" if st.context.theme.type == "dark" else "black"},
             hovertemplate="%{y}<br><b>%{customdata[0]}</b><br>%{customdata[1]:.1%}<extra></extra>",

@@ -12,6 +12,7 @@ from pages.inside import charts, lines, offered, words
 from pages.inside.step import attention_bars, one_of
 from pages.shared import download, errors, loaders, recommenders, why
 from pages.shared import words as common
+from pages.shared.language import localised
 from recsys.data.schema import Dataset
 from recsys.serving.insight import attention
 from recsys.serving.insight.attention import Attention, ByDistance
@@ -45,7 +46,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 def choose(seen: Attention) -> tuple[int | None, int | None]:
     """Layer and head, from 0; None: all of them."""
     n_layers, n_heads = seen.weights.shape[:2]
-    return one_of(words.LAYER, n_layers), one_of(words.HEAD, n_heads)
+    return one_of("layer", n_layers), one_of("head", n_heads)
 
 
 def look(predictor: Predictor, seen: Attention, layer: int | None, head: int | None) -> None:
@@ -55,16 +56,19 @@ def look(predictor: Predictor, seen: Attention, layer: int | None, head: int | N
     most = looked_at[0] if looked_at else (len(seen.tokens) - 1, 1.0)
     with chart:
         short = lines.fits(seen)
-        as_lines = short and drawn_as() == words.LINES
+        as_lines = short and drawn_as() == "lines"
         who = words.MASK_ROW if seen.by_mask else words.LAST_ROW
-        about = {"model": predictor.title, "film": seen.labels[most[0]], "share": common.percent(most[1])}
+        about = {"model": loaders.title(predictor), "film": seen.labels[most[0]], "share": common.percent(most[1])}
         if as_lines:
             st.caption(f"{words.LINES_HELP} {words.LINES_MASK if seen.by_mask else words.LINES_LAST}")
             lines.show(seen, layer, head, words.LINES_CHART.format(**about))
         else:
             st.caption(f"{words.ROWS_LOOK} {who}")
             st.plotly_chart(
-                heat_map(seen, layer, head), alt=words.HEAT_CHART.format(**about), config=charts.STILL, key="heat"
+                localised(heat_map(seen, layer, head)),
+                alt=words.HEAT_CHART.format(**about),
+                config=charts.STILL,
+                key="heat",
             )
         if not short:
             st.caption(words.NO_LINES.format(n=lines.MOST_FILMS))
@@ -84,12 +88,13 @@ def look(predictor: Predictor, seen: Attention, layer: int | None, head: int | N
 
 
 def drawn_as() -> str:
-    """Lines or heat map."""
+    """A key of words.DRAWN_AS."""
     return st.segmented_control(
         words.DRAW_AS,
-        [words.LINES, words.HEAT_MAP],
-        default=words.LINES,
+        list(words.DRAWN_AS),
+        default="lines",
         required=True,
+        format_func=lambda way: words.DRAWN_AS[way],
         label_visibility="collapsed",
         key="attention_drawn",
         persist_state="session",
@@ -169,9 +174,10 @@ def by_distance(predictor: Predictor, layer: int | None, head: int | None) -> No
     found = averaged(predictor, people)
     table = found.table(layer, head)
     share = common.percent(float(table["attention"].iloc[0]))
-    chart = distance_chart(found, layer, head)
+    chart = localised(distance_chart(found, layer, head))
     st.plotly_chart(chart, alt=words.BY_DISTANCE_CHART.format(share=share), config=charts.STILL, key="distance")
-    charts.as_table(table.set_index("distance"), words.BY_DISTANCE_TABLE, "distance")
+    named = table.rename(columns=words.BY_DISTANCE_COLUMNS).set_index(words.BY_DISTANCE_COLUMNS["distance"])
+    charts.as_table(named, words.BY_DISTANCE_TABLE, "distance")
     download.csv(table, f"distance-{wanted}")
 
 

@@ -1,10 +1,13 @@
 """What the charts of the page share: colours that hold on light and dark, short names, and the same as a table."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from pages.inside import words
 from pages.shared.charts import ACCENT, SECOND
+from pages.shared.language import ENGLISH, current, number
 
 GREY = "#8d8c88"
 LINES = (ACCENT, SECOND, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", "#8d8c88")
@@ -27,4 +30,9 @@ def as_table(table: pd.DataFrame, about: str, key: str) -> None:
     )
     if panel.open:
         with panel:
-            st.table(table, alt=about, border="horizontal")
+            st.table(table.map(_written), alt=about, border="horizontal")
+
+
+def _written(value: Any) -> Any:
+    """A cell; Streamlit writes the numbers of a table as English has them."""
+    return number(value, ".4f") if isinstance(value, float) and current() != ENGLISH else value

@@ -8,6 +8,7 @@ import streamlit as st
 from pages.inside import charts, map_chart, offered, step, words
 from pages.shared import cards, download, errors, find, loaders, recommenders
 from pages.shared import words as common
+from pages.shared.language import count, localised, number, say
 from recsys.data.schema import Dataset
 from recsys.serving.films.search import Found
 from recsys.serving.insight import embedding_map, regions, tsne
@@ -43,7 +44,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         method = PCA
     found = _map(predictor, method)
     areas = _regions(predictor) if method == TSNE else []
-    st.markdown(words.MAP_HELP.format(n=found.directions.shape[1], model=common.plain(predictor.title)))
+    st.markdown(words.MAP_HELP.format(n=found.directions.shape[1], model=common.plain(loaders.title(predictor))))
     chosen = chosen_film(dataset, films)
     chart, side = st.columns([5, 3], gap="large")
     with side:
@@ -58,7 +59,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         )
         neighbours(dataset, found, chosen, f"{name}-{dataset.name}")
     with chart:
-        draw(dataset, found, areas, films, chosen, colour, predictor.title)
+        draw(dataset, found, areas, films, chosen, colour, loaders.title(predictor))
         if areas:
             charts.as_table(region_table(dataset, areas), words.REGION_TABLE, "regions")
         download.csv(found.table, f"map-{name}-{dataset.name}")
@@ -70,18 +71,18 @@ def has_tsne(predictor: Predictor) -> bool:
         return True
     room = st.empty()
     with room.container(border=True, key="tsne"):
-        st.markdown(words.NO_TSNE.format(model=common.plain(predictor.title), n=predictor.dataset.n_items))
+        st.markdown(words.NO_TSNE.format(model=common.plain(loaders.title(predictor)), n=predictor.dataset.n_items))
         name = f"tsne-{predictor.variant.name}-{predictor.dataset.name}"
         asked = st.session_state.setdefault("tsne_asked", set())
         if name not in asked:
             st.button(words.COMPUTE_TSNE, key=name, icon=":material/scatter_plot:", on_click=asked.add, args=(name,))
             return False
         asked.discard(name)  # whoever leaves meanwhile asks again
-        bar = st.progress(0.0, words.COMPUTING_TSNE.format(share="0%"))
+        bar = st.progress(0.0, words.COMPUTING_TSNE.format(share=number(0, ".0%")))
 
         def report(event: dict[str, Any]) -> None:
             share = event["done"] / event["total"]
-            bar.progress(share, words.COMPUTING_TSNE.format(share=f"{share:.0%}"))
+            bar.progress(share, words.COMPUTING_TSNE.format(share=number(share, ".0%")))
 
         tsne.compute(predictor, report)
     room.empty()
@@ -130,7 +131,7 @@ def clicked(name: str, n_items: int) -> None:
 
 def offer(name: str, film: Found) -> None:
     """One film that was found, to be marked with a click; greyed out with the reason where no model knows it."""
-    find.line(film, f"mark-{film.movie_id}", "location_searching", choose_film, (name, film.item), film.reason)
+    find.line(film, f"mark-{film.movie_id}", "location_searching", choose_film, (name, film.item), say(film.reason))
 
 
 def neighbours(dataset: Dataset, found: FilmMap, chosen: int, name: str) -> None:
@@ -139,7 +140,8 @@ def neighbours(dataset: Dataset, found: FilmMap, chosen: int, name: str) -> None
     near = found.neighbours(chosen)
     st.header(common.plain(words.NEAREST.format(film=films[chosen].label)), help=words.NEAREST_HELP)
     rows = [
-        cards.measured(rank, films[item], cosine, f"{cosine:.2f}") for rank, (item, cosine) in enumerate(near, start=1)
+        cards.measured(rank, films[item], cosine, number(cosine, ".2f"))
+        for rank, (item, cosine) in enumerate(near, start=1)
     ]
     step.rows(rows)
     table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in near])
@@ -164,7 +166,7 @@ def draw(
     about = words.MAP_CHART.format(n=len(table), model=model, colour=words.COLOURS[colour], film=label)
     with st.container(key="film-map"):
         st.plotly_chart(
-            figure,
+            localised(figure),
             alt=about,
             key=POINTS,
             on_select=lambda: clicked(dataset.name, dataset.n_items),
@@ -192,10 +194,10 @@ def region_table(dataset: Dataset, areas: list[Region]) -> pd.DataFrame:
     known = dataset.catalog.films
     rows = [
         {
-            words.REGION: area.label or words.REGION_UNNAMED,
-            words.REGION_FILMS: f"{len(area.items):,}",
+            words.REGION: words.region(area.label) or words.REGION_UNNAMED,
+            words.REGION_FILMS: count(len(area.items)),
             words.REGION_APART: "; ".join(
-                words.REGION_TERM.format(name=term.name, here=term.here, everywhere=term.everywhere)
+                words.REGION_TERM.format(name=common.term(term.name), here=term.here, everywhere=term.everywhere)
                 for term in area.terms[:TERMS]
             ),
             words.REGION_FIRST: ", ".join(known[item].label for item in area.items[:FIRST].tolist()),

@@ -257,6 +257,7 @@ LEARN_MEAN = (
     "The mean loss here is {mean:.2f}. Whoever guesses blindly among {n:,} films has {blind:.2f}, the logarithm of "
     "{n:,}."
 )
+LEARN_COLUMNS = {"title": "title", "rank": "rank", "probability": "probability", "loss": "loss"}
 LEARN_TABLE = "rank, probability and loss of each covered film"
 
 

@@ -7,11 +7,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.inside import charts, words
+from pages.shared import language
 from recsys.serving.insight.attention import Attention
 
 MOST_FILMS = 12  # with more, the lines cannot be told apart
 SHADES = 8  # strengths of a line that are told apart
 FAINTEST = 0.02  # share of the attention below which no line is drawn
+ALL = -1  # positions
 NAMED = 4  # films that are named when a position is pointed at
 
 
@@ -25,14 +27,14 @@ def show(seen: Attention, layer: int | None, head: int | None, about: str) -> No
     n = len(seen.tokens)
     position = st.selectbox(
         words.LINES_FROM,
-        [None, *range(n - 1, -1, -1)],
-        format_func=lambda at: words.ALL_POSITIONS if at is None else f"{at + 1}. {seen.labels[at]}",
+        [ALL, *range(n - 1, -1, -1)],
+        format_func=lambda at: words.ALL_POSITIONS if at == ALL else f"{at + 1}. {seen.labels[at]}",
         key=f"lines-from-{n}",
         width=300,
     )
     heads = range(seen.weights.shape[1]) if head is None else [head]
-    figure = chart(seen, layer, list(heads), range(n) if position is None else [position])
-    st.plotly_chart(figure, alt=about, config=charts.STILL, key="lines")
+    figure = chart(seen, layer, list(heads), range(n) if position == ALL else [position])
+    st.plotly_chart(language.localised(figure), alt=about, config=charts.STILL, key="lines")
 
 
 def chart(seen: Attention, layer: int | None, heads: Sequence[int], positions: Sequence[int]) -> go.Figure:
@@ -92,5 +94,5 @@ def _told(seen: Attention, layer: int | None, heads: Sequence[int], row: int) ->
     """What a position attends to most, on average over the heads that are drawn."""
     shares = np.mean([seen.view(layer, head)[row] for head in heads], 0)
     first = np.argsort(-shares, kind="stable")[:NAMED]
-    rows = [f"{words.in_chart(seen.labels[at])}: {shares[at]:.1%}" for at in first]
+    rows = [f"{words.in_chart(seen.labels[at])}: {language.number(shares[at], '.1%')}" for at in first]
     return f"<b>{words.LINES_HOVER.format(film=words.in_chart(seen.labels[row]))}</b><br>" + "<br>".join(rows)

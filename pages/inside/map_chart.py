@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.inside import charts, words
 from pages.shared import words as common
+from pages.shared.language import count
 from recsys.serving.insight import embedding_map
 from recsys.serving.insight.regions import Region
 
@@ -52,14 +53,14 @@ def points(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
         genre = embedding_map.common_genres(table)
         shown = [name for name in genre.value_counts().index if name != embedding_map.OTHER_GENRE]
         traces = [
-            dots(table[genre == name], name, {"color": colour})
+            dots(table[genre == name], common.term(name), {"color": colour})
             for name, colour in zip(shown, charts.KINDS, strict=False)
         ]
         return [dots(table[genre == embedding_map.OTHER_GENRE], words.OTHER_GENRES, {"color": charts.GREY}), *traces]
     if colour == "decade":
         return by_decade(table)
     ticks = [n for n in TICKS if n <= max(table["views"].max(), 1)]
-    bar = {"tickvals": np.log10(ticks), "ticktext": [f"{n:,}" for n in ticks]}
+    bar = {"tickvals": np.log10(ticks), "ticktext": [count(n) for n in ticks]}
     marker = {"color": np.log10(table["views"].clip(lower=1)), "colorscale": SCALE, "showscale": True, "colorbar": bar}
     return [dots(table, words.COLOURS["views"], marker, legend=False)]
 
@@ -72,7 +73,7 @@ def by_decade(table: pd.DataFrame) -> list[go.Scattergl]:
         traces.append(dots(table[decade.isna()], words.NO_YEAR, {"color": charts.GREY}))
     for start, colour in zip(DECADES, DECADE_COLOURS, strict=True):
         films = table[(decade == start).fillna(False)]
-        name = words.BEFORE.format(year=DECADES[1]) if start == DECADES[0] else words.DECADE.format(year=start)
+        name = words.BEFORE.format(year=DECADES[1]) if start == DECADES[0] else common.DECADE.format(year=start)
         if len(films):
             traces.append(dots(films, name, {"color": colour}))
     return traces
@@ -141,7 +142,7 @@ def name_regions(figure: go.Figure, areas: list[Region], table: pd.DataFrame) ->
         figure.add_annotation(
             x=area.x,
             y=area.y,
-            text=words.in_chart(area.label),
+            text=words.in_chart(words.region(area.label)),
             showarrow=False,
             font={"size": 12, "color": "#ecebe8" if dark else "#1d1d1f"},
             bgcolor="rgba(20, 21, 24, 0.78)" if dark else "rgba(251, 250, 248, 0.82)",
@@ -162,7 +163,7 @@ def with_room(areas: Sequence[Region], table: pd.DataFrame, room: tuple[int, int
     taken: list[tuple[float, float, float]] = []
     found = []
     for area in order:
-        x, y, wide = area.x / width * room[0], area.y / height * room[1], LETTER * len(area.label) + 8
+        x, y, wide = area.x / width * room[0], area.y / height * room[1], LETTER * len(words.region(area.label)) + 8
         if all(abs(x - a) > (wide + other) / 2 or abs(y - b) > LINE for a, b, other in taken):
             taken.append((x, y, wide))
             found.append(area)

@@ -11,6 +11,7 @@ from pages.inside.attention import name_of
 from pages.inside.step import head_name, one_of
 from pages.shared import download, errors, loaders, recommenders
 from pages.shared import words as common
+from pages.shared.language import localised
 from recsys.data.schema import Dataset
 from recsys.serving.insight import genre_attention, mean_attention
 from recsys.serving.insight.genre_attention import GenreAttention
@@ -62,13 +63,13 @@ def positions(predictor: Predictor, found: MeanAttention) -> None:
             name = head_name(layer, head)
             most, row = common.percent(found.weights[layer, head].max()), last[name].drop(words.FURTHER_BACK)
             first = mean_charts.position(str(row.idxmax()))
-            said = {"n": found.newest, "model": predictor.title, "head": name}
+            said = {"n": found.newest, "model": loaders.title(predictor), "head": name}
             about = words.MEAN_CHART.format(**said, position=first, share=common.percent(row.max()))
             with st.container(gap="xsmall"):
                 st.markdown(f"**{name}**")
                 st.caption(words.MEAN_PANEL.format(most=most, within=common.percent(within[layer, head, -1])))
                 figure = mean_charts.square(found, layer, head)
-                st.plotly_chart(figure, alt=about, config=charts.STILL, key=f"mean-{layer}-{head}")
+                st.plotly_chart(localised(figure), alt=about, config=charts.STILL, key=f"mean-{layer}-{head}")
     st.caption(words.MEAN_WITHIN)
     charts.as_table(last.map(common.percent), words.MEAN_TABLE, "mean")
     download.csv(found.table(), f"mean-attention-{name_of(predictor)}")
@@ -93,7 +94,7 @@ def genres(predictor: Predictor, found: GenreAttention) -> None:
         everything = st.session_state.get("mean-all-genres", False)
         chosen = choose(found, everything)
         st.toggle(words.ALL_GENRES, key="mean-all-genres", persist_state="session")
-        head = one_of(words.HEAD, found.observed.shape[2])
+        head = one_of("head", found.observed.shape[2])
     if len(chosen) < 2:
         st.info(words.CHOOSE_GENRES)
         return
@@ -107,7 +108,7 @@ def genres(predictor: Predictor, found: GenreAttention) -> None:
                 st.subheader(name)
                 figure = mean_charts.between_genres(table, strongest, st.context.theme.type == "dark")
                 alt = about_genres(predictor, table, name)
-                st.plotly_chart(figure, alt=alt, config=charts.STILL, key=f"genres-{layer}")
+                st.plotly_chart(localised(figure), alt=alt, config=charts.STILL, key=f"genres-{layer}")
                 charts.as_table(as_square(table), words.GENRES_TABLE.format(layer=name), f"genres-{layer}")
     st.caption(words.GENRES_SURE.format(n=genre_attention.FEWEST, kept=mean_attention.KEPT))
     numbered = pd.concat(table.assign(layer=layer + 1) for layer, table in zip(layers, tables, strict=True))
@@ -122,6 +123,7 @@ def choose(found: GenreAttention, everything: bool) -> list[str]:
         found.genres,
         default=first if len(first) > 1 else found.genres[:4],
         key=f"mean-genres-{len(found.genres)}",
+        format_func=common.term,
         width=480,
         wrap=True,
         disabled=everything,
@@ -134,7 +136,8 @@ def as_square(table: pd.DataFrame) -> pd.DataFrame:
     """`GenreAttention.table` with a row for each genre that attends, a column for each attended to."""
     genres = list(dict.fromkeys(table["from"]))
     times = table["times"].to_numpy().reshape(len(genres), -1)
-    square = pd.DataFrame(times, pd.Index(genres, name=words.WHO_ATTENDS), genres)
+    names = [common.term(genre) for genre in genres]
+    square = pd.DataFrame(times, pd.Index(names, name=words.WHO_ATTENDS), names)
     return square.map(lambda times: words.TIMES_UNKNOWN if np.isnan(times) else words.TIMES.format(times=times))
 
 
@@ -142,4 +145,4 @@ def about_genres(predictor: Predictor, table: pd.DataFrame, layer: str) -> str:
     """A chart in words."""
     own = table["from"] == table["to"]
     same, other = (words.TIMES.format(times=table.loc[rows, "times"].median()) for rows in (own, ~own))
-    return words.GENRES_CHART.format(layer=layer, model=predictor.title, same=same, other=other)
+    return words.GENRES_CHART.format(layer=layer, model=loaders.title(predictor), same=same, other=other)

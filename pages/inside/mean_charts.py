@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.inside import charts, words
+from pages.shared import words as common
 from recsys.serving.insight import attention
 from recsys.serving.insight.mean_attention import MeanAttention
 
@@ -71,7 +72,7 @@ def between_genres(table: pd.DataFrame, most: float, dark: bool) -> go.Figure:
     most: how many times the strongest colour stands for; dark: for a dark page.
     """
     names = list(dict.fromkeys(table["from"]))
-    n = len(names)
+    n, shown = len(names), [common.term(name) for name in names]
     colour = np.log(table["times"].where(table["times"] > 0)).where(sure(table), 0).where(table["times"].notna())
     told = [
         words.TIMES_UNKNOWN if np.isnan(row.times) else words.TIMES_RANGE.format(**row._asdict())
@@ -81,8 +82,8 @@ def between_genres(table: pd.DataFrame, most: float, dark: bool) -> go.Figure:
     figure = go.Figure(
         go.Heatmap(
             z=colour.to_numpy().reshape(n, n),
-            x=names,
-            y=names,
+            x=shown,
+            y=shown,
             customdata=np.stack([np.array(told, object), table["people"].to_numpy(object)], -1).reshape(n, n, 2),
             hovertemplate=f"{words.GENRES_HOVER}<extra></extra>",
             text=np.array(numbers, object).reshape(n, n) if n <= NAMED else None,

@@ -100,18 +100,21 @@ def head_name(layer: int, head: int) -> str:
     return said.HEAD_OF_LAYER.format(layer=layer + 1, head=head + 1)
 
 
-def one_of(label: str, n: int, whole: bool = True) -> int | None:
-    """One of n, counted from 0, or None for all, if the `whole` may be chosen; nothing to choose where there is one."""
+def one_of(part: str, n: int, whole: bool = True) -> int | None:
+    """One of n, from 0, or None for all, if the `whole` may be chosen; nothing to choose where there is one.
+
+    part: a key of words.PARTS.
+    """
     if n == 1:
         return None
-    options = [*([words.ALL_OF_THEM] if whole else []), *range(n)]
+    options = [*(["all"] if whole else []), *range(n)]
     chosen = st.segmented_control(
-        label,
+        words.PARTS[part],
         options,
         default=options[0],
         required=True,
-        format_func=lambda option: option if isinstance(option, str) else str(option + 1),
-        key=f"{label}-of-{n}" if whole else f"one-{label}-of-{n}",
+        format_func=lambda option: words.ALL_OF_THEM if option == "all" else str(option + 1),
+        key=f"{part}-of-{n}" if whole else f"one-{part}-of-{n}",
         persist_state="session",
     )
     return None if isinstance(chosen, str) else chosen

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from pages.shared.language import count, say, speak
+from pages.shared.words import term
 
 # Inside the model
 INSIDE_FIRST_ADD = "The network needs films to look at. Take a ready-made list, or build your own first."
@@ -17,13 +18,13 @@ SECTIONS = {
 }
 AS_TABLE = "As a table: {what}"
 STANDS_IN = "The network has not learnt {film}: too few people of this set rated it. Here {others} stands in for it."
-LAYER, HEAD, ALL_OF_THEM = "Layer", "Head", "All"
+PARTS, ALL_OF_THEM = {"layer": "Layer", "head": "Head"}, "All"
 ATTENTION_HELP = (
     "**Attention** is how a network reads: at every position it divides 100% over all positions, and takes that share "
     "of what each of them holds. It does so several times side by side, in its **heads**, and again in each **layer**. "
     "The lesson explains it in numbers."
 )
-DRAW_AS, LINES, HEAT_MAP = "Draw as", "Lines", "Heat map"
+DRAW_AS, DRAWN_AS = "Draw as", {"lines": "Lines", "heat-map": "Heat map"}
 LINES_FROM, ALL_POSITIONS = "Lines from", "all positions"
 LINES_HELP = "Each position on the left attends to those on the right. The thicker a line, the larger the share."
 LINES_MASK = "Your next film is predicted from `[mask]`."
@@ -57,6 +58,7 @@ BY_DISTANCE_HELP = (
 )
 BY_DISTANCE_START = "Average over {n} people"
 BY_DISTANCE_PROGRESS = "Reading histories: {done} of {all} people"
+BY_DISTANCE_COLUMNS = {"distance": "distance", "attention": "attention", "people": "people"}
 BY_DISTANCE_TABLE = "mean attention and number of people by distance"
 BY_DISTANCE_CHART = "Mean attention by distance: {share} goes to the newest film"
 DISTANCE, MEAN_ATTENTION = "Films back from the next one", "Mean attention"
@@ -157,7 +159,7 @@ COMPUTE_TSNE, COMPUTING_TSNE = "Compute the t-SNE map", "Computing the map: {sha
 REGION, REGION_FILMS, REGION_APART, REGION_FIRST = "Region", "Films", "More frequent here", "Watched most"
 REGION_UNNAMED, REGION_TERM = "(nothing stands out)", "{name} {here:.0%}, of all films {everywhere:.0%}"
 REGION_TABLE = "the regions of the map"
-DECADE, BEFORE = "{year}s", "before {year}"
+BEFORE = "before {year}"
 MAP_CHART = "A map of {n:,} films as {model} sees them, coloured by {colour}; {film} is marked"
 MAP_PART = "The {n:,} films watched most are drawn, of {all:,}."
 PROJECTION, COLOUR_BY = "Projection", "Colour by"
@@ -181,6 +183,11 @@ MAP_WATCHED = "watched {n:,} times"
 def stands_in(film: str, others: Sequence[str]) -> str:
     """What stands in for a film that training left out."""
     return say(STANDS_IN).format(film=film, others=", ".join(others))
+
+
+def region(label: str) -> str:
+    """The name of a region of the map: "Horror · 1980s"."""
+    return " · ".join(map(term, label.split(" · ")))
 
 
 def rank(number: int | None) -> str:

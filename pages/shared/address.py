@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import language, loaders, words
+from pages.shared import language, loaders
 from recsys.evaluation import protocols, results
 from recsys.evaluation.studies import studies
 from recsys.evaluation.ties import read as read_ties
@@ -25,6 +25,7 @@ BETWEEN = "~"  # two values of one parameter; no browser writes it as %7E
 MOST = 30  # values of one parameter that are read
 RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # film.stars, in halves: "79132.5", "79132.3.5"
 RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,999}}")
+VIEWS = AS_CARDS, AS_LIST = ("cards", "list")
 INSIDE, LESSON_STEPS = ("lesson", "attention", "mean", "blanks", "map"), 9
 LIBRARY = ("browse", "statistics", "together")
 EVALUATION = ("leaderboard", "protocols", "measures", "curves", "slices", "calibration", "pair", "person", "ties")
@@ -66,8 +67,8 @@ def some_of(options: Callable[[], Iterable[Any]], most: int) -> Kind:
 
 
 def _name(option: Any) -> str:
-    """An option in the address, in English: "Cards" is "cards", "By date" is "by-date"."""
-    return str(getattr(option, "source", option)).lower().replace(" ", "-")
+    """An option in the address: True is "true"."""
+    return str(option).lower().replace(" ", "-")
 
 
 def _option(text: str, options: Iterable[Any]) -> Any:
@@ -163,7 +164,7 @@ KEPT = (
     # Watch next
     Kept("model", "model", one_of(_recommenders), by_data=True),
     Kept("n", "how_many", HOW_MANY),
-    Kept("view", "view", one_of(lambda: (words.CARDS, words.LIST))),
+    Kept("view", "view", one_of(lambda: VIEWS)),
     Kept("rated", "rated", Kind(str, _ratings)),
     # Compare
     Kept("compare", "compared", some_of(_recommenders, 6), by_data=True),

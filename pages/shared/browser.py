@@ -1,10 +1,11 @@
-"""What only the browser can do: close the navigation of a phone, give the focus back, remember that the tour was seen.
+"""What only the browser can do: close the navigation of a phone, give the focus back, know the tour, name the language.
 
 The script is assets/style/nextreel.js; it sends nothing back.
 """
 
 import streamlit as st
 
+from pages.shared import language
 from pages.shared.frame import STYLE
 
 COOKIE = "nextreel_tour"  # set by the script; it holds nothing but that the tour was seen
@@ -14,9 +15,11 @@ _script = st.components.v2.component("nextreel", js=(STYLE / "nextreel.js").read
 
 
 def tell(page: str, step: int | None, seen: bool) -> None:
-    """Which page is shown, which step of the tour (None: it is not), and whether to remember that it was seen."""
+    """Which page is shown, which step of the tour (None: it is not), whether to remember that, and the language."""
     with st.container(key="browser"):
-        _script(key="nextreel", data={"page": page, "step": step, "seen": seen}, height=1)
+        _script(
+            key="nextreel", data={"page": page, "step": step, "seen": seen, "language": language.current()}, height=1
+        )
 
 
 def has_seen_tour() -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 
 from pages.shared import words
+from pages.shared.language import say
 from recsys.data.schema import Film
 from recsys.serving.films.poster_art import art_url
 from recsys.serving.history import Example
@@ -72,7 +73,7 @@ def example(example: Example, films: Iterable[Film]) -> str:
     shown = list(films)
     strip = "".join(_thumbnail(film) for film in shown)
     titles = escape(" · ".join(film.title for film in shown))
-    text = _text(example.name, escape(example.description))
+    text = _text(say(example.name), escape(say(example.description)))
     return f'{text}<div class="nr-strip">{strip}</div><div class="nr-quiet">{titles}</div>'
 
 

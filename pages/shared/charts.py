@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.shared import download
+from pages.shared.language import localised
 
 ACCENT, SECOND = "#1f9a94", "#d9772f"  # 3:1 and more against the light and the dark page, as all colours of charts
 QUIET = "#8d8c88"  # what stands back
@@ -27,7 +28,7 @@ def plot(figure: go.Figure, about: str, name: str) -> None:
     picture = {"format": "png", "scale": 2, "filename": name}
     tools = {"modeBarButtons": [["toImage"]], "displaylogo": False, "toImageButtonOptions": picture}
     with st.container(key=f"chart-{name.replace('@', '-')}"):
-        st.plotly_chart(figure, alt=about, config=tools)
+        st.plotly_chart(localised(figure), alt=about, config=tools)
 
 
 def chart(figure: go.Figure, about: str, table: pd.DataFrame, name: str) -> None:

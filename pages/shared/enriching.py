@@ -6,6 +6,7 @@ Session state: enriching (the names of sets that this visitor asked about, until
 import streamlit as st
 
 from pages.shared import errors, loaders, words, work
+from pages.shared.language import count
 from recsys.data import enrich
 from recsys.errors import RecsysError
 from recsys.progress import Report
@@ -55,7 +56,7 @@ def outcome(name: str, ended: work.Work) -> None:
     """What is known by now, until it is put away."""
     data, event = words.plain(loaders.data_title(name)), ended.event
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        said = words.ENRICHED_NOW.format(data=data, known=f"{event['known']:,}", films=f"{event['films']:,}")
+        said = words.ENRICHED_NOW.format(data=data, known=count(event["known"]), films=count(event["films"]))
         st.success(said, icon=":material/check:")
         st.button(words.GOOD, key=f"enriched-{name}", type="tertiary", on_click=put_away, args=(name,))
 
@@ -95,7 +96,7 @@ def sentence(name: str, going_on: work.Work) -> str:
     data, event = loaders.data_title(name), going_on.event
     if not event.get("total"):
         return words.ENRICHING.format(data=data)
-    return words.ENRICHED_SO_FAR.format(data=data, done=f"{event['done']:,}", all=f"{event['total']:,}")
+    return words.ENRICHED_SO_FAR.format(data=data, done=count(event["done"]), all=count(event["total"]))
 
 
 def _work(name: str) -> str:

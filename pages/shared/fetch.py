@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import errors, loaders, words, work
+from pages.shared.language import number
 from recsys import paths
 from recsys.data import movielens
 from recsys.data.schema import Dataset
@@ -92,7 +93,7 @@ def begun(name: str) -> int:
 
 def megabytes(size: int) -> str:
     """ "5.9": a tenth of a megabyte is enough for everybody."""
-    return f"{size / 1e6:,.1f}" if size < 1e8 else f"{size / 1e6:,.0f}"
+    return number(size / 1e6, ",.1f" if size < 1e8 else ",.0f")
 
 
 def _work(name: str) -> str:

@@ -42,7 +42,8 @@ def years_read(known: Facts, key: str) -> tuple[int, int] | None:
 def genres(known: Facts, key: str, now: tuple[str, ...], read: Read, label: str, hint: str) -> None:
     """Some of the genres; another data set may have had others, which stay chosen."""
     st.session_state[key] = list(now)
-    st.multiselect(label, sorted({*known.genres, *now}), key=key, placeholder=hint, on_change=read)
+    options = sorted({*known.genres, *now})
+    st.multiselect(label, options, format_func=words.term, key=key, placeholder=hint, on_change=read)
 
 
 def how_known(key: str, now: str, read: Read) -> None:

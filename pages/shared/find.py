@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import keyboard, loaders, words
+from pages.shared.language import count
 from recsys.data import details, movielens
 from recsys.data.schema import Film
 from recsys.errors import RecsysError
@@ -63,8 +64,8 @@ def box(
 def hint(index: TitleIndex) -> str:
     """What stands in an empty box: how many films there are, and of which years."""
     if index.years is None:
-        return words.SEARCH_HINT.format(n=f"{len(index):,}")
-    return words.SEARCH_HINT_YEARS.format(n=f"{len(index):,}", first=index.years[0], last=index.years[1])
+        return words.SEARCH_HINT.format(n=count(len(index)))
+    return words.SEARCH_HINT_YEARS.format(n=count(len(index)), first=index.years[0], last=index.years[1])
 
 
 def choose_best(dataset_name: str, enter: Callable[[Found], None], text: str) -> None:
@@ -90,7 +91,7 @@ def not_here(dataset_name: str, text: str) -> str:
     """That no film of the set is called so."""
     text, n = text.strip(), len(loaders.title_index(dataset_name))
     sentence = words.of(words.NOTHING_FOUND, loaders.noun(dataset_name))
-    return sentence.format(text=text if len(text) <= SHOWN else f"{text[:SHOWN]}…", n=f"{n:,}")
+    return sentence.format(text=text if len(text) <= SHOWN else f"{text[:SHOWN]}…", n=count(n))
 
 
 def in_other_sets(dataset_name: str, text: str) -> list[tuple[str, Found]]:

@@ -25,6 +25,7 @@ from babel.lists import format_list
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
+from plotly.graph_objects import Figure
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from recsys.paths import ASSETS
@@ -73,6 +74,7 @@ def switch() -> None:
 
     def take() -> None:
         state.language = state.chosen_language or state.language  # a second click takes the choice back
+        _keep_choices()
 
     with st.container(key="language", horizontal=True, horizontal_alignment="right"):
         st.segmented_control(
@@ -83,6 +85,14 @@ def switch() -> None:
             label_visibility="collapsed",
             on_change=take,
         )
+
+
+def _keep_choices() -> None:
+    """Let choices outlive a change of their labels: Streamlit knows options by what they are called."""
+    state = st.session_state
+    for key in list(state):
+        if type(state[key]) in (str, int, float, list, tuple):  # buttons, which nobody may set, are bool
+            state[key] = state[key]
 
 
 def current() -> str:
@@ -106,6 +116,15 @@ def number(value: float, spec: str) -> str:
 def count(n: int) -> str:
     """A whole number: "6,040"; in Ukrainian with a blank."""
     return number(n, ",")
+
+
+def localised(figure: Figure) -> Figure:
+    """A chart whose axes and hover texts have numbers as the visitor's language writes them."""
+    language = current()
+    if language == ENGLISH:
+        return figure
+    signs = Locale(language).number_symbols["latn"]
+    return figure.update_layout(separators=signs["decimal"] + signs["group"])
 
 
 def joined(names: list[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import words
+from pages.shared.language import say
 from recsys.data import details, movielens, prepared
 from recsys.data.schema import Dataset
 from recsys.serving import filters
@@ -90,4 +91,9 @@ def noun(name: str) -> str:
 def data_title(name: str) -> str:
     """A data set as people know it: "MovieLens 100K"."""
     known = movielens.SETS.get(name)
-    return known.title if known else name
+    return str(say(known.title)) if known else name
+
+
+def title(named: Predictor | Variant) -> str:
+    """What a recommender is called in the visitor's language."""
+    return str(say(named.title))

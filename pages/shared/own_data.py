@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.server import uploads
 from pages.shared import errors, getting, loaders, words
+from pages.shared.language import say
 from recsys.data import own, tables
 from recsys.data.schema import DataError
 from recsys.data.tables import Table
@@ -92,7 +93,7 @@ def chosen_noun() -> Any:
 
 def keep(table: Table, checked: own.Checked, file: str) -> None:
     """What was found in the file, a name, and the button that makes a set of it."""
-    st.markdown("\n".join(f"- {words.plain(sentence)}" for sentence in checked.facts.sentences()))
+    st.markdown("\n".join(f"- {words.plain(sentence)}" for sentence in checked.facts.sentences(say)))
     suggested = re.sub(r"[^A-Za-z0-9_-]+", "-", table.name.partition(".")[0]).strip("-_")[:40] or "mine"
     name = st.text_input(words.OWN_NAME, suggested, max_chars=40, key=f"own_name_{table.name}").strip()
     fewest = int(st.number_input(words.OWN_FEWEST, 0, 1000, 0, key="own_fewest", help=words.OWN_FEWEST_HELP))

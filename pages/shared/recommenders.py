@@ -194,14 +194,15 @@ def _offer(name: str, dataset: Dataset, now: State) -> None:
     """A button that fits it or, where that takes long, the command that does."""
     variant, data = loaders.recommenders()[name], loaders.data_title(dataset.name)
     if now in (State.QUICK, State.SOON):
-        st.info(words.NOT_FITTED.format(model=variant.title, data=data), icon=":material/hourglass_empty:")
+        title = loaders.title(variant)
+        st.info(words.NOT_FITTED.format(model=title, data=data), icon=":material/hourglass_empty:")
         time = words.about(seconds(name, dataset))
-        _button(words.FIT.format(model=variant.title, time=time), f"fit-{name}", "play_arrow", begin, name, dataset)
+        _button(words.FIT.format(model=title, time=time), f"fit-{name}", "play_arrow", begin, name, dataset)
         return
-    said = {"model": variant.title, "data": data}
+    said = {"model": loaders.title(variant), "data": data}
     sentence = words.NOT_TRAINED if now is State.UNTRAINED else words.FITS_LONG
     if now is State.UNTRAINED and not variant.needs_training:
-        lacking = [loaders.recommenders()[one].title for one in serving.lacking(name, dataset.name)]
+        lacking = [loaders.title(loaders.recommenders()[one]) for one in serving.lacking(name, dataset.name)]
         sentence, said["members"] = words.NOT_ALL_TRAINED, words.listed(lacking)
     st.info(sentence.format(**said), icon=":material/model_training:")
     if now is State.UNTRAINED and queue.allowed():
@@ -224,7 +225,7 @@ def _quick(data: str, most: int = 4) -> list[str]:
     """Titles of the best known recommenders that can answer at once."""
     known = loaders.recommenders()
     names = [name for name in WELL_KNOWN if name in known and not known[name].needs_training]
-    return [known[name].title for name in names if state(name, data) in (State.READY, State.QUICK)][:most]
+    return [loaders.title(known[name]) for name in names if state(name, data) in (State.READY, State.QUICK)][:most]
 
 
 @st.fragment(run_every=work.LOOK_EVERY)
@@ -233,7 +234,7 @@ def _watch(name: str, dataset: Dataset) -> None:
     going_on = work.find(_work(name, dataset.name))
     if going_on is None or going_on.is_over:
         st.rerun()
-    title = loaders.recommenders()[name].title
+    title = loaders.title(loaders.recommenders()[name])
     fitting = words.FITTING.format(model=title, time=words.about(seconds(name, dataset)))
     text = words.STOPPING if going_on.called_off else fitting
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
@@ -258,9 +259,10 @@ def _button(text: str, key: str, icon: str, act: Callable[..., None], *arguments
 
 
 def _label(variant: Variant, now: State) -> str:
+    title = loaders.title(variant)
     if now is State.UNTRAINED:
-        return words.UNTRAINED.format(model=variant.title)
-    return variant.title if now in (State.READY, State.QUICK) else words.UNFITTED.format(model=variant.title)
+        return words.UNTRAINED.format(model=title)
+    return title if now in (State.READY, State.QUICK) else words.UNFITTED.format(model=title)
 
 
 def _work(name: str, data: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.shared import enriching, errors, fetch, getting, loaders, own_data, recommenders, sequence, words
+from pages.shared.language import count, say
 from recsys import paths
 from recsys.data import details, movielens, prepared
 from recsys.data.schema import DataError, Dataset, Noun
@@ -150,14 +151,13 @@ def learning(name: str, known: Facts) -> list[str]:
     if known.learnt is not None and known.learnt < known.films:
         fewest = movielens.fewest(name)
         sentence = words.LEFT_OUT if fewest > 1 else words.LEFT_OUT_UNRATED
-        others = f"{known.films - known.learnt:,}"
-        things = words.NOUNS[known.noun]
-        said.append(sentence.format(fewest=fewest, learnt=f"{known.learnt:,}", others=others, things=things))
+        others, things = count(known.films - known.learnt), words.NOUNS[known.noun]
+        said.append(sentence.format(fewest=fewest, learnt=count(known.learnt), others=others, things=things))
     if known.brief:
-        said.append(words.BRIEF.format(n=f"{known.brief:,}", things=words.NOUNS[known.noun]))
+        said.append(words.BRIEF.format(n=count(known.brief), things=words.NOUNS[known.noun]))
     known_as = loaders.recommenders()
     there = recommenders.ordered(variant for variant in trained(name) if variant.needs_training)
-    return [*said, words.trained([known_as[one].title for one in there])]
+    return [*said, words.trained([loaders.title(known_as[one]) for one in there])]
 
 
 def conditions(name: str, known: Facts) -> list[str]:
@@ -166,8 +166,8 @@ def conditions(name: str, known: Facts) -> list[str]:
     if published is None:
         return []
     address = README.format(name="ml-latest" if name == fetch.FIRST_SET else name, ending=_ending(name))
-    data = words.plain(published.title)
-    allowed = words.CONDITIONS.format(licence=words.plain(published.licence), data=data, address=address)
+    data = words.plain(loaders.data_title(name))
+    allowed = words.CONDITIONS.format(licence=words.plain(say(published.licence)), data=data, address=address)
     return [allowed] if known.learnt is not None else [words.SIZE.format(n=published.megabytes), allowed]
 
 

@@ -6,6 +6,7 @@ from html import escape
 import streamlit as st
 
 from pages.shared import at_tmdb, cards, errors, loaders, words
+from pages.shared.language import count
 from recsys.data.schema import Catalog
 from recsys.serving.films.links import film_links
 from recsys.serving.insight.explain import NOTICEABLE, Explanation, Influence, explain
@@ -24,7 +25,7 @@ def dialog(predictor: Predictor, request: Request, item: int) -> None:
 @errors.explained()
 def body(predictor: Predictor, request: Request, item: int) -> None:
     """What the dialog holds."""
-    catalog, model = predictor.dataset.catalog, predictor.title
+    catalog, model = predictor.dataset.catalog, loaders.title(predictor)
     found = explained(predictor, request, item)
     titles = [film.label for film in catalog.films]
     st.markdown(words.plain(stands(found.standing, model)))
@@ -110,7 +111,7 @@ def _without(standing: Standing) -> str:
     if standing.rank is None:
         return words.OUT_WITHOUT
     if standing.probability is None:
-        return words.RANK_WITHOUT.format(rank=f"{standing.rank:,}")
+        return words.RANK_WITHOUT.format(rank=count(standing.rank))
     return words.PROBABILITY_WITHOUT.format(probability=words.fine_percent(standing.probability))
 
 

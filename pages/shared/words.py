@@ -78,6 +78,7 @@ PLOT = "What it is about"
 NO_PLOT = "TMDB tells nothing about this film at the moment."
 ROLE = "{name} as {role}"
 ATTRIBUTION = "This product uses the TMDB API but is not endorsed or certified by TMDB."
+DECADE = "{year}s"
 LINKS = {"IMDb": "{film} on IMDb, in a new tab", "TMDB": "{film} on TMDB, in a new tab"}
 
 # A real viewer
@@ -267,6 +268,22 @@ def story(told: "Story") -> list[str]:
     """The plot and the cast in lines."""
     people = [say(ROLE).format(name=name, role=role) if role else name for name, role in told.cast]
     return [line for line in (told.plot, ", ".join(people)) if line]
+
+
+def term(name: str) -> str:
+    """A genre, a decade or a group of films or people: "Sci-Fi", "1980s"; tags stay as people wrote them."""
+    decade = re.fullmatch(r"(\d{4})s", name)
+    return str(say(DECADE).format(year=decade[1]) if decade else say(name))
+
+
+def told(sentence: str) -> str:
+    """A sentence of `recsys`; the number in it, if there is one, is {n} in the translation."""
+    numbers = re.findall(r"\d[\d,]*", sentence)
+    if len(numbers) != 1:
+        return str(say(sentence))
+    templates = [sentence.replace(numbers[0], written) for written in ("{n:,}", "{n}")]
+    known = [text for template in templates if (text := say(template)) != template]
+    return known[0].format(n=int(numbers[0].replace(",", ""))) if known else sentence
 
 
 def percent(probability: float) -> str:

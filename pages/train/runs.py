@@ -1,6 +1,7 @@
 """The right side of Train: what is being trained, what waits, and what came of those before."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import streamlit as st
 
@@ -13,6 +14,16 @@ from recsys.jobs.queue import Job, Progress, State
 
 LOOK_EVERY = 2.0  # seconds between two looks at a training
 MOST_SHOWN = 12  # trainings that are over
+LOOKS: dict[State, tuple[str, Literal["gray", "blue", "orange", "red", "green"]]] = {  # icon and colour
+    State.WAITING: ("hourglass_empty", "gray"),
+    State.RUNNING: ("model_training", "blue"),
+    State.STOPPING: ("hourglass_empty", "gray"),
+    State.STOPPED: ("pause", "orange"),
+    State.CUT_OFF: ("power_off", "orange"),
+    State.FAILED: ("error", "red"),
+    State.DONE: ("check", "green"),
+    State.DAMAGED: ("broken_image", "red"),
+}
 
 
 def show() -> None:
@@ -58,7 +69,7 @@ def card(job: Job) -> None:
 
 def head(job: Job) -> None:
     """What is trained, and its state."""
-    label, icon, colour = words.STATES[job.state]
+    label, (icon, colour) = words.STATES[job.state], LOOKS[job.state]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if job.variant:
             data = common.plain(loaders.data_title(job.dataset))

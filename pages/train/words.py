@@ -1,9 +1,8 @@
 """What Train says."""
 
 from datetime import UTC, datetime
-from typing import Literal
 
-from pages.shared.language import number, say, speak
+from pages.shared.language import ENGLISH, current, number, say, speak
 from recsys.jobs.queue import State
 
 # What to train
@@ -42,15 +41,15 @@ START, ADD = "Start training", "Add to the queue"
 RUNS = "Trainings"
 NONE = "Nothing has been trained here yet. What you start appears here, and goes on when you close the page."
 TITLE = "**{model}** for {data}"
-STATES: dict[State, tuple[str, str, Literal["gray", "blue", "orange", "red", "green"]]] = {
-    State.WAITING: ("Waiting", "hourglass_empty", "gray"),
-    State.RUNNING: ("Learning", "model_training", "blue"),
-    State.STOPPING: ("Stopping", "hourglass_empty", "gray"),
-    State.STOPPED: ("Stopped", "pause", "orange"),
-    State.CUT_OFF: ("Cut off", "power_off", "orange"),
-    State.FAILED: ("Failed", "error", "red"),
-    State.DONE: ("Done", "check", "green"),
-    State.DAMAGED: ("Damaged", "broken_image", "red"),
+STATES = {
+    State.WAITING: "Waiting",
+    State.RUNNING: "Learning",
+    State.STOPPING: "Stopping",
+    State.STOPPED: "Stopped",
+    State.CUT_OFF: "Cut off",
+    State.FAILED: "Failed",
+    State.DONE: "Done",
+    State.DAMAGED: "Damaged",
 }
 AS_TUNED, CHANGED, SETTING = "As tuned.", "Changed: {settings}.", "{name} {value}"
 WHEN = "Begun {date} UTC."
@@ -89,7 +88,7 @@ def begun(seconds: float) -> str:
 
 def figure(value: float) -> str:
     """A metric: ".0981"."""
-    return number(value, ".4f").removeprefix("0")
+    return number(value, ".4f").removeprefix("0") if current() == ENGLISH else number(value, ".4f")
 
 
 speak(__name__)

@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.shared import recommenders
 from pages.shared import words as common
+from pages.shared.address import AS_CARDS, AS_LIST, VIEWS
 from pages.watch import filters
 from recsys.data.schema import Dataset
 
@@ -17,9 +18,10 @@ def controls(dataset: Dataset) -> tuple[str, int, str]:
         )
         view = st.segmented_control(
             common.VIEW,
-            [common.CARDS, common.LIST],
-            default=common.CARDS,
+            VIEWS,
+            default=AS_CARDS,
             required=True,
+            format_func={AS_CARDS: common.CARDS, AS_LIST: common.LIST}.__getitem__,
             key="view",
             persist_state="session",
         )

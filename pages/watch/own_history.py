@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 from babel.dates import format_date
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -114,10 +115,10 @@ def opened(bringing: Bringing, name: str, number: str, data: bytes) -> list[Impo
 def say(part: Imported) -> None:
     """Where a file comes from and how many lines were read, and what else there is to know of it."""
     if part.source != "ZIP":
-        about = {"file": common.plain(part.file), "source": part.source or words.UNKNOWN}
+        about = {"file": common.plain(part.file), "source": language.say(part.source) or words.UNKNOWN}
         st.markdown(words.counted(words.READ, len(part.entries), **about))
     for note in part.notes:
-        st.caption(common.plain(f"{note}."))
+        st.caption(common.plain(f"{common.told(note)}."))
 
 
 def ask(part: Imported, number: str, answers: Answers) -> None:
@@ -243,11 +244,16 @@ def lists(bringing: Bringing, review: Review, dataset: Dataset) -> None:
     if len(lost):
         with st.expander(words.counted(words.LOST, len(lost)), icon=":material/playlist_remove:"):
             st.caption(words.LOST_HELP)
-            st.dataframe(lost, hide_index=True, height=min(38 + 35 * len(lost), 320))
+            st.dataframe(in_words(lost), hide_index=True, height=min(38 + 35 * len(lost), 320))
             download.csv(lost, "not-taken", quiet=True)
     if len(found):
         with st.expander(words.FOUND, icon=":material/playlist_add_check:"):
-            st.dataframe(found, hide_index=True, height=min(38 + 35 * len(found), 320))
+            st.dataframe(in_words(found), hide_index=True, height=min(38 + 35 * len(found), 320))
+
+
+def in_words(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with headings and reasons in the visitor's language; files keep the English ones."""
+    return table.map(language.say).rename(columns=language.say)
 
 
 def use(bringing: Bringing, review: Review, watched: list[Watched], dataset: Dataset) -> None:
@@ -286,5 +292,5 @@ def note(film: Film) -> str:
     elif one and one.times > 1:
         said.append(words.TIMES_ALONE.format(n=one.times))
     if (stars := rated.stars(film) or 0) % 1:
-        said.append(words.HALF.format(stars=f"{stars:.1f}"))
+        said.append(words.HALF.format(stars=language.number(stars, ".1f")))
     return " ".join(said)

@@ -82,7 +82,7 @@ def rows(predictor: Predictor, request: Request, evening: Evening, steps: list[S
     with st.container(key="evening", gap="xsmall"):
         for number, (step, spoke_for_it) in enumerate(zip(steps, why, strict=True), start=1):
             film = films[step.item]
-            reason = because([films[item] for item in spoke_for_it], predictor.title)
+            reason = because([films[item] for item in spoke_for_it], loaders.title(predictor))
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
                 st.html(cards.line(number, film, step.probability, best, note=reason))
                 st.button(
@@ -116,7 +116,7 @@ def say(predictor: Predictor, steps: list[Step], length: int) -> None:
     if len(steps) < length:
         st.caption(words.PLAN_SHORT[min(len(steps), 2)].format(n=len(steps)))
     together = words.PLAN_BY_RANK if steps[0].probability is None else words.PLAN_TOGETHER
-    st.caption(common.plain(together.format(model=predictor.title)))
+    st.caption(common.plain(together.format(model=loaders.title(predictor))))
 
 
 def decide(evening: Evening, steps: list[Step], films: tuple[int, ...]) -> None:

@@ -7,6 +7,8 @@ import streamlit as st
 
 from pages.shared import at_tmdb, cards, errors, loaders, recommenders, sequence, why
 from pages.shared import words as common
+from pages.shared.address import AS_CARDS
+from pages.shared.language import count, say
 from pages.watch import controls, filters, posters, ratings, words
 from recsys.data.schema import Dataset
 from recsys.serving.films.links import film_links
@@ -55,7 +57,7 @@ def what_comes_next(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     if not answer.picks:
         filters.nothing_left(dataset, films)
         return answer
-    show = grid if view == common.CARDS else listing
+    show = grid if view == AS_CARDS else listing
     show(answer)
     say_after(answer)
     return answer
@@ -66,33 +68,30 @@ def ready(variant: str, dataset: Dataset) -> Predictor:
     if predictor := recommenders.predictor(variant, dataset):
         return predictor
     fallback = loaders.fallback(dataset.name)
-    st.caption(words.INSTEAD.format(model=fallback.title))
+    st.caption(words.INSTEAD.format(model=loaders.title(fallback)))
     return fallback
 
 
 def say_before(answer: Answer) -> None:
     """Whose taste this is where nothing was watched yet, and what is to know about how the recommender was fitted."""
     if not answer.request.history:
-        st.caption(words.NEWCOMER.format(model=answer.predictor.title))
+        st.caption(words.NEWCOMER.format(model=loaders.title(answer.predictor)))
     if answer.predictor.model.note:
-        st.caption(common.plain(answer.predictor.model.note))
+        st.caption(common.plain(say(answer.predictor.model.note)))
     if said := ratings.effect(answer.predictor, answer.request.ratings):
         st.caption(common.plain(said))
 
 
 def say_after(answer: Answer) -> None:
     """What the percentages mean."""
-    title = answer.predictor.title
+    title = loaders.title(answer.predictor)
     if answer.best is None:
         st.caption(words.NO_PROBABILITIES.format(model=title))
         return
     chosen_from = filters.among(answer.request)
-    if answer.stands_out:
-        meaning = words.PROBABILITIES[chosen_from]
-    else:
-        meaning = f"{words.TIMES[chosen_from]} {words.TIMES_MEAN}"
-    meaning = meaning.format(model=title, n=f"{answer.n_allowed:,}", times=answer.figure(answer.best))
-    st.caption(f"{meaning} {words.BARS}")
+    told = {"model": title, "n": count(answer.n_allowed), "times": answer.figure(answer.best)}
+    said = [words.PROBABILITIES[chosen_from]] if answer.stands_out else [words.TIMES[chosen_from], words.TIMES_MEAN]
+    st.caption(" ".join([*(sentence.format(**told) for sentence in said), words.BARS]))
 
 
 def grid(answer: Answer) -> None:

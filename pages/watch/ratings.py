@@ -5,7 +5,7 @@ Session state: that of `pages.shared.rated` · rate_by (thumbs or stars).
 
 import streamlit as st
 
-from pages.shared import keyboard, popovers
+from pages.shared import keyboard, loaders, popovers
 from pages.shared import words as common
 from pages.shared.rated import forget, rate, stars
 from pages.watch import words
@@ -13,10 +13,12 @@ from recsys.data.schema import Film
 from recsys.serving.predictor import Predictor
 from recsys.serving.ratings import ENOUGH, LIKED, NOT_LIKED, Ratings
 
+THUMBS, STARS = "thumbs", "stars"
+
 
 def by_stars() -> bool:
     """Whether films are rated with stars."""
-    return st.session_state.get("rate_by") == words.STARS
+    return st.session_state.get("rate_by") == STARS
 
 
 def thumbs(film: Film) -> None:
@@ -71,9 +73,10 @@ def settings(predictor: Predictor | None, rated: Ratings) -> None:
     with panel, popovers.content("ratings-open"):
         st.segmented_control(
             words.RATE_BY,
-            [words.THUMBS, words.STARS],
-            default=words.THUMBS,
+            [THUMBS, STARS],
+            default=THUMBS,
             required=True,
+            format_func={THUMBS: words.THUMBS, STARS: words.STARS}.__getitem__,
             key="rate_by",
             persist_state="session",
         )
@@ -86,7 +89,9 @@ def settings(predictor: Predictor | None, rated: Ratings) -> None:
 
 def about(predictor: Predictor) -> str:
     """What a recommender makes of ratings."""
-    return (words.RATINGS_READ if predictor.model.reads_ratings else words.RATINGS_UNREAD).format(model=predictor.title)
+    return (words.RATINGS_READ if predictor.model.reads_ratings else words.RATINGS_UNREAD).format(
+        model=loaders.title(predictor)
+    )
 
 
 def effect(predictor: Predictor, rated: Ratings) -> str:
@@ -94,8 +99,8 @@ def effect(predictor: Predictor, rated: Ratings) -> str:
     if not rated:
         return ""
     if predictor.model.reads_ratings:
-        return words.RATINGS_READ.format(model=predictor.title)
+        return words.RATINGS_READ.format(model=loaders.title(predictor))
     disliked = sum(stars < ENOUGH for _, stars in rated)
     if not disliked:
-        return words.LIKES_UNREAD.format(model=predictor.title)
-    return words.DISLIKES_UNTOLD[min(disliked, 2)].format(model=predictor.title, n=disliked)
+        return words.LIKES_UNREAD.format(model=loaders.title(predictor))
+    return words.DISLIKES_UNTOLD[min(disliked, 2)].format(model=loaders.title(predictor), n=disliked)

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shared import download, popovers, sequence
+from pages.shared import download, loaders, popovers, sequence
 from pages.watch import words
 from pages.watch.predictions import Answer
 from recsys.data.schema import Dataset, Film
@@ -39,12 +39,12 @@ def link() -> str:
 
 def show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
     """The picture, small, and the button that saves it."""
-    known, model = dataset.catalog.films, answer.predictor.title
+    known, model = dataset.catalog.films, loaders.title(answer.predictor)
     picks = [
         (pick.film, "" if pick.probability is None else answer.figure(pick.probability))
         for pick in answer.picks[: picture.NEXT]
     ]
-    made = drawn([known[film] for film in films], picks, model, link())
+    made = drawn([known[film] for film in films], picks, sentences(len(films), model))
     titles = ", ".join(film.label for film, _ in picks)
     st.image(made, width="stretch", alt=words.PICTURE_ALT.format(model=model, films=titles))
     st.download_button(
@@ -61,17 +61,21 @@ def show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> No
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def drawn(films: list[Film], picks: list[tuple[Film, str]], model: str, address: str) -> bytes:
+def drawn(films: list[Film], picks: list[tuple[Film, str]], said: picture.Words) -> bytes:
     """`picture.png`, kept."""
-    earlier = len(films) - picture.WATCHED
-    said = picture.Words(
+    return picture.png(films, picks, said, download.fonts())
+
+
+def sentences(n_films: int, model: str) -> picture.Words:
+    """What the picture says in the visitor's language."""
+    earlier = n_films - picture.WATCHED
+    return picture.Words(
         watched=words.PICTURE_YOURS,
         earlier=words.PICTURE_MORE.format(n=earlier) if earlier > 0 else "",
         next=words.PICTURE_NEXT,
         by=words.PICTURE_BY.format(model=model),
-        link=address,
+        link=link(),
     )
-    return picture.png(films, picks, said, download.fonts())
 
 
 def files(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:

@@ -51,7 +51,7 @@ def offer(dataset: Dataset, near: Near, others: list[Near]) -> None:
     """One film, with what makes it fit; greyed out where it is in the list already. others: where the focus may go."""
     film = dataset.catalog.films[near.item]
     reason = words.ALREADY if near.item in (st.session_state.films or ()) else ""
-    note = ", ".join(near.because) or common.genres(film.genres)
+    note = ", ".join(map(common.term, near.because)) or common.genres(film.genres)
     find.line(
         film,
         key_of(dataset, near),

@@ -14,6 +14,7 @@ from recsys.serving.insight.what_if import Shift, Turn, moved, shifts, without
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, Standing
 
+DROPPED, MOVED = "dropped", "moved"
 MARKS = {Turn.ENTERED: "+", Turn.ROSE: "↑", Turn.STAYED: "=", Turn.FELL: "↓", Turn.LEFT: "−"}  # words stand beside
 
 
@@ -35,12 +36,17 @@ def choose(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] | None:
     """The sequence as it would be; None, and a sentence, where it would stay the same."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         position = choose_film(dataset, films)
-        actions = [words.DROPPED, words.MOVED] if len(films) > 1 else [words.DROPPED]
+        actions = [DROPPED, MOVED] if len(films) > 1 else [DROPPED]
         action = st.segmented_control(
-            words.WHAT_IF_ACTION, actions, default=actions[0], required=True, key=f"what-if-action-{len(actions)}"
+            words.WHAT_IF_ACTION,
+            actions,
+            default=DROPPED,
+            required=True,
+            format_func={DROPPED: words.DROPPED, MOVED: words.MOVED}.__getitem__,
+            key=f"what-if-action-{len(actions)}",
         )
-        to = choose_position(len(films), position) if action == words.MOVED else position
-    if action == words.DROPPED:
+        to = choose_position(len(films), position) if action == MOVED else position
+    if action == DROPPED:
         return without(films, position)
     if to == position:
         st.caption(words.THERE_ALREADY.format(position=position + 1))
@@ -69,7 +75,7 @@ def choose_position(n: int, position: int) -> int:
 def outcome(predictor: Predictor, now: Request, changed: Request) -> None:
     """What would rise and fall, and the button that makes it so."""
     found = compared(predictor, now, changed)
-    st.markdown(f"**{common.plain(summary(found, now.k, predictor.title))}**")
+    st.markdown(f"**{common.plain(summary(found, now.k, loaders.title(predictor)))}**")
     st.html(table(found, predictor.dataset.catalog.films))
     if st.button(
         words.APPLY, key="what-if-apply", icon=":material/check:", on_click=sequence.change, args=(changed.history,)

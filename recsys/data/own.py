@@ -6,7 +6,7 @@ kept as titles and names. Without times the order of the rows counts. Shapes: R 
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -52,24 +52,25 @@ class Facts:
     unused: int = 0  # items of that file that nobody had
     unsafe: int = 0  # addresses of pictures that are none of the web
 
-    def sentences(self) -> list[str]:
-        """Everything that a person should know, a sentence each, without full stops."""
+    def sentences(self, say: Callable[[str], str] = str) -> list[str]:
+        """Everything that a person should know, a sentence each, without full stops; say: puts it in their language."""
+        times = say("times are {written}").format(written=say(_WRITTEN[self.times])) if self.times else say(_NO_TIMES)
         return [
-            f"{self.rows:,} rows: {self.people:,} people, {self.items:,} items, {self.events:,} events",
-            self._read_as(),
-            "times are " + _WRITTEN[self.times] if self.times else "there are no times: the order of the rows counts",
-            *(f"{words}: {n:,}" for name, words in _COUNTED.items() if (n := getattr(self, name))),
+            say("{rows:,} rows: {people:,} people, {items:,} items, {events:,} events").format(**vars(self)),
+            say(_READ_AS if self.has_header else _READ_WITHOUT_NAMES).format(found=self._found(say)),
+            times,
+            *(f"{say(words)}: {n:,}" for name, words in _COUNTED.items() if (n := getattr(self, name))),
         ]
 
-    def _read_as(self) -> str:
-        found = ", ".join(f"{role} = {name if self.has_header else f'column {name}'}" for role, name in _said(self))
-        return f"read as {found}" if self.has_header else f"no names of columns in the first row; read as {found}"
+    def _found(self, say: Callable[[str], str]) -> str:
+        """Which column is what."""
+        place = "{name}" if self.has_header else say("column {n}")
+        columns = ((say(_ROLE_NAMES[role]), place.format(name=name, n=name)) for role, name in self.columns.items())
+        return ", ".join(f"{role} = {column}" for role, column in columns)
 
 
-def _said(facts: Facts) -> Iterator[tuple[str, str]]:
-    return ((_ROLE_NAMES[role], name) for role, name in facts.columns.items())
-
-
+_NO_TIMES = "there are no times: the order of the rows counts"
+_READ_AS, _READ_WITHOUT_NAMES = "read as {found}", "no names of columns in the first row; read as {found}"
 _ROLE_NAMES: dict[Role, str] = {"user": "person", "item": "item", "rating": "rating", "time": "time"}
 _WRITTEN = {unit: f"in {unit} since 1970" for unit in columns.UNITS} | {"dates": "dates"}
 _COUNTED = {

@@ -8,7 +8,9 @@ import plotly.graph_objects as go
 
 from pages.evaluation import words
 from pages.evaluation.charts.lines import lines
+from pages.evaluation.charts.looks import percents
 from pages.shared.charts import QUIET, logarithmic
+from pages.shared.language import number
 
 HEIGHT = 400  # pixels: on a phone the legend takes five lines of it
 LEAST = 1e-4  # share below which no axis goes
@@ -19,8 +21,8 @@ def by_rank(tables: Mapping[str, pd.DataFrame], titles: Mapping[str, str], y: st
     figure = lines(tables, titles, "rank", y, words.RANK)
     figure.update_layout(height=HEIGHT)
     figure.update_traces(hovertemplate="%{x:.0f}: %{y:.2%}")
-    figure.update_xaxes(**logarithmic(lambda step: f"{step:g}", from_exponent=0))
-    return figure.update_yaxes(**logarithmic(lambda step: f"{100 * step:g}%"), range=[_exponent(lowest), 0.08])
+    figure.update_xaxes(**logarithmic(lambda step: number(step, "g"), from_exponent=0))
+    return figure.update_yaxes(**logarithmic(percents), range=[_exponent(lowest), 0.08])
 
 
 def ringed(figure: go.Figure, tables: Mapping[str, pd.DataFrame], item: int) -> go.Figure:

@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 
 from pages.evaluation import words
 from pages.evaluation.charts.looks import MARKS, look, members
+from pages.shared import words as common
 from pages.shared.charts import QUIET, framed
 
 
@@ -12,6 +13,7 @@ def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
     """A row per bucket, a mark with its interval per model, side by side within a row (`slices.side_by_side`)."""
     figure, buckets = go.Figure(), list(dict.fromkeys(table["bucket"]))
     known = members(board, list(dict.fromkeys(table["variant"])))
+    names = {bucket: common.term(bucket) for bucket in buckets}
     rows = {bucket: row for row, bucket in enumerate(buckets)}
     for number, (variant, (title, shape, member)) in enumerate(known.items()):
         own = table[table["variant"] == variant]
@@ -24,11 +26,11 @@ def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
             name=title,
             error_x=error | {"width": 0, "color": shape.colour},
             marker={"color": shape.colour, "symbol": shape.symbol + MARKS[member], "size": 9},
-            customdata=own[["bucket", "users", "low", "high"]],
+            customdata=own[["bucket", "users", "low", "high"]].replace({"bucket": names}),
             hovertemplate="%{customdata[0]}: %{x:.4f} (%{customdata[2]:.4f}–%{customdata[3]:.4f})",
         )
     users = table.drop_duplicates("bucket").set_index("bucket")["users"]
-    ticks = [f"{bucket}<br>{words.PEOPLE.format(n=users[bucket])}" for bucket in buckets]
+    ticks = [f"{names[bucket]}<br>{words.PEOPLE.format(n=users[bucket])}" for bucket in buckets]
     framed(figure, 110 + len(buckets) * (30 + 11 * len(known))).update_layout(showlegend=True)
     figure.update_yaxes(tickvals=list(rows.values()), ticktext=ticks, range=[len(rows) - 0.4, -0.6])
     figure.update_yaxes(showgrid=False, zeroline=False)

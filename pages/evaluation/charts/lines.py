@@ -6,7 +6,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.evaluation import words
-from pages.evaluation.charts.looks import LOOKS
+from pages.evaluation.charts.looks import LOOKS, percents
+from pages.shared import language
 from pages.shared.charts import QUIET, framed, logarithmic
 
 MOST = 6  # lines in a chart that can be told apart
@@ -84,8 +85,8 @@ def reliability(bins: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> 
     ends = [known[known > 0].min().min(), known.max().max()]
     line = {"color": QUIET, "width": 1}
     figure.add_scatter(x=ends, y=ends, mode="lines", name=words.CALIBRATED, line=line, hoverinfo="skip")
-    figure.update_xaxes(**logarithmic(lambda step: f"{100 * step:g}%"))
-    return figure.update_yaxes(title=words.OBSERVED, **logarithmic(lambda step: f"{100 * step:g}%"))
+    figure.update_xaxes(**logarithmic(percents))
+    return figure.update_yaxes(title=words.OBSERVED, **logarithmic(percents))
 
 
 def overconfidence(ranks: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
@@ -95,4 +96,4 @@ def overconfidence(ranks: Mapping[str, pd.DataFrame], titles: Mapping[str, str])
     line = {"color": QUIET, "width": 1}
     figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=words.CALIBRATED, line=line, hoverinfo="skip")
     figure.update_xaxes(dtick=1)
-    return figure.update_yaxes(title=words.TIMES, **logarithmic(lambda step: f"{step:g}×"))
+    return figure.update_yaxes(title=words.TIMES, **logarithmic(lambda step: f"{language.number(step, 'g')}×"))

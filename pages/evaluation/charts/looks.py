@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from pages.shared.language import number
+
 
 class Look(NamedTuple):
     """How a family is drawn."""
@@ -48,3 +50,8 @@ def members(board: pd.DataFrame, variants: Sequence[str]) -> dict[str, tuple[str
         seen[family] = seen.get(family, -1) + 1
         found[variant] = (rows.loc[variant, "title"], look(family), seen[family] % len(MARKS))
     return found
+
+
+def percents(share: float) -> str:
+    """A share at an axis: "0.3%"."""
+    return f"{number(100 * share, 'g')}%"

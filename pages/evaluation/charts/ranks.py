@@ -8,13 +8,14 @@ import plotly.graph_objects as go
 from pages.evaluation import words
 from pages.evaluation.charts.looks import look
 from pages.shared.charts import QUIET, framed, logarithmic
-from recsys.evaluation import people, protocols
+from pages.shared.language import number, say
+from recsys.evaluation import people
 
 
 def bump(table: pd.DataFrame, shown: Sequence[str]) -> go.Figure:
     """Ranks under each protocol `shown` (`overview.orders`), a line per model, named at its right end."""
     figure = go.Figure()
-    names = [protocols.title(name) for name in shown]
+    names = [words.protocol(name) for name in shown]
     for row in table.to_dict("records"):
         colour, symbol, _ = look(row["family"])
         figure.add_scatter(
@@ -50,7 +51,7 @@ def ranks_of_film(table: pd.DataFrame) -> go.Figure:
             x=own["rank"],
             y=own.index,
             mode="markers",
-            name=str(family),
+            name=say(str(family)),
             text=own["title"],
             error_x=error | {"width": 0, "color": colour},
             marker={"color": colour, "symbol": symbol, "size": 9},
@@ -60,7 +61,7 @@ def ranks_of_film(table: pd.DataFrame) -> go.Figure:
     framed(figure, 110 + 20 * len(table)).update_layout(showlegend=False)
     figure.add_vline(people.FOUND + 0.5, line={"color": QUIET, "width": 1, "dash": "dot"})
     figure.update_yaxes(tickvals=table.index, ticktext=table["title"], range=[len(table) - 0.4, -0.6], zeroline=False)
-    return figure.update_xaxes(title=words.RANK, **logarithmic(lambda step: f"{step:,.0f}", from_exponent=0))
+    return figure.update_xaxes(title=words.RANK, **logarithmic(lambda step: number(step, ",.0f"), from_exponent=0))
 
 
 def _round_ranks(n: int) -> list[int]:

@@ -1,24 +1,22 @@
 """One measure against another."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from pages.evaluation import words
 from pages.evaluation.charts.labels import free_sides, scaled
 from pages.evaluation.charts.looks import look
 from pages.shared.charts import framed
+from pages.shared.language import say
 
 TALL = 430  # pixels inside the axes
 WIDE = (640, 800, 950, 1100)  # how broad the chart may be on a desktop
 ANY_WIDTH = (270, 360, 480, *WIDE)  # and from a phone upwards
 STEPS = {"s": (1, 2, 5, 10, 20, 30), "min": (1, 2, 5, 10, 20, 30), "h": (1, 2, 5, 10, 20, 50, 100)}
 SECONDS = {"s": 1, "min": 60, "h": 3600}
-TIMES = {  # a logarithmic axis of seconds, in words that people use
-    "type": "log",
-    "tickvals": [step * SECONDS[unit] for unit, steps in STEPS.items() for step in steps],
-    "ticktext": [f"{step} {unit}" for unit, steps in STEPS.items() for step in steps],
-}
 
 
 def scatter(table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log: str | None = None) -> go.Figure:
@@ -27,22 +25,32 @@ def scatter(table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log
     table: title, family, x and y. log: where x is seconds on a logarithmic axis, the column of its logarithms.
     """
     known = table.dropna(subset=[x, y]).sort_values(y, ascending=False, kind="stable")
-    figure, told = go.Figure(), "%{x:,.0f} s" if log else "%{x:.4g}"
+    figure, told = go.Figure(), words.TIME_HOVER if log else "%{x:.4g}"
     for family, own in known.groupby("family", sort=False):
         colour, symbol, _ = look(str(family))
         figure.add_scatter(
             x=own[x],
             y=own[y],
             mode="markers",
-            name=str(family),
+            name=say(str(family)),
             text=own["title"],
             marker={"color": colour, "symbol": symbol, "size": 11},
             hovertemplate=f"<b>%{{text}}</b><br>{x_title}: {told}<br>{y_title}: %{{y:.4g}}",
         )
     _name_marks(figure, known, known[log or x], known[y], x)
     framed(figure, TALL + 130)
-    figure.update_xaxes(title=x_title, zeroline=False, **(TIMES if log else {}))
+    figure.update_xaxes(title=x_title, zeroline=False, **(_times() if log else {}))
     return figure.update_yaxes(title=y_title, zeroline=False)
+
+
+def _times() -> dict[str, Any]:
+    """A logarithmic axis of seconds, in words that people use."""
+    steps = [(unit, step) for unit, steps in STEPS.items() for step in steps]
+    return {
+        "type": "log",
+        "tickvals": [step * SECONDS[unit] for unit, step in steps],
+        "ticktext": [words.TIME_UNITS[unit].format(n=step) for unit, step in steps],
+    }
 
 
 def _name_marks(figure: go.Figure, known: pd.DataFrame, across: pd.Series, upwards: pd.Series, x: str) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from pages.evaluation import words
 from pages.evaluation.charts.looks import LOOKS, Look
+from pages.shared import language
 from pages.shared.charts import QUIET, framed, logarithmic
 from recsys.evaluation.studies import Chart, Study
 
@@ -22,11 +24,13 @@ def drawn(found: Study, chart: Chart) -> go.Figure:
     for number, (name, own) in enumerate(groups):
         shape = look(str(name), number)
         if chart.kind == "rows":
-            figure.add_scatter(**in_rows(own, chart, number), name=str(name), marker=marker(shape, 9))
+            figure.add_scatter(**in_rows(own, chart, number), name=language.say(str(name)), marker=marker(shape, 9))
         elif chart.kind == "bar":
-            figure.add_bar(**along(own, chart), name=str(name), marker={"color": shape.colour})
+            figure.add_bar(**along(own, chart), name=language.say(str(name)), marker={"color": shape.colour})
         else:
-            figure.add_scatter(**along(own, chart), **marks(own, chart), name=str(name), marker=marker(shape, 9))
+            figure.add_scatter(
+                **along(own, chart), **marks(own, chart), name=language.say(str(name)), marker=marker(shape, 9)
+            )
     framed(figure, 380).update_layout(showlegend=len(groups) > 1)
     return as_rows(figure, found, chart, len(groups)) if chart.kind == "rows" else with_axes(figure, found, chart)
 
@@ -43,7 +47,7 @@ def marker(shape: Look, size: int) -> dict[str, Any]:
 
 def along(table: pd.DataFrame, chart: Chart) -> dict[str, Any]:
     """x from left to right."""
-    return {"x": table[chart.x], "y": table[chart.y], "error_y": whiskers(table, chart)}
+    return {"x": table[chart.x].map(words.cell), "y": table[chart.y], "error_y": whiskers(table, chart)}
 
 
 def marks(table: pd.DataFrame, chart: Chart) -> dict[str, Any]:
@@ -52,12 +56,17 @@ def marks(table: pd.DataFrame, chart: Chart) -> dict[str, Any]:
         return {"mode": "lines+markers"}
     if chart.label is None:
         return {"mode": "markers"}
-    return {"mode": "markers+text", "text": table[chart.label], "textposition": "top center", "cliponaxis": False}
+    return {
+        "mode": "markers+text",
+        "text": table[chart.label].map(words.cell),
+        "textposition": "top center",
+        "cliponaxis": False,
+    }
 
 
 def in_rows(table: pd.DataFrame, chart: Chart, number: int) -> dict[str, Any]:
     """y from left to right, a row for each x; groups stand below each other within a row."""
-    rows = {"x": table[chart.y], "y": table[chart.x].astype(str).map(wrapped), "error_x": whiskers(table, chart)}
+    rows = {"x": table[chart.y], "y": table[chart.x].map(named), "error_x": whiskers(table, chart)}
     return {**rows, "mode": "markers", "orientation": "h", "offsetgroup": str(number)}
 
 
@@ -71,27 +80,27 @@ def whiskers(table: pd.DataFrame, chart: Chart) -> dict[str, Any] | None:
 
 def with_axes(figure: go.Figure, found: Study, chart: Chart) -> go.Figure:
     """x and y as the chart names them; a logarithmic x of a line has the values that were set."""
-    figure.update_xaxes(title=found.titles[chart.x])
-    figure.update_yaxes(title=found.titles[chart.y], type="log" if "y" in chart.log else None)
+    figure.update_xaxes(title=language.say(found.titles[chart.x]))
+    figure.update_yaxes(title=language.say(found.titles[chart.y]), type="log" if "y" in chart.log else None)
     if "x" not in chart.log:
         return figure
     if chart.kind != "line":
-        return figure.update_xaxes(**logarithmic("{:g}".format, steps=(1, 2, 5)))
+        return figure.update_xaxes(**logarithmic(lambda step: language.number(step, "g"), steps=(1, 2, 5)))
     ticks = sorted(set(found.table[chart.x]))
-    return figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
+    return figure.update_xaxes(type="log", tickvals=ticks, ticktext=[language.number(tick, "g") for tick in ticks])
 
 
 def as_rows(figure: go.Figure, found: Study, chart: Chart, groups: int) -> go.Figure:
     """A row for each name, the first at the top; differences from nothing get a line at nothing."""
-    names = [wrapped(str(name)) for name in dict.fromkeys(found.table.loc[found.table[chart.y].notna(), chart.x])]
+    names = [named(name) for name in dict.fromkeys(found.table.loc[found.table[chart.y].notna(), chart.x])]
     height = sum(ROW + BESIDE * (groups - 1) + ROW_LINE * name.count("<br>") for name in names)
     figure.update_layout(height=max(200, 110 + height), scattermode="group", scattergap=0.45)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], title=None, range=[-0.6, len(names) - 0.4])
     if found.table[chart.y].min() < 0:
         figure.add_vline(0, line={"color": QUIET, "width": 1})
-    return figure.update_xaxes(title=found.titles[chart.y], type="log" if "y" in chart.log else None)
+    return figure.update_xaxes(title=language.say(found.titles[chart.y]), type="log" if "y" in chart.log else None)
 
 
-def wrapped(name: str) -> str:
-    """A long name in several lines."""
-    return "<br>".join(textwrap.wrap(name, WRAP))
+def named(value: Any) -> str:
+    """The name of a row; a long one in several lines."""
+    return "<br>".join(textwrap.wrap(str(words.cell(value)), WRAP))

@@ -77,7 +77,7 @@ def board(app):
 
 def figures(app, place=0):
     """A table of all figures."""
-    app.get_by_key("board_view").set_value(words.VIEW_FIGURES).run()
+    app.get_by_key("board_view").set_value("all-figures").run()
     return app.dataframe[place].value
 
 

@@ -143,7 +143,7 @@ def test_the_attention_of_one_head_is_told_in_numbers_that_add_up(visit):
     title, figure = rows(app)[0][0]
     assert title == dataset.catalog.films[FILMS[weights[:-1].argmax()]].title
     assert figure == common.percent(weights[:-1].max())
-    app.get_by_key(f"one-{words.HEAD}-of-2").set_value(1).run()
+    app.get_by_key("one-head-of-2").set_value(1).run()
     assert rows(app)[0][0][1] == common.percent(
         model.attention(model.input_tokens(np.array(FILMS)))[0, 1, -1, :-1].max()
     )
@@ -204,7 +204,7 @@ def ends(figure):
 
 def test_the_heat_map_names_every_film_and_frames_the_row_that_asks(visit):
     app = section(visit, "attention")
-    app.get_by_key("attention_drawn").set_value(words.HEAT_MAP).run()
+    app.get_by_key("attention_drawn").set_value("heat-map").run()
     assert not app.exception
     heat = chart(app)
     assert len(heat["layout"]["yaxis"]["ticktext"]) == len(FILMS) + 1
@@ -217,7 +217,7 @@ def test_the_heat_map_names_every_film_and_frames_the_row_that_asks(visit):
 def test_one_head_can_be_looked_at_alone(visit):
     app = section(visit, "attention")
     everything = rows(app)[0]
-    app.get_by_key(f"{words.HEAD}-of-2").set_value(1).run()
+    app.get_by_key("head-of-2").set_value(1).run()
     assert not app.exception
     assert rows(app)[0] != everything
 

@@ -4,7 +4,7 @@ import pytest
 
 from pages.evaluation.sections import SECTIONS
 from pages.inside.lesson import PARTS
-from pages.shared import address, frame, words
+from pages.shared import address, frame
 from recsys.paths import REPOSITORY
 from recsys.serving.filters import Filters
 from tests.pages import world
@@ -46,7 +46,7 @@ def test_a_link_brings_back_everything_that_was_chosen(visit):
     app = visit(s="1-2", **CHOSEN, **{"not": "5"})
     assert not app.exception
     state = app.session_state
-    assert (state.model, state.how_many, state.view) == ("popular", 5, words.LIST)
+    assert (state.model, state.how_many, state.view) == ("popular", 5, "list")
     assert (state.compared, state.how_many_each) == (["popular", "markov"], 20)
     assert (state.section, state.metric, state.inside_section, state.lesson_step) == ("pair", "mrr", "map", 3)
     assert state.filters == FILTERS

@@ -41,7 +41,7 @@ def states():
 
 
 def badges(app):
-    return [label for label, *_ in words.STATES.values() if any(f" {label}]" in text.value for text in app.markdown)]
+    return [label for label in words.STATES.values() if any(f" {label}]" in text.value for text in app.markdown)]
 
 
 def choose(app, name, **values):

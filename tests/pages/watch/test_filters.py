@@ -185,7 +185,7 @@ def test_files_are_made_when_the_share_panel_is_opened(visit):
     assert "?data=ml-latest-sample&s=1-2-3" in app.code[0].value
 
 
-@pytest.mark.parametrize("view", [common.CARDS, common.LIST])
+@pytest.mark.parametrize("view", ["cards", "list"])
 def test_films_are_linked_where_their_ids_are_known(visit, home, view):
     known = world.build("ml-latest-small")
     movies = known.catalog.movies.assign(imdb_id="tt0114709", tmdb_id=pd.array([862] * 30, dtype="Int64"))

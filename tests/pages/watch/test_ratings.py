@@ -1,6 +1,6 @@
 import pytest
 
-from pages.watch import words
+from pages.watch import ratings, words
 from recsys.serving.ratings import LIKED, NOT_LIKED
 from tests.pages import world
 from tests.pages.reading import picks, said, titles, watched
@@ -56,7 +56,7 @@ def test_stars_are_there_for_whoever_wants_them(visit):
     app = visit(s="1-2")
     app.session_state["ratings-open"] = True
     app.run()
-    next(group for group in app.get("button_group") if group.key == "rate_by").set_value(words.STARS).run()
+    next(group for group in app.get("button_group") if group.key == "rate_by").set_value(ratings.STARS).run()
     assert not [button for button in app.button if button.key.startswith("like-")]
     stars = next(group for group in app.get("feedback") or app.get("button_group") if group.key == "stars-2")
     stars.set_value(0).run()

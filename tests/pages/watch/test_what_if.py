@@ -34,7 +34,7 @@ def test_dropping_the_latest_film_shows_what_would_change_and_the_list_stays(sho
 
 def test_a_film_is_moved_and_the_change_made_real(show):
     app = show(s="1-2-3")
-    app.get("button_group")[0].set_value(words.MOVED).run()
+    app.get("button_group")[0].set_value(what_if.MOVED).run()
     app.number_input[0].set_value(1).run()
     assert films(app) == "0 1 2"
     app.button(key="what-if-apply").click().run()
@@ -44,7 +44,7 @@ def test_a_film_is_moved_and_the_change_made_real(show):
 
 def test_the_same_position_is_no_change(show):
     app = show(s="1-2-3")
-    app.get("button_group")[0].set_value(words.MOVED).run()
+    app.get("button_group")[0].set_value(what_if.MOVED).run()
     app.number_input[0].set_value(3).run()
     assert words.THERE_ALREADY.format(position=3) in said(app)
 
@@ -59,7 +59,7 @@ def test_an_only_film_can_be_dropped_and_an_empty_list_says_what_to_do(show):
 
 def test_a_recommender_that_does_not_mind_says_so(show):
     app = show(s="1-2-3", variant="popular")
-    app.get("button_group")[0].set_value(words.MOVED).run()
+    app.get("button_group")[0].set_value(what_if.MOVED).run()
     assert words.UNCHANGED.format(k=10, model="Most popular") in said(app)
 
 

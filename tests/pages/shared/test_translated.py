@@ -1,0 +1,241 @@
+"""No text that a visitor sees goes past the translation, and none is missing from it."""
+
+import json
+from string import Formatter
+
+import numpy as np
+import pytest
+
+from pages.compare import words as compare_words
+from pages.inside import lesson
+from pages.shared import address, language
+from recsys import files, paths
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.evaluation import protocols, results
+from recsys.serving.insight import genre_attention, mean_attention
+from tests.pages import world
+from tests.pages.evaluation.test_page import TIES, remember, result
+from tests.pages.marked import mark, shown, unmarked
+from tests.pages.panel import opened
+from tests.pages.texts import from_elsewhere, of_words
+
+FILMS = "1-2-3-4"
+DATA = {"ml-latest-sample", "ml-1m", world.build().fingerprint[:12], "of data that"}  # as files name it
+NAMES = {
+    *world.TITLES,
+    *(title[:-7] for title in world.TITLES),
+    world.RARE,
+    world.RARE[:-7],
+    TIES["run"]["commit"],
+    *DATA,
+}
+STUDY = {
+    "title": "Does order matter?",
+    "dataset": "ml-latest-sample",
+    "question": "What is lost?",
+    "papers": "Papers say so.",
+    "answer": "A third of it.",
+    "how": "One seed.",
+    "columns": [
+        {"name": "model", "title": "Recommender"},
+        {"name": "setting", "title": "Setting"},
+        {"name": "ndcg", "title": "Figure"},
+    ],
+    "rows": [["A network", "as it is", 0.25], ["A network", "All films – By date", 0.5]],
+    "chart": {"kind": "rows", "x": "setting", "y": "ndcg", "by": "model"},
+}
+
+
+@pytest.fixture
+def marked(visit, monkeypatch):
+    """A visitor who reads the language of marks."""
+    mark(monkeypatch)
+    return visit
+
+
+@pytest.fixture
+def measured(home):
+    """Results with everything that the sections of Evaluation can show."""
+    data = world.build()
+    n = len(LEAVE_ONE_OUT(data).test)
+    for protocol in ("full", "popularity-100"):
+        rules = protocols.get(protocol).rules | {"dates": {"validation": "1998-03-05"}}
+        for variant, rank in {"bert4rec": 1, "popular": 25, "markov": 3}.items():
+            ranks = np.full((1, n), rank)
+            document = result(variant, data.name, protocol, ranks)
+            document |= {"fingerprint": data.fingerprint, "protocol": {"name": protocol} | rules, "also": "ml-1m"}
+            document |= {"interval": {"ndcg@10": [0.25, 0.75]}, "beyond": {"novelty@10": 9.0 + rank}}
+            error = {"rmse": 1.25, "mae": 1.0, "interval": {"rmse": [1.125, 1.5], "mae": [0.75, 1.25]}}
+            document["stars"] = error | {"baselines": {"mean": error, "film and person": error}}
+            results.write(document, ranks)
+    log = paths.checkpoint(data.name, LEAVE_ONE_OUT.name, "bert4rec", 0) / paths.LOG
+    files.write(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
+    files.write(paths.ties(home, data.name), json.dumps(TIES | {"dataset": data.name}).encode())
+    files.write(paths.studies(home) / "order.json", json.dumps(STUDY).encode())
+
+
+def check(app):
+    assert not app.exception
+    assert len([text for text in shown(app) if "⟦" in text]) > 3  # the marks are there at all
+    assert unmarked(app, NAMES) == []
+
+
+def test_a_text_that_goes_past_the_translation_is_found(marked, monkeypatch):
+    monkeypatch.setattr("pages.shared.loaders.data_title", lambda name: "A set of films")
+    assert any("A set of films" in text for text in unmarked(marked(s=FILMS), NAMES))
+
+
+@pytest.mark.parametrize("view", address.VIEWS)
+def test_watch_next(marked, view):
+    check(marked(s=FILMS, view=view))
+
+
+def test_the_first_visit_and_the_steps_of_the_tour(marked):
+    app = marked()
+    for _ in range(4):
+        check(app)
+        app.button(key="tour-next").click().run()
+
+
+@pytest.mark.parametrize("key", ["filters_open", "share", "ratings-open", "person-open", "surprise-open", "posters"])
+def test_what_opens_on_watch_next(marked, key):
+    app = marked(s=FILMS, **{"not": "9"}, genres="Comedy")
+    app.session_state[key] = True
+    check(app.run())
+
+
+def test_films_that_are_not_wanted_and_filters_that_leave_none(marked):
+    app = marked(s=FILMS, **{"not": "9"}, years="1939-1939")
+    app.session_state["unwanted_open"] = True
+    check(app.run())
+
+
+def test_a_search_that_finds_nothing_and_one_that_does(marked):
+    app = marked(s=f"{FILMS}-31")
+    for text in ("Star", "Rare", "Zzyzx"):
+        app.get_by_key("search").set_value(text).run()
+        assert [found for found in unmarked(app, {*NAMES, "Zzyzx"}) if text not in found] == []
+
+
+def test_links_that_say_what_is_not_there(marked):
+    check(marked(s="1-1-x-999999"))
+    check(marked(data="ml-999", s=FILMS))
+
+
+def test_the_data_sets(marked):
+    app = marked(s=FILMS)
+    app.button(key="more-sets").click().run()
+    check(app)
+
+
+@pytest.mark.parametrize(
+    ("part", "key"),
+    [("shared.why", None), ("watch.what_if", "what-if"), ("watch.plan", "plan"), ("watch.themes", "theme-open")],
+)
+@pytest.mark.parametrize("variant", ["bert4rec", "popular"])
+def test_the_panels(home, monkeypatch, part, key, variant):
+    mark(monkeypatch)
+    app = opened(part, key, s=FILMS, variant=variant)
+    assert not app.exception
+    assert [text for text in unmarked(app, NAMES) if text != "0 1 2 3"] == []
+
+
+@pytest.mark.parametrize("place", range(len(compare_words.TABS)))
+def test_the_tabs_of_compare(marked, place):
+    app = marked("compare", s=FILMS)
+    app.session_state["closer_place"] = place
+    app.session_state["closer"] = "in another language"
+    for key in ("which_order", "hide_all"):
+        app.session_state[key] = True
+    check(app.run())  # whichever language the name of the tab was in
+    assert app.session_state.closer == compare_words.TABS[place]
+
+
+@pytest.mark.parametrize("page", ["compare", "inside", "evaluation"])
+def test_the_other_pages_without_films(marked, page):
+    check(marked(page))
+
+
+@pytest.mark.parametrize("section", [*address.EVALUATION, "studies"])
+def test_the_sections_of_evaluation(marked, measured, section):
+    check(marked("evaluation", section=section))
+
+
+@pytest.mark.parametrize("slicing", ["history length", "popularity of the film", "genre", "decade"])
+def test_groups_of_people(marked, measured, slicing):
+    app = marked("evaluation", section="slices")
+    check(app.get_by_key("slicing").set_value(slicing).run())
+
+
+def test_all_figures(marked, measured):
+    app = marked("evaluation")
+    check(app.get_by_key("board_view").set_value("all-figures").run())
+
+
+@pytest.mark.parametrize("view", ["intervals", "all-figures"])
+def test_published_figures(marked, home, view):
+    ranks = np.array([[1, 2, 3]])
+    results.write(result("bert4rec", "ml-1m", "full", ranks), ranks)
+    app = marked("evaluation", data="ml-1m", results="ml-1m")
+    check(app.get_by_key("board_view").set_value(view).run())
+
+
+def test_what_quality_costs(marked, measured):
+    remember("bert4rec", {"seconds": 120.0, "versions": {"torch": "2.13.0+cpu"}}, {"schedule": {"epochs": 3}})
+    check(marked("evaluation", section="curves"))
+
+
+@pytest.mark.parametrize("number", range(1, len(lesson.PARTS) + 1))
+def test_the_steps_of_the_lesson(marked, number):
+    app = marked("inside", s=FILMS, step=str(number))
+    for key in ("departures", "table-sums", "table-heads", "table-order", "table-learning"):
+        app.session_state[key] = True
+    check(app.run())
+
+
+@pytest.mark.parametrize("section", ["attention", "mean", "blanks", "map"])
+def test_the_sections_of_inside(marked, monkeypatch, section):
+    monkeypatch.setattr(mean_attention, "NEWEST", 8)
+    monkeypatch.setattr(genre_attention, "FEWEST", 5)
+    app = marked("inside", s=FILMS, inside=section)
+    for key in ("table-attention", "table-mean", "table-genres-0", "influence", "table-distance"):
+        app.session_state[key] = True
+    check(app.run())
+
+
+def test_attention_as_a_heat_map_and_by_distance(marked):
+    app = marked("inside", s=FILMS, inside="attention")
+    app.get_by_key("attention_drawn").set_value("heat-map").run()
+    next(button for button in app.button if button.key.startswith("average-")).click().run()
+    app.session_state["table-distance"] = True
+    check(app.run())
+
+
+@pytest.mark.parametrize("colour", ["decade", "genre", "views"])
+def test_the_map(marked, colour):
+    app = marked("inside", s=FILMS, inside="map")
+    check(app.get_by_key("map_colour").set_value(colour).run())
+
+
+IN_USE = pytest.mark.skipif(len(language.texts("uk")) < 100, reason="the translation has only begun")
+
+
+@IN_USE
+@pytest.mark.parametrize("texts", [of_words, from_elsewhere])
+def test_every_text_has_its_ukrainian(texts):
+    assert [text for text in texts() if text not in language.texts("uk")] == []
+
+
+@IN_USE
+def test_a_translation_has_the_fields_of_its_text():
+    entries = [entry for entry in language._catalog("uk") if entry.id and not entry.fuzzy]
+    pairs = [(language._forms(entry.id)[0], text) for entry in entries for text in language._forms(entry.string)]
+    assert [source for source, text in pairs if fields(source) != fields(text)] == []
+
+
+def fields(text):
+    """What is put into a text, each once; a formula has none."""
+    try:
+        return {(name, spec) for _, name, spec, _ in Formatter().parse(text) if name}
+    except ValueError:
+        return set()

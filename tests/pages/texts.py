@@ -1,0 +1,98 @@
+"""Every English text that the app shows: those of the words modules, and those that pages take from elsewhere."""
+
+import ast
+import json
+import re
+from importlib import import_module
+
+from recsys import paths
+from recsys.data.movielens import SETS
+from recsys.data.schema import AGES
+from recsys.evaluation import protocols, slices
+from recsys.evaluation.studies import read
+from recsys.models import registry
+from recsys.paths import REPOSITORY
+from recsys.serving import history
+from recsys.serving.films import search
+from recsys.serving.insight import regions
+from recsys.studies import catalogue, make
+from recsys.text import films
+
+NAMES = re.compile(  # the same in every language; what else holds a word needs a translation
+    r"\{[^}]*\}|(?:https?:|github\.com|arXiv)\S*|MovieLens \d+[KM]|NextReel|IMDb|TMDB|CSV|JSON|IMAX"
+    r"|\w*(?:BERT4Rec|SASRec|GRU4Rec|item2vec)\w*|NCF|NeuMF|TransRec|Caser|ItemKNN|HSTU|LSTM|RNN|FPMC|FMC|ALS|EASE|MF|BPR"
+    r"|BCE|CBOW|TOP1|HR|NDCG|MRR|RMSE|MAE|softmax|skip-gram|large|Hugging Face|RecTools|RecBole|VAE|PyTorch|gBCE"
+    r"|benchmark/\S+|examples/\S+"
+)
+FORMULA = re.compile(r"FORMULA(?!.*TEXT)")  # names of texts that are LaTeX
+WORD = re.compile(r"[A-Za-z]{2,}")
+PUBLISHED = REPOSITORY / "recsys" / "evaluation" / "published.json"
+SHIPPED = sorted(paths.studies(paths.ASSETS).glob("*.json"))
+GROUPS = (
+    ("under 10", "200 and more", "women", "men", slices.NO_GENRE, slices.NO_YEAR, slices.UNSAID),
+    ("0–1% most watched", "1–10% most watched", "10–50% most watched", "50–100% most watched"),
+)
+NOTICES = (
+    ("A part of the link could not be read and was skipped.", "Films that are in the link twice are kept once."),
+    ("Skipped {n} film of the link: not in this data set.", "Skipped {n} films of the link: not in this data set."),
+    "The link is long; its newest {n} films are kept.",
+)
+
+
+def of_words():
+    """The texts of the words modules."""
+    found = []
+    for path in sorted((REPOSITORY / "pages").rglob("*words.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        module = import_module(path.relative_to(REPOSITORY).with_suffix("").as_posix().replace("/", "."))
+        names = {name.id for name in ast.walk(tree) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+        spoken = [name for name in sorted(names) if name.isupper() and not FORMULA.search(name)]
+        found += [text for name in spoken for text in texts(vars(module)[name])]
+    return kept(found)
+
+
+def from_elsewhere():
+    """The texts that pages put through `say`: what recommenders, protocols, groups, lists and studies are called."""
+    variants = [registry.get(name) for name in registry.names()]
+    plans = [[plan.title, plan.question, plan.papers, plan.setting] for plan in catalogue.PLANS.values()]
+    points = [(point.recommender, point.setting) for plan in catalogue.PLANS.values() for point in plan.points]
+    lists = [(name, description) for name, (description, _) in history.EXAMPLES.items()]
+    return kept(
+        [
+            *texts([(one.title, one.family) for one in variants]),
+            *texts([(one.title, one.meaning, one.rules) for one in protocols.PROTOCOLS.values()]),
+            *texts([*protocols.ORDERS.values(), "validation", "test"]),
+            *texts(of_published(json.loads(PUBLISHED.read_text("utf-8")))),
+            *texts([plans, points, list(make.COLUMNS.values()), *map(of_study, SHIPPED)]),
+            *texts([lists, GROUPS, AGES, regions.WIDELY[0], regions.SELDOM[0], f"before {regions.OLD}"]),
+            *texts([search.TOO_FEW, films.NO_ENCODER, NOTICES]),
+            *texts([(one.title, one.licence) for one in SETS.values()]),
+        ]
+    )
+
+
+def of_published(known):
+    """What is said of figures that others published."""
+    rules = [(rule["short"], rule["text"]) for rule in known["rules"].values()]
+    return [*known["sources"].values(), *rules, [(row["title"], row.get("note", "")) for row in known["figures"]]]
+
+
+def of_study(path):
+    """Its fixed texts: what it answers and how it was made holds figures, and stays English."""
+    study = read(path)
+    cells = study.table.select_dtypes(exclude="number")
+    parts = [part for name in cells for cell in cells[name] if isinstance(cell, str) for part in cell.split(" – ")]
+    return [study.title, study.question, study.papers, list(study.titles.values()), parts]
+
+
+def texts(value):
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for one in value.values() for text in texts(one)]
+    return [text for one in value for text in texts(one)] if isinstance(value, tuple | list) else []
+
+
+def kept(found):
+    """What needs a translation, each once."""
+    return [text for text in dict.fromkeys(found) if WORD.search(NAMES.sub("", text))]
