@@ -11,7 +11,7 @@ README = (REPOSITORY / "README.md").read_text("utf-8")
 
 
 def test_the_two_commands_are_complete_by_themselves():
-    for name, last in (("run", ".venv/bin/streamlit run app.py"), ("test", ".venv/bin/pytest")):
+    for name, last in (("run", ".venv/bin/streamlit run app.py"), ("test", ".venv/bin/pytest -n 2")):
         (command,) = re.findall(rf"^{name}: `(.+)`$", README, re.MULTILINE)
         assert command.startswith("python3 -m venv .venv && .venv/bin/pip install -r requirements.txt")
         assert command.endswith(f"&& {last}")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.library import filters, other, words
-from pages.shared import cards, download, head, rated, recommenders, sequence
+from pages.shared import cards, download, head, loaders, rated, recommenders, sequence
 from pages.shared import words as common
 from pages.shared.frame import WATCH_NEXT
 from pages.shared.language import count
@@ -75,7 +75,7 @@ def answer(
     with st.container(key="together", gap="xsmall"):
         for one in found:
             row(predictor, one)
-    said = words.RULES_SAID[rule], words.BARS.format(n=count(found[0].standings[0].of), model=predictor.title)
+    said = words.RULES_SAID[rule], words.BARS.format(n=count(found[0].standings[0].of), model=loaders.title(predictor))
     st.caption(common.plain(common.of(" ".join(said), dataset.noun)))
     download.csv(together.table(found), "together", quiet=True)
 

@@ -156,6 +156,11 @@ def test_the_other_pages_without_films(marked, page):
     check(marked(page))
 
 
+@pytest.mark.parametrize("section", address.LIBRARY)
+def test_the_sections_of_the_library(marked, section):
+    check(marked("library", s=FILMS, library=section))
+
+
 @pytest.mark.parametrize("section", [*address.EVALUATION, "studies"])
 def test_the_sections_of_evaluation(marked, measured, section):
     check(marked("evaluation", section=section))
