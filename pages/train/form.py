@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.shared import errors, loaders, recommenders
 from pages.shared import words as common
+from pages.shared.language import say
 from pages.train import words
 from recsys.data.schema import Dataset
 from recsys.errors import RecsysError
@@ -62,7 +63,8 @@ def ask_for_settings(variant: Variant, data: str) -> dict[str, Any]:
 def ask(setting: Setting, variant: str, data: str) -> int | float:
     """One number, at first as tuned."""
     whole = isinstance(setting.value, int)
-    help_text = words.SETTING_HELP.format(name=setting.name, help=common.plain(setting.help), value=setting.value)
+    about = common.plain(say(setting.help))
+    help_text = words.SETTING_HELP.format(name=setting.name, help=about, value=setting.value)
     return st.number_input(
         words.SETTINGS[setting.name],
         value=setting.value,
@@ -78,14 +80,14 @@ def choose_device() -> str:
     """What to compute on: chosen where there is a GPU, else said."""
     found = numbers.devices()
     if len(found) == 1:
-        st.caption(words.CPU_ONLY.format(name=common.plain(found["cpu"])))
+        st.caption(words.CPU_ONLY.format(name=common.plain(common.told(found["cpu"]))))
         return "cpu"
     return st.segmented_control(
         words.DEVICE,
         list(found),
         default=next(iter(found)),
         required=True,
-        format_func=lambda name: words.DEVICES[name].format(name=found[name]),
+        format_func=lambda name: words.DEVICES[name].format(name=common.told(found[name])),
         key="train_device",
         persist_state="session",
     )
@@ -93,7 +95,7 @@ def choose_device() -> str:
 
 def say_before(variant: Variant, data: str) -> None:
     """How long it may take, and what a new one takes the place of."""
-    said = {"model": common.plain(variant.title), "data": common.plain(loaders.data_title(data))}
+    said = {"model": common.plain(loaders.title(variant)), "data": common.plain(loaders.data_title(data))}
     known = numbers.before(variant.name, data)
     if known:
         time, device = common.about(known.seconds), words.KIND.get(known.device, known.device)

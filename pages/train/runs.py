@@ -82,7 +82,7 @@ def head(job: Job) -> None:
 def title(job: Job) -> str:
     """The recommender's name for people, its own where no such recommender is left."""
     known = loaders.recommenders().get(job.variant)
-    return known.title if known else job.variant or job.id
+    return loaders.title(known) if known else job.variant or job.id
 
 
 def details(job: Job) -> list[str]:

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from pages.shared import loaders, recommenders
+from pages.shared import language, loaders, recommenders
 from pages.shared import words as common
 from pages.shared.recommenders import State
 from pages.train import runs, words
@@ -247,3 +247,12 @@ def test_a_public_server_has_no_such_page_and_no_way_to_it(visit, monkeypatch):
     assert "train-sasrec-bce" not in keys(app)
     with pytest.raises(ValueError, match="Could not find a navigation page"):
         app.switch_page("5_train.py")
+
+
+def test_the_help_of_a_setting_is_in_the_visitors_language(visit, monkeypatch):
+    monkeypatch.setattr(language, "current", lambda: "uk")
+    app = visit("train")
+    name = app.selectbox(key=recommenders.TO_TRAIN).value
+    (epochs,) = settings.settings(name, DATA, ("epochs",))
+    said = app.number_input(key=f"train-{DATA}-{name}-epochs").help.replace("\\", "")
+    assert language.texts("uk")[epochs.help] in said
