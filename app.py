@@ -1,5 +1,6 @@
 """NextReel's server, for `streamlit run app.py` or any ASGI server. What a visitor sees begins in `pages/visit.py`."""
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from threading import Thread
@@ -22,9 +23,13 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 
 def _warm_up() -> None:
-    from pages.shared import warm  # here, so that the server answers before pandas is loaded
+    gc.disable()  # it would walk again and again through what imports make, for a sixth of their time
+    try:
+        from pages.shared import warm  # here, so that the server answers before pandas is loaded
 
-    warm.up()
+        warm.up()
+    finally:
+        gc.enable()
 
 
 def _is_ready() -> bool:

@@ -1,7 +1,9 @@
 import asyncio
+import gc
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -73,3 +75,16 @@ def test_a_first_page_loads_no_library_that_only_some_clicks_need():
     code = f"import sys, {modules}; print({libraries} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert found.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("goes_wrong", [False, True])
+def test_garbage_is_collected_again_when_the_server_is_warm(monkeypatch, goes_wrong):
+    def up():
+        assert not gc.isenabled()
+        if goes_wrong:
+            raise MemoryError
+
+    monkeypatch.setattr(warm, "up", up)
+    with suppress(MemoryError):
+        app._warm_up()
+    assert gc.isenabled()
