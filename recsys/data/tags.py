@@ -25,7 +25,9 @@ class Tags:
     @classmethod
     def of(cls, given: Iterable[tuple[int, str, int]]) -> "Tags":
         """From (film, tag, time); upper case and repeated blanks do not make another tag, and empty ones are none."""
-        rows = [(movie, text, time) for movie, tag, time in given if (text := " ".join(tag.lower().split()))]
+        given = list(given)
+        plain = {tag: " ".join(tag.lower().split()) for tag in {tag for _, tag, _ in given}}  # most are given often
+        rows = [(movie, plain[tag], time) for movie, tag, time in given if plain[tag]]
         words = sorted({text for _, text, _ in rows})
         index = {text: number for number, text in enumerate(words)}
         movie = np.array([movie for movie, _, _ in rows], np.int64)
