@@ -22,6 +22,12 @@ msgstr[0] "{n:,} фільм"
 msgstr[1] "{n:,} фільми"
 msgstr[2] "{n:,} фільмів"
 
+msgid "in {all} lists, {n} films"
+msgid_plural "in {all} lists, {n} films"
+msgstr[0] "{n} фільм, списків: {all}"
+msgstr[1] "{n} фільми, списків: {all}"
+msgstr[2] "{n} фільмів, списків: {all}"
+
 msgid "{share:.1%} of {all} films"
 msgstr "{share:.1%} з {all} фільмів"
 
@@ -57,6 +63,10 @@ def ukrainian(tmp_path, monkeypatch):
 )
 def test_the_noun_follows_the_number(ukrainian, n, said):
     assert language.say("{n:,} films").format(n=n) == said
+
+
+def test_of_several_numbers_the_one_called_n_decides(ukrainian):
+    assert language.say("in {all} lists, {n} films").format(all=5, n=1) == "1 фільм, списків: 5"
 
 
 def test_numbers_are_written_as_the_language_has_them(ukrainian):
