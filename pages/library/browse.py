@@ -20,7 +20,7 @@ FOUND = 240  # films that a search shows at most
 
 def show(dataset: Dataset) -> None:
     """What is looked for, how many films that are, and one page of them."""
-    known = filters.library(dataset)
+    known = filters.library(dataset.name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="library_bar"):
         text = search(dataset.name)
         order = choose_order(searching=bool(text))

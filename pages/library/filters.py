@@ -14,7 +14,6 @@ from pages.shared import loaders
 from pages.shared import words as common
 from pages.shared.language import count
 from pages.shared.popovers import content
-from recsys.data.schema import Dataset
 from recsys.serving.filters import Filters
 from recsys.serving.library import Library, Wish
 
@@ -22,13 +21,9 @@ OFFERED = 300  # tags; a menu of thousands is slow
 OPEN = "library_filters_open"
 
 
-def library(dataset: Dataset) -> Library:
+@loaders.of_set()
+def library(name: str) -> Library:
     """All films of a data set."""
-    return _library(dataset.name, dataset.fingerprint)
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _library(name: str, fingerprint: str) -> Library:
     return Library.of(loaders.dataset(name))
 
 

@@ -24,14 +24,13 @@ LINK, NUMBER = "other_link_open", "other_number_open"
 
 def films(dataset: Dataset) -> tuple[int, ...]:
     """Their films as `Catalog.films` numbers them; those of another data set are found again by title."""
-    name, _, ids = st.session_state.setdefault("other", "").partition(".")
+    name, _, ids = st.session_state.setdefault("other", "").rpartition(".")  # a name may have dots in it
     if not name:
         return ()
     if name == dataset.name:
         found, notices = history.from_query({"s": ids}, dataset.catalog)
     elif name in movielens.prepared_names():
-        catalogs = loaders.dataset(name).catalog.fingerprint, dataset.catalog.fingerprint
-        found, notices = elsewhere(name, ids, dataset.name, catalogs)
+        found, notices = elsewhere(name, ids, dataset)
     else:
         found, notices = [], [words.OTHER_SET.format(data=loaders.data_title(name))]
     for notice in notices:
@@ -39,14 +38,13 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     return tuple(found)
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def elsewhere(name: str, ids: str, to: str, catalogs: tuple[str, str]) -> tuple[list[int], list[str]]:
-    """Films of one data set in another, by title, and a sentence where some are not there; catalogs: fingerprints."""
-    catalog, index = loaders.dataset(name).catalog, loaders.title_index(to)
+def elsewhere(name: str, ids: str, to: Dataset) -> tuple[list[int], list[str]]:
+    """Films of one data set in another, by title, and a sentence where some are not there."""
+    catalog, index = loaders.dataset(name).catalog, loaders.title_index(to.name)
     items, notices = history.from_query({"s": ids}, catalog)
     found = [film.item for item in items if (film := index.exact(catalog.films[item].label))]
     if lost := len(items) - len(found):
-        notices.append(words.OTHER_LOST.format(n=lost, all=len(items), data=loaders.data_title(to)))
+        notices.append(words.OTHER_LOST.format(n=lost, all=len(items), data=loaders.data_title(to.name)))
     return list(dict.fromkeys(found)), notices
 
 

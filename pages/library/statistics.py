@@ -18,11 +18,11 @@ from recsys.data.statistics import Statistics
 def numbers(dataset: Dataset) -> Statistics:
     """The numbers of a data set. To be read only."""
     with st.spinner(words.COUNTING):
-        return _numbers(dataset.name, dataset.fingerprint)
+        return _numbers(dataset.name)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _numbers(name: str, fingerprint: str) -> Statistics:
+@loaders.of_set()
+def _numbers(name: str) -> Statistics:
     return Statistics.of(loaders.dataset(name))
 
 

@@ -35,7 +35,7 @@ def show(dataset: Dataset) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
         variant = recommenders.choose(dataset.name, "model")
         rule = choose_rule()
-        filters.choose(filters.library(dataset))
+        filters.choose(filters.library(dataset.name))
     if predictor := recommenders.predictor(variant, dataset):
         answer(predictor, dataset, (mine, theirs), rule)
 
@@ -67,7 +67,7 @@ def answer(
     """The films for both, how much each wants them, and what that means."""
     mine, theirs = histories
     own = Request(mine, unwanted=st.session_state.unwanted, ratings=rated.given(dataset, mine))
-    passing = filters.library(dataset).passing(filters.wish())[: predictor.dataset.n_items]
+    passing = filters.library(dataset.name).passing(filters.wish())[: predictor.dataset.n_items]
     found = together.together(predictor, (own, Request(theirs)), K, rule, passing)
     if not found:
         st.info(words.NOTHING_FOR_BOTH, icon=":material/filter_alt:")

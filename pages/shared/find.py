@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shared import keyboard, loaders, words
 from pages.shared.language import count
-from recsys.data import details, movielens
+from recsys.data import movielens
 from recsys.data.schema import Film
 from recsys.errors import RecsysError
 from recsys.serving.films.name_index import PHRASE
@@ -18,14 +18,9 @@ SHOWN = 60  # letters of a query that is quoted
 ENOUGH = 3  # letters from which on something is said about other data sets
 
 
+@loaders.of_set(most=8)
 def films_of(name: str) -> TitleIndex:
     """The search index over the films of another set on this machine, without reading its ratings."""
-    return _films_of(name, details.stamp(name))
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _films_of(name: str, known: str) -> TitleIndex:
-    """The index; known: the stamp of what is known of the films."""
     return TitleIndex(movielens.load(name).catalog)
 
 

@@ -1,47 +1,59 @@
 """What the pages share: data sets, title indexes and recommenders, each loaded once for all visitors."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from pages.shared import words
 from pages.shared.language import say
-from recsys.data import details, movielens, prepared
+from recsys.data import movielens, prepared
 from recsys.data.schema import Dataset
 from recsys.serving import filters
 from recsys.serving.films.search import TitleIndex
 from recsys.serving.predictor import FALLBACK, Predictor, Variant, load, variants
 
+Made = TypeVar("Made")
+
 FIRST_MODEL = "bert4rec"
 KEPT = 120  # predictors in memory: all recommenders for three data sets
 BY_KEY: dict[str | type[Any], Callable[[Any], Any]] = {Predictor: lambda predictor: predictor.key}  # for st.cache_data
+_been_ready: set[tuple[str, ...]] = set()  # what somebody has waited for since the server began
 
 
-def knows_all(dataset: Dataset) -> bool:
-    """Whether no more is known of its films by now than when it was read."""
-    return dataset.catalog.details.stamp == details.stamp(dataset.name)
+def of_set(most: int = 4) -> Callable[[Callable[[str], Made]], Callable[[str], Made]]:
+    """Keep for all visitors what a function makes of a data set, given by its name; most: of how many sets.
+
+    It is made again once the set, or what is known of its films, was replaced.
+    """
+
+    def keep(make: Callable[[str], Made]) -> Callable[[str], Made]:
+        @st.cache_resource(max_entries=most, show_spinner=False)
+        @wraps(make)  # Streamlit tells its caches apart by the name and the source of what they keep
+        def at(name: str, stamp: str) -> Made:
+            return make(name)
+
+        return wraps(make)(lambda name: at(name, prepared.stamp(name)))
+
+    return keep
 
 
-@st.cache_resource(max_entries=4, show_spinner=False, validate=knows_all)
+@of_set()
 def dataset(name: str) -> Dataset:
     """A data set that is on this machine; raises DataError with what to do when it is not."""
     return movielens.load(name)
 
 
+@of_set()
 def title_index(name: str) -> TitleIndex:
     """The search index over a data set's films, the most watched first among equals."""
-    return _title_index(name, details.stamp(name))
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _title_index(name: str, known: str) -> TitleIndex:
-    """The index; known: the stamp of what is known of the films."""
     films = dataset(name)
     return TitleIndex(films.catalog, films.counts)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@of_set()
 def facts(name: str) -> filters.Facts:
     """What filters look at in a data set's films, before there is a predictor."""
     return filters.facts(dataset(name))
@@ -52,19 +64,13 @@ def predictor(variant_name: str, dataset_name: str) -> Predictor:
 
     One that was trained again is loaded again. Raises StoreError, with the command, for one that must be trained first.
     """
-    with st.spinner(words.GETTING_READY):
-        return _predictor(variant_name, dataset_name)
+    with _waiting(words.GETTING_READY, variant_name, dataset_name):
+        return _predictor(variant_name, dataset_name, prepared.stamp(dataset_name))
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda predictor: predictor.is_current)
-def _predictor(variant_name: str, dataset_name: str) -> Predictor:
+def _predictor(variant_name: str, dataset_name: str, stamp: str) -> Predictor:
     return load(variant_name, dataset(dataset_name))
-
-
-def forget() -> None:
-    """Drop what is kept in memory of data sets: one of them is another now."""
-    for kept in (dataset, _title_index, facts, _predictor):
-        kept.clear()
 
 
 def fallback(dataset_name: str) -> Predictor:
@@ -74,13 +80,19 @@ def fallback(dataset_name: str) -> Predictor:
 
 def recommenders() -> dict[str, Variant]:
     """Every recommender by its name, in the order in which they are offered; the first call loads torch."""
-    with st.spinner(words.WAKING):
-        return _recommenders()
+    with _waiting(words.WAKING):
+        return {variant.name: variant for variant in variants()}
 
 
-@st.cache_resource(show_spinner=False)
-def _recommenders() -> dict[str, Variant]:
-    return {variant.name: variant for variant in variants()}
+@contextmanager
+def _waiting(sentence: str, *what: str) -> Iterator[None]:
+    """Say so while somebody waits for the first time; a spinner costs a thread, and most calls find what is there."""
+    if what in _been_ready:
+        yield
+        return
+    with st.spinner(sentence):
+        yield
+    _been_ready.add(what)
 
 
 def noun(name: str) -> str:

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.server import uploads
-from pages.shared import errors, getting, loaders, words
+from pages.shared import errors, getting, words
 from pages.shared.language import say
 from recsys.data import own, tables
 from recsys.data.schema import DataError
@@ -118,8 +118,6 @@ def add(name: str, checked: own.Checked, file: str, fewest: int, replacing: bool
     except RecsysError as error:
         st.session_state.own_error = error
         return
-    if replacing:
-        loaders.forget()
     st.session_state.pop("own_tables", None)
     getting.open_set(name)
     st.session_state.sets_done = True

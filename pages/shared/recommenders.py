@@ -215,7 +215,7 @@ def _offer(name: str, dataset: Dataset, now: State) -> None:
 def train_here(name: str) -> None:
     """A button that opens the page where one is trained."""
     with suppress(StreamlitDuplicateElementKey):
-        text = words.TRAIN_HERE.format(model=words.plain(loaders.recommenders()[name].title))
+        text = words.TRAIN_HERE.format(model=words.plain(loaders.title(loaders.recommenders()[name])))
         if st.button(text, key=f"train-{name}", icon=":material/model_training:"):
             st.session_state[TO_TRAIN] = name
             st.switch_page(TRAIN)

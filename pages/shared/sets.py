@@ -40,17 +40,17 @@ def facts(name: str) -> Facts:
 
     Raises DataError for a set of somebody's own that is not here any more.
     """
-    if mark := prepared.fingerprint(name):
-        return _counted(name, mark)
+    if prepared.fingerprint(name):
+        return _counted(name)
     published = movielens.SETS.get(name)
     if published is None:
         raise DataError(f"{name} is not on this machine any more")
     return Facts(published.people, published.films, *published.years)
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def _counted(name: str, mark: str) -> Facts:
-    """The facts of a prepared set; mark: its fingerprint, so that other data under the same name is counted again."""
+@loaders.of_set(most=32)
+def _counted(name: str) -> Facts:
+    """The facts of a prepared set."""
     dataset = movielens.load(name)
     years = [film.year for film in dataset.catalog.films if film.year is not None]
     sizes = dataset.offsets[1:] - dataset.offsets[:-1]

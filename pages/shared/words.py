@@ -173,9 +173,9 @@ ARRIVED, PUT_AWAY = "{data} is here.", "Not now"
 # A set of one's own
 OWN_TITLE = "Add your own data"
 OWN_HELP = (
-    "A file with a row for each time that somebody had something: CSV, TSV, JSON lines, parquet, or columns apart by "
-    "blanks; gzipped or not, up to {mb} MB. It is kept on the computer that runs this app, where whoever opens the app "
-    "can see it."
+    "A file with one row per event – who watched, read or bought what: CSV, TSV, JSON lines, parquet, or columns "
+    "separated by spaces; gzipped or not, up to {mb} MB. It is kept on the computer that runs this app, where whoever "
+    "opens the app can see it."
 )
 OWN_FILE, OWN_ITEMS = (
     "Who had what, and when",
@@ -187,7 +187,7 @@ OWN_WHICH = "Choose the column of the {roles}."
 OWN_NOUN = "These are"
 OWN_NAME, OWN_FEWEST = "Name of the data set", "Leave out items with fewer events than"
 OWN_FEWEST_HELP = "With 0 nothing is left out."
-OWN_ADD, OWN_REPLACE = "Add *{name}*", "Put it in the place of *{name}*"
+OWN_ADD, OWN_REPLACE = "Add *{name}*", "Replace *{name}*"
 
 
 # Richer films
@@ -204,7 +204,7 @@ ENRICHING, ENRICHED_SO_FAR = (
 ENRICHED_NOW = (
     "Wikidata knows {known} of the {films} films of {data}: who made them, and what they are called elsewhere."
 )
-CANCEL_ENRICHING, GOOD = "Cancel *asking about {data}*", "Good"
+CANCEL_ENRICHING, GOOD = "Cancel *asking about {data}*", "OK"
 
 # Recommenders that are not there yet
 MODEL_HELP = "Some are trained beforehand, for some sets. The others are fitted when you choose them."

@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.shared import download, errors, loaders, recommenders
 from pages.shared import words as common
+from pages.shared.language import number, say
 from pages.shared.looking import look_for
 from pages.watch import history_words as words
 from recsys.data.schema import Dataset
@@ -57,10 +58,11 @@ def ask(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...], na
     """Ask one after the other, while a bar shows how far it is; one that is broken says so and is left out."""
     bar, answers = st.progress(0.0), {}
     for n, name in enumerate(names):
-        title = loaders.recommenders()[name].title
-        bar.progress(n / len(names), common.plain(words.ASKING.format(model=title, n=n + 1, all=len(names))))
+        model = loaders.recommenders()[name]
+        asking = words.ASKING.format(model=loaders.title(model), n=n + 1, all=len(names))
+        bar.progress(n / len(names), common.plain(asking))
         with errors.explained():
-            answers[title] = look_for(loaders.predictor(name, dataset.name), films, positions)
+            answers[model.title] = look_for(loaders.predictor(name, dataset.name), films, positions)
     bar.empty()
     return answers
 
@@ -70,7 +72,7 @@ def show(answers: Answers, n: int) -> None:
     if not answers:
         return
     rows = hidden.guesses(answers)
-    names = [common.plain(name) for name in rows["recommender"]]
+    names = [common.plain(say(name)) for name in rows["recommender"]]
     intervals = list(zip(rows["low"], rows["high"], strict=True))
     st.markdown(words.verdict(rows["found"].tolist(), intervals, names, n, hidden.FOUND))
     st.html(table(rows, n))
@@ -79,7 +81,7 @@ def show(answers: Answers, n: int) -> None:
 
 
 def table(rows: pd.DataFrame, n: int) -> str:
-    """A row for each recommender: its share with the interval, NDCG and the middle rank."""
+    """A row for each recommender: its share with the interval, NDCG and the median rank."""
     about = words.TABLE.format(n=n, k=hidden.FOUND)
     heads = [head.format(k=hidden.FOUND) for head in words.HEADS]
     head = "".join(f'<th scope="col">{escape(text)}</th>' if text else "<td></td>" for text in heads)
@@ -94,17 +96,18 @@ def _row(row: Any, n: int) -> str:
     cells = [
         f"<b>{row.found}</b> <span class='nr-quiet'>{words.OF.format(n=n)}</span>",
         f'<span class="nr-span" style="{share}" aria-hidden="true"><i></i><b></b></span>',
-        f"{row.low:.0%} – {row.high:.0%}",
-        f"{row.ndcg:.3f}",
+        f"{number(row.low, '.0%')} – {number(row.high, '.0%')}",
+        number(row.ndcg, ".3f"),
         f"{_rank(row.median)} <span class='nr-quiet'>{_between(row.best, row.worst)}</span>",
     ]
-    return f'<tr><th scope="row">{escape(row.recommender)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+    name = escape(say(row.recommender))
+    return f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
 
 
 def _rank(rank: float) -> str:
-    return "–" if rank == float("inf") else f"{rank:,.0f}"
+    return "–" if rank == float("inf") else number(rank, ",.0f")
 
 
 def _between(best: float, worst: float) -> str:
-    """The interval of the middle rank; "" where there are too few films for one."""
+    """The interval of the median rank; "" where there are too few films for one."""
     return "" if pd.isna(best) else f"({_rank(best)} – {_rank(worst)})"

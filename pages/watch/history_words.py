@@ -110,7 +110,7 @@ GUESSED_NEEDS = "Add a second film: to hide one, there must be another before it
 GUESS = "Ask {n} recommenders"
 ASKING = "Asking {model}: {n} of {all}"
 TABLE = "How many of your last {n} films each recommender had in its top {k}, with intervals of 95%"
-HEADS = ("Recommender", "In its top {k}", "", "95% interval", "NDCG@{k}", "Middle rank")
+HEADS = ("Recommender", "In its top {k}", "", "95% interval", "NDCG@{k}", "Median rank")
 OF = "of {n}"
 BEST = "**{best}** would have shown you {found} of your last {n} films in its top {k}."
 BEST_OF = "**{best}** and {alike} more would have shown you {found} of your last {n} films in their top {k}."
@@ -119,10 +119,10 @@ SAME = (
     "That is little to go by: the intervals of {n} of the {others} others overlap with its own, so {films} films "
     "cannot tell them apart. The Evaluation page takes hundreds of people."
 )
-APART = "Its interval lies above those of all {others} others: that is more than chance among {films} films."
+APART = "Its interval lies above those of all {others} others, so {films} films are enough to tell it from them."
 INTERVALS = (
-    "The interval of the share is Wilson's, that of the middle rank is made of order statistics; both of 95%, for your "
-    "films alone."
+    "Both intervals are 95% intervals for your films alone: Wilson's for the share, order statistics for the median "
+    "rank."
 )
 
 

@@ -18,9 +18,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.server.uploads import expect
 from pages.shared import download, errors, language, loaders, rated, sequence
 from pages.shared import words as common
-from pages.watch import history_columns, in_browser
+from pages.watch import history_columns, in_browser, ratings
 from pages.watch import history_words as words
-from pages.watch import words as watch_words
 from recsys.data.imports.entries import Answers, HistoryError, Imported
 from recsys.data.imports.read import read
 from recsys.data.schema import Dataset, Film
@@ -163,7 +162,7 @@ def day(date: datetime) -> str:
     return format_date(date, "d MMMM y", locale=language.current())
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@loaders.of_set()
 def matcher(name: str) -> Matcher:
     """What finds films of a data set, made once for all visitors."""
     return Matcher(loaders.dataset(name))
@@ -253,7 +252,8 @@ def lists(bringing: Bringing, review: Review, dataset: Dataset) -> None:
 
 def in_words(table: pd.DataFrame) -> pd.DataFrame:
     """A table with headings and reasons in the visitor's language; files keep the English ones."""
-    return table.map(language.say).rename(columns=language.say)
+    reasons = {column: table[column].map(language.say) for column in own_history.REASONS if column in table}
+    return table.assign(**reasons).rename(columns=language.say)
 
 
 def use(bringing: Bringing, review: Review, watched: list[Watched], dataset: Dataset) -> None:
@@ -278,7 +278,7 @@ def take(dataset: Dataset, watched: list[Watched]) -> None:
     stars = {films[one.film].label: one.stars for one in watched if one.stars is not None}
     rated.take_over(stars)
     if stars:
-        state.rate_by = watch_words.STARS
+        state.rate_by = ratings.STARS
     state.watched_when = {films[one.film].label: one for one in watched}
     state.bringing = None
 

@@ -8,6 +8,7 @@ from pages.shared import errors, find, keyboard, loaders, sequence
 from pages.shared import words as common
 from pages.shared.work import share
 from pages.watch import words
+from recsys.data import prepared
 from recsys.data.schema import Dataset
 from recsys.errors import RecsysError, python, recsys_command
 from recsys.serving.films import themes
@@ -17,8 +18,8 @@ SHOWN = 8  # films
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def index(name: str) -> ThemeIndex:
-    """The theme index of a data set; the first one loads the sentence encoder."""
+def index(name: str, stamp: str) -> ThemeIndex:
+    """The theme index of a data set with that stamp; the first one loads the sentence encoder."""
     return themes.open_index(loaders.dataset(name))
 
 
@@ -32,7 +33,7 @@ def search(name: str) -> None:
         st.caption(words.THEME_HELP)
         text = st.text_input(words.THEME_LABEL, key="theme", type="search", live="400ms", placeholder=words.THEME_HINT)
         with st.spinner(words.THEME_WAKING):
-            found = index(name)
+            found = index(name, prepared.stamp(name))
         say_missing(name, found.missing)
         if text and text.strip():
             show(loaders.dataset(name), found.search(text, SHOWN))

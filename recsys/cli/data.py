@@ -74,10 +74,10 @@ class Enrich:
 
 @dataclass(frozen=True)
 class Add:
-    """Make a data set of your own file: CSV, TSV, JSON lines, parquet or columns apart by blanks, gzipped or not."""
+    """Make a data set of your own file: CSV, TSV, JSON lines, parquet or pairs separated by spaces, gzipped or not."""
 
     name: conf.Positional[str]  # what to call it; a folder gets this name
-    interactions: Annotated[Path, conf.arg(metavar="FILE")]  # a row for each time that somebody had an item
+    interactions: Annotated[Path, conf.arg(metavar="FILE")]  # one row per event: who had what
     items: Annotated[Path | None, conf.arg(metavar="FILE")] = None  # their titles, years, genres, pictures, texts
     user_col: str = ""  # the column of the person, by name or place (1, 2 …); found by itself where its name is usual
     item_col: str = ""  # that of the item

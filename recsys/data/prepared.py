@@ -71,6 +71,18 @@ def about(name: str) -> dict[str, Any]:
         return {}
 
 
+def stamp(name: str) -> str:
+    """Another text whenever a set, or what is known of its films, was replaced; "" where it is not here.
+
+    It costs two looks at the disk, so it can be asked for with every click.
+    """
+    try:
+        found = (paths.prepared(name) / ABOUT).stat()
+    except OSError:
+        return ""
+    return f"{found.st_mtime_ns}-{found.st_ino}/{details.stamp(name)}"
+
+
 def save(dataset: Dataset, archive: dict[str, Any]) -> None:
     """Keep a data set, with what is known about the archive it came from. Replaces an older form.
 

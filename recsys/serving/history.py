@@ -14,7 +14,7 @@ from recsys.serving.films.search import Found, TitleIndex
 LONGEST = 1000  # films of a sequence that are kept, the newest: five times what the models read
 WITHIN = 15  # points of search score below the best suggestion: a title further below is not suggested
 ROOM = 3_500  # characters of ids in an address: with all else it stays below the 8 KB that web servers take
-_EARLIER = re.compile(r"^e(\d{1,6})-")  # how many films had no room before those of a link
+EARLIER = re.compile(r"^e(\d{1,6})-")  # how many films had no room before those of a link
 _DASH = re.compile(r"(?<!-)(?<!^)-")  # between two ids; the second of two dashes is a minus sign
 
 # Name → what it is and its films, oldest first. The first SHOWN of which a data set has FEWEST films are offered: those
@@ -219,8 +219,8 @@ def from_query(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], 
     Nothing is raised, whatever the link holds. `data` is not read: the caller chose the catalogue by it.
     """
     text = params.get("s", "")
-    earlier = int(match[1]) if (match := _EARLIER.match(text)) else 0
-    parts = [part for part in _DASH.split(_EARLIER.sub("", text)) if part]
+    earlier = int(match[1]) if (match := EARLIER.match(text)) else 0
+    parts = [part for part in _DASH.split(EARLIER.sub("", text)) if part]
     movies = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 10]
     distinct = list(dict.fromkeys(movies))
     items = [catalog.number_of[movie] for movie in distinct if movie in catalog.number_of]

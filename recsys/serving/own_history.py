@@ -19,6 +19,7 @@ from recsys.serving.films.matching import SURE, How, Match, Matcher
 from recsys.serving.ratings import Ratings
 
 CHOSEN, NONE = "chosen in the review", "none of the films that were offered"
+REASONS = "found", "why it is not taken"  # columns that say how or why, not what somebody's file holds
 ONE_EVENING = timedelta(days=1)  # two services may date the same evening a day apart
 
 
@@ -116,7 +117,7 @@ class Review:
             (self.history[at].name, films[film].label, self._how(at), *_origin(self.history[at].lines[0]))
             for at, film in self.chosen(answers).items()
         ]
-        return pd.DataFrame(rows, columns=["your files say", "taken for", "found", "file", "line"])
+        return pd.DataFrame(rows, columns=["your files say", "taken for", REASONS[0], "file", "line"])
 
     def lost(self, answers: Mapping[str, int | None]) -> pd.DataFrame:
         """A row for everything in the files that is not taken, and why."""
@@ -126,7 +127,7 @@ class Review:
             (seen.name, (NONE if match.films else match.how.value), *_origin(seen.lines[0])) for seen, match in gone
         ]
         rows += [(one.text, one.reason.value, *_origin(one)) for one in self.skipped]
-        return pd.DataFrame(rows, columns=["in your files", "why it is not taken", "file", "line"])
+        return pd.DataFrame(rows, columns=["in your files", REASONS[1], "file", "line"])
 
     def _how(self, at: int) -> str:
         return self.matches[at].how.value if self.matches[at].sure else CHOSEN
@@ -159,7 +160,7 @@ def of_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[list
     notes.append(f"{len(watched):,} films of the history are in {dataset.name}")
     if unsure:
         notes.append(f"{len(unsure):,} are not sure, and only likely ones are taken: {_some(unsure)}")
-    for reason, names in lost.groupby("why it is not taken", sort=False)["in your files"]:
+    for reason, names in lost.groupby(REASONS[1], sort=False)["in your files"]:
         notes.append(f"{len(names):,} not taken, {reason}: {_some(names.tolist())}")
     return watched, notes
 

@@ -18,12 +18,13 @@ from recsys.data.movielens import FIRST
 from recsys.data.schema import Film
 from recsys.errors import RecsysError
 from recsys.ranking.ranking import Ranking
+from recsys.serving.history import EARLIER
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, Standing, hidden_mask, rankings_without, standings_in
 
 MOST = 100  # films of the other one that are kept, the newest
 RULES = ("fair", "average")
-LIST = re.compile(rf"[\w-]{{1,60}}\.\d{{1,9}}(-\d{{1,9}}){{0,{MOST - 1}}}")  # data set, dot, original film ids
+LIST = re.compile(rf"\w[\w.-]{{0,59}}\.\d{{1,9}}(-\d{{1,9}}){{0,{MOST - 1}}}")  # data set, dot, original film ids
 _IDS = re.compile(r"\d{1,9}(-\d{1,9})*")
 
 
@@ -86,7 +87,7 @@ def _ranks(ranking: Ranking) -> np.ndarray:
 def from_link(text: str) -> str:
     """The films of a link of this app, as LIST has them: the newest MOST. Raises RecsysError where there are none."""
     asked = parse_qs(text.strip().partition("?")[2].partition("#")[0])
-    data, ids = asked.get("data", [FIRST])[0], asked.get("s", [""])[0]
+    data, ids = asked.get("data", [FIRST])[0], EARLIER.sub("", asked.get("s", [""])[0])
     if not _IDS.fullmatch(ids):
         raise RecsysError("this is no link to a list of films; copy it from the address bar, or from Share")
     found = listed(data, [int(one) for one in ids.split("-")])

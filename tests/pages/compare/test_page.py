@@ -84,7 +84,7 @@ def test_what_the_visitor_did_not_like_is_known_here_too(visit):
     assert lists(app.run()) == before
 
 
-def test_the_films_of_the_visitor_are_turned_round_first_and_shuffled_on_demand(visit):
+def test_the_films_of_the_visitor_are_reversed_first_and_shuffled_on_demand(visit):
     app = visit("compare", s="1-2-3-4-5")
     shown = [element.value for element in app.markdown if element.value.startswith(":gray[")]
     order = [shown[0].index(common.plain(world.TITLES[item])) for item in range(5)]

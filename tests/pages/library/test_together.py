@@ -109,6 +109,9 @@ def test_their_films_of_another_set_are_found_by_title(visit):
     app = visit("library", data="ml-latest-small", library="together", **{"with": "ml-latest-sample.8-25-30"})
     assert app.multiselect(key="other_films").value == [7]
     assert words.OTHER_LOST.format(n=2, all=3, data=loaders.data_title("ml-latest-small")) in said(app)
+    world.save(world.build("my.films", world.TITLES[:20], first_id=500))
+    app = visit("library", s="1-2", library="together", **{"with": "my.films.507-508"})
+    assert app.multiselect(key="other_films").value == [7, 8]
     missing = visit("library", s="1-2", library="together", **{"with": "ml-20m.1"})
     assert words.OTHER_SET.format(data="MovieLens 20M") in said(missing)
 

@@ -2,7 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from pages.shared import loaders
+from pages.library.filters import library
+from pages.shared import find, loaders
+from pages.watch.own_history import matcher
 from recsys import store
 from recsys.data import details
 from recsys.data.split import LEAVE_ONE_OUT
@@ -14,6 +16,7 @@ from tests.pages import world
 from tests.pages.reading import picks
 
 SET = "ml-latest-sample"
+LAST = len(world.TITLES) - 1  # of the films that models know
 
 
 def train_otherwise():
@@ -62,6 +65,24 @@ def test_what_is_known_of_films_is_there_in_the_next_run(home):
     assert after is not before
     assert after.key != before.key
     assert loaders.predictor("bert4rec", SET) is after
+
+
+def test_nothing_of_a_set_that_was_replaced_is_kept(home):
+    made = (loaders.dataset, loaders.title_index, loaders.facts, find.films_of, matcher, library)
+    before = [make(SET) for make in made]
+    assert [make(SET) for make in made] == before
+    popular = loaders.predictor("popular", SET)
+    world.save(world.build(SET, [*world.TITLES[:-1], "Amadeus (1984)"]))
+    assert not any(new is old for new, old in zip([make(SET) for make in made], before, strict=True))
+    assert loaders.title_index(SET).exact("Amadeus (1984)")
+    assert loaders.predictor("popular", SET).dataset.catalog.films[LAST].label == "Amadeus (1984)"
+    assert popular.dataset.catalog.films[LAST].label == world.TITLES[-1]
+
+
+def test_what_is_made_of_one_set_is_not_taken_for_something_else(home):
+    world.save(world.build("ml-latest-small", world.TITLES[:20]))
+    assert loaders.dataset("ml-latest-small").name == "ml-latest-small"
+    assert (len(loaders.title_index(SET)), len(loaders.title_index("ml-latest-small"))) == (len(world.TITLES) + 1, 21)
 
 
 @pytest.mark.parametrize("sets", [3])

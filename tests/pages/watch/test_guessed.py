@@ -54,6 +54,16 @@ def test_only_recommenders_that_are_there_are_asked_and_nothing_is_fitted(opened
     assert "guess" not in keys(app)
 
 
+def test_numbers_and_names_are_in_the_language_of_the_visitor(opened):
+    predictor.load("popular", world.build())
+    app = opened("1-2-3-4-5-6-7-8-9-10-11-12-13")
+    app.session_state.language = "uk"
+    app.button(key="guess").click().run()
+    assert not app.exception
+    assert "Найпопулярніші" in rows(app)
+    assert all(re.fullmatch(r"[01],\d{3}", cells[3]) for cells in rows(app).values())
+
+
 def test_everybody_watches_in_this_order_so_a_chain_guesses_all_of_them(opened):
     for name in ("markov", "popular"):
         predictor.load(name, world.build())

@@ -1,10 +1,13 @@
 import json
 from datetime import datetime
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import language
 from pages.watch import history_words as words
+from pages.watch import own_history, ratings
 from recsys.data.imports import entries
 from tests.data.imports import files
 from tests.pages import world
@@ -107,9 +110,18 @@ def test_several_files_are_one_history_with_stars_and_rewatches(dialog):
     app = use(dialog(("d.csv", files.DIARY), ("r.csv", files.RATINGS), ("w.csv", files.FILMS)))
     assert labels(app) == ["Alien (1979)", "Heat (1995)", "Toy Story (1995)"]
     assert app.session_state.ratings == {"Heat (1995)": 0.5, "Toy Story (1995)": 4.5}
+    assert app.session_state.rate_by == ratings.STARS
     told = [caption.value for caption in app.caption]
     assert "Watched on 30 December 2023. You gave it 0.5 stars." in told
     assert "Watched 2 times, last on 2 January 2024. You gave it 4.5 stars." in told
+
+
+def test_headings_and_reasons_are_translated_but_not_what_files_say(monkeypatch):
+    monkeypatch.setattr(language, "say", str.upper)
+    table = pd.DataFrame([("Next", "no such film", "none")], columns=["in your files", "why it is not taken", "file"])
+    shown = own_history.in_words(table)
+    assert shown.iloc[0].tolist() == ["Next", "NO SUCH FILM", "none"]
+    assert list(shown.columns) == ["IN YOUR FILES", "WHY IT IS NOT TAKEN", "FILE"]
 
 
 def test_dates_in_two_readings_are_asked_and_the_answer_counts(dialog):

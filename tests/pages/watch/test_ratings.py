@@ -102,5 +102,5 @@ def test_half_stars_and_thousands_of_ratings_survive_a_link(visit):
     app = visit(s="1-2-3", rated="1.3.5~2.0.5~3.5")
     assert app.session_state.ratings == {world.TITLES[0]: 3.5, world.TITLES[1]: 0.5, world.TITLES[2]: 5.0}
     assert app.session_state.rated == "1.3.5~2.0.5~3.5"
-    app.session_state.rate_by = words.STARS
+    app.session_state.rate_by = ratings.STARS
     assert not app.run().exception
