@@ -88,7 +88,7 @@ def say(dataset: Dataset, known: Library, n: int) -> None:
     """How many films there are, and the way to the visitor's own."""
     mine = len(sequence.films(dataset))
     kind = "all" if n == len(known) else ("none", "one", "some")[min(n, 2)]
-    said, to_list = (common.of(text, dataset.noun) for text in (words.COUNT[kind], words.TO_LIST[min(mine, 2)]))
+    said, to_list = words.COUNT[kind], words.TO_LIST[min(mine, 2)]
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(said.format(n=count(n), all=count(len(known))), width="content")
         st.page_link(WATCH_NEXT, label=to_list.format(n=mine), icon=":material/playlist_play:")
@@ -102,7 +102,7 @@ def shelf(known: Library, films: list[int]) -> None:
                 one(known, film)
     if any(film >= known.dataset.n_items for film in films):
         fewest = movielens.fewest(known.dataset.name)
-        st.caption(common.of(words.UNLEARNT_HELP[min(fewest, 2)], known.dataset.noun).format(n=fewest))
+        st.caption(words.UNLEARNT_HELP[min(fewest, 2)].format(n=fewest))
 
 
 def one(known: Library, number: int) -> None:
@@ -125,7 +125,7 @@ def put_in_or_out(known: Library, number: int) -> None:
     """A button that puts a film into the visitor's list, or takes it out again."""
     film, there = known.dataset.catalog.films[number], number in st.session_state.films
     key = f"shelf-{film.movie_id}"
-    label = common.of(words.REMOVE if there else words.ADD, known.dataset.noun)
+    label = words.REMOVE if there else words.ADD
     st.button(
         label.format(film=common.plain(film.label)),
         key=key,

@@ -29,14 +29,14 @@ def _numbers(name: str) -> Statistics:
 def show(dataset: Dataset) -> None:
     """How much there is, then the charts, two beside each other where there is room."""
     found = numbers(dataset)
-    how_much(found, dataset.noun)
+    how_much(found)
     left, right = st.columns(2, gap="large")
     for column, part in ((left, watched_how_much), (right, which_films)):
         with column:
             part(dataset, found)
 
 
-def how_much(found: Statistics, noun: str) -> None:
+def how_much(found: Statistics) -> None:
     """People, films, ratings, and how many of all pairs that is."""
     size = found.size
     figures = {
@@ -48,8 +48,8 @@ def how_much(found: Statistics, noun: str) -> None:
     with st.container(horizontal=True, gap="large", key="library_size"):
         for name, figure in figures.items():
             about = words.DENSITY_HELP if name == words.DENSITY else None
-            st.metric(common.of(name, noun), figure, width="content", help=about and common.of(about, noun))
-    st.caption(common.plain(common.of(words.size(size), noun)))
+            st.metric(name, figure, width="content", help=about)
+    st.caption(common.plain(words.size(size)))
 
 
 def watched_how_much(dataset: Dataset, found: Statistics) -> None:
@@ -75,7 +75,6 @@ def part(
     """A chart below its title and what it says; nothing where there is nothing to draw."""
     if table.empty:
         return
-    title, said = common.of(title, dataset.noun), common.of(said, dataset.noun)
     st.subheader(title)
     st.markdown(common.plain(said))
     chart(draw(), words.CHART_ALT.format(title=title, said=said), table, f"{name}-{dataset.name}")

@@ -19,13 +19,13 @@ K = 10
 
 def show(dataset: Dataset) -> None:
     """Both lists, and what there is for both."""
-    st.caption(common.of(words.TOGETHER_HELP, dataset.noun))
+    st.caption(words.TOGETHER_HELP)
     mine = sequence.films(dataset)
     left, right = st.columns(2, gap="large")
     with left:
         yours(dataset, mine)
     with right:
-        st.subheader(common.of(words.THEIRS, dataset.noun))
+        st.subheader(words.THEIRS)
         theirs = other.films(dataset)
         other.choose(dataset, theirs)
     if not (mine and theirs):
@@ -42,7 +42,7 @@ def show(dataset: Dataset) -> None:
 
 def yours(dataset: Dataset, mine: tuple[int, ...]) -> None:
     """The visitor's films, and the way to change them."""
-    st.subheader(common.of(words.YOURS, dataset.noun))
+    st.subheader(words.YOURS)
     if mine:
         head.in_one_line(dataset, mine)
     st.page_link(WATCH_NEXT, label=common.EDIT if mine else words.PUT_IN, icon=":material/edit:")
@@ -76,7 +76,7 @@ def answer(
         for one in found:
             row(predictor, one)
     said = words.RULES_SAID[rule], words.BARS.format(n=count(found[0].standings[0].of), model=loaders.title(predictor))
-    st.caption(common.plain(common.of(" ".join(said), dataset.noun)))
+    st.caption(common.plain(" ".join(said)))
     download.csv(together.table(found), "together", quiet=True)
 
 

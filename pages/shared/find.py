@@ -38,9 +38,9 @@ def box(
 
     enter: what Enter does with the best match, if there is a sure one; look: what else the text input is told.
     """
-    index, noun = loaders.title_index(dataset_name), loaders.noun(dataset_name)
-    named = f"{words.of(label, noun)} :small[:gray[· {words.plain(loaders.data_title(dataset_name))}]]"
-    text = st.text_input(named, key=key, type="search", live="200ms", placeholder=words.of(hint(index), noun), **look)
+    index = loaders.title_index(dataset_name)
+    named = f"{label} :small[:gray[· {words.plain(loaders.data_title(dataset_name))}]]"
+    text = st.text_input(named, key=key, type="search", live="200ms", placeholder=hint(index), **look)
     if enter:
         keyboard.on_enter(key, partial(choose_best, dataset_name, enter))
     if not text or not text.strip():
@@ -85,8 +85,7 @@ def missing(dataset_name: str, text: str, sure: list[Found]) -> str:
 def not_here(dataset_name: str, text: str) -> str:
     """That no film of the set is called so."""
     text, n = text.strip(), len(loaders.title_index(dataset_name))
-    sentence = words.of(words.NOTHING_FOUND, loaders.noun(dataset_name))
-    return sentence.format(text=text if len(text) <= SHOWN else f"{text[:SHOWN]}…", n=count(n))
+    return words.NOTHING_FOUND.format(text=text if len(text) <= SHOWN else f"{text[:SHOWN]}…", n=count(n))
 
 
 def in_other_sets(dataset_name: str, text: str) -> list[tuple[str, Found]]:

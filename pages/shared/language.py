@@ -6,7 +6,8 @@ through `say`. What is read while a module is imported stays English, so read wo
 
 Translations are `assets/locale/<language>.po`, with the English text as the key. A text with a number may have plural
 forms there; `.format` chooses by the number called `n`, else by the first one in the text. Numbers are written as the
-language writes them. Session state: language (its code) · chosen_language (the choice of it).
+language writes them. Session state: language (its code) · chosen_language (the choice of it) · noun (what the open
+set is of: "film", or "item", of which texts then speak, by `items`).
 """
 
 import io
@@ -28,6 +29,8 @@ from babel.messages.pofile import read_po
 from plotly.graph_objects import Figure
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.shared import items
+from recsys.data.schema import Noun
 from recsys.paths import ASSETS
 
 ENGLISH = "en"
@@ -40,6 +43,7 @@ class Translated(str):
 
     source: str  # in English
     language: str
+    noun: Noun = "film"  # what it speaks of
 
     def format(self, *values: Any, **named: Any) -> str:
         """As `str.format`, with the plural form that belongs to the number, and numbers as the language has them."""
@@ -102,10 +106,18 @@ def current() -> str:
     return str(st.session_state.get("language", ENGLISH))
 
 
-def say(value: Any) -> Any:
-    """A text, or those of a tuple or dict, in the visitor's language; as it is where it has not been translated."""
-    language = current()
-    return value if language == ENGLISH else _said(value, language)
+def say(value: Any, noun: str = "") -> Any:
+    """A text, or those of a tuple or dict, in the visitor's language; as it is where it has not been translated.
+
+    noun: what it is to speak of, "film" or "item"; "": of what the open set is of.
+    """
+    language, noun = current(), noun or things()
+    return value if (language, noun) == (ENGLISH, "film") else _said(value, language, noun)
+
+
+def things() -> str:
+    """What the open data set is of: "film" or "item"."""
+    return "film" if get_script_run_ctx(suppress_warning=True) is None else st.session_state.get("noun", "film")
 
 
 def number(value: float, spec: str) -> str:
@@ -133,13 +145,14 @@ def joined(names: list[str]) -> str:
     return format_list(names, locale="en_GB" if language == ENGLISH else language)
 
 
-def _said(value: Any, language: str) -> Any:
+def _said(value: Any, language: str, noun: str) -> Any:
     if isinstance(value, str):
-        return _text(value, language)
+        said = value if language == ENGLISH else _text(value, language)
+        return said if noun == "film" else _of_items(said)
     if isinstance(value, dict):
-        return {key: _said(one, language) for key, one in value.items()}
+        return {key: _said(one, language, noun) for key, one in value.items()}
     if type(value) in (tuple, list):
-        return type(value)(_said(one, language) for one in value)
+        return type(value)(_said(one, language, noun) for one in value)
     return value
 
 
@@ -152,8 +165,22 @@ def _text(source: str, language: str) -> str:
     return text
 
 
+def _of_items(text: str) -> str:
+    """A text about films, about items."""
+    if not isinstance(text, Translated):
+        return items.english(text)
+    said = Translated(items.ukrainian(text))
+    said.source, said.language, said.noun = text.source, text.language, "item"
+    return said
+
+
 def _form(text: Translated, named: dict[str, Any]) -> str:
     """The plural form of a text for the numbers that are to stand in it."""
+    form = _plural(text, named)
+    return form if text.noun == "film" else items.ukrainian(form)
+
+
+def _plural(text: Translated, named: dict[str, Any]) -> str:
     if not _catalog(text.language)[text.source].pluralizable:
         return str(text)
     fields = [name for _, name, _, _ in string.Formatter().parse(text.source) if name]

@@ -2,7 +2,8 @@
 
 Files stay in the session until the dialog closes; none is cached or logged.
 Session state: own_file, own_items (uploads) · own_tables (what was read of them, by upload) · own_error (of the
-button) · own_noun, own_fewest, own_name_<file>, own_column_<role>_<file> (widgets).
+button), own_error_<set> (of the one that deletes it) · own_noun, own_fewest, own_name_<file>,
+own_column_<role>_<file> (widgets).
 """
 
 import re
@@ -12,12 +13,13 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.server import uploads
-from pages.shared import errors, getting, words
+from pages.shared import errors, getting, loaders, words
 from pages.shared.language import say
 from recsys.data import own, tables
 from recsys.data.schema import DataError
 from recsys.data.tables import Table
 from recsys.errors import RecsysError
+from recsys.jobs import queue
 
 LARGEST = 50  # MB of a file; the command line takes any
 TYPES = ["csv", "tsv", "txt", "dat", "parquet", "jsonl", "json", "gz"]
@@ -85,9 +87,8 @@ def column_label(table: Table) -> Any:
 
 def chosen_noun() -> Any:
     """What the set is of."""
-    nouns = words.NOUNS
     return st.segmented_control(
-        words.OWN_NOUN, list(nouns), default="item", required=True, format_func=lambda noun: nouns[noun], key="own_noun"
+        words.OWN_NOUN, list(words.NOUNS), default="item", required=True, format_func=words.things, key="own_noun"
     )
 
 
@@ -109,6 +110,33 @@ def keep(table: Table, checked: own.Checked, file: str) -> None:
     )
     if error := st.session_state.pop("own_error", None):
         errors.explain(error)
+
+
+def removal(name: str) -> None:
+    """A button that deletes a set of somebody's own, behind one that says what goes with it."""
+    data = words.plain(loaders.data_title(name))
+    with st.popover(
+        words.OWN_DELETE.format(data=data), icon=":material/delete:", type="tertiary", key=f"delete-{name}"
+    ):
+        st.caption(words.OWN_DELETE_HELP.format(data=data))
+        st.button(
+            words.OWN_DELETE_NOW.format(data=data),
+            key=f"delete-now-{name}",
+            type="primary",
+            on_click=remove,
+            args=(name,),
+        )
+        if error := st.session_state.pop(f"own_error_{name}", None):
+            errors.explain(error)
+
+
+def remove(name: str) -> None:
+    """Delete a set, unless somebody is training for it, which is said below the button."""
+    try:
+        queue.check_idle(name)
+        own.remove(name)
+    except RecsysError as error:
+        st.session_state[f"own_error_{name}"] = error
 
 
 def add(name: str, checked: own.Checked, file: str, fewest: int, replacing: bool) -> None:

@@ -1,11 +1,11 @@
 """The visitor's watch sequence: kept in the session, read from the address, written back after every run.
 
-Session state: data (name of the data set) · films (items, oldest first; None until read) · unwanted (items that are
-not to be recommended) · asked (ids of both as a link has them, until films can be looked up) · carried (titles of both
-to find again in another data set) · past (moments before this one, for undo) · left (data set → the moment when it was
-left for another) · been (address → what was there, for Back and Forward) · here (the address that
-was read or written last) · notices (sentences about the address) · viewer (the real person whose films were last taken)
-· seed, draws (of the random generator that draws such a person, and how often it has).
+Session state: data (name of the data set) · noun (of `pages.shared.language`) · films (items, oldest first; None until
+read) · unwanted (items that are not to be recommended) · asked (ids of both as a link has them, until films can be
+looked up) · carried (titles of both to find again in another data set) · past (moments before this one, for undo) ·
+left (data set → the moment when it was left for another) · been (address → what was there, for Back and Forward) ·
+here (the address that was read or written last) · notices (sentences about the address) · viewer (the real person
+whose films were last taken) · seed, draws (of the random generator that draws such a person, and how often it has).
 """
 
 from collections.abc import Sequence
@@ -51,6 +51,7 @@ def seed() -> None:
         _return_to(params)
     elif not params:  # another page: with what was chosen it becomes one step of the browser's history, not two
         write_address()
+    state.noun = loaders.noun(state.data)
 
 
 def _went_back() -> bool:

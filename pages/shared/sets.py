@@ -75,7 +75,7 @@ def label(name: str) -> str:
     if known.newest is None:
         return words.OWN_IN_MENU.format(data=title, holds=words.counted(known.films, known.noun))
     years = words.years(known.oldest, known.newest)
-    return words.SET_IN_MENU.format(data=title, things=words.NOUNS[known.noun], years=years)
+    return words.SET_IN_MENU.format(data=title, things=words.things(known.noun), years=years)
 
 
 def choose() -> None:
@@ -84,7 +84,7 @@ def choose() -> None:
     state.chosen_data = state.data
     options = [*in_order(movielens.prepared_names()), fetch.FIRST_SET, state.data]
     st.selectbox(
-        words.of(words.DATA, loaders.noun(state.data)),
+        words.DATA,
         list(dict.fromkeys(options)),
         key="chosen_data",
         format_func=label,
@@ -126,6 +126,8 @@ def every() -> None:
             action(name, name in here)
             if name in here and loaders.noun(name) == "film":
                 richer(name)
+            if name not in (st.session_state.data, *movielens.SETS) and not paths.is_public():
+                own_data.removal(name)
 
 
 def card(name: str) -> None:
@@ -151,10 +153,10 @@ def learning(name: str, known: Facts) -> list[str]:
     if known.learnt is not None and known.learnt < known.films:
         fewest = movielens.fewest(name)
         sentence = words.LEFT_OUT if fewest > 1 else words.LEFT_OUT_UNRATED
-        others, things = count(known.films - known.learnt), words.NOUNS[known.noun]
+        others, things = count(known.films - known.learnt), words.things(known.noun)
         said.append(sentence.format(fewest=fewest, learnt=count(known.learnt), others=others, things=things))
     if known.brief:
-        said.append(words.BRIEF.format(n=count(known.brief), things=words.NOUNS[known.noun]))
+        said.append(words.BRIEF.format(n=count(known.brief), things=words.things(known.noun)))
     known_as = loaders.recommenders()
     there = recommenders.ordered(variant for variant in trained(name) if variant.needs_training)
     return [*said, words.trained([loaders.title(known_as[one]) for one in there])]

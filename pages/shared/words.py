@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pages.shared.language import ENGLISH, Translated, count, current, joined, number, say, speak
+from pages.shared.language import ENGLISH, count, current, joined, number, say, speak
 
 if TYPE_CHECKING:
     from recsys.data.details import Detail
@@ -188,6 +188,8 @@ OWN_NOUN = "These are"
 OWN_NAME, OWN_FEWEST = "Name of the data set", "Leave out items with fewer events than"
 OWN_FEWEST_HELP = "With 0 nothing is left out."
 OWN_ADD, OWN_REPLACE = "Add *{name}*", "Replace *{name}*"
+OWN_DELETE, OWN_DELETE_NOW = "Delete *{data}*…", "Delete *{data}* for good"
+OWN_DELETE_HELP = "This deletes {data} and everything made of it: trained recommenders, results, pictures of its map."
 
 
 # Richer films
@@ -225,18 +227,6 @@ MINUTE, MINUTES, HOURS = "about a minute", "about {n} minutes", "about {n} hours
 SMALLER = "<{percent}"
 UNKNOWN_YEARS, YEARS_TO = "of unknown years", "to {year}"
 HOLDS_PEOPLE, HOLDS = "{n:,} people", {"film": "{n:,} films", "item": "{n:,} items"}
-
-
-def of(text: str, noun: str) -> str:
-    """A sentence about films, said of what a set holds: "Add a film" of items is "Add an item".
-
-    For sentences of ours, before anything is put into them: titles stay as they are.
-    """
-    if noun == "film" or isinstance(text, Translated):
-        return text
-    for film, item in (("a film", "an item"), ("film", "item"), ("Film", "Item"), ("watched", "had")):
-        text = text.replace(film, item)
-    return text
 
 
 def genres(text: str) -> str:
@@ -355,7 +345,12 @@ def years(oldest: int | None, newest: int | None) -> str:
 
 def counted(n: int, noun: str) -> str:
     """ "3,883 films"."""
-    return say(HOLDS[noun]).format(n=n)
+    return say(HOLDS[noun], noun).format(n=n)
+
+
+def things(noun: str) -> str:
+    """What a data set is of: "films" or "items"."""
+    return str(say(NOUNS[noun], noun))
 
 
 def holds(people: int, n: int, noun: str = "film") -> str:

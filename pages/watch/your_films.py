@@ -18,8 +18,7 @@ ROWS = 12  # films of the sequence on one page
 
 def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
     """Search, the sequence, and its tools; `answer`: what is predicted after it, for the files."""
-    noun = dataset.noun
-    st.subheader(common.of(words.YOURS, noun), help=common.of(words.YOURS_HELP, noun))
+    st.subheader(words.YOURS, help=words.YOURS_HELP)
     search(dataset.name)
     themes.search(dataset.name)
     head.show_notices()
@@ -27,7 +26,7 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     if films:
         rows(dataset, films, answer)
     else:
-        st.caption(common.of(words.START, noun))
+        st.caption(words.START)
     tools(dataset, films, answer)
     say_what_links_hold(dataset, films)
     in_browser.place()
@@ -141,14 +140,15 @@ def button(
 
 
 def tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """Undo, clear, share, ratings, a history from elsewhere, somebody else's films."""
+    """Undo, clear, share, ratings, a history from elsewhere, somebody else's list."""
     with st.container(horizontal=True, gap="small"):
         if films or st.session_state.past:
             undo_and_clear(films)
             share.popover(dataset, films, answer)
         if films:
             ratings.settings(answer.predictor if answer else None, answer.request.ratings if answer else ())
-        own_history.button(dataset)
+        if dataset.noun == "film":  # the services that know histories are of films
+            own_history.button(dataset)
         surprise(dataset, films)
         by_number(dataset)
 

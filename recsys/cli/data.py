@@ -119,7 +119,9 @@ class Remove:
     def run(self) -> int:
         """Delete it."""
         from recsys.data import own
+        from recsys.jobs import queue
 
+        queue.check_idle(self.name)
         own.remove(self.name)
         print(f"{self.name} is deleted, with all that was made of it")
         return 0

@@ -157,6 +157,12 @@ def check(variant: str, dataset: str, changes: Mapping[str, Any]) -> None:
     changed(registry.get(variant).preset(dataset), changes)
 
 
+def check_idle(dataset: str) -> None:
+    """Raises JobError while a training for a data set waits or goes on, so that the set is not taken from under it."""
+    if any(job.dataset == dataset and job.state in ACTIVE for job in jobs()):
+        raise JobError(f"a recommender is being trained for {dataset}; stop that first, or wait for its end")
+
+
 def stop(job_id: str) -> None:
     """Take a job out of the queue, or have its training keep its state and end, within seconds."""
     _refuse()

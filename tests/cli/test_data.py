@@ -2,6 +2,7 @@ import pytest
 
 from recsys.cli.main import main
 from recsys.data import movielens, wikidata
+from recsys.jobs import queue
 from tests.data import archives
 from tests.data.wikidata_fake import asking, title
 
@@ -105,6 +106,12 @@ def test_a_check_alone_adds_nothing(tmp_path, capsys):
 def test_what_min_ratings_leaves_out_is_said(tmp_path, capsys):
     assert add(tmp_path, "--min-ratings", "100") == 0
     assert "left out: 1 items with too few events, 75 events, and 0 people" in capsys.readouterr().out
+
+
+def test_a_set_is_not_removed_while_somebody_trains_for_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(queue, "jobs", lambda: [queue.Job("1", "bert4rec", "shop", state=queue.State.WAITING)])
+    assert main(["data", "remove", "shop"]) == 1
+    assert "is being trained for shop; stop that first" in capsys.readouterr().err
 
 
 def test_a_set_that_was_added_can_be_removed(tmp_path, capsys):

@@ -7,7 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import fetch, sets, words
 from recsys import paths
-from recsys.data import download, movielens
+from recsys.data import download, movielens, own, tables
+from recsys.jobs import queue
 from tests import toys
 from tests.data import archives
 from tests.data.server import serving, status
@@ -132,6 +133,29 @@ def test_an_open_set_can_be_left_for_another_one(home):
     assert app.text[0].value == "ml-latest-small"
     assert "get-ml-latest-sample" not in keys(app)
     assert "open-ml-latest-sample" in keys(app)
+
+
+def test_a_set_of_ones_own_is_deleted_after_a_second_click_unless_it_is_open(home, monkeypatch):
+    own.add("shop", own.check(tables.parse("a", b"user,item\n1,2\n")), "a")
+    app = AppTest.from_function(panel, default_timeout=60).run()
+    assert [key for key in keys(app) if key.startswith("delete-")] == ["delete-now-shop"]
+    with monkeypatch.context() as patch:
+        patch.setattr(queue, "jobs", lambda: [queue.Job("1", "bert4rec", "shop", state=queue.State.RUNNING)])
+        app.button(key="delete-now-shop").click().run()
+    assert "A recommender is being trained for shop" in said(app)
+    app.button(key="delete-now-shop").click().run()
+    assert not app.exception
+    assert movielens.prepared_names() == [FIRST]
+    assert "delete-now-shop" not in keys(app)
+    own.add("shop", own.check(tables.parse("a", b"user,item\n1,2\n")), "a")
+    app.run().button(key="open-shop").click().run()
+    assert "delete-now-shop" not in keys(app)
+
+
+def test_on_a_public_server_nobody_deletes_a_set(home, monkeypatch):
+    monkeypatch.setenv(paths.PUBLIC, "1")
+    own.add("shop", own.check(tables.parse("a", b"user,item\n1,2\n")), "a")
+    assert "delete-now-shop" not in keys(AppTest.from_function(panel, default_timeout=60).run())
 
 
 # Getting one
