@@ -136,5 +136,5 @@ def take_link() -> None:
     try:
         state.other = together.from_link(typed) if typed else state.other
         state.other_note = ""
-    except RecsysError as error:
-        state.other_note = f"{error.message[:1].upper()}{error.message[1:]}."
+    except RecsysError:
+        state.other_note = words.NO_LINK

@@ -121,6 +121,7 @@ OTHER_SEARCH, OTHER_FILMS, OTHER_HAS = "Add a film of theirs", "Their films, old
 ANYBODY, BY_NUMBER, BY_LINK = "A real viewer", "By number", "A link"
 BY_LINK_HELP = "Paste what the other one has copied from their address bar, or from Share."
 LINK, LINK_HINT = "Link to their films", "https://…?s=1-260"
+NO_LINK = "This is no link to a list of films; copy it from the address bar, or from Share."
 PEOPLE_HERE = "{data} has {n} people. Their newest films replace those that are there."
 OTHER_SET = "The films of the other are of {data}, which is not on this machine."
 OTHER_LOST = "{n} of their {all} films are not in {data}."

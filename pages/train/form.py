@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shared import errors, loaders, recommenders
 from pages.shared import words as common
-from pages.shared.language import say
+from pages.shared.language import number, say
 from pages.train import words
 from recsys.data.schema import Dataset
 from recsys.errors import RecsysError
@@ -64,7 +64,7 @@ def ask(setting: Setting, variant: str, data: str) -> int | float:
     """One number, at first as tuned."""
     whole = isinstance(setting.value, int)
     about = common.plain(say(setting.help))
-    help_text = words.SETTING_HELP.format(name=setting.name, help=about, value=setting.value)
+    help_text = words.SETTING_HELP.format(name=setting.name, help=about, value=number(setting.value, ","))
     return st.number_input(
         words.SETTINGS[setting.name],
         value=setting.value,

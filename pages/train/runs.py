@@ -8,6 +8,7 @@ import streamlit as st
 from pages.shared import address, errors, getting, loaders
 from pages.shared import words as common
 from pages.shared.frame import WATCH_NEXT
+from pages.shared.language import number
 from pages.train import curves, words
 from recsys.jobs import queue
 from recsys.jobs.queue import Job, Progress, State
@@ -87,7 +88,7 @@ def title(job: Job) -> str:
 
 def details(job: Job) -> list[str]:
     """The settings that were changed, and when it was begun."""
-    changed = [words.SETTING.format(name=name, value=value) for name, value in job.changes.items()]
+    changed = [words.SETTING.format(name=name, value=number(value, ",")) for name, value in job.changes.items()]
     settings = words.CHANGED.format(settings=common.listed(changed)) if changed else words.AS_TUNED
     return [settings, *([words.begun(job.started)] if job.started else [])]
 

@@ -1,17 +1,21 @@
 """No text that a visitor sees goes past the translation, and none is missing from it."""
 
 import json
+from dataclasses import replace
 from string import Formatter
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.compare import words as compare_words
 from pages.inside import lesson
 from pages.shared import address, language
+from pages.shared.recommenders import TO_TRAIN
 from recsys import files, paths
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import protocols, results
+from recsys.jobs import queue
 from recsys.serving.insight import genre_attention, mean_attention
 from tests.pages import world
 from tests.pages.evaluation.test_page import TIES, remember, result
@@ -77,7 +81,7 @@ def measured(home):
 def check(app):
     assert not app.exception
     assert len([text for text in shown(app) if "⟦" in text]) > 3  # the marks are there at all
-    assert unmarked(app, NAMES) == []
+    assert not (left := unmarked(app, NAMES)), left
 
 
 def test_a_text_that_goes_past_the_translation_is_found(marked, monkeypatch):
@@ -159,6 +163,63 @@ def test_the_other_pages_without_films(marked, page):
 @pytest.mark.parametrize("section", address.LIBRARY)
 def test_the_sections_of_the_library(marked, section):
     check(marked("library", s=FILMS, library=section))
+
+
+def test_what_two_could_watch(marked):
+    app = marked("library", s=FILMS, library="together", **{"with": "ml-latest-sample.8-9-10"})
+    app.session_state["other_link_open"] = app.session_state["other_number_open"] = True
+    check(app.run())
+    app.text_input(key="other_link").set_value("no link").run()
+    check(app)
+
+
+def test_the_form_of_a_training(marked):
+    app = marked("train")
+    check(app)
+    check(app.selectbox(key=TO_TRAIN).set_value("sasrec-bce").run())
+
+
+def test_trainings_in_every_state(marked, monkeypatch):
+    monkeypatch.setattr(queue, "wake", lambda: None)
+    jobs = [queue.add("ncf", "ml-latest-sample", seed=seed) for seed, _ in enumerate(queue.State)]
+    told = {"epoch": 2, "epochs": 8, "loss": 7.0, "ndcg@10": 0.0981, "seconds_left": 600.0}
+    for job, state in zip(jobs, queue.State, strict=True):
+        (job.folder / queue.PROGRESS).write_text(json.dumps(told))
+        error = "it fell over" if state is queue.State.FAILED else ""
+        queue._write(replace(job, state=state, started=1.0, ended=99.0, error=error))
+    app = marked("train")
+    assert not (left := unmarked(app, {*NAMES, "it fell over"})), left
+    assert not app.exception
+
+
+def test_files_of_ones_own_as_a_set_and_as_a_history(home, monkeypatch):
+    mark(monkeypatch)
+    app = AppTest.from_function(own_set, default_timeout=60).run()
+    app.file_uploader(key="own_file").upload("shop.csv", b"who,what,when\nann,x,2\nann,x,2\nbob,,3\n", "text/csv").run()
+    named = {*NAMES, "shop", "who", "what", "when", "ann", "bob", "User", "Item"}
+    assert unmarked(app, named) == []
+    assert not app.exception
+    app = AppTest.from_function(own_films, default_timeout=60).run()
+    assert unmarked(app, {*NAMES, "Letterboxd", "Trakt", "Netflix", "MovieLens"}) == []
+    app.file_uploader[0].set_value([("h.csv", b"Title,Date\nHeat,5/2/25\nNo such film,6/1/25\n", "text/csv")])
+    app.run()
+    assert not app.exception
+    assert unmarked(app, {*NAMES, "h.csv", "No such film"}) == []
+
+
+def own_set():
+    from pages.shared import own_data, sequence
+
+    sequence.seed()
+    own_data.form()
+
+
+def own_films():
+    from pages.shared import loaders, sequence
+    from pages.watch import own_history
+
+    sequence.seed()
+    own_history.body(loaders.dataset("ml-latest-sample"))
 
 
 @pytest.mark.parametrize("section", [*address.EVALUATION, "studies"])
