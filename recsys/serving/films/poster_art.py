@@ -39,6 +39,7 @@ STYLES: dict[str, tuple[str, tuple[Motif, ...]]] = {
     "Drama": ("#7a5791", (motifs.arches, motifs.waves, motifs.rain, motifs.moon, motifs.skyline, motifs.shards)),
     "IMAX": ("#2b6cb0", (motifs.frames, motifs.rings)),
 }
+_PLAIN = [motifs.frames, motifs.dots, motifs.waves, motifs.rings, motifs.arches, motifs.bubbles, motifs.checkers]
 UNKNOWN: tuple[str, tuple[Motif, ...]] = ("#66676b", (motifs.frames, motifs.dots, motifs.waves))
 
 WORDS: tuple[tuple[str, Motif], ...] = (  # words of a title that are drawn
@@ -90,9 +91,20 @@ def poster(title: str, year: int | None, genres: str) -> Poster:
 
 
 def _styles(genres: str) -> list[tuple[str, tuple[Motif, ...]]]:
-    """The styles of a film's genres, the most distinctive first; older sets write "Children's"."""
+    """The styles of a film's genres, the most distinctive first; older sets write "Children's".
+
+    Genres of other things, such as "Soap", have a hue of their own each, after their name.
+    """
     own = genres.replace("Children's", "Children").split("|")
-    return [style for genre, style in STYLES.items() if genre in own] or [UNKNOWN]
+    known = [style for genre, style in STYLES.items() if genre in own]
+    return known or [_style_of(genre) for genre in own if genre] or [UNKNOWN]
+
+
+def _style_of(genre: str) -> tuple[str, tuple[Motif, ...]]:
+    """A style for a genre that films do not have."""
+    rng = random.Random(zlib.crc32(genre.encode()))
+    colour = colorsys.hls_to_rgb(rng.random(), 0.4, 0.4)
+    return "#" + "".join(f"{round(255 * channel):02x}" for channel in colour), tuple(rng.sample(_PLAIN, 4))
 
 
 def _asked_for(title: str) -> Motif | None:
