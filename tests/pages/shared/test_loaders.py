@@ -1,9 +1,10 @@
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 
 from pages.library.filters import library
-from pages.shared import find, loaders
+from pages.shared import find, loaders, words
 from pages.watch.own_history import matcher
 from recsys import store
 from recsys.data import details
@@ -77,6 +78,16 @@ def test_nothing_of_a_set_that_was_replaced_is_kept(home):
     assert loaders.title_index(SET).exact("Amadeus (1984)")
     assert loaders.predictor("popular", SET).dataset.catalog.films[LAST].label == "Amadeus (1984)"
     assert popular.dataset.catalog.films[LAST].label == world.TITLES[-1]
+
+
+def test_only_the_first_to_wait_is_told_so(home, monkeypatch):
+    told = []
+    monkeypatch.setattr(loaders, "_been_ready", set())
+    monkeypatch.setattr(loaders.st, "spinner", lambda sentence: told.append(sentence) or nullcontext())
+    for _ in range(3):
+        loaders.recommenders()
+        loaders.predictor("popular", SET)
+    assert told == [words.WAKING, words.GETTING_READY]
 
 
 def test_what_is_made_of_one_set_is_not_taken_for_something_else(home):
