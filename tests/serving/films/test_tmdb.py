@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from recsys.serving.films import tmdb
+from recsys.serving.films import asking, tmdb
 from recsys.serving.films.tmdb import Health, Key, Posters, Story, Wanted, key, only, poster_path, story_of, wanted
 from tests import toys
 from tests.data import server as servers
@@ -189,7 +189,7 @@ def test_answers_that_make_no_sense_give_no_poster_and_no_error(service, answer)
 
 
 @pytest.mark.parametrize(
-    ("size", "found"), [(tmdb.LONGEST // 2, {0: "https://images/heat.jpg"}), (8 * tmdb.LONGEST, {})]
+    ("size", "found"), [(asking.LONGEST // 2, {0: "https://images/heat.jpg"}), (8 * asking.LONGEST, {})]
 )
 def test_of_two_good_answers_the_one_that_is_huge_is_not_used(service, size, found):
     service.content = search(HEAT | {"overview": "x" * size})
@@ -225,11 +225,11 @@ def test_only_so_many_addresses_are_kept(service, monkeypatch):
 
 
 def test_only_so_many_refused_keys_are_kept(service, monkeypatch):
-    monkeypatch.setattr(tmdb, "REFUSED", 3)
+    monkeypatch.setattr(tmdb, "SILENCED", 3)
     service.tricks = [servers.status(401)] * 5
     found, keys = posters(service), [Key(f"{number:032x}") for number in range(5)]
     assert [found.check(key) for key in keys] == [Health.REFUSED] * 5
-    assert list(found._refused) == keys[2:]
+    assert list(found._silenced) == keys[2:]
 
 
 # A service that is slow, fails or limits the rate
@@ -262,7 +262,7 @@ def test_many_films_on_a_slow_service_delay_a_page_by_no_more_than_its_patience(
 
 
 def test_an_answer_that_comes_byte_by_byte_is_given_up(service, monkeypatch):
-    monkeypatch.setattr(tmdb, "TIMEOUT", 0.3)
+    monkeypatch.setattr(asking, "DEADLINE", 0.3)
     service.tricks = [servers.slow, servers.slow]
     found = posters(service, patience=5)
     start = time.monotonic()
@@ -282,7 +282,7 @@ def test_a_failing_service_gets_no_requests_for_a_while_and_then_some_again(serv
     service.tricks = [servers.status(500)] * 1000
     assert found.addresses(API_KEY, films) == {}
     first = len(service.paths)
-    assert first <= 2 * (tmdb.FAILURES + tmdb.PARALLEL)  # each tried twice; those under way finish
+    assert first <= 2 * (tmdb.FAILURES + asking.PARALLEL)  # each tried twice; those under way finish
     assert found.health(API_KEY) is Health.RESTING
     found.addresses(API_KEY, films)
     assert len(service.paths) == first
@@ -402,7 +402,7 @@ def test_a_story_that_does_not_come_is_none_and_the_page_goes_on(service):
     assert time.monotonic() - start < 0.8
 
 
-@pytest.mark.parametrize("size", [tmdb.LONGEST, 2 * tmdb.LONGEST_STORY])
+@pytest.mark.parametrize("size", [asking.LONGEST, 2 * tmdb.LONGEST_STORY])
 def test_a_story_may_be_longer_than_an_address_but_not_endless(service, size):
     service.content = json.dumps(TOLD | {"crew": "x" * size}).encode()
     told = posters(service, patience=10).story(API_KEY, Wanted("Heat", 1995, 949))

@@ -1,0 +1,1 @@
+"""Forty bars of load, faults, bad input, security and determinism: python -m benchmarks.reliability."""
