@@ -9,15 +9,19 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.server import ready
+from pages.server import logs, numbers, ready
 from pages.server.admission import Admission
 from pages.server.headers import Headers
+from pages.server.messages import Messages
 from pages.server.uploads import Uploads
+from recsys import metrics
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     """Begin to load what the first page needs: torch and films are there sooner than the browser asks for them."""
+    logs.tidy()
+    numbers.serve_if_asked()
     Thread(target=_warm_up, daemon=True).start()
     yield {}
 
@@ -38,9 +42,15 @@ def _is_ready() -> bool:
     return warm.is_ready()
 
 
+def _count_failure(error: Exception) -> None:
+    if not logs.is_forged(error):
+        metrics.count("page_failures")
+
+
 app = st.App(
     "pages/visit.py",
     lifespan=lifespan,
-    middleware=[Middleware(Headers), Middleware(Admission), Middleware(Uploads)],
+    middleware=[Middleware(Headers), Middleware(Admission), Middleware(Uploads), Middleware(Messages)],
     routes=[ready.route(_is_ready)],
+    on_script_error=_count_failure,
 )

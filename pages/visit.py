@@ -2,12 +2,14 @@
 
 from pages.shared import language, sequence, tour
 from pages.shared.frame import frame
+from recsys import metrics
 
 tour.begin()  # a visit without an address is a first one, so before an address is written
 sequence.seed()
 language.begin()
 page = frame()
 tour.panel(page)
-page.run()
+with metrics.timed("page", page.url_path or "watch_next"):
+    page.run()
 language.switch()
 sequence.write_address()

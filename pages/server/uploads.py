@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from recsys import metrics
+
 PATH = "/_stcore/upload_file/"  # then the session, and the file's id
 FILES = 40  # that a session may have sent
 BYTES = 200 << 20  # in all
@@ -48,6 +50,7 @@ class Uploads:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, as ASGI has it."""
         if scope["type"] == "http" and PATH in scope["path"] and (refusal := _refusal(scope)):
+            metrics.count("uploads_refused", str(refusal.status_code))
             await refusal(scope, receive, send)
         else:
             await self.app(scope, receive, send)

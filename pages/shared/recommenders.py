@@ -21,7 +21,7 @@ from streamlit.errors import StreamlitDuplicateElementKey
 
 from pages.shared import errors, loaders, words, work
 from pages.shared.frame import TRAIN
-from recsys import paths
+from recsys import metrics, paths
 from recsys.data.schema import Dataset
 from recsys.errors import RecsysError
 from recsys.jobs import queue
@@ -185,7 +185,12 @@ def _fit(name: str, dataset: Dataset) -> work.Task:
     """What the thread does: fit, and keep what was fitted where `loaders.predictor` finds it."""
 
     def task(report: Report) -> None:
-        serving.load(name, dataset, report)
+        try:
+            with metrics.timed("fit", name):
+                serving.load(name, dataset, report)
+        except Exception:
+            metrics.count("fit_failures", name)
+            raise
 
     return task
 

@@ -63,11 +63,16 @@ def _went_back() -> bool:
 def _read(params: kept.Params) -> None:
     """Take over what an address says."""
     asked = params.get("data", FIRST_SET)
-    known = asked in movielens.SETS or asked in movielens.prepared_names()
+    known = _is_known(asked)
     ids = (params.get(FILMS, ""), params.get(UNWANTED, "")) if known else ("", "")
     _set(Moment(asked if known else FIRST_SET, asked=ids))
     st.session_state.notices = [] if known else [words.STRANGE_DATA]
     kept.take(params)
+
+
+def _is_known(name: object) -> bool:
+    """Whether there is a data set of that name: addresses say anything, and so do browsers that are told to."""
+    return isinstance(name, str) and (name in movielens.SETS or name in movielens.prepared_names())
 
 
 def _return_to(params: kept.Params) -> None:
@@ -201,7 +206,7 @@ def undo() -> None:
 def switch_data() -> None:
     """Change to the data set that was chosen: to what was left there, else the films go along by title."""
     state, now = st.session_state, _now()
-    if state.chosen_data == now.data:
+    if state.chosen_data == now.data or not _is_known(state.chosen_data):
         return
     _remember()
     state.left[now.data], state.viewer = now, None

@@ -13,6 +13,7 @@ from itertools import chain, repeat
 
 import numpy as np
 
+from recsys import metrics
 from recsys.data.schema import Dataset, Film
 from recsys.errors import RecsysError
 from recsys.ranking.ranking import Ranking
@@ -101,6 +102,7 @@ def recommend_many(predictor: Predictor, requests: Sequence[Request]) -> list[li
     else:
         with ThreadPoolExecutor(THREADS) as pool:
             answered = list(pool.map(answer, blocks))
+    metrics.count("recommendations", predictor.variant.name, len(requests))
     found = dict(zip(order, chain.from_iterable(answered), strict=True))
     return [found[row] for row in range(len(requests))]
 

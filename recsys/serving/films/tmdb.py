@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from recsys import metrics
 from recsys.data.schema import Catalog
 from recsys.serving.films import asking
 from recsys.serving.films.asking import Client, Key, RateLimited, Refused, RequestFailed
@@ -107,6 +108,7 @@ class Posters:
         self._pending: dict[tuple[Key, Wanted], Future[None]] = {}  # asked, not answered yet
         self._silenced: OrderedDict[Key, float] = OrderedDict()  # until when a key is not used; inf: it was refused
         self._failures, self._silent_until, self._hasty_until = 0, -math.inf, -math.inf
+        metrics.watch("tmdb_resting", lambda: self._clock() < self._silent_until)
 
     def addresses(self, key: Key | None, films: Mapping[int, Wanted]) -> dict[int, str]:
         """Item → address of its poster, for those that have one and are known within `patience` seconds.
@@ -138,11 +140,6 @@ class Posters:
         if until == math.inf:
             return Health.REFUSED
         return Health.RESTING if self._clock() < max(until, self._silent_until, self._hasty_until) else Health.GOOD
-
-    @property
-    def is_resting(self) -> bool:
-        """Whether nobody's questions are put, because the last ones failed."""
-        return self._clock() < self._silent_until
 
     def check(self, key: Key) -> Health:
         """Find out whether the service accepts the key; takes no longer than `patience` seconds."""
@@ -193,14 +190,19 @@ class Posters:
             try:
                 await question()
             except Refused:
+                outcome = "refused"
                 self._silence(key, math.inf)
             except RateLimited as pause:
+                outcome = "rate limited"
                 self._silence(key, self._clock() + pause.seconds)
             except RequestFailed:
+                outcome = "failed"
                 self._note_failure()
             else:
+                outcome = "answered"
                 with self._lock:
                     self._failures = 0
+            metrics.count("tmdb_questions", outcome)
 
     def _silence(self, key: Key, until: float) -> None:
         """Use a key no more until then, and others as before; of many such keys, the latest are remembered."""

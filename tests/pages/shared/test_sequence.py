@@ -150,3 +150,16 @@ def test_a_film_that_training_left_out_goes_along_and_comes_back(visit, two_sets
     assert address(app)["s"] == f"500-{500 + rare - 1}"
     switch(app, "ml-latest-sample")
     assert app.session_state.films == (0, rare)
+
+
+@pytest.mark.parametrize("forged", ["no such set", b"\xff", 7, ["ml-latest-small"]])
+def test_a_set_that_there_is_not_is_not_opened_whatever_a_browser_sends(visit, forged):
+    def choose(session, chosen):
+        session.chosen_data = chosen
+        sequence.switch_data()
+
+    app = visit(s="1-2")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(st, "session_state", app.session_state)
+        choose(app.session_state, forged)
+    assert app.session_state.data == "ml-latest-sample"

@@ -1,0 +1,34 @@
+import urllib.request
+
+import pytest
+
+from pages.server import numbers
+from recsys import metrics
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(monkeypatch):
+    monkeypatch.setattr(metrics, "_kept", {})
+
+
+def test_numbers_are_served_on_the_port_that_is_asked_for(monkeypatch):
+    ports = []
+    serve = metrics.serve
+    monkeypatch.setattr(metrics, "serve", lambda port: ports.append(serve(port)))
+    monkeypatch.setenv(numbers.PORT, "0")
+    numbers.serve_if_asked()
+    with urllib.request.urlopen(f"http://127.0.0.1:{ports[0]}/metrics") as answer:
+        assert b"nextreel_visitors 0.0" in answer.read()
+
+
+def test_unless_somebody_asks_there_are_none(monkeypatch):
+    monkeypatch.delenv(numbers.PORT, raising=False)
+    numbers.serve_if_asked()
+    assert metrics._kept == {}
+
+
+@pytest.mark.parametrize("port", ["http", "-1", "99999"])
+def test_a_port_that_cannot_be_had_is_said_and_the_app_goes_on(monkeypatch, caplog, port):
+    monkeypatch.setenv(numbers.PORT, port)
+    numbers.serve_if_asked()
+    assert f"no metrics on port {port}" in caplog.text
