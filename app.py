@@ -14,7 +14,7 @@ from pages.server.admission import Admission
 from pages.server.headers import Headers
 from pages.server.messages import Messages
 from pages.server.uploads import Uploads
-from recsys import metrics
+from recsys import metrics, paths
 
 
 @asynccontextmanager
@@ -29,6 +29,10 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
 def _warm_up() -> None:
     gc.disable()  # it would walk again and again through what imports make, for a sixth of their time
     try:
+        if paths.is_public():
+            from recsys.text import encoder
+
+            encoder.never_fetch()
         from pages.shared import warm  # here, so that the server answers before pandas is loaded
 
         warm.up()

@@ -9,7 +9,9 @@ from pages.inside import charts, map_chart, offered, step, words
 from pages.shared import cards, download, errors, find, loaders, recommenders
 from pages.shared import words as common
 from pages.shared.language import count, localised, number, say
+from recsys import paths
 from recsys.data.schema import Dataset
+from recsys.errors import python
 from recsys.serving.films.search import Found
 from recsys.serving.insight import embedding_map, regions, tsne
 from recsys.serving.insight.embedding_map import PCA, TSNE, FilmMap
@@ -74,6 +76,9 @@ def has_tsne(predictor: Predictor) -> bool:
         st.markdown(words.NO_TSNE.format(model=common.plain(loaders.title(predictor)), n=predictor.dataset.n_items))
         name = f"tsne-{predictor.variant.name}-{predictor.dataset.name}"
         asked = st.session_state.setdefault("tsne_asked", set())
+        if paths.is_public():  # minutes of all cores are nothing that a visitor may start
+            errors.command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.variant.name}")
+            return False
         if name not in asked:
             st.button(words.COMPUTE_TSNE, key=name, icon=":material/scatter_plot:", on_click=asked.add, args=(name,))
             return False

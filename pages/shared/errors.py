@@ -1,11 +1,13 @@
 """The one net of the pages: what a person can mend is a sentence, and the command that mends it; a bug stays a bug."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import streamlit as st
 
 from pages.shared import words
+from recsys import paths
 from recsys.errors import RecsysError
 
 AT_ONCE = 3  # sentences about files that a page has room for
@@ -25,7 +27,8 @@ def explained() -> Iterator[None]:
 
 def explain(error: RecsysError) -> None:
     """Show what went wrong and, where there is one, the command that mends it."""
-    sentence = f"{error.message[:1].upper()}{error.message[1:].rstrip('.')}."
+    message = without_paths(error.message)
+    sentence = f"{message[:1].upper()}{message[1:].rstrip('.')}."
     st.warning(words.plain(sentence), icon=":material/info:")
     if error.command:
         command(error.command)
@@ -42,10 +45,20 @@ def explain_all(sentences: Sequence[str]) -> None:
 
 def _warn(sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        st.warning(words.plain(sentence), icon=":material/broken_image:")
+        st.warning(words.plain(without_paths(sentence)), icon=":material/broken_image:")
 
 
 def command(line: str) -> None:
-    """A line for the terminal, to be copied."""
-    st.caption(words.TYPE)
-    st.code(line, language=None, wrap_lines=True)
+    """A line for the terminal, to be copied: for whoever runs the server, where that is not the visitor."""
+    st.caption(words.TYPE_THERE if paths.is_public() else words.TYPE)
+    st.code(without_paths(line), language=None, wrap_lines=True)
+
+
+def without_paths(text: str) -> str:
+    """A text without the folders of a public server, which are no visitor's business."""
+    if not paths.is_public():
+        return text
+    hidden = {sys.executable: "python", str(paths.home()): "$RECSYS_HOME", str(paths.REPOSITORY): "."}
+    for path, name in hidden.items():
+        text = text.replace(path, name)
+    return text

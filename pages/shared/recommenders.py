@@ -126,7 +126,7 @@ def state(name: str, data: str) -> State:
     if serving.lacking(name, data):
         return State.UNTRAINED
     takes = seconds(name, loaders.dataset(data))
-    if takes > UNDER_A_MINUTE:
+    if takes > (AT_ONCE if paths.is_public() else UNDER_A_MINUTE):  # nobody's visitors keep a server busy for long
         return State.LONG
     return State.QUICK if takes <= AT_ONCE else State.SOON
 
@@ -206,6 +206,8 @@ def _offer(name: str, dataset: Dataset, now: State) -> None:
         return
     said = {"model": loaders.title(variant), "data": data}
     sentence = words.NOT_TRAINED if now is State.UNTRAINED else words.FITS_LONG
+    if now is State.LONG and paths.is_public():
+        sentence = words.NOT_FITTED
     if now is State.UNTRAINED and not variant.needs_training:
         lacking = [loaders.title(loaders.recommenders()[one]) for one in serving.lacking(name, dataset.name)]
         sentence, said["members"] = words.NOT_ALL_TRAINED, words.listed(lacking)

@@ -14,7 +14,7 @@ from pages.shared.language import count, say
 from recsys import paths
 from recsys.data import details, movielens, prepared
 from recsys.data.schema import DataError, Dataset, Noun
-from recsys.errors import RecsysError
+from recsys.errors import RecsysError, recsys_command
 from recsys.serving.predictor import trained
 
 README = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
@@ -120,7 +120,7 @@ def every() -> None:
         with st.expander(words.OWN_TITLE, icon=":material/upload_file:", key="own-data"):
             own_data.form()
     here = movielens.prepared_names()
-    for name in in_order(list(dict.fromkeys([*movielens.SETS, *here]))):
+    for name in in_order(here if paths.is_public() else list(dict.fromkeys([*movielens.SETS, *here]))):
         with st.container(border=True, gap="xsmall"):
             card(name)
             action(name, name in here)
@@ -178,7 +178,7 @@ def _ending(name: str) -> str:
 
 
 def action(name: str, here: bool) -> None:
-    """The one button of a data set: open it, get it, or stop getting it."""
+    """The one button of a data set: open it, get it, or stop getting it. Visitors of a public server get none."""
     data, going_on = words.plain(loaders.data_title(name)), fetch.find(name)
     if going_on and not going_on.is_over:
         st.caption(words.plain(fetch.sentence(name, going_on.event)))
@@ -187,6 +187,8 @@ def action(name: str, here: bool) -> None:
         st.caption(words.OPEN_NOW)
     elif here:
         press(words.OPEN_SET.format(data=data), f"open-{name}", "arrow_forward", getting.open_set, name)
+    elif paths.is_public():
+        errors.command(recsys_command("data", "get", name))
     else:
         if begun := fetch.begun(name):
             st.caption(words.BEGUN.format(n=fetch.megabytes(begun)))

@@ -8,6 +8,7 @@ from pages.shared import errors, find, keyboard, loaders, sequence
 from pages.shared import words as common
 from pages.shared.work import share
 from pages.watch import words
+from recsys import paths
 from recsys.data import prepared
 from recsys.data.schema import Dataset
 from recsys.errors import RecsysError, python, recsys_command
@@ -82,7 +83,9 @@ def say_missing(name: str, missing: Missing) -> None:
     if missing is Missing.NOTHING:
         return
     st.caption(f"{words.THEME_MISSING[missing.value]} {words.THEME_BY_WORDS}")
-    if missing is Missing.ENCODER:
+    if missing is Missing.ENCODER and paths.is_public():
+        errors.command(recsys_command("prepare", name))
+    elif missing is Missing.ENCODER:
         if st.button(words.THEME_FETCH, key="theme-fetch", icon=":material/download:"):
             fetch(name)
     elif missing is Missing.VECTORS:

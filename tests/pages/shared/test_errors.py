@@ -1,5 +1,9 @@
+import sys
+
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import words
+from recsys import paths
 from recsys.errors import RecsysError
 from tests.pages.reading import said
 
@@ -39,3 +43,19 @@ def test_without_a_command_nothing_is_to_be_typed():
 
 def test_a_bug_stays_a_bug():
     assert shown(KeyError("item")).exception[0].value
+
+
+def test_a_public_server_does_not_say_where_its_files_lie(monkeypatch, tmp_path):
+    home = tmp_path / "home"
+    monkeypatch.setenv("RECSYS_HOME", str(home))
+    error = RecsysError(
+        f"cannot write {home}/maps nor {paths.REPOSITORY}/assets", f"{sys.executable} -m recsys prepare"
+    )
+    app = shown(error)
+    assert str(home) in app.warning[0].value.replace("\\", "")
+    monkeypatch.setenv(paths.PUBLIC, "1")
+    app = shown(error)
+    text = app.warning[0].value.replace("\\", "")
+    assert text == "Cannot write $RECSYS_HOME/maps nor ./assets."
+    assert app.code[0].value == "python -m recsys prepare"
+    assert words.TYPE_THERE in said(app)

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import loaders, recommenders, words, work
 from pages.shared.recommenders import State
-from recsys import store
+from recsys import paths, store
 from recsys.data.schema import DataError
 from recsys.errors import recsys_command
 from recsys.models import registry
@@ -350,3 +350,25 @@ def test_what_was_called_off_is_begun_again_by_nobody_but_the_visitor(home, fit)
     assert fitting() is not called_off
     assert fitting().wait(LONG)
     assert recommenders.state("markov", DATA) is State.READY
+
+
+# On a public server
+
+
+@pytest.mark.parametrize("seconds", [30.0, 100.0])
+def test_visitors_of_a_public_server_start_no_fit_that_takes_long(visit, monkeypatch, seconds):
+    monkeypatch.setenv(paths.PUBLIC, "1")
+    monkeypatch.setattr(recommenders, "seconds", lambda name, dataset: seconds)
+    app = choose(visit(s="1-2"), "ease")
+    assert words.NOT_FITTED.format(model="EASE", data=loaders.data_title(DATA)) in said(app)
+    assert words.TYPE_THERE in said(app)
+    assert recsys_command("train", "ease", "--dataset", DATA) in [one.value for one in app.code]
+    assert "fit-ease" not in keys(app)
+    assert work.find(f"fit/{DATA}/ease") is None
+
+
+def test_what_takes_seconds_is_fitted_for_them_too(visit, monkeypatch, at_leisure):
+    monkeypatch.setenv(paths.PUBLIC, "1")
+    app = choose(visit(s="1-2"), "markov")
+    assert picks(app)
+    assert words.TYPE_THERE not in said(app)

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared import fetch, sets, words
 from recsys import paths
 from recsys.data import download, movielens, own, tables
+from recsys.errors import recsys_command
 from recsys.jobs import queue
 from tests import toys
 from tests.data import archives
@@ -265,3 +266,15 @@ def test_visitors_of_a_public_server_cannot_add_data(visit, monkeypatch, public,
     app = visit()
     app.button(key="more-sets").click().run()
     assert bool([one for one in app.expander if one.label == words.OWN_TITLE]) == shown
+
+
+def test_visitors_of_a_public_server_fetch_nothing_and_see_the_sets_that_are_here(visit, monkeypatch):
+    monkeypatch.setenv(paths.PUBLIC, "1")
+    app = visit(data=OTHER)
+    assert f"get-{OTHER}" not in keys(app)
+    assert words.TYPE_THERE in said(app)
+    assert recsys_command("data", "get", OTHER) in [one.value for one in app.code]
+    app = visit()
+    app.button(key="more-sets").click().run()
+    assert not [key for key in keys(app) if key.startswith("get-")]
+    assert "MovieLens 20M" not in said(app)

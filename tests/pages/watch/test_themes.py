@@ -2,6 +2,7 @@ import pytest
 
 from pages.shared import loaders
 from pages.watch import words
+from recsys import paths
 from recsys.data.download import DownloadError
 from recsys.text import encoder
 from recsys.text.films import film_vectors
@@ -72,6 +73,14 @@ def test_a_missing_encoder_is_fetched_when_asked_for(theme, monkeypatch):
     monkeypatch.setattr(encoder, "load", encoder_loader(here=True))
     app.button(key="theme-fetch").click().run()
     assert words.THEME_MISSING["encoder"] not in said(app)
+
+
+def test_visitors_of_a_public_server_fetch_no_encoder(theme, monkeypatch):
+    monkeypatch.setenv(paths.PUBLIC, "1")
+    app = theme(has=["vectors"])
+    assert words.THEME_MISSING["encoder"] in said(app)
+    assert "theme-fetch" not in [button.key for button in app.button]
+    assert app.code[0].value.endswith("-m recsys prepare ml-latest-sample")
 
 
 def test_a_failed_download_is_a_sentence(theme, monkeypatch):

@@ -1,0 +1,60 @@
+"""`python -m recsys prepare`: what a server for everybody makes before it is opened: no visitor may start it."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from recsys.cli import flags
+from recsys.cli.flags import conf
+
+if TYPE_CHECKING:
+    from recsys.data.schema import Dataset
+    from recsys.progress import Report
+
+
+@dataclass(frozen=True)
+class Prepare:
+    """Fit and fetch what the app otherwise makes when somebody asks for it: see NEXTREEL_PUBLIC."""
+
+    datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)  # on this machine, or the first one
+
+    def run(self) -> int:
+        """Make what can be made, and say what cannot; 1 where something could not."""
+        from recsys.data import movielens
+        from recsys.progress import Terminal
+
+        missing = []
+        for name in self.datasets:
+            with Terminal() as report:
+                missing += prepared(movielens.ensure(name, report), report)
+        for reason in missing:
+            print(reason, file=sys.stderr)
+        return 1 if missing else 0
+
+
+def prepared(dataset: "Dataset", report: "Report") -> list[str]:
+    """Make what a data set needs; what could not be made, and why."""
+    from recsys.errors import RecsysError
+    from recsys.serving import predictor
+    from recsys.serving.films import themes
+
+    steps = [("the search by theme", lambda: themes.fetch_encoder(report))]
+    steps += [("the search by theme", lambda: themes.open_index(dataset, report))]
+    for variant in predictor.variants():
+        if variant.needs_training or predictor.lacking(variant.name, dataset.name):
+            continue  # trained by whoever wants it: python -m recsys train
+        steps.append((variant.name, lambda name=variant.name: predictor.load(name, dataset, report)))
+    missing = []
+    for what, make in steps:
+        try:
+            make()
+            print(f"{dataset.name}: {what} is ready")
+        except RecsysError as error:
+            missing.append(f"{dataset.name}: {what} is not: {error}")
+    return missing
+
+
+def read(arguments: Sequence[str]) -> Prepare:
+    """The options of `prepare`."""
+    return flags.read(Prepare, "prepare", arguments)
