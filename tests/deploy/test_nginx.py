@@ -40,8 +40,8 @@ class App(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def port(tmp_path_factory):
-    """nginx, with the example but for its ports and paths, on two free ports; that of TLS."""
+def site(tmp_path_factory):
+    """nginx, with the example but for its ports and paths, on two free ports; that of TLS, and the log."""
     folder = tmp_path_factory.mktemp("nginx")
     app = ThreadingHTTPServer(("127.0.0.1", 0), App)
     threading.Thread(target=app.serve_forever, daemon=True).start()
@@ -57,6 +57,7 @@ def port(tmp_path_factory):
         "127.0.0.1:8501": f"127.0.0.1:{app.server_port}",
         "listen 80;": f"listen 127.0.0.1:{plain};",
         "listen 443 ssl;": f"listen 127.0.0.1:{secure} ssl;",
+        "/var/log/nginx": str(folder),
     }.items():
         assert theirs in example
         example = example.replace(theirs, ours)
@@ -74,7 +75,7 @@ def port(tmp_path_factory):
                     break
             time.sleep(0.02)
         assert nginx.poll() is None, (folder / "errors").read_text()
-        yield secure
+        yield secure, folder / "nextreel.log"
     finally:
         nginx.terminate()
         nginx.wait()
@@ -82,13 +83,13 @@ def port(tmp_path_factory):
 
 
 @pytest.fixture
-def ask(port):
+def ask(site):
     """Asks nginx for an address; gives the status, the headers and the body."""
 
     def asked(path="/", method="GET", size=0, **headers):
         trusting = ssl.create_default_context()
         trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-        connection = http.client.HTTPSConnection("127.0.0.1", port, context=trusting, timeout=30)
+        connection = http.client.HTTPSConnection("127.0.0.1", site[0], context=trusting, timeout=30)
         connection.request(method, path, b"x" * size or None, {"Host": NAME, **headers})
         answer = connection.getresponse()
         body = answer.read()
@@ -117,7 +118,7 @@ def test_only_our_own_pages_open_connections_and_send_files(ask, path, origin, s
     assert ask(path, **({"Origin": origin} if origin else {}))[0] == status
 
 
-@pytest.mark.parametrize("path", ["/_stcore/metrics", "/ready"])
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/agent/interact", "/_stcore/script-health-check", "/ready"])
 def test_what_the_server_says_of_itself_stays_on_its_machine(ask, path):
     assert ask(path)[0] == 404
 
@@ -127,3 +128,14 @@ def test_large_bodies_are_refused_but_where_a_page_asks_for_a_file(ask):
     assert ask("/", "PUT", 70_000, **ours)[0] == 413
     status, _, body = ask("/_stcore/upload_file/session/file", "PUT", 70_000, **ours)
     assert (status, json.loads(body)["size"]) == (200, 70_000)
+
+
+def test_the_log_knows_no_session_and_no_history(ask, site):
+    ask("/_stcore/upload_file/5e551011-aaaa/file", "PUT", 10, Origin=f"https://{NAME}")
+    ask("/?s=1-260-1196")
+    log, until = "", time.monotonic() + 30
+    while "GET / 200" not in log and time.monotonic() < until:
+        log = site[1].read_text()
+    assert "PUT /_stcore/upload_file/ 200" in log
+    assert "5e551011" not in log
+    assert "1196" not in log

@@ -30,6 +30,17 @@ def test_nobody_is_asked_counted_or_shown_a_traceback():
     assert SETTINGS["server"]["maxUploadSize"] <= 10
 
 
+def test_a_browser_can_keep_only_so_much_on_the_server_and_not_for_long():
+    assert SETTINGS["server"]["maxWidgetStateSize"] <= 2  # MB
+    assert SETTINGS["server"]["maxMessageSize"] <= 64
+    assert SETTINGS["server"]["disconnectedSessionTTL"] <= 60  # seconds
+
+
+def test_what_widens_the_way_in_stays_as_streamlit_has_it():
+    closed = ("enableCORS", "enableXsrfProtection", "enableStaticServing", "enableAgentApi", "corsAllowedOrigins")
+    assert not [name for name in closed if name in SETTINGS["server"]]
+
+
 @pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("ink", ["textColor", "grayTextColor", "linkColor", "primaryColor"])
 @pytest.mark.parametrize("paper", ["backgroundColor", "secondaryBackgroundColor"])
