@@ -1,8 +1,9 @@
 """`python -m recsys prepare`: what a server for everybody makes before it is opened: no visitor may start it."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from recsys.cli import flags
@@ -39,12 +40,13 @@ def prepared(dataset: "Dataset", report: "Report") -> list[str]:
     from recsys.serving import predictor
     from recsys.serving.films import themes
 
-    steps = [("the search by theme", lambda: themes.fetch_encoder(report))]
-    steps += [("the search by theme", lambda: themes.open_index(dataset, report))]
-    for variant in predictor.variants():
-        if variant.needs_training or predictor.lacking(variant.name, dataset.name):
-            continue  # trained by whoever wants it: python -m recsys train
-        steps.append((variant.name, lambda name=variant.name: predictor.load(name, dataset, report)))
+    steps: list[tuple[str, Callable[[], object]]] = [
+        ("the sentence encoder", partial(themes.fetch_encoder, report)),
+        ("the search by theme", partial(themes.open_index, dataset, report)),
+    ]
+    for name in (variant.name for variant in predictor.variants() if not variant.needs_training):
+        if not predictor.lacking(name, dataset.name):  # those are trained by whoever wants them: python -m recsys train
+            steps.append((name, partial(predictor.load, name, dataset, report)))
     missing = []
     for what, make in steps:
         try:

@@ -52,16 +52,19 @@ def request_of(predictor: Predictor, row: int, k: int, filters: Filters) -> Requ
     return Request(history, k, filters, ratings=tuple(given.items()))
 
 
-def everybody(predictor: Predictor, k: int, filters: Filters, report: Report = ignore) -> pd.DataFrame:
+def everybody(
+    predictor: Predictor, k: int, filters: Filters, report: Report = ignore, rows: range | None = None
+) -> pd.DataFrame:
     """A row for each of the K best films of each of the U people: COLUMNS; probability is NaN where there is none.
 
-    Reports {"stage": "rank", "done", "total"} in people.
+    rows: of the people, where it is not all. Reports {"stage": "rank", "done", "total"} in people.
     """
-    dataset, rows = predictor.dataset, []
-    for start in range(0, dataset.n_users, AT_ONCE):
-        people = range(start, min(start + AT_ONCE, dataset.n_users))
+    dataset, lines = predictor.dataset, []
+    wanted = range(dataset.n_users) if rows is None else rows
+    for start in range(0, len(wanted), AT_ONCE):
+        people = wanted[start : start + AT_ONCE]
         lists = recommend_many(predictor, [request_of(predictor, row, k, filters) for row in people])
-        rows += [
+        lines += [
             (
                 dataset.user_ids[row] if dataset.user_names is None else dataset.user_names[row],
                 one.rank,
@@ -74,8 +77,8 @@ def everybody(predictor: Predictor, k: int, filters: Filters, report: Report = i
             for row, found in zip(people, lists, strict=True)
             for one in found
         ]
-        report({"stage": "rank", "done": people.stop, "total": dataset.n_users})
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
+        report({"stage": "rank", "done": start + len(people), "total": len(wanted)})
+    table = pd.DataFrame(lines, columns=list(COLUMNS))
     return table.astype({"year": "Int64", "score": "float32", "probability": "float32"})
 
 

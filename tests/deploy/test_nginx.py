@@ -118,7 +118,9 @@ def test_only_our_own_pages_open_connections_and_send_files(ask, path, origin, s
     assert ask(path, **({"Origin": origin} if origin else {}))[0] == status
 
 
-@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/agent/interact", "/_stcore/script-health-check", "/ready"])
+@pytest.mark.parametrize(
+    "path", ["/_stcore/metrics", "/_stcore/agent/interact", "/_stcore/script-health-check", "/ready"]
+)
 def test_what_the_server_says_of_itself_stays_on_its_machine(ask, path):
     assert ask(path)[0] == 404
 

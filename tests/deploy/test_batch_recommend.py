@@ -1,0 +1,62 @@
+import sys
+
+import pandas as pd
+import pytest
+
+from deploy import batch_recommend
+from deploy.batch_recommend import parts
+from recsys.data import movielens, prepared
+from recsys.errors import MissingLibraryError
+from recsys.serving import people, predictor
+from recsys.serving.filters import Filters
+from tests import toys
+
+DATA = "ml-latest-sample"
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home with a toy data set of 60 people."""
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    histories = [[((user + day) % 20, day) for day in range(12)] for user in range(60)]
+    prepared.save(toys.over_days(histories, 20, DATA), {})
+
+
+def run(folder, *more):
+    return batch_recommend.main(["--model", "markov", "-k", "3", "--part", "25", "--out", str(folder), *more])
+
+
+def lists(folder):
+    return pd.concat([pd.read_parquet(path) for path in sorted(folder.glob("*.parquet"))], ignore_index=True)
+
+
+def test_parts_cover_everybody_once():
+    assert parts(60, 25) == [range(25), range(25, 50), range(50, 60)]
+    assert parts(50, 25) == [range(25), range(25, 50)]
+
+
+def test_the_parts_together_are_everybodys_lists(home, tmp_path):
+    assert run(tmp_path / "lists", "--workers", "1") == 0
+    ready = predictor.load("markov", movielens.load(DATA))
+    whole = people.everybody(ready, 3, Filters())
+    assert len(list((tmp_path / "lists").iterdir())) == 3
+    pd.testing.assert_frame_equal(lists(tmp_path / "lists"), whole)
+
+
+def test_a_run_that_was_cut_off_makes_only_what_is_missing(home, tmp_path, capsys):
+    folder = tmp_path / "lists"
+    run(folder, "--workers", "1")
+    first, lost, _ = sorted(folder.glob("*.parquet"))
+    before = first.stat().st_mtime_ns
+    lost.unlink()
+    capsys.readouterr()
+    run(folder, "--workers", "1")
+    assert capsys.readouterr().out == "60 of 60 people\n"
+    assert lost.exists()
+    assert first.stat().st_mtime_ns == before
+
+
+def test_several_workers_need_ray_and_say_how_it_is_had(home, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingLibraryError, match="pip install ray"):
+        run(tmp_path, "--workers", "2")
