@@ -41,6 +41,7 @@ class Admission:
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one page in, until it is closed."""
         if self.here >= self.most:
+            metrics.count("visitors_refused")
             await receive()
             await send({"type": "websocket.close", "code": 1013, "reason": "busy"})  # 1013: try again later
             return
