@@ -7,6 +7,7 @@ package prometheus-client is not imported.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 HERE = "127.0.0.1"
@@ -49,7 +50,7 @@ def serve(port: int) -> int:
     for name, (told, label) in TIMED.items():
         known[name] = Histogram(f"nextreel_{name}_seconds", told, [label], buckets=SECONDS, registry=registry)
     for name, told in WATCHED.items():
-        Gauge(f"nextreel_{name}", told, registry=registry).set_function(lambda name=name: _value(name))
+        Gauge(f"nextreel_{name}", told, registry=registry).set_function(partial(_value, name))
     _kept.update(known)
     return int(server.server_port)
 
