@@ -7,14 +7,14 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from recsys.bench.shapes import generated
 from recsys.data import movielens
-from recsys.errors import RecsysError
 from recsys.machine import peak_memory_mb
+from recsys.training.config import Count, Layers, Range, Settings, Size
 
 if TYPE_CHECKING:
     from recsys.serving.predictor import Predictor
@@ -28,15 +28,15 @@ REMEMBERED = 5_000, 144  # people whose histories are counted, and films of each
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Settings):
     """The sizes of a request, or the data set and the recommender of a batch."""
 
-    films: int = 27_000  # films in the catalogue
-    dim: int = 64  # width of an embedding
-    layers: int = 2  # Transformer blocks
-    heads: int = 2  # attention heads
-    history: int = 199  # films in each history
-    requests: int = 500  # histories to answer, one after another
+    films: Count = 27_000  # films in the catalogue
+    dim: Size = 64  # width of an embedding
+    layers: Layers = 2  # Transformer blocks
+    heads: Count = 2  # attention heads
+    history: Annotated[int, Range(0, 32_765)] = 199  # films in each history
+    requests: Count = 500  # histories to answer, one after another
     memory: bool = False  # with a memory of counts beside the network
     batch: bool = False  # answer all users of a data set instead, on all cores
     dataset: str = "ml-1m"  # for --batch
@@ -44,12 +44,8 @@ class Options:
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Milliseconds of requests, or seconds of a batch, and the peak of memory. Raises RecsysError for a size of 0."""
-    if options.batch:
-        return _batch(options.dataset, options.model)
-    if min(options.requests, options.films) < 1:
-        raise RecsysError("a measurement needs at least one request, of at least one film")
-    return _requests(options)
+    """Milliseconds of requests, or seconds of a batch, and the peak of memory."""
+    return _batch(options.dataset, options.model) if options.batch else _requests(options)
 
 
 def lines(result: dict[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ import statistics
 import time
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from recsys.bench.shapes import generated
 from recsys.data import movielens
@@ -15,6 +15,7 @@ from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.machine import peak_memory_mb
+from recsys.training.config import Count, Layers, Length, Range, Seed, Settings, Size
 from recsys.training.run import Run
 
 SIZES = ("dim", "layers", "heads", "length")  # of the model's config
@@ -22,24 +23,24 @@ SCHEDULE = ("epochs", "batch_size")  # of its schedule
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Settings):
     """Which recommender, on what data, where."""
 
     model: str = "bert4rec"  # the recommender
     dataset: str = "ml-1m"  # data set, on this machine
-    users: int | None = None  # generate a set of this many users instead; goes with the next two
-    films: int | None = None  # films of the generated set
-    mean_length: float | None = None  # mean films per user of the generated set
+    users: Count | None = None  # generate a set of this many users instead; goes with the next two
+    films: Count | None = None  # films of the generated set
+    mean_length: Annotated[float, Range(1)] | None = None  # mean films per user of the generated set
     device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # of matrix products
     compile: bool = False  # hand the model to torch.compile
-    seed: int = 0  # of everything random
-    epochs: int = 2  # the first is counted apart from the others
-    batch_size: int | None = None  # without it, the recommender's for the data set, as with the next four
-    dim: int | None = None  # width of an embedding
-    layers: int | None = None  # blocks
-    heads: int | None = None  # attention heads
-    length: int | None = None  # films kept of a history
+    seed: Seed = 0  # of everything random
+    epochs: Count = 2  # the first is counted apart from the others
+    batch_size: Size | None = None  # without it, the recommender's for the data set, as with the next four
+    dim: Size | None = None  # width of an embedding
+    layers: Layers | None = None  # blocks
+    heads: Count | None = None  # attention heads
+    length: Length | None = None  # films kept of a history
 
 
 def measure(options: Options) -> dict[str, Any]:

@@ -3,18 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Annotated
 
 from recsys.cli import flags
 from recsys.desktop import entry, window
 from recsys.errors import MissingLibraryError
+from recsys.training.config import Range, Settings
 
 
 @dataclass(frozen=True)
-class App:
+class App(Settings):
     """Open the app in a window, where the package pywebview is installed, or in the browser."""
 
     browser: flags.Flag = False  # in the browser, even where a window could be opened
-    port: int = 0  # of the server; 0: a free one
+    port: Annotated[int, Range(0, 65_535)] = 0  # of the server; 0: a free one
     public: flags.Flag = False  # let every machine of the network in, unencrypted and without a password
     install: flags.Flag = False  # put NextReel into the menu of programs (Linux), and open nothing
     uninstall: flags.Flag = False  # take it out of there again

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from recsys.cli import flags
 from recsys.cli.flags import conf
+from recsys.training.config import Natural, Settings
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Enrich:
 
 
 @dataclass(frozen=True)
-class Add:
+class Add(Settings):
     """Make a data set of your own file: CSV, TSV, JSON lines, parquet or pairs separated by spaces, gzipped or not."""
 
     name: conf.Positional[str]  # what to call it; a folder gets this name
@@ -84,7 +85,7 @@ class Add:
     time_col: str = ""  # that of the time; none: the order of the rows counts
     rating_col: str = ""  # that of the rating; none: do without
     sep: str = ""  # what stands between columns, such as ';' or tab; found by itself
-    min_ratings: int = 0  # leave out items with fewer events; 0: take all
+    min_ratings: Natural = 0  # leave out items with fewer events; 0: take all
     noun: Literal["item", "film"] = "item"  # what the app calls what it recommends
     replace: flags.Flag = False  # take the place of the set of that name
     check: flags.Flag = False  # say what is in the file, and add nothing

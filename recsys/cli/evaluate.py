@@ -9,16 +9,17 @@ from recsys.cli import flags
 from recsys.cli.choices import ALL, ProtocolOrAll
 from recsys.cli.flags import conf
 from recsys.errors import RecsysError
+from recsys.training.config import Seed, Settings
 
 
 @dataclass(frozen=True)
-class Evaluate:
+class Evaluate(Settings):
     """Measure a recommender and write the result file."""
 
     model: conf.Positional[str]  # a name, or all; what cannot be measured is named and skipped then
     dataset: str = "ml-latest-sample"  # data set, on this machine
     protocol: ProtocolOrAll = "full"  # what is measured, or all
-    seeds: tuple[int, ...] = ()  # without any, every seed that was trained
+    seeds: tuple[Seed, ...] = ()  # without any, every seed that was trained
     part: Literal["test", "valid"] = "test"  # valid is for choosing between settings and writes no file
     ship: flags.Flag = False  # copy the result into assets/
 

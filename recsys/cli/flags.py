@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, TypeVar
 
 from recsys.errors import MissingLibraryError, recsys_command
+from recsys.training.config import ConfigError
 
 try:
     import tyro
@@ -25,6 +26,7 @@ def read(
     """The options that the arguments of a command spell; name: "data get".
 
     default: an object for what they leave out; None: the defaults of the fields. config: markers of tyro.
+    Raises ConfigError, which names the flag, for a value that is not allowed.
     Leaves the program where the arguments make no sense (exit code 2, with the usage) and after --help.
     """
     return _parse(options, name, arguments, config=config, **({"default": default} if default else {}))
@@ -47,3 +49,11 @@ def _parse(options: type, name: str, arguments: Sequence[str], **how: Any) -> An
                 tyro.cli(options, args=["--help"], prog=prog, **how | {"add_help": True})
             print(text.getvalue().partition("\n")[0], file=sys.stderr)
         raise
+    except ConfigError as error:
+        raise ConfigError(_of_flag(error), error.setting) from error
+
+
+def _of_flag(error: ConfigError) -> str:
+    """What an error says, with the flag in place of the setting."""
+    flag = f"--{error.setting.replace('_', '-')}"
+    return flag + error.message.removeprefix(error.setting) if error.setting else error.message

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from recsys.cli import flags
 from recsys.cli.flags import conf
+from recsys.training.config import Count, Settings
 
 if TYPE_CHECKING:
     from recsys.data.schema import Dataset
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Recommend:
+class Recommend(Settings):
     """Print the films to watch after a history. Only the answer goes to stdout."""
 
     titles: conf.Positional[tuple[str, ...]] = ()  # what was watched, oldest first, such as "Toy Story (1995)"
@@ -26,7 +27,7 @@ class Recommend:
     ] = ()  # files of Letterboxd, IMDb, Trakt, Netflix, MovieLens or this app, in place of titles
     dataset: str = "ml-latest-sample"  # data set; this one comes with the project
     model: str = "bert4rec"  # the recommender; it is loaded, or fitted on first use
-    k: Annotated[int, conf.arg(aliases=("-k",))] = 10  # how many films
+    k: Annotated[Count, conf.arg(aliases=("-k",))] = 10  # how many films
     json: flags.Flag = False  # print a JSON list
     keep_seen: flags.Flag = False  # films of the history may be recommended again
     user: str | None = None  # a person of the data set, by the id in its ratings file, in place of titles

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from recsys.cli import flags
 from recsys.cli.choices import ProtocolName
 from recsys.cli.flags import conf
+from recsys.training.config import Count, Settings
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Settings):
     """Train what a study compares, and write its table; what is on disk is not done again.
 
     The same command in several processes, here or on machines that share RECSYS_HOME, shares the work.
@@ -18,7 +19,7 @@ class Study:
     name: conf.Positional[str]  # which one
     dataset: str = "ml-100k"  # data set, on this machine
     protocol: ProtocolName = "full"  # what is measured
-    seeds: int = 1  # trainings of the usual settings and of both ends; all else is trained once
+    seeds: Count = 1  # trainings of the usual settings and of both ends; all else is trained once
     as_it_is: flags.Flag = False  # train nothing, write what is on disk
     ship: flags.Flag = False  # copy the study into assets/
 

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from recsys.cli import flags
+from recsys.training.config import Finite, Settings
 
 
 @dataclass(frozen=True)
-class Ties:
+class Ties(Settings):
     """Find the order in which a data set has the films of one second, and what recommenders learn of it."""
 
     dataset: str = "ml-1m"  # data set, on this machine
-    without_rating: float | None = None  # pairs of neighbours with a film of this rating are not counted
+    without_rating: Finite | None = None  # pairs of neighbours with a film of this rating are not counted
     ship: flags.Flag = False  # copy the result into assets/
 
     def run(self) -> int:

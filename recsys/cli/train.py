@@ -9,6 +9,7 @@ from recsys.cli import flags
 from recsys.cli.choices import ProtocolName
 from recsys.cli.flags import conf
 from recsys.progress import Report, Terminal, as_json
+from recsys.training.config import Amount, Seed, Settings
 
 if TYPE_CHECKING:
     from recsys.data.schema import Dataset, Split
@@ -24,7 +25,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Settings):
     """What every training takes."""
 
     model: Annotated[str, conf.Suppress, conf.Fixed] = ""
@@ -32,9 +33,9 @@ class Options:
     protocol: ProtocolName = "full"  # what is to measure it: protocols that split the data alike share what is trained
     also: str = ""  # another MovieLens set, on this machine, whose people are learnt from too
     device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
-    seed: int = 0  # of everything random
+    seed: Seed = 0  # of everything random
     resume: flags.Flag = False  # go on where a stopped run of these settings was
-    save_every: float = 60.0  # seconds of work that a kill can cost
+    save_every: Amount = 60.0  # seconds of work that a kill can cost
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # of matrix products
     compile: flags.Flag = False  # hand the encoder to torch.compile
     json: flags.Flag = False  # progress as JSON lines

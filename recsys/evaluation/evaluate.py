@@ -25,6 +25,7 @@ from recsys.models.base import Recommender, Variant, config_to_dict
 from recsys.progress import Report, ignore
 from recsys.ranking.metrics import summary
 from recsys.training import distributed
+from recsys.training.config import Seed, check
 
 __all__ = ["EvaluationError", "Measured", "evaluate", "ranks"]
 
@@ -54,9 +55,10 @@ def evaluate(
 
     seeds None: every seed trained on this machine, else the shipped one; models that are fitted on first use: seed 0.
     part "test" writes the document to the home folder (`ship`: to assets/ too); part "valid", for choosing between
-    settings, writes nothing. Raises UnknownModelError, EvaluationError, StoreError, ScoreError, ProtocolError,
-    DataError.
+    settings, writes nothing. Raises UnknownModelError, ConfigError for a seed below 0, EvaluationError, StoreError,
+    ScoreError, ProtocolError, DataError.
     """
+    check(tuple[Seed, ...], seeds=tuple(seeds or ()))
     protocol = protocols.get(protocol) if isinstance(protocol, str) else protocol
     variant = registry.get(variant_name)
     started = time.perf_counter()

@@ -27,6 +27,7 @@ from recsys.errors import RecsysError
 from recsys.evaluation import protocols, results
 from recsys.models import registry
 from recsys.models.base import changed
+from recsys.training import config
 
 AT_ONCE = "NEXTREEL_TRAININGS"  # how many are carried out at the same time, 1 unless set
 MOST_WAITING = 20  # jobs in the queue
@@ -140,6 +141,7 @@ def add(
     JobError where the same recommender is being trained already, or nobody may.
     """
     _refuse()
+    config.check(config.Seed, seed=seed)
     check(variant, dataset, changes or {})
     movielens.load(dataset)
     paths.jobs().mkdir(parents=True, exist_ok=True)

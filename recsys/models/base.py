@@ -14,12 +14,12 @@ from recsys import machine
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
 from recsys.models import sizes
 from recsys.training.config import ConfigError as ConfigError  # it is raised by every config of a model
-from recsys.training.config import came_later
+from recsys.training.config import Settings, came_later
 from recsys.training.run import Run, TrainingSummary
 
 
 @dataclass(frozen=True)
-class NoConfig:
+class NoConfig(Settings):
     """For recommenders without anything to set."""
 
 

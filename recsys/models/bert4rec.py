@@ -29,7 +29,7 @@ I items of the catalogue.
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import torch
@@ -41,9 +41,8 @@ from recsys.models.neural import (
     SMALL_SETS,
     NeuralModule,
     NeuralRecommender,
-    check_encoder,
     check_heads,
-    check_loss,
+    check_only_unseen,
     side_of,
     unseen,
 )
@@ -60,10 +59,12 @@ from recsys.models.nn.transformer import (
     stacked,
 )
 from recsys.training.batches import NEVER, Batch, Draws, pad
-from recsys.training.config import at_least, between
+from recsys.training.config import Amount, Count, Dropped, Layers, Length, Positive, Range, Share, Size, check
 from recsys.training.loop import Schedule
+from recsys.training.losses import LossName
 
 IGNORE_INDEX = -100  # in place of a target: no loss here
+TWO_OR_MORE = Annotated[int, Range(2)]  # positions: one item and the [mask]
 
 
 @dataclass(frozen=True)
@@ -71,32 +72,30 @@ class Bert4RecConfig(Parts):
     """Settings of BERT4Rec, tuned on ML-1M; the sizes are the paper's for it."""
 
     schedule: Schedule = Schedule(epochs=140)
-    dim: int = 64  # width of an embedding, the paper's d
-    length: int = 200  # positions: the newest items of a history that are read, [mask] included; the paper's N
-    layers: int = 2  # Transformer blocks, the paper's L
-    heads: int = 2  # attention heads, the paper's h
-    dropout: float = 0.1  # share of the values set to zero
-    mask_prob: float = 0.2  # probability that an item of a training sample is masked, the paper's ρ
-    last_item_mask_prob: float = 0.1  # share of the samples in which the last item alone is masked
+    dim: Size = 64  # width of an embedding, the paper's d
+    length: Length = 200  # positions: the newest items of a history that are read, [mask] included; the paper's N
+    layers: Layers = 2  # Transformer blocks, the paper's L
+    heads: Count = 2  # attention heads, the paper's h
+    dropout: Dropped = 0.1  # share of the values set to zero
+    mask_prob: Share = 0.2  # probability that an item of a training sample is masked, the paper's ρ
+    last_item_mask_prob: Share = 0.1  # share of the samples in which the last item alone is masked
     bert_80_10_10: bool = False  # BERT's rule: of the masked items, a tenth stays, a tenth becomes a random item
     windows: bool = False  # half of the samples of a history longer than `length` are a random stretch of it
     relative_bias: bool = True  # a relative position bias on attention; without it: the paper's position embeddings
     pre_norm: bool = True  # normalise embeddings, and before each part of a block; else after each part (the paper)
     projection: bool = False  # a linear map and GELU before the output, the paper's equation 7
-    init: float = 0.05  # standard deviation of the first weights
+    init: Positive = 0.05  # standard deviation of the first weights
     pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
-    loss: str = "softmax"  # over all items; against some: sampled-softmax, gbce, bce, bpr, top1, bpr-max
-    negatives: int = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
+    loss: LossName = "softmax"  # over all items; against some: sampled-softmax, gbce, bce, bpr, top1, bpr-max
+    negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+    gbce_t: Share = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: Amount = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
 
-    def __post_init__(self) -> None:
-        check_encoder(self)
-        at_least(0, layers=self.layers, widening=self.widening)
-        at_least(2, length=self.length)  # one item and the [mask]
+    def agree(self) -> None:
+        """Raises ConfigError."""
+        check(TWO_OR_MORE, length=self.length)
         check_heads(self.dim, self.heads)
-        between(0, 1, mask_prob=self.mask_prob, last_item_mask_prob=self.last_item_mask_prob)
-        check_loss(self)
+        check_only_unseen(self)
 
 
 class Bert4RecModule(NeuralModule):

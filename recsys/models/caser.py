@@ -20,36 +20,33 @@ from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Variant
-from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_encoder, check_loss
+from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.models.nn.pooling import running_mean
+from recsys.training.config import Amount, Dropped, Length, Positive, Settings, Share, Size
 from recsys.training.loop import Schedule
+from recsys.training.losses import LossName
 
 
 @dataclass(frozen=True)
-class CaserConfig:
+class CaserConfig(Settings):
     """Settings of Caser, tuned on ML-1M; the filters are the paper's for MovieLens."""
 
     schedule: Schedule = Schedule(epochs=40, batch_size=64, validate_every=5)
-    dim: int = 64  # width of an embedding, the paper's d
-    length: int = 200  # positions: the newest items of a history that are read
-    window: int = 5  # items that the filters span, the paper's L
-    horizontal: int = 16  # filters of each height from 1 to `window`
-    vertical: int = 4  # filters that weigh the items of a window
+    dim: Size = 64  # width of an embedding, the paper's d
+    length: Length = 200  # positions: the newest items of a history that are read
+    window: Size = 5  # items that the filters span, the paper's L
+    horizontal: Size = 16  # filters of each height from 1 to `window`
+    vertical: Size = 4  # filters that weigh the items of a window
     person: bool = True  # the mean of all items so far takes part
-    dropout: float = 0.2  # share of the values set to zero
-    init: float = 0.05  # standard deviation of the first weights
+    dropout: Dropped = 0.2  # share of the values set to zero
+    init: Positive = 0.05  # standard deviation of the first weights
     pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
-    loss: str = "gbce"  # gbce with t = 0 is binary cross-entropy; others: softmax, sampled-softmax, bpr, top1, bpr-max
-    negatives: int = 3  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: float = 0.0  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE draws uniformly
-
-    def __post_init__(self) -> None:
-        filters = {"window": self.window, "horizontal": self.horizontal, "vertical": self.vertical}
-        check_encoder(self, **filters)
-        check_loss(self)
+    loss: LossName = "gbce"  # gbce with t = 0 is BCE; others: softmax, sampled-softmax, bpr, top1, bpr-max
+    negatives: Size = 3  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+    gbce_t: Share = 0.0  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: Amount = 0.75  # items are drawn by popularity to this power; gBCE draws uniformly
 
 
 class CaserModule(NeuralModule):

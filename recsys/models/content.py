@@ -6,7 +6,7 @@ Shapes: B queries, I items, D numbers per item.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -15,22 +15,18 @@ from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import Recommender, Variant
 from recsys.models.histories import csr_state, per_item, popular_where_empty, profile_weights
 from recsys.text import films
-from recsys.training import config as check
+from recsys.training.config import Positive, Settings
 from recsys.training.run import Run
 
 Vectors = Literal["sentences", "tf-idf", "genres"]
 
 
 @dataclass(frozen=True)
-class ContentConfig:
+class ContentConfig(Settings):
     """A half-life of 1.5 is good on each of ML-1M, ML-100K and ML-latest-small."""
 
     vectors: Vectors = "sentences"  # what describes an item: a sentence encoder's vector, its words, or its genres
-    half_life: float = 1.5  # items: one watched this many items before the last counts half as much
-
-    def __post_init__(self) -> None:
-        check.one_of(get_args(Vectors), vectors=self.vectors)
-        check.above(0, half_life=self.half_life)
+    half_life: Positive = 1.5  # items: one watched this many items before the last counts half as much
 
 
 class Content(Recommender):

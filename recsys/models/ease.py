@@ -13,7 +13,7 @@ from recsys.data.schema import DataError, Dataset, HeldOut, Queries
 from recsys.models import sizes
 from recsys.models.base import Recommender, Variant
 from recsys.models.histories import per_item, popular_where_empty, seen, watched
-from recsys.training import config as check
+from recsys.training.config import Amount, Settings, SizeOrNone, added
 from recsys.training.run import Run
 
 BLOCK = 1024  # rows of an (I, I) matrix that are worked on at a time
@@ -21,14 +21,11 @@ COPIES = 3  # times that the weights are held at once: once, and twice more whil
 
 
 @dataclass(frozen=True)
-class EaseConfig:
+class EaseConfig(Settings):
     """Defaults are those tuned on ML-1M."""
 
-    regularization: float = 200.0  # λ, added to the diagonal of the item-item counts
-    rank: int = check.added(0)  # leading eigenvectors of the counts that the weights are made of; 0: all of them
-
-    def __post_init__(self) -> None:
-        check.at_least(0, regularization=self.regularization, rank=self.rank)
+    regularization: Amount = 200.0  # λ, added to the diagonal of the item-item counts
+    rank: SizeOrNone = added(0)  # leading eigenvectors of the counts that the weights are made of; 0: all of them
 
 
 class Ease(Recommender):

@@ -16,32 +16,30 @@ import torch
 from torch import Tensor, nn
 
 from recsys.models.base import Variant
-from recsys.models.neural import NeuralModule, NeuralRecommender, check_encoder, check_loss
+from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.models.nn.pooling import running_mean
+from recsys.training.config import Amount, Dropped, Length, Positive, Settings, Share, Size
 from recsys.training.loop import Schedule
+from recsys.training.losses import LossName
 
 
 @dataclass(frozen=True)
-class FpmcConfig:
+class FpmcConfig(Settings):
     """Settings of FPMC, tuned on ML-1M."""
 
     # the learning rate is higher than that of networks: tables of factors stand more
     schedule: Schedule = Schedule(epochs=20, lr=1e-2, validate_every=5)
     personal: bool = True  # with the user's factors (FPMC); without: the last item alone (FMC)
-    dim: int = 64  # factors
-    length: int = 200  # positions: the newest items of a history that are read
-    dropout: float = 0.1  # share of the values set to zero
-    init: float = 0.05  # standard deviation of the first weights
-    loss: str = "bpr"  # the paper's; others: softmax, sampled-softmax, gbce, top1, bpr-max
-    negatives: int = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: float = 0.0  # items are drawn by popularity to this power, 0 for uniformly; gBCE draws uniformly
-
-    def __post_init__(self) -> None:
-        check_encoder(self)
-        check_loss(self)
+    dim: Size = 64  # factors
+    length: Length = 200  # positions: the newest items of a history that are read
+    dropout: Dropped = 0.1  # share of the values set to zero
+    init: Positive = 0.05  # standard deviation of the first weights
+    loss: LossName = "bpr"  # the paper's; others: softmax, sampled-softmax, gbce, top1, bpr-max
+    negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+    gbce_t: Share = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: Amount = 0.0  # items are drawn by popularity to this power, 0 for uniformly; gBCE draws uniformly
 
 
 class FpmcModule(NeuralModule):

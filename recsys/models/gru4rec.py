@@ -15,44 +15,44 @@ Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H unit
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Variant
-from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_encoder, check_loss
+from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_only_unseen
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout, gather_positions
-from recsys.training.config import added, one_of
+from recsys.training.config import Amount, Dropped, Length, OneOf, Positive, Settings, Share, Size, added
 from recsys.training.loop import Schedule
+from recsys.training.losses import LossName
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}  # the plain one with tanh
 
 
 @dataclass(frozen=True)
-class Gru4RecConfig:
+class Gru4RecConfig(Settings):
     """Settings of GRU4Rec, tuned on ML-1M."""
 
     # a GRU reads one item after the other: a larger batch costs it little more
     schedule: Schedule = Schedule(epochs=50, batch_size=64, validate_every=5)
-    dim: int = 64  # width of an embedding
-    length: int = 200  # positions: the newest items of a history that are read
-    hidden: int = 128  # units of the recurrent layer
-    dropout: float = 0.1  # share of the values set to zero
-    init: float = 0.05  # standard deviation of the first weights
+    dim: Size = 64  # width of an embedding
+    length: Length = 200  # positions: the newest items of a history that are read
+    hidden: Size = 128  # units of the recurrent layer
+    dropout: Dropped = 0.1  # share of the values set to zero
+    init: Positive = 0.05  # standard deviation of the first weights
     pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
-    loss: str = "softmax"  # over all items; against some: sampled-softmax, gbce, bce, bpr, top1, bpr-max
-    negatives: int = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
-    cell: str = added("gru")  # what reads the items one by one: gru, lstm, rnn
+    loss: LossName = "softmax"  # over all items; against some: sampled-softmax, gbce, bce, bpr, top1, bpr-max
+    negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+    gbce_t: Share = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: Amount = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
+    cell: Annotated[str, OneOf(tuple(CELLS))] = added("gru")  # what reads the items one by one: gru, lstm, rnn
     only_unseen: bool = added(False)  # the softmax leaves out what the history holds, which is never recommended
 
-    def __post_init__(self) -> None:
-        check_encoder(self, hidden=self.hidden)
-        one_of(tuple(CELLS), cell=self.cell)
-        check_loss(self)
+    def agree(self) -> None:
+        """Raises ConfigError."""
+        check_only_unseen(self)
 
 
 class Gru4RecModule(NeuralModule):

@@ -15,19 +15,21 @@ from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import ConfigError, Recommender, Variant
 from recsys.models.pool import Pool, check_edges, log_values
 from recsys.ranking.ranking import log_sum_exp
-from recsys.training import config as check
+from recsys.training.config import Count, Settings
 from recsys.training.run import Run
 
 
 @dataclass(frozen=True)
-class HybridConfig:
+class HybridConfig(Settings):
     """Who is mixed. Shorter histories than 10 items want other weights; further edges change little."""
 
     members: tuple[str, ...] = ("sasrec-softmax", "markov", "content-tfidf")  # the recommenders that are mixed
-    edges: tuple[int, ...] = (10, 50)  # lengths of a history, in items, from which the next weights hold
+    edges: tuple[Count, ...] = (10, 50)  # lengths of a history, in items, from which the next weights hold
 
-    def __post_init__(self) -> None:
-        check.at_least(1, members=len(self.members), edges=min(self.edges, default=1))
+    def agree(self) -> None:
+        """Raises ConfigError where nobody is mixed, somebody twice, or edges do not ascend."""
+        if not self.members:
+            raise ConfigError("members is empty, but must name at least 1 recommender", "members")
         if len(set(self.members)) < len(self.members):
             raise ConfigError(f"members is {' '.join(self.members)}, but each can be named once")
         check_edges(self.edges)

@@ -28,7 +28,7 @@ from recsys.models.base import Variant
 from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights
 from recsys.training.batches import Batch, Draws
-from recsys.training.config import above, at_least
+from recsys.training.config import Amount, Length, Positive, Rate, Settings, Size
 from recsys.training.loop import Schedule
 from recsys.training.losses import Loss
 from recsys.training.negatives import Sampler, fetch, sampling_distribution
@@ -38,25 +38,20 @@ KEEP, WINDOW = 1, 2  # purposes of random numbers
 
 
 @dataclass(frozen=True)
-class Item2VecConfig:
+class Item2VecConfig(Settings):
     """Settings of item2vec, tuned on ML-1M."""
 
     # the learning rate is higher than that of networks: tables of vectors stand more
     schedule: Schedule = Schedule(epochs=15, lr=1e-2, validate_every=5)
     cbow: bool = False  # the neighbours together predict the item between them; else: an item predicts each neighbour
-    dim: int = 64  # width of a vector
-    length: int = 200  # positions: the newest items of a history that are read
-    window: int = 3  # items to either side that are neighbours; each position draws its own window from 1 to this
-    negatives: float = 5.0  # items that a pair is compared with
-    sampling_power: float = 0.75  # they are drawn by popularity to this power
-    subsample: float = 1.0  # items with a greater share of all views are left out at random; 1: never
-    half_life: float = 3.0  # in scoring, an item weighs half as much as one watched so many items later
-    init: float = 0.05  # standard deviation of the first vectors
-
-    def __post_init__(self) -> None:
-        at_least(1, dim=self.dim, length=self.length, window=self.window)
-        above(0, negatives=self.negatives, subsample=self.subsample, half_life=self.half_life, init=self.init)
-        at_least(0, sampling_power=self.sampling_power)
+    dim: Size = 64  # width of a vector
+    length: Length = 200  # positions: the newest items of a history that are read
+    window: Size = 3  # items to either side that are neighbours; each position draws its own window from 1 to this
+    negatives: Positive = 5.0  # items that a pair is compared with
+    sampling_power: Amount = 0.75  # they are drawn by popularity to this power
+    subsample: Rate = 1.0  # items with a greater share of all views are left out at random; 1: never
+    half_life: Positive = 3.0  # in scoring, an item weighs half as much as one watched so many items later
+    init: Positive = 0.05  # standard deviation of the first vectors
 
 
 def negative_sampling(

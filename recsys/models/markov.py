@@ -20,25 +20,20 @@ from recsys.models.histories import (
     per_item,
     popular_where_empty,
 )
-from recsys.training import config as check
+from recsys.training.config import Amount, Count, Settings, Size
 from recsys.training.run import Run
 
 
 @dataclass(frozen=True)
-class MarkovConfig:
+class MarkovConfig(Settings):
     """Defaults are those tuned on ML-1M."""
 
-    window: int = 10  # items after an item that count as its followers
-    decay: float = 0.7  # a follower d items later counts d^-decay
-    recent: int = 100  # items of a history that are used, from the end
-    history_decay: float = 1.0  # the item at position d from the end counts d^-history_decay
-    normalisation: float = 0.7  # 1: followers as a share of all followers of an item; 0: as counts
-    popularity_discount: float = 0.3  # 0: none; 1: divided by how often the follower was watched
-
-    def __post_init__(self) -> None:
-        check.at_least(1, window=self.window, recent=self.recent)
-        check.at_least(0, decay=self.decay, history_decay=self.history_decay)
-        check.at_least(0, normalisation=self.normalisation, popularity_discount=self.popularity_discount)
+    window: Size = 10  # items after an item that count as its followers
+    decay: Amount = 0.7  # a follower d items later counts d^-decay
+    recent: Count = 100  # items of a history that are used, from the end
+    history_decay: Amount = 1.0  # the item at position d from the end counts d^-history_decay
+    normalisation: Amount = 0.7  # 1: followers as a share of all followers of an item; 0: as counts
+    popularity_discount: Amount = 0.3  # 0: none; 1: divided by how often the follower was watched
 
 
 class Markov(Recommender):

@@ -15,22 +15,18 @@ from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.errors import MissingLibraryError
 from recsys.models.base import Recommender, Variant
 from recsys.models.histories import one_blas_thread, per_item, popular_where_empty, profile_weights, watched
-from recsys.training import config as check
+from recsys.training.config import Amount, Count, Rate, Settings, Size
 from recsys.training.run import Run
 
 
 @dataclass(frozen=True)
-class AlsConfig:
+class AlsConfig(Settings):
     """Defaults are those tuned on ML-1M."""
 
-    factors: int = 192  # numbers per item and per person
-    regularization: float = 10.0  # λ, added to the diagonal once per user and item, not per rating
-    alpha: float = 1.0  # confidence in an item that was watched; one that was not has confidence 1
-    iterations: int = 15  # each computes all users, then all items
-
-    def __post_init__(self) -> None:
-        check.at_least(1, factors=self.factors, iterations=self.iterations)
-        check.at_least(0, regularization=self.regularization, alpha=self.alpha)
+    factors: Size = 192  # numbers per item and per person
+    regularization: Amount = 10.0  # λ, added to the diagonal once per user and item, not per rating
+    alpha: Amount = 1.0  # confidence in an item that was watched; one that was not has confidence 1
+    iterations: Count = 15  # each computes all users, then all items
 
 
 class Als(Recommender):
@@ -95,19 +91,14 @@ class Als(Recommender):
 
 
 @dataclass(frozen=True)
-class BprMfConfig:
+class BprMfConfig(Settings):
     """Defaults are those tuned on ML-1M."""
 
-    factors: int = 64  # numbers per item and per person
-    lr: float = 0.05  # learning rate
-    regularization: float = 0.003  # λ of the paper, per sampled pair
-    epochs: int = 20  # one pair is sampled per rating and epoch
-    fold_in: float = 0.1  # λ where a user is computed from a history
-
-    def __post_init__(self) -> None:
-        check.at_least(1, factors=self.factors, epochs=self.epochs)
-        check.above(0, lr=self.lr)
-        check.at_least(0, regularization=self.regularization, fold_in=self.fold_in)
+    factors: Size = 64  # numbers per item and per person
+    lr: Rate = 0.05  # learning rate
+    regularization: Amount = 0.003  # λ of the paper, per sampled pair
+    epochs: Count = 20  # one pair is sampled per rating and epoch
+    fold_in: Amount = 0.1  # λ where a user is computed from a history
 
 
 class BprMf(Recommender):

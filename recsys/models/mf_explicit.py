@@ -13,22 +13,18 @@ from scipy import sparse
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import Recommender, Variant
 from recsys.models.histories import one_blas_thread, per_item, popular_where_empty, ratings_of, stars
-from recsys.training import config as check
+from recsys.training.config import Count, Finite, Positive, Settings, Size
 from recsys.training.run import Run
 
 
 @dataclass(frozen=True)
-class MfExplicitConfig:
+class MfExplicitConfig(Settings):
     """Defaults are those tuned on ML-1M."""
 
-    factors: int = 8  # numbers per item and per person
-    regularization: float = 30.0  # λ, added to the diagonal once per user and item, not per rating
-    iterations: int = 10  # each computes all users, then all items
-    liked: float = 5.0  # the rating that stands for each item of a history that was not rated
-
-    def __post_init__(self) -> None:
-        check.at_least(1, factors=self.factors, iterations=self.iterations)
-        check.above(0, regularization=self.regularization)
+    factors: Size = 8  # numbers per item and per person
+    regularization: Positive = 30.0  # λ, added to the diagonal once per user and item, not per rating
+    iterations: Count = 10  # each computes all users, then all items
+    liked: Finite = 5.0  # the rating that stands for each item of a history that was not rated
 
 
 class MfExplicit(Recommender):

@@ -11,7 +11,7 @@ negatives.
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -19,31 +19,33 @@ from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models.base import ConfigError, Variant
-from recsys.models.neural import NeuralModule, NeuralRecommender, check_encoder
+from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.models.nn.pooling import running_mean
+from recsys.training.config import Dropped, Length, Positive, Range, Settings, Size
 from recsys.training.loop import Schedule
 from recsys.training.losses import Loss
 
 BLOCK = 1 << 18  # values of the widest layer at a time: what a core's cache holds
+Layers = Annotated[int, Range(1, 16)]  # each halves the width of the next
 
 
 @dataclass(frozen=True)
-class NcfConfig:
+class NcfConfig(Settings):
     """Settings of NeuMF, tuned on ML-1M."""
 
     # the learning rate is higher than that of networks: most of the model is tables of factors
     schedule: Schedule = Schedule(epochs=12, lr=1e-2, validate_every=3)
-    dim: int = 32  # factors of a user and of an item, in either part
-    length: int = 200  # positions: the newest items of a history that are read
-    layers: int = 3  # of the network; each is half as wide as the one before, the first as wide as `dim`
-    dropout: float = 0.1  # share of the user's factors set to zero
-    negatives: int = 4  # items drawn for each target, uniformly
-    init: float = 0.05  # standard deviation of the first factors
+    dim: Size = 32  # factors of a user and of an item, in either part
+    length: Length = 200  # positions: the newest items of a history that are read
+    layers: Layers = 3  # of the network; each is half as wide as the one before, the first as wide as `dim`
+    dropout: Dropped = 0.1  # share of the user's factors set to zero
+    negatives: Size = 4  # items drawn for each target, uniformly
+    init: Positive = 0.05  # standard deviation of the first factors
 
-    def __post_init__(self) -> None:
-        check_encoder(self, layers=self.layers, negatives=self.negatives)
+    def agree(self) -> None:
+        """Raises ConfigError where the last layer would have no width."""
         if self.dim >> (self.layers - 1) < 1:
             least = 1 << (self.layers - 1)
             raise ConfigError(f"dim is {self.dim}, but must be at least {least} to be halved for {self.layers} layers")

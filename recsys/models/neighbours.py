@@ -6,7 +6,7 @@ Shapes: B queries, b of them at a time, U users of the training data, I items, E
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +25,7 @@ from recsys.models.histories import (
     stars,
     watched,
 )
-from recsys.training import config as check
+from recsys.training.config import Amount, Count, Positive, Settings
 from recsys.training.run import Run
 
 AT_ONCE = 64  # queries at a time: their similarities to U users are held together
@@ -34,16 +34,12 @@ Weighting = Literal["cosine", "tf-idf", "bm25"]
 
 
 @dataclass(frozen=True)
-class UserKnnConfig:
+class UserKnnConfig(Settings):
     """Defaults are those tuned on ML-1M."""
 
-    neighbours: int = 50  # X, the most similar users
-    shrink: float = 100.0  # added to the number of ratings; 0 is the formula as it was written
+    neighbours: Count = 50  # X, the most similar users
+    shrink: Amount = 100.0  # added to the number of ratings; 0 is the formula as it was written
     centred: bool = False  # neighbours vote with their ratings less their own mean
-
-    def __post_init__(self) -> None:
-        check.at_least(1, neighbours=self.neighbours)
-        check.at_least(0, shrink=self.shrink)
 
 
 class UserKnn(Recommender):
@@ -158,17 +154,12 @@ def _per_rating(ratings: sparse.csr_array, per_user: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class ItemKnnConfig:
+class ItemKnnConfig(Settings):
     """Defaults are those tuned on ML-1M."""
 
     weighting: Weighting = "tf-idf"  # of the user-item matrix, before items are compared
-    neighbours: int = 20  # K, the most similar items that are kept of each item, itself included
-    half_life: float = 1.0  # items: one watched this many items before the last counts half as much
-
-    def __post_init__(self) -> None:
-        check.one_of(get_args(Weighting), weighting=self.weighting)
-        check.at_least(1, neighbours=self.neighbours)
-        check.above(0, half_life=self.half_life)
+    neighbours: Count = 20  # K, the most similar items that are kept of each item, itself included
+    half_life: Positive = 1.0  # items: one watched this many items before the last counts half as much
 
 
 class ItemKnn(Recommender):

@@ -26,8 +26,7 @@ from recsys.ranking.ranking import log_sum_exp
 from recsys.training import device as devices
 from recsys.training import distributed, loop
 from recsys.training.batches import NEVER, Batch, Draws, buckets, by_length, pad
-from recsys.training.config import above, at_least, between, one_of
-from recsys.training.losses import LOSSES, Loss, item_loss
+from recsys.training.losses import Loss, item_loss
 from recsys.training.run import Run
 
 COPIES = 6  # of the weights while a network learns: they, gradients, two of AdamW, their average, the best so far
@@ -38,27 +37,15 @@ NO_STARS, NO_PERSON, ORDER = 7, 8, 9  # what random numbers are drawn for, see `
 SMALL_SETS = ("ml-100k", "ml-latest-small")  # data sets of some hundred users
 
 
-def check_encoder(config: Any, **sizes: int) -> None:
-    """Raises ConfigError for a size below 1, a dropout that leaves nothing, or weights that all start at zero."""
-    at_least(1, dim=config.dim, length=config.length, **sizes)
-    between(0, 0.99, dropout=config.dropout)
-    above(0, init=config.init)
-
-
 def check_heads(dim: int, heads: int) -> None:
     """Raises ConfigError where the heads cannot share the dimensions equally."""
-    at_least(1, heads=heads)
     if dim % heads:
         raise ConfigError(f"dim is {dim} and heads is {heads}, but dim must be a multiple of heads")
 
 
-def check_loss(config: Any) -> None:
-    """Raises ConfigError for an unknown loss, or settings that no loss can use."""
-    one_of(LOSSES, loss=config.loss)
-    at_least(1, negatives=config.negatives)
-    between(0, 1, gbce_t=config.gbce_t)
-    at_least(0, sampling_power=config.sampling_power)
-    if getattr(config, "only_unseen", False) and config.loss != "softmax":
+def check_only_unseen(config: Any) -> None:
+    """Raises ConfigError where items are to be left out of a loss that does not compare with all of them."""
+    if config.only_unseen and config.loss != "softmax":
         raise ConfigError(f"only_unseen is for the softmax, and loss is {config.loss}; leave one of the two out")
 
 

@@ -19,7 +19,7 @@ from recsys.models.histories import (
     per_item,
     popular_where_empty,
 )
-from recsys.training import config as check
+from recsys.training.config import Amount, Count, Positive, Settings, Size
 from recsys.training.run import Run
 
 
@@ -45,13 +45,10 @@ class Popular(Recommender):
 
 
 @dataclass(frozen=True)
-class PopularRecentConfig:
+class PopularRecentConfig(Settings):
     """The default is that tuned on ML-1M."""
 
-    half_life: float = 500.0  # days: a rating this long before the last one of the training data counts half
-
-    def __post_init__(self) -> None:
-        check.above(0, half_life=self.half_life)
+    half_life: Positive = 500.0  # days: a rating this long before the last one of the training data counts half
 
 
 class PopularRecent(Popular):
@@ -74,16 +71,12 @@ class PopularRecent(Popular):
 
 
 @dataclass(frozen=True)
-class SessionPopularConfig:
+class SessionPopularConfig(Settings):
     """Defaults are those tuned on ML-1M."""
 
-    gap: float = 24.0  # hours without a rating that end a session
-    window: int = 2  # items before and after an item that are near it
-    recent: int = 2  # items of the user's history, from the end, that are their session
-
-    def __post_init__(self) -> None:
-        check.at_least(0, gap=self.gap)
-        check.at_least(1, window=self.window, recent=self.recent)
+    gap: Amount = 24.0  # hours without a rating that end a session
+    window: Size = 2  # items before and after an item that are near it
+    recent: Count = 2  # items of the user's history, from the end, that are their session
 
 
 class SessionPopular(Recommender):

@@ -37,9 +37,8 @@ from recsys.models.neural import (
     SMALL_SETS,
     NeuralModule,
     NeuralRecommender,
-    check_encoder,
     check_heads,
-    check_loss,
+    check_only_unseen,
     side_of,
 )
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
@@ -54,8 +53,9 @@ from recsys.models.nn.transformer import (
     stacked,
 )
 from recsys.training.batches import Draws
-from recsys.training.config import added, at_least
+from recsys.training.config import Amount, Count, Dropped, Layers, Length, Positive, Share, Size, added
 from recsys.training.loop import Schedule
+from recsys.training.losses import LossName
 
 
 @dataclass(frozen=True)
@@ -63,27 +63,26 @@ class SasRecConfig(Parts):
     """Settings of SASRec, tuned on ML-1M; the sizes are the paper's for it, but for `dim`, 50 there."""
 
     schedule: Schedule = Schedule(epochs=40, validate_every=4)
-    dim: int = 64  # width of an embedding, the paper's d
-    length: int = 200  # positions: the newest items of a history that are read, the paper's n
-    layers: int = 2  # Transformer blocks, the paper's b
-    heads: int = 2  # attention heads
-    dropout: float = 0.2  # share of the values set to zero
+    dim: Size = 64  # width of an embedding, the paper's d
+    length: Length = 200  # positions: the newest items of a history that are read, the paper's n
+    layers: Layers = 2  # Transformer blocks, the paper's b
+    heads: Count = 2  # attention heads
+    dropout: Dropped = 0.2  # share of the values set to zero
     relative_bias: bool = True  # a relative position bias on attention; without it: the paper's position embeddings
-    init: float = 0.05  # standard deviation of the first weights
+    init: Positive = 0.05  # standard deviation of the first weights
     pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
-    loss: str = "softmax"  # over all items; against some: sampled-softmax, gbce, bce, bpr, top1, bpr-max
-    negatives: int = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: float = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: float = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
+    loss: LossName = "softmax"  # over all items; against some: sampled-softmax, gbce, bce, bpr, top1, bpr-max
+    negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+    gbce_t: Share = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: Amount = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
     relu: bool = added(False)  # ReLU in the feed-forward network, as in the paper, instead of GELU
     item_bias: bool = added(True)  # a learnt number per item is added to its score; the paper has none
     windows: bool = added(False)  # half of the samples of a history longer than `length` are a random stretch of it
 
-    def __post_init__(self) -> None:
-        check_encoder(self)
-        at_least(0, layers=self.layers, widening=self.widening)
+    def agree(self) -> None:
+        """Raises ConfigError."""
         check_heads(self.dim, self.heads)
-        check_loss(self)
+        check_only_unseen(self)
 
 
 class SasRecModule(NeuralModule):

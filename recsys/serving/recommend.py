@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain, repeat
+from numbers import Integral
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class Request:
     ratings: Ratings = ()  # of films, some of which are in the history
 
     def __post_init__(self) -> None:
-        if self.k < 0:
+        if not isinstance(self.k, Integral) or self.k < 0:
             raise ServingError(f"cannot recommend {self.k} films; ask for 0 or more")
 
 

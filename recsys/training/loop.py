@@ -23,10 +23,10 @@ from recsys import files
 from recsys.errors import RecsysError
 from recsys.paths import LOG
 from recsys.progress import Cancelled
-from recsys.training import config as check
 from recsys.training import device as devices
 from recsys.training import distributed, resume, stopping
 from recsys.training.batches import Batch, ahead
+from recsys.training.config import Amount, Count, Decay, Natural, Rate, Settings, Size
 from recsys.training.run import Run, TrainingSummary
 
 METRIC = "ndcg@10"  # what early stopping watches
@@ -38,24 +38,17 @@ class TrainingError(RecsysError):
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Schedule(Settings):
     """How long and how fast to learn; the config of every neural model has one."""
 
-    epochs: int = 90  # passes over the training histories; the learning rate reaches zero at the end of the last
-    batch_size: int = 32  # sequences per step
-    lr: float = 2e-3  # highest learning rate of AdamW
-    warmup_steps: int = 300  # steps over which the learning rate rises from zero
-    weight_decay: float = 0.0  # AdamW's
-    ema_decay: float = 0.999  # decay per step of the moving average of the weights, which is validated and kept
-    validate_every: int = 10  # epochs between two validations
-    patience: int = 5  # validations without a new best before stopping
-
-    def __post_init__(self) -> None:
-        check.at_least(1, epochs=self.epochs, batch_size=self.batch_size)
-        check.at_least(1, validate_every=self.validate_every, patience=self.patience)
-        check.above(0, lr=self.lr)
-        check.at_least(0, warmup_steps=self.warmup_steps, weight_decay=self.weight_decay)
-        check.between(0, 0.999999, ema_decay=self.ema_decay)  # at 1 the average would never leave the first weights
+    epochs: Count = 90  # passes over the training histories; the learning rate reaches zero at the end of the last
+    batch_size: Size = 32  # sequences per step
+    lr: Rate = 2e-3  # highest learning rate of AdamW
+    warmup_steps: Natural = 300  # steps over which the learning rate rises from zero
+    weight_decay: Amount = 0.0  # AdamW's
+    ema_decay: Decay = 0.999  # decay per step of the moving average of the weights, which is validated and kept
+    validate_every: Count = 10  # epochs between two validations
+    patience: Count = 5  # validations without a new best before stopping
 
 
 @dataclass(frozen=True)

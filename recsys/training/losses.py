@@ -7,7 +7,7 @@ bias (I,). Below, p is the true distribution of a position's target, q the one t
 import math
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from recsys.training.negatives import Sampler, fetch, sampling_distribution
 from recsys.training.pairwise import PAIRWISE, Pairwise
 
 LOSSES = ("softmax", "sampled-softmax", "gbce", "bce", *PAIRWISE)
+LossName = Annotated[str, check.OneOf(LOSSES)]
 Loss = Callable[..., Tensor]  # hidden, weight, bias, targets and, for the softmax, Seen → the sum, ()
 
 CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # at a time: what fits a core's cache; what keeps a GPU busy
@@ -156,7 +157,7 @@ def item_loss(
     1)^sampling_power, where `counts` (I,) is how often each item is in the training data. Raises ConfigError for
     another name.
     """
-    check.one_of(LOSSES, loss=name)
+    check.check(LossName, loss=name)
     if name == "softmax":
         return softmax_cross_entropy
     if name == "sampled-softmax":

@@ -71,7 +71,6 @@ def test_a_generated_set_is_trained_on_and_described():
     [
         (Options(users=40), "all of --users, --films and --mean-length"),
         (replace(SMALL, model="popular"), "try --model bert4rec"),
-        (Options(users=0, films=3, mean_length=3), "at least one user"),
     ],
 )
 def test_what_cannot_be_measured_is_one_line(options, sentence):

@@ -59,7 +59,7 @@ def test_all_films_seen_is_said_in_words(capsys):
         ("toy", "no-such-model", [], "no model is called no-such-model; there are: "),
         ("ml-1m", "popular", [], "-m recsys data get ml-1m"),
         ("no-such-set", "popular", [], "no-such-set"),
-        ("toy", "popular", ["-k", "-1"], "ask for 0 or more"),
+        ("toy", "popular", ["-k", "0"], "--k is 0, but must be at least 1"),
     ],
 )
 def test_what_cannot_be_answered_is_one_line_on_stderr(capsys, dataset, model, arguments, sentence):

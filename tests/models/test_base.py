@@ -6,16 +6,13 @@ import pytest
 from recsys import files, paths
 from recsys.models import registry
 from recsys.models.base import ConfigError, Variant, changed, config_from_dict, config_to_dict
-from recsys.training.config import added, at_least
+from recsys.training.config import Count, Settings, added
 from tests import fakes
 
 
 @dataclass(frozen=True)
-class Inner:
-    epochs: int = 3
-
-    def __post_init__(self):
-        at_least(1, epochs=self.epochs)
+class Inner(Settings):
+    epochs: Count = 3
 
 
 @dataclass(frozen=True)

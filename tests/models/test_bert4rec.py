@@ -196,7 +196,7 @@ def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(loss, cal
     ("settings", "advice"),
     [
         ({"length": 1}, "length is 1, but must be at least 2"),
-        ({"dim": 0}, "dim is 0, but must be at least 1"),
+        ({"dim": 0}, "dim is 0, but must be from 1 to 65,536"),
         ({"dim": 64, "heads": 3}, "dim must be a multiple of heads"),
         ({"layers": -1}, "layers is -1"),
         ({"dropout": 1.0}, "dropout is 1.0, but must be from 0 to 0.99"),

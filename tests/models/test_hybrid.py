@@ -233,7 +233,7 @@ def test_mixed_by_hand_it_gives_no_probabilities_to_people():
 @pytest.mark.parametrize(
     ("settings", "what"),
     [
-        ({"members": ()}, "members is 0"),
+        ({"members": ()}, "members is empty"),
         ({"members": ("a", "b", "a")}, "each can be named once"),
         ({"edges": (0, 5)}, "edges is 0"),
         ({"edges": (10, 10)}, "must ascend"),

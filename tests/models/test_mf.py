@@ -97,7 +97,7 @@ def test_the_factors_are_the_item_embeddings(model):
 @pytest.mark.parametrize("wrong", [{"factors": 0}, {"regularization": -1}])
 def test_a_setting_that_cannot_work_is_refused_when_it_is_made(variant, wrong):
     [name] = wrong
-    with pytest.raises(ConfigError, match=f"{name} is .*at least"):
+    with pytest.raises(ConfigError, match=f"{name} is .*, but must be "):
         replace(TOY[variant], **wrong)
 
 

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.models.nn.layers import Dropout, gather_positions
-from recsys.training.config import added
+from recsys.training.config import Natural, Settings, added
 
 
 class RelativeBias(nn.Module):
@@ -148,11 +148,11 @@ class Block(nn.Module):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
+class Parts(Settings):
     """Settings that BERT4Rec and SASRec share: what an encoder is built with or without, and what it is shown."""
 
     prefixes: bool = added(False)  # half of the samples end before the newest item, after any of the others
-    widening: int = added(4)  # units of the feed-forward network per dimension of an embedding; 0: no such network
+    widening: Natural = added(4)  # units of the feed-forward network per dimension of an embedding; 0: no such network
     knows_order: bool = added(True)  # without: neither a relative position bias nor position embeddings
     norms: bool = added(True)  # without: no layer normalisation anywhere
     residual: bool = added(True)  # without: no residual connections
