@@ -61,28 +61,30 @@ class Train(Options, Generic[Config]):
 
     def _train(self, report: Report) -> Path | None:
         """Train with one process or several; the folder of the checkpoint, None where another process writes it."""
-        from recsys import store
+        from recsys import paths, store
         from recsys.data import movielens
         from recsys.evaluation import protocols
         from recsys.models import registry
         from recsys.training import device as devices
-        from recsys.training import distributed, resume
+        from recsys.training import distributed, loop
+        from recsys.training.alone import alone_in
 
         variant, dataset = registry.get(self.model), movielens.load(self.dataset)
         splitting = protocols.get(self.protocol).splitting
         parts = splitting(dataset, self.seed)
         people = self._people(parts, dataset)
         with distributed.group(devices.choose(self.device)) as device:
-            run = self._run(str(device), splitting.name, report)
-            model = variant.model(self.settings)
-            store.give_members(model, dataset, self.seed, report, splitting)
-            model.fit(people, parts.valid, run)
-            model.also = self.also or model.also
-            if distributed.rank():
-                return None
-        notes = model.training_summary.notes() if model.training_summary else {}
-        folder = store.save(self.model, model, dataset, self.seed, notes, splitting)
-        resume.clear(folder)  # only now: a kill until here loses nothing
+            folder = paths.checkpoint(self.dataset, splitting.name, self.model, self.seed)
+            with alone_in(folder):
+                model = variant.model(self.settings)
+                store.give_members(model, dataset, self.seed, report, splitting)
+                model.fit(people, parts.valid, self._run(str(device), folder, report))
+                model.also = self.also or model.also
+                if distributed.rank():
+                    return None
+                notes = model.training_summary.notes() if model.training_summary else {}
+                store.save(self.model, model, dataset, self.seed, notes, splitting)
+                loop.weights_are_kept(folder)  # only now: a kill until here loses nothing
         if self.ship:
             store.ship(self.model, self.dataset, self.seed, splitting)
         return folder
@@ -97,12 +99,10 @@ class Train(Options, Generic[Config]):
         until = int(parts.train.interactions.timestamp.max()) if "dates" in parts.about else None
         return with_people_of(movielens.load(self.also), parts.train, dataset, until)
 
-    def _run(self, device: str, splitting: str, report: Report) -> Any:
+    def _run(self, device: str, folder: Path, report: Report) -> Any:
         """How the training is carried out."""
-        from recsys import paths
         from recsys.training.run import Run
 
-        folder = paths.checkpoint(self.dataset, splitting, self.model, self.seed)
         return Run(
             seed=self.seed,
             device=device,

@@ -22,7 +22,7 @@ from recsys.evaluation.rank_held_out import ranks
 from recsys.models import registry
 from recsys.models.base import Recommender, changed, config_to_dict
 from recsys.progress import Report, ignore
-from recsys.training import resume
+from recsys.training import loop
 from recsys.training.run import Run
 
 FILE = "trial.json"
@@ -84,7 +84,7 @@ def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report =
         hidden = ranks(model, split.test, protocol, dataset, report)
         found = Outcome(hidden, training.get("validation", {}), training, machine.describe())
         files.write(folder / FILE, files.seal(_document(trial, found, dataset, protocol)))
-        resume.clear(folder)
+        loop.weights_are_kept(folder)
         return found
 
 

@@ -5,10 +5,10 @@ A model supplies its module, its batches, its loss and its validation; the loop 
 
 import json
 import math
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -31,6 +31,7 @@ from recsys.training.run import Run, TrainingSummary
 
 METRIC = "ndcg@10"  # what early stopping watches
 PROGRESS = ("step", "misses", "best_epoch", "best_metrics", "seconds")  # of a Trainer: kept as they are, for resuming
+NEW_LOG = f"{LOG}.new"  # beside the log of the run before, whose weights still count
 
 
 class TrainingError(RecsysError):
@@ -66,34 +67,28 @@ class Task:
 def train(task: Task, schedule: Schedule, run: Run) -> TrainingSummary:
     """Fit `task.module` in place; it ends with the best weights seen in validation, else with the last.
 
-    With a folder, the state of the run stays there when it is over: whoever has kept the weights clears it
-    (`resume.clear`). Raises TrainingError where another run uses the folder or the loss is no number, ResumeError where
-    the state in the folder cannot be used, DeviceError where the device is missing, Cancelled after SIGTERM, once the
-    state is kept.
+    With a folder, which must be the run's alone (`alone.alone_in`), its state and its log stay there when it is over:
+    whoever has kept the weights says so (`weights_are_kept`). Raises TrainingError where the loss or a gradient is no
+    number, ResumeError where the state in the folder cannot be used, DeviceError where the device is missing, and after
+    SIGTERM Cancelled, after Ctrl-C KeyboardInterrupt, once the state is kept.
     """
     device = devices.choose(run.device)
     if device.type == "cpu":
         devices.keep_freed_memory()
-    with devices.repeatable(device), _alone_in(run.folder), stopping.on_sigterm() as asked_to_stop:
-        trainer = Trainer(task, schedule, run, device)
+    with devices.repeatable(device), stopping.on_signals() as wish:
+        trainer = Trainer(task, schedule, run, device, wish)
         if run.resume and run.folder:
             trainer.load_state(resume.load(run.folder, trainer.identity))
-        trainer.run_to_the_end(asked_to_stop)
+        trainer.run_to_the_end()
     task.module.load_state_dict(trainer.best or trainer.average.state_dict())
     return trainer.summary
 
 
-@contextmanager
-def _alone_in(folder: Path | None) -> Iterator[None]:
-    """Keep a second run out of a folder: the two would overwrite each other's state. Raises TrainingError for it."""
-    if folder is None or distributed.rank():
-        yield
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    with files.try_locked(folder / resume.LOCK) as alone:
-        if not alone:
-            raise TrainingError(f"another run is training in {folder}; wait until it is over, or take another --seed")
-        yield
+def weights_are_kept(folder: Path) -> None:
+    """The weights of the run in a folder are kept elsewhere: its log counts from now on, and its state goes."""
+    if (folder / NEW_LOG).exists():
+        os.replace(folder / NEW_LOG, folder / LOG)
+    resume.clear(folder)
 
 
 class LossModule(nn.Module):
@@ -116,8 +111,11 @@ class Trainer:
     process, so that a run resumes at any step without any state of a random generator.
     """
 
-    def __init__(self, task: Task, schedule: Schedule, run: Run, device: torch.device) -> None:
+    def __init__(
+        self, task: Task, schedule: Schedule, run: Run, device: torch.device, wish: stopping.Wish | None = None
+    ) -> None:
         self.task, self.schedule, self.run, self.device = task, schedule, run, device
+        self.wish = wish or stopping.Wish()
         self.bf16 = run.precision == "bf16" or (run.precision == "auto" and devices.has_fast_bf16(device))
         self.identity = task.identity | {"schedule": asdict(schedule), "seed": run.seed, "bf16": self.bf16}
         self.module = task.module.to(device)
@@ -129,7 +127,11 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(
             self.module.parameters(), lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True
         )
-        self.step = self.misses = 0
+        self.step = self.ended = self.misses = 0  # steps taken, epochs reported, validations since the best
+        # 1 once a loss or a gradient was no number. The optimiser reads it on the device and from then on does nothing:
+        # weights stay as they were without anybody waiting for a GPU.
+        self.broken, self.unchanged = torch.zeros((), device=device), torch.ones((), device=device)
+        self.optimizer.found_inf = self.broken  # type: ignore[attr-defined]  # as torch's GradScaler does
         self.best: dict[str, Tensor] | None = None  # weights of the best validation so far
         self.best_epoch, self.best_metrics = 0, {METRIC: -math.inf}
         self.sums = torch.zeros(2, device=device)  # losses and targets of this epoch, over all processes
@@ -144,8 +146,13 @@ class Trainer:
 
     @property
     def done(self) -> bool:
-        """Whether all epochs are completed, or validation has stopped improving."""
-        return self.epoch >= self.schedule.epochs or self.misses >= self.schedule.patience
+        """Whether all epochs have ended, or validation has stopped improving."""
+        return self.ended >= self.schedule.epochs or self.misses >= self.schedule.patience
+
+    @property
+    def can_look(self) -> bool:
+        """Whether a number on the device may be looked at in each step: a GPU would have to be waited for."""
+        return self.device.type == "cpu"
 
     @property
     def summary(self) -> TrainingSummary:
@@ -154,19 +161,20 @@ class Trainer:
             return TrainingSummary(self.epoch, self.epoch, self.seconds, {}, self.device.type)
         return TrainingSummary(self.best_epoch, self.epoch, self.seconds, self.best_metrics, self.device.type)
 
-    def run_to_the_end(self, asked_to_stop: Callable[[], bool]) -> None:
-        """Epoch after epoch; a resumed run enters its first one where it was cut off. Raises Cancelled when asked."""
+    def run_to_the_end(self) -> None:
+        """Epoch after epoch; a resumed run enters its first one where it was cut off. Leaves when somebody wishes."""
+        if self.ended < self.epoch:  # it was cut off while it validated
+            self.end_epoch()
         while not self.done:
             batches = islice(self.task.batches(self.epoch), self.step % self.task.steps, None)
             for batch in ahead(batches, self.device):
                 self.update(batch)
                 if self.step % self.task.steps == 0:
                     self.end_epoch()
-                leaving = asked_to_stop()
-                if self.done or leaving or time.perf_counter() - self.saved > self.run.save_every:
+                if self.done or self.wish.heard or time.perf_counter() - self.saved > self.run.save_every:
                     self.save()
-                if leaving and not self.done:
-                    raise Cancelled
+                if self.wish.heard and not self.done:
+                    self.wish.leave()
 
     def update(self, batch: Batch) -> None:
         """One optimiser step."""
@@ -176,11 +184,12 @@ class Trainer:
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
             loss = self.loss(batch)
         totals = distributed.total(torch.stack([loss.detach(), torch.full_like(loss, len(batch.targets))]))
-        self.sums += totals
         self.optimizer.zero_grad(set_to_none=True)
         # The mean over all processes' targets; DistributedDataParallel divides by the number of processes, hence the
         # factor. A batch may have no targets at all: its gradient is 0, not 0 / 0.
         (loss * (distributed.world() / totals[1].clamp(min=1))).backward()
+        self.look_for_what_is_no_number(totals)
+        self.sums += totals
         self.optimizer.step()
         self.step += 1
         self.sequences += len(batch.tokens)
@@ -189,6 +198,24 @@ class Trainer:
             with torch.no_grad():
                 torch._foreach_lerp_(list(self.average.parameters()), list(self.module.parameters()), 1 - decay)
 
+    def look_for_what_is_no_number(self, totals: Tensor) -> None:
+        """Mark the run as broken where the loss or a gradient is NaN or infinite; on a CPU, raise at once.
+
+        A GPU is asked when it is waited for anyway: at the end of an epoch and before a state is kept.
+        """
+        found = [weights.grad for weights in self.module.parameters() if weights.grad is not None]
+        torch._amp_foreach_non_finite_check_and_unscale_([*found, totals], self.broken, self.unchanged)
+        if self.can_look and self.broken:
+            self.broken.zero_()  # this step was not taken: the state before it is whole
+            self.save()
+            raise self.no_number()
+
+    def no_number(self) -> TrainingError:
+        """Why the run ends."""
+        what = f"the loss or a gradient is no longer a finite number in epoch {self.ended + 1}"
+        kept = ", and what was trained before is left as it was" if self.run.folder else ""
+        return TrainingError(f"{what}, so this run ends{kept}; train again with a lower --lr")
+
     def set_rate(self, progress: float) -> None:
         """Warm up linearly, and decay linearly to zero; `progress` is the share of the run's steps already taken."""
         rate = self.schedule.lr * min(1, (self.step + 1) / max(1, self.schedule.warmup_steps)) * (1 - progress)
@@ -196,7 +223,7 @@ class Trainer:
             group["lr"] = rate
 
     def end_epoch(self) -> None:
-        """Report the epoch; after every `validate_every` epochs, and after the last, validate first."""
+        """Validate after every `validate_every` epochs, and after the last; then report the epoch."""
         loss = self.mean_loss()
         self.tick()
         speed = self.sequences * distributed.world() / (self.seconds - self.since)
@@ -206,14 +233,15 @@ class Trainer:
             event |= self.validate()
             self.tick()
         self.report(event)
+        self.ended = self.epoch
         self.sums.zero_()
         self.sequences, self.since = 0, self.seconds
 
     def mean_loss(self) -> float:
-        """The mean loss of the epoch so far. Raises TrainingError where it is not finite."""
+        """The mean loss of the epoch so far. Raises TrainingError where the run is broken."""
         losses, targets = self.sums.tolist()
-        if not math.isfinite(losses):
-            raise TrainingError(f"the loss became {losses} in epoch {self.epoch + 1}; train again with a lower --lr")
+        if self.broken:
+            raise self.no_number()
         return losses / max(1, targets)
 
     def tick(self) -> None:
@@ -224,7 +252,12 @@ class Trainer:
     def validate(self) -> dict[str, float]:
         """Metrics of the averaged weights; remembers both where they are the best so far. A tie is no improvement."""
         assert self.task.validate is not None
-        metrics = {name: float(value) for name, value in self.task.validate(self.average).items()}
+        try:
+            with self.wish.obeyed_at_once():
+                metrics = {name: float(value) for name, value in self.task.validate(self.average).items()}
+        except (Cancelled, KeyboardInterrupt):
+            self.save()  # as before this validation, with which a resumed run begins
+            raise
         self.module.train()  # validation switches dropout off, and without averaging in the very module that learns
         if metrics[METRIC] > self.best_metrics[METRIC]:
             self.best_epoch, self.best_metrics, self.misses = self.epoch, metrics, 0
@@ -246,7 +279,7 @@ class Trainer:
         event |= {"memory_mb": devices.peak_memory_mb(self.device), "device": self.device.type}
         event = {name: round(value, 4) if isinstance(value, float) else value for name, value in event.items()}
         if self.run.folder:
-            write_log(self.run.folder, event)
+            write_log(self.run.folder / NEW_LOG, event)
         self.run.report(event)
 
     def save(self) -> None:
@@ -266,6 +299,7 @@ class Trainer:
             "optimizer": self.optimizer.state_dict(),
             "best": self.best,
             "sums": self.sums,
+            "ended": self.ended,
             **{name: getattr(self, name) for name in PROGRESS},
         }
 
@@ -283,26 +317,40 @@ class Trainer:
         self.sums.copy_(state["sums"])
         for name in PROGRESS:
             setattr(self, name, state[name])
+        self.ended = state.get("ended", self.epoch)  # states that say nothing of it were never kept in a validation
         self.since = self.seconds
         if self.run.folder and not distributed.rank():
-            trim_log(self.run.folder, self.epoch)
+            trim_log(self.run.folder, self.ended)
 
 
-def write_log(folder: Path, event: dict[str, Any]) -> None:
-    """Append one event to the run's log as a line of JSON; the first epoch begins a new log."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOG).open("w" if event["epoch"] == 1 else "a", encoding="utf-8") as file:
+def write_log(path: Path, event: dict[str, Any]) -> None:
+    """Append one event to a run's log as a line of JSON; the first epoch begins a new log."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w" if event["epoch"] == 1 else "a", encoding="utf-8") as file:
         file.write(json.dumps(event) + "\n")
 
 
-def read_log(folder: Path) -> list[dict[str, Any]]:
-    """The events of a run's log, [] when there is no log. A last line that a kill cut short is left out."""
-    path = folder / LOG
-    lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
-    return [json.loads(line) for line in lines if line.endswith("\n")]
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The epochs of a run's log, [] when there is no log. Lines that are damaged, or cut short by a kill, are left out.
+
+    path: the log, or the folder of a checkpoint.
+    """
+    path = path / LOG if path.is_dir() else path
+    lines = path.read_bytes().splitlines() if path.exists() else []
+    return [event for event in map(_event, lines) if event]
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    """A line of a log; None where it is none."""
+    try:
+        event = json.loads(line)
+    except ValueError:  # no JSON, or no UTF-8
+        return None
+    return event if isinstance(event, dict) and isinstance(event.get("epoch"), int) else None
 
 
 def trim_log(folder: Path, epoch: int) -> None:
-    """Drop the events after `epoch`: the resumed run writes them again."""
-    kept = [event for event in read_log(folder) if event["epoch"] <= epoch]
-    files.write(folder / LOG, "".join(json.dumps(event) + "\n" for event in kept).encode())
+    """Drop the events after `epoch` from the log of a run that is not over: the resumed run writes them again."""
+    written = folder / NEW_LOG if (folder / NEW_LOG).exists() else folder / LOG
+    kept = [event for event in read_log(written) if event["epoch"] <= epoch]
+    files.write(folder / NEW_LOG, "".join(json.dumps(event) + "\n" for event in kept).encode())

@@ -13,7 +13,8 @@ from recsys import paths
 from recsys.data.split import leave_one_out
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.progress import Cancelled
-from recsys.training import device, loop, resume
+from recsys.ranking import metrics
+from recsys.training import device, loop, resume, stopping
 from recsys.training.config import ConfigError
 from recsys.training.losses import softmax_cross_entropy
 from recsys.training.run import Run, TrainingSummary
@@ -46,7 +47,8 @@ def weights(model):
 
 def lines(folder):
     keep = ("epoch", "loss", "ndcg@10", "best")
-    return [{name: json.loads(line)[name] for name in keep} for line in (folder / paths.LOG).read_text().splitlines()]
+    text = (folder / loop.NEW_LOG).read_text()
+    return [{name: json.loads(line)[name] for name in keep} for line in text.splitlines()]
 
 
 def test_a_run_cut_off_goes_on_bit_for_bit(tmp_path):
@@ -79,17 +81,21 @@ def test_a_run_killed_after_any_step_goes_on_bit_for_bit(tmp_path, monkeypatch, 
     assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
 
 
+TOLD = {signal.SIGTERM: Cancelled, signal.SIGINT: KeyboardInterrupt}
+
+
+@pytest.mark.parametrize("number", TOLD)
 @pytest.mark.parametrize("epoch", [1, 3])
-def test_a_run_that_is_told_to_end_keeps_its_state_and_goes_on_bit_for_bit(tmp_path, epoch):
+def test_a_run_that_is_told_to_end_keeps_its_state_and_goes_on_bit_for_bit(tmp_path, epoch, number):
     def report(event):
         if event["epoch"] == epoch:
-            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), number)
 
-    before = signal.getsignal(signal.SIGTERM)
+    before = signal.getsignal(number)
     whole = fit(tmp_path / "whole")
-    with pytest.raises(Cancelled):
+    with pytest.raises(TOLD[number]):
         Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path / "cut", report=report, save_every=3600))
-    assert signal.getsignal(signal.SIGTERM) == before
+    assert signal.getsignal(number) == before
     assert [line["epoch"] for line in lines(tmp_path / "cut")] == list(range(1, epoch + 1))
     resumed = fit(tmp_path / "cut", resume=True)
     torch.testing.assert_close(weights(resumed), weights(whole), rtol=0, atol=0)
@@ -103,6 +109,39 @@ def test_a_run_that_is_told_to_end_when_it_has_ended_is_whole(tmp_path):
 
     ended = Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path / "told", report=report))
     torch.testing.assert_close(weights(ended), weights(fit(tmp_path / "whole")), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("number", TOLD)
+@pytest.mark.parametrize("epoch", [2, SCHEDULE.epochs])
+def test_a_validation_is_left_at_once_and_made_again_when_the_run_goes_on(tmp_path, monkeypatch, epoch, number):
+    whole = fit(tmp_path / "whole")
+    ranked, rank = [], metrics.target_ranks
+
+    def told_while_ranking(*given):
+        ranked.append(1)
+        if len(ranked) == epoch:
+            os.kill(os.getpid(), number)
+            for _ in range(1000):  # of which none is needed: a signal is heard within some instructions
+                rank(*given)
+            raise AssertionError("nobody listened")
+        return rank(*given)
+
+    monkeypatch.setattr(metrics, "target_ranks", told_while_ranking)
+    with pytest.raises(TOLD[number]):
+        Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path / "cut", save_every=3600))
+    monkeypatch.setattr(metrics, "target_ranks", rank)
+    assert len(ranked) == epoch
+    resumed = fit(tmp_path / "cut", resume=True)
+    torch.testing.assert_close(weights(resumed), weights(whole), rtol=0, atol=0)
+    assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
+
+
+def test_who_is_told_twice_leaves_wherever_he_is():
+    with stopping.on_signals() as wish:
+        signal.raise_signal(signal.SIGINT)
+        assert wish.heard == signal.SIGINT
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
 
 
 def test_a_run_in_a_thread_leaves_signals_alone():
@@ -290,16 +329,6 @@ def test_a_resumed_run_remembers_the_best_epoch_and_the_validations_since(tmp_pa
     assert (summary.best_epoch, summary.epochs, summary.validation) == (2, 5, {loop.METRIC: 0.9})
 
 
-def test_a_second_run_in_the_same_folder_is_refused_while_the_first_lasts(tmp_path):
-    def begin_another(event):
-        with pytest.raises(loop.TrainingError, match=r"another run is training in .*another --seed"):
-            scripted([0.5] * 8, tmp_path)
-
-    scripted([0.5] * 8, tmp_path, report=begin_another)
-    _, _, summary = scripted([0.5] * 8, tmp_path)  # the first is over
-    assert summary.epochs == 8
-
-
 def test_a_batch_without_targets_leaves_weights_that_are_numbers():
     module, nothing = torch.nn.Linear(1, 3), torch.zeros(0, dtype=torch.long)
 
@@ -319,11 +348,51 @@ def test_a_schedule_that_cannot_work_is_refused_when_it_is_made(wrong):
         loop.Schedule(**wrong)
 
 
-def test_a_loss_that_is_no_number_stops_the_run():
-    module = torch.nn.Linear(1, 1)
-    nothing = task(module, lambda m, b: m(torch.ones(1, 1)).sum() * torch.nan, None)
-    with pytest.raises(loop.TrainingError, match="lower --lr"):
-        loop.train(nothing, loop.Schedule(epochs=1), Run(device="cpu"))
+def breaking(step, how):
+    """A weight whose loss is all right but in one step, in which `how` spoils it; the weights before each step."""
+    seen = []
+    module, plain = slope(seen)
+
+    def loss(module, batch):
+        value = plain(module, batch)
+        return how(value) if len(seen) == step else value
+
+    return module, loss, seen
+
+
+BROKEN = {
+    "loss": lambda value: value * torch.nan,
+    "infinite loss": lambda value: value + torch.inf,  # whose gradient is 1
+    "gradient": lambda value: value + (0 * value).sqrt(),  # 0, with a gradient of NaN
+}
+
+
+@pytest.mark.parametrize("how", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("step", [1, 2, 6])
+def test_a_loss_or_gradient_that_is_no_number_ends_the_run_before_a_weight_is_touched(tmp_path, step, how):
+    module, loss, seen = breaking(step, how)
+    schedule = loop.Schedule(epochs=4, lr=0.1, warmup_steps=0, validate_every=1, ema_decay=0)
+    scores = iter([0.3, 0.2, 0.1])
+    broken = task(module, loss, lambda average: {loop.METRIC: next(scores)}, steps=2)
+    with pytest.raises(loop.TrainingError, match=f"in epoch {(step + 1) // 2}, so .* lower --lr"):
+        loop.train(broken, schedule, Run(device="cpu", folder=tmp_path, save_every=3600))
+    assert len(seen) == step
+    assert module.weight.item() == seen[-1]
+    kept = torch.load(tmp_path / resume.FILE, weights_only=True)
+    assert (kept["step"], kept["module"]["weight"].item()) == (step - 1, seen[-1])
+    assert kept["sums"].isfinite().all()
+    assert (kept["best"]["weight"].item() if kept["best"] else None) == (seen[2] if step > 2 else None)
+
+
+@pytest.mark.parametrize("how", BROKEN.values(), ids=BROKEN)
+def test_a_gpu_that_is_not_waited_for_leaves_the_weights_as_they_were_too(monkeypatch, how):
+    """There the end of the epoch is the first to notice; the optimiser itself has stood still until then."""
+    module, loss, seen = breaking(3, how)
+    monkeypatch.setattr(loop.Trainer, "can_look", False)
+    with pytest.raises(loop.TrainingError, match=r"in epoch 1, so .* lower --lr"):
+        loop.train(task(module, loss, steps=6), loop.Schedule(epochs=2, lr=0.1, ema_decay=0), Run(device="cpu"))
+    assert len(seen) == 6
+    assert len({*seen[2:], module.weight.item()}) == 1 < len({*seen})
 
 
 def test_a_device_that_is_not_there_is_named():
@@ -362,7 +431,7 @@ def test_precision_is_chosen_by_name():
 
 def test_progress_reports_memory_and_time_left(tmp_path):
     fit(tmp_path)
-    last = loop.read_log(tmp_path)[-1]
+    last = loop.read_log(tmp_path / loop.NEW_LOG)[-1]
     assert last["memory_mb"] > 50
     assert last["seconds_left"] == 0
 
@@ -371,7 +440,38 @@ def test_a_line_of_the_log_that_was_cut_short_is_written_again(tmp_path):
     whole = fit(tmp_path / "whole")
     with pytest.raises(KilledError):
         fit(tmp_path / "cut", stop_after=2)
-    with (tmp_path / "cut" / paths.LOG).open("a") as file:
+    with (tmp_path / "cut" / loop.NEW_LOG).open("a") as file:
         file.write('{"epoch": 3, "lo')
+    torch.testing.assert_close(weights(fit(tmp_path / "cut", resume=True)), weights(whole), rtol=0, atol=0)
+    assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
+
+
+def test_lines_of_a_log_that_are_no_events_are_left_out(tmp_path):
+    whole = b'{"epoch": 1, "loss": 2.5}\n{"epoch": 2, "loss": 2.25}\n'
+    (tmp_path / paths.LOG).write_bytes(
+        b"\xff\xfe{\n[1]\n7\n" + whole + b'{"epo\n{"epoch": "x"}\n{"loss": 1}\n\x00\n{"epoch": 3'
+    )
+    assert loop.read_log(tmp_path) == [{"epoch": 1, "loss": 2.5}, {"epoch": 2, "loss": 2.25}]
+    assert loop.read_log(tmp_path / "nowhere") == []
+
+
+def test_the_log_of_a_run_counts_once_its_weights_are_kept(tmp_path):
+    (tmp_path / paths.LOG).write_text("of the run before\n")
+    fit(tmp_path)
+    assert (tmp_path / paths.LOG).read_text() == "of the run before\n"
+    for _ in range(2):  # once more changes nothing
+        loop.weights_are_kept(tmp_path)
+        assert [event["epoch"] for event in loop.read_log(tmp_path)] == [1, 2, 3, 4]
+        assert not (tmp_path / resume.FILE).exists()
+
+
+def test_a_state_of_the_days_before_logs_were_kept_apart_goes_on(tmp_path):
+    whole = fit(tmp_path / "whole")
+    with pytest.raises(KilledError):
+        fit(tmp_path / "cut", stop_after=2)
+    os.replace(tmp_path / "cut" / loop.NEW_LOG, tmp_path / "cut" / paths.LOG)
+    state = torch.load(tmp_path / "cut" / resume.FILE, weights_only=True)
+    del state["ended"]
+    resume.save(tmp_path / "cut", state)
     torch.testing.assert_close(weights(fit(tmp_path / "cut", resume=True)), weights(whole), rtol=0, atol=0)
     assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
