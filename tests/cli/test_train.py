@@ -1,3 +1,4 @@
+import os
 import re
 import shlex
 
@@ -12,9 +13,21 @@ from recsys.evaluation import results
 from recsys.files import read_sealed
 from recsys.models import registry
 from recsys.models.popular import Popular
+from recsys.training import resume
+from recsys.training.alone import alone_in
+from recsys.training.loop import NEW_LOG, Trainer, read_log
 from tests import toys
 
 SMALL = shlex.split("--dim 8 --length 12 --epochs 3 --batch-size 32 --validate-every 1 --warmup-steps 5 --device cpu")
+
+
+def checkpoint(variant="bert4rec", seed=0):
+    return paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, variant, seed)
+
+
+def kept(folder):
+    """What counts in a checkpoint's folder, file by file."""
+    return {name: (folder / name).read_bytes() for name in (store.META, store.WEIGHTS, paths.LOG)}
 
 
 def settings(*arguments):
@@ -123,7 +136,76 @@ def test_a_mixture_is_of_whom_one_likes_and_stays_so(home, capsys):
 
 
 def test_a_finished_run_leaves_nothing_to_resume(home):
-    from recsys.training import resume
-
     assert main(["train", "bert4rec", *SMALL, "--save-every", "0"]) == 0
     assert not (paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, "bert4rec", 0) / resume.FILE).exists()
+
+
+WRONG = [
+    "--epochs 0",
+    "--epochs -1",
+    "--batch-size -5",
+    "--lr nan",
+    "--lr inf",
+    "--dropout 1.5",
+    "--heads 3",
+    "--seed -1",
+]
+
+
+def test_settings_that_cannot_work_are_one_line_that_names_the_flag_and_leave_the_checkpoint_as_it_was(home, capsys):
+    assert main(["train", "bert4rec", *SMALL]) == 0
+    before = kept(checkpoint())
+    for words in WRONG:
+        flag, value = words.split()
+        capsys.readouterr()
+        assert main(["train", "bert4rec", *SMALL, flag, value]) == 1, words
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "must be" in line
+        assert flag.removeprefix("--") in line
+        assert value in line
+    assert kept(checkpoint()) == before
+    assert paths.seeds("ml-latest-sample", LEAVE_ONE_OUT.name, "bert4rec") == [0]
+
+
+def test_a_run_that_fails_leaves_checkpoint_and_log_of_the_one_before(home, monkeypatch, capsys):
+    assert main(["train", "bert4rec", *SMALL]) == 0
+    before = kept(checkpoint())
+    update = Trainer.update
+
+    def broken_in_the_third_epoch(self, batch):
+        if self.ended == 2:
+            raise self.no_number()
+        update(self, batch)
+
+    monkeypatch.setattr(Trainer, "update", broken_in_the_third_epoch)
+    assert main(["train", "bert4rec", *SMALL, "--epochs", "9"]) == 1
+    assert "train again with a lower --lr" in capsys.readouterr().err
+    assert [event["epochs"] for event in read_log(checkpoint() / NEW_LOG)] == [9, 9]
+    assert kept(checkpoint()) == before
+
+
+@pytest.mark.parametrize("variant", ["bert4rec", "markov"])
+def test_a_second_training_of_the_same_says_who_is_at_it_and_leaves_that_one_alone(home, capsys, variant):
+    small = SMALL if variant == "bert4rec" else []
+    assert main(["train", variant, *small]) == 0
+    before = {path.name: path.read_bytes() for path in checkpoint(variant).iterdir() if path.name != resume.LOCK}
+    capsys.readouterr()
+    with alone_in(checkpoint(variant)):
+        assert main(["train", variant, *small]) == 1
+        assert f"process {os.getpid()} is training in {checkpoint(variant)}; wait" in capsys.readouterr().err
+        now = {path.name: path.read_bytes() for path in checkpoint(variant).iterdir() if path.name != resume.LOCK}
+        assert now == before
+        assert main(["train", variant, *small, "--seed", "1"]) == 0
+    assert main(["train", variant, *small]) == 0  # the first is over
+
+
+def test_the_lock_is_held_until_the_weights_are_kept(home, monkeypatch):
+    save, tried = store.save, []
+
+    def meanwhile(*given):
+        tried.append(main(["train", "markov"]))
+        return save(*given)
+
+    monkeypatch.setattr(store, "save", meanwhile)
+    assert main(["train", "markov"]) == 0
+    assert tried == [1]

@@ -9,6 +9,7 @@ from recsys.data.split import LEAVE_ONE_OUT
 from recsys.jobs import queue, runner
 from recsys.jobs.queue import State
 from recsys.training import resume
+from recsys.training.alone import alone_in
 from recsys.training.loop import read_log
 from tests.jobs.conftest import DATA
 
@@ -96,6 +97,16 @@ def test_a_training_that_fails_says_why_and_the_next_one_begins(training):
     queue.resume(job.id)
     runner.run()
     assert (state(job), queue.jobs()[0].error) == (State.DONE, "")
+
+
+def test_a_training_that_somebody_is_at_already_fails_and_says_who(asleep):
+    job = queue.add("sasrec-bce", DATA, changes=SMALL)
+    with alone_in(checkpoint("sasrec-bce")):
+        runner.run()
+    assert state(job) is State.FAILED
+    assert f"process {os.getpid()} is training in" in queue.jobs()[0].error
+    queue.resume(job.id)
+    assert state(job) is State.WAITING
 
 
 def test_a_training_that_is_killed_says_so(training):
