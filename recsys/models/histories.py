@@ -12,6 +12,8 @@ from scipy import sparse
 
 from recsys.data.schema import Dataset, Queries
 
+FEW = 4  # pairs of query and item for each that there is, from which sorting is quicker than a table of all pairs
+
 
 def last_positions(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(N,) query, item and age (0: the newest) of each item of each history; a repeated item has its last position.
@@ -22,9 +24,17 @@ def last_positions(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.nd
     nothing = np.empty(0, np.int64)  # so that there is something to concatenate when there are no queries
     item = np.concatenate([*histories, nothing]).astype(np.int64)  # (E,)
     age = np.concatenate([*(np.arange(len(history))[::-1] for history in histories), nothing])  # (E,)
-    order = np.lexsort((age, item, row))  # newest first among equal items: `unique` keeps the first
-    last = order[np.unique(row[order] * n_items + item[order], return_index=True)[1]]
+    last = _last_of_each(row * n_items + item, len(histories) * n_items)
     return row[last], item[last], age[last]
+
+
+def _last_of_each(keys: np.ndarray, n: int) -> np.ndarray:
+    """(N,) where each of the distinct keys (E,) stands for the last time, in order of the keys; they are below n."""
+    if len(keys) < n / FEW:
+        return len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]
+    place = np.full(n, -1)
+    place[keys] = np.arange(len(keys))  # of several the last one stays
+    return place[place >= 0]
 
 
 def profile_weights(histories: Sequence[np.ndarray], n_items: int, half_life: float = np.inf) -> sparse.csr_array:

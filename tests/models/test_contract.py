@@ -11,6 +11,8 @@ from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.base import Variant
 from recsys.ranking.ranking import Ranking
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import Request, ServingError, recommend
 from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed
@@ -201,6 +203,30 @@ def test_a_query_is_not_changed(model):
     model.score(Queries(HISTORIES))
     for history, copy in zip(HISTORIES, before, strict=True):
         np.testing.assert_array_equal(history, copy)
+
+
+@pytest.mark.parametrize("k", [0, 1, 10, 10_000])
+def test_any_history_gets_at_most_k_finite_unseen_items_and_equal_ones_in_their_order(variant, model, k):
+    predictor = Predictor(WORLD, registry.get(variant), model)
+    longest = np.arange(model.max_length or 200) % (WORLD.n_items - 3)
+    for history in [*HISTORIES, np.array([4, 4]), np.array([4, 7]), longest]:
+        found = recommend(predictor, Request(tuple(history.tolist()), k))
+        items, scores = [one.item for one in found], [one.score for one in found]
+        assert len(found) == min(k, WORLD.n_items - len({*history.tolist()}))
+        assert not {*items} & {*history.tolist()}
+        assert {*items} <= {*range(WORLD.n_items)}
+        assert np.isfinite(scores).all()
+        order = np.lexsort((items, [-score for score in scores]))
+        assert (np.diff(order) == 1).all()
+        assert len({*items}) == len(items)
+
+
+def test_numbers_that_are_no_items_are_refused_in_words(variant, model):
+    predictor = Predictor(WORLD, registry.get(variant), model)
+    padding, mask = WORLD.n_items, WORLD.n_items + 1
+    for unknown in (padding, mask, -1, 10**12):
+        with pytest.raises(ServingError, match=f"there is no item {unknown} among {WORLD.n_items}"):
+            recommend(predictor, Request((3, unknown, 4)))
 
 
 def test_scores_belong_to_the_caller(model):

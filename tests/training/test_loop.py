@@ -1,3 +1,4 @@
+import contextlib
 import dataclasses
 import functools
 import json
@@ -11,6 +12,7 @@ import torch
 
 from recsys import paths
 from recsys.data.split import leave_one_out
+from recsys.models import registry
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.progress import Cancelled
 from recsys.ranking import metrics
@@ -19,6 +21,7 @@ from recsys.training.config import ConfigError
 from recsys.training.losses import softmax_cross_entropy
 from recsys.training.run import Run, TrainingSummary
 from tests import toys
+from tests.models.configs import changed
 
 SCHEDULE = loop.Schedule(epochs=4, batch_size=16, warmup_steps=5, validate_every=1, ema_decay=0.9)
 CONFIG = Bert4RecConfig(dim=8, length=12, schedule=SCHEDULE)
@@ -57,6 +60,34 @@ def test_a_run_cut_off_goes_on_bit_for_bit(tmp_path):
         fit(tmp_path / "cut", stop_after=2)
     resumed = fit(tmp_path / "cut", resume=True)
     torch.testing.assert_close(weights(resumed), weights(whole), rtol=0, atol=0)
+    assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("name", ["sasrec-memory", "gru4rec-ce", "caser", "item2vec-skipgram", "ncf"])
+def test_a_run_of_any_network_killed_within_an_epoch_goes_on_with_the_same_weights_and_optimiser(
+    tmp_path, monkeypatch, name
+):
+    settings = {"dim": 8, "length": 12, "epochs": 3, "batch_size": 16, "warmup_steps": 5, "validate_every": 1}
+    found = registry.get(name)
+    config = changed(found.preset(""), **settings)
+    ends = {}
+    for folder, kill_at in (("whole", None), ("cut", 5), ("cut", None)):
+        update = loop.Trainer.update
+
+        def killed(self, batch, update=update, kill_at=kill_at):
+            if self.step == kill_at:
+                raise KilledError
+            update(self, batch)
+
+        run = Run(3, "cpu", tmp_path / folder, resume=True, save_every=0)
+        with monkeypatch.context() as patch, contextlib.suppress(KilledError):
+            patch.setattr(loop.Trainer, "update", killed)
+            ends[folder] = found.model(config).fit(SPLIT.train, SPLIT.valid, run).state()
+        assert (folder in ends) == (kill_at is None or folder == "whole")
+    for key, array in ends["whole"].items():
+        np.testing.assert_array_equal(ends["cut"][key], array)
+    whole, cut = (torch.load(tmp_path / folder / resume.FILE, weights_only=True) for folder in ("whole", "cut"))
+    torch.testing.assert_close(cut["optimizer"]["state"], whole["optimizer"]["state"], rtol=0, atol=0)
     assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
 
 
