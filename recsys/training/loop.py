@@ -26,7 +26,7 @@ from recsys.progress import Cancelled
 from recsys.training import device as devices
 from recsys.training import distributed, resume, stopping
 from recsys.training.batches import Batch, ahead
-from recsys.training.config import Amount, Count, Decay, Natural, Rate, Settings, Size
+from recsys.training.config import Count, Decay, Natural, Rate, Settings, Share, Size
 from recsys.training.run import Run, TrainingSummary
 
 METRIC = "ndcg@10"  # what early stopping watches
@@ -46,7 +46,7 @@ class Schedule(Settings):
     batch_size: Size = 32  # sequences per step
     lr: Rate = 2e-3  # highest learning rate of AdamW
     warmup_steps: Natural = 300  # steps over which the learning rate rises from zero
-    weight_decay: Amount = 0.0  # AdamW's
+    weight_decay: Share = 0.0  # AdamW's
     ema_decay: Decay = 0.999  # decay per step of the moving average of the weights, which is validated and kept
     validate_every: Count = 10  # epochs between two validations
     patience: Count = 5  # validations without a new best before stopping
