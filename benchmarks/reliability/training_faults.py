@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import numpy as np
-import torch
 
 from benchmarks.reliability.promise import Outcome, judged
 from recsys import files, paths, store
@@ -42,21 +42,25 @@ SETTINGS = shlex.split(
 )
 TRAIN = ["train", "bert4rec", "--dataset", "cycle", "--device", "cpu", "--json", "--resume", "--save-every", "0"]
 LEFT_AFTER = 10.0  # seconds, at most
-LONG_VALIDATION = """
+SPEAKING = """
 import sys
 from recsys.cli.main import main
 from recsys.models.neural import NeuralRecommender
-validate = NeuralRecommender._validate
+from recsys.training.loop import Trainer
+validate, update = NeuralRecommender._validate, Trainer.update
+def said(self, batch):
+    update(self, batch)
+    print("stepping", flush=True)
 def for_hours(self, *given):
     print("validating", flush=True)
     while True:
         validate(self, *given)
-NeuralRecommender._validate = for_hours
+NeuralRecommender._validate, Trainer.update = for_hours, said
 sys.exit(main(sys.argv[1:]))
 """
 ON_SAMPLE = ["train", "bert4rec", "--device", "cpu", "--json", "--validate-every", "1"]
 SITUATIONS = {  # what is done, and how one sees that it is being done
-    "an epoch": ([*ON_SAMPLE, "--save-every", "3600"], None),
+    "an epoch": ([*ON_SAMPLE, "--save-every", "3600"], "stepping"),
     "a validation": ([*ON_SAMPLE, "--dim", "8", "--batch-size", "512", "--save-every", "3600"], "validating"),
     "a fit": (["train", "mf-explicit", "--iterations", "100000"], None),
     "an evaluation": (["evaluate", "all"], None),
@@ -87,7 +91,7 @@ def killed(n: int = KILLS) -> tuple[Path, int, int]:
             training.kill()
         half += part.exists()
         with suppress(Exception):
-            whole += torch.load(folder / resume.FILE, weights_only=True)["step"] > 0
+            whole += (resume.load(folder, ANY) or {"step": 0})["step"] > 0
     return folder, whole, half
 
 
@@ -143,7 +147,8 @@ def f7() -> Outcome:
         error = str(stopped)
     finally:
         loop.Trainer.update = update  # type: ignore[method-assign]
-    kept = torch.load(folder / resume.FILE, weights_only=True)
+    kept = resume.load(folder, ANY)
+    assert kept, "a state is kept"
     checks = {
         "it says what to do": "lower --lr" in error,
         "the step was not taken": kept["step"] == 4 and len(steps) == 5,
@@ -155,7 +160,7 @@ def f7() -> Outcome:
 
 def left_after(words: list[str], sign: str | None, number: int) -> tuple[float, int, str]:
     """Seconds from a signal to the end of a program, its exit code, and what it said last."""
-    with start(*words, code=LONG_VALIDATION if sign else "") as program:
+    with start(*words, code=SPEAKING if sign else "") as program:
         assert program.stdout
         if sign:
             while sign not in (line := program.stdout.readline()):

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import threading
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -86,7 +87,7 @@ def test_a_run_of_any_network_killed_within_an_epoch_goes_on_with_the_same_weigh
         assert (folder in ends) == (kill_at is None or folder == "whole")
     for key, array in ends["whole"].items():
         np.testing.assert_array_equal(ends["cut"][key], array)
-    whole, cut = (torch.load(tmp_path / folder / resume.FILE, weights_only=True) for folder in ("whole", "cut"))
+    whole, cut = (resume.load(tmp_path / folder, ANY) for folder in ("whole", "cut"))
     torch.testing.assert_close(cut["optimizer"]["state"], whole["optimizer"]["state"], rtol=0, atol=0)
     assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
 
@@ -409,7 +410,7 @@ def test_a_loss_or_gradient_that_is_no_number_ends_the_run_before_a_weight_is_to
         loop.train(broken, schedule, Run(device="cpu", folder=tmp_path, save_every=3600))
     assert len(seen) == step
     assert module.weight.item() == seen[-1]
-    kept = torch.load(tmp_path / resume.FILE, weights_only=True)
+    kept = resume.load(tmp_path, ANY)
     assert (kept["step"], kept["module"]["weight"].item()) == (step - 1, seen[-1])
     assert kept["sums"].isfinite().all()
     assert (kept["best"]["weight"].item() if kept["best"] else None) == (seen[2] if step > 2 else None)
@@ -501,7 +502,7 @@ def test_a_state_of_the_days_before_logs_were_kept_apart_goes_on(tmp_path):
     with pytest.raises(KilledError):
         fit(tmp_path / "cut", stop_after=2)
     os.replace(tmp_path / "cut" / loop.NEW_LOG, tmp_path / "cut" / paths.LOG)
-    state = torch.load(tmp_path / "cut" / resume.FILE, weights_only=True)
+    state = resume.load(tmp_path / "cut", ANY)
     del state["ended"]
     resume.save(tmp_path / "cut", state)
     torch.testing.assert_close(weights(fit(tmp_path / "cut", resume=True)), weights(whole), rtol=0, atol=0)
