@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from unittest import mock
 
 from benchmarks.reliability import bad_input, determinism, faults, load, record, security
 from benchmarks.reliability.promise import FAILS, VERDICTS, Outcome, Promise, unmeasured
@@ -32,8 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     described = machine.describe()
     print(machine.line(described))
     rows = {}
-    with tempfile.TemporaryDirectory(prefix="nextreel-") as home:
-        os.environ["RECSYS_HOME"] = home
+    with tempfile.TemporaryDirectory(prefix="nextreel-") as home, mock.patch.dict(os.environ, RECSYS_HOME=home):
         for bar in chosen(options.bars):
             print(f"{bar.name} … about {bar.minutes:g} minutes", end="\r", file=sys.stderr, flush=True)
             began = time.monotonic()

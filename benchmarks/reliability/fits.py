@@ -1,6 +1,6 @@
 """Every recommender fitted and measured on a small made-up set: what the bars of determinism compare.
 
-    python -m benchmarks.reliability.fits FILE          fit, measure, write FILE
+    python -m benchmarks.reliability.fits FILE PEOPLE    fit, measure, write FILE
 
 A process of its own with a home of its own, because hash seed and threads are set before Python starts.
 """
@@ -30,14 +30,14 @@ from tests.models.configs import changed
 from tests.models.conftest import words_as_vectors
 from tests.models.test_contract import TOY_CONFIGS
 
-USERS, FILMS, LENGTH = 300, 120, 20
+PEOPLE, FILMS, LENGTH = 300, 120, 20
 K = 10
 
 
-def world() -> Dataset:
+def world(people: int) -> Dataset:
     """Everybody walks through the films by steps of one to five, from somewhere."""
     rng = np.random.default_rng(0)
-    steps = rng.integers(1, 6, (USERS, LENGTH)).cumsum(1) + rng.integers(FILMS, size=(USERS, 1))
+    steps = rng.integers(1, 6, (people, LENGTH)).cumsum(1) + rng.integers(FILMS, size=(people, 1))
     return toys.dataset((steps % FILMS).tolist(), FILMS, "made-up")
 
 
@@ -77,13 +77,13 @@ def measured(name: str, dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def all_of_them(threads: str = "1", hash_seed: str = "0") -> dict[str, dict[str, Any]]:
+def all_of_them(threads: str = "1", hash_seed: str = "0", people: int = PEOPLE) -> dict[str, dict[str, Any]]:
     """Recommender → what came out, in a new process; kept for the bars that ask for the same."""
-    kept = paths.home() / f"fits-{threads}-{hash_seed}.json"
+    kept = paths.home() / f"fits-{threads}-{hash_seed}-{people}.json"
     if not kept.exists():
         with tempfile.TemporaryDirectory() as home:
             settings = {"OMP_NUM_THREADS": threads, "PYTHONHASHSEED": hash_seed, "RECSYS_HOME": home}
-            command = [sys.executable, "-m", "benchmarks.reliability.fits", str(kept)]
+            command = [sys.executable, "-m", "benchmarks.reliability.fits", str(kept), str(people)]
             subprocess.run(command, cwd=paths.REPOSITORY, env=os.environ | settings, check=True)
     return json.loads(kept.read_text("utf-8"))
 
@@ -91,7 +91,7 @@ def all_of_them(threads: str = "1", hash_seed: str = "0") -> dict[str, dict[str,
 def main() -> None:
     """Fit and measure all of them; those that stand on others come last."""
     encoder.encode = words_as_vectors
-    dataset = world()
+    dataset = world(int(sys.argv[2]))
     prepared.save(dataset, {})
     names = sorted(registry.names(), key=lambda name: bool(registry.get(name).members(dataset.name)))
     found = {name: measured(name, dataset) for name in names}

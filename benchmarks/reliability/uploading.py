@@ -22,6 +22,7 @@ from recsys.data import movielens
 
 BRING = "Bring your history"
 PEOPLE = 100  # of S7
+MEMORY = "/dev/shm"  # noqa: S108 - a disk in memory, as the systemd unit gives the app
 
 
 class Uploader(Visitor):
@@ -126,11 +127,14 @@ def privacy() -> Outcome:
     movielens.ensure(movielens.FIRST)
     if not shutil.which("strace"):
         return unmeasured("needs strace")
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
-        with served.app(Path(folder), TMPDIR=memory) as app:
-            trace = asyncio.run(traced(app, Path(folder, "trace")))
-            lost, crossed = asyncio.run(_many(app.host, PEOPLE))
-            log = app.log.read_text("utf-8", "replace")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        tempfile.TemporaryDirectory(dir=MEMORY) as memory,
+        served.app(Path(folder), TMPDIR=memory) as app,
+    ):
+        trace = asyncio.run(traced(app, Path(folder, "trace")))
+        lost, crossed = asyncio.run(_many(app.host, PEOPLE))
+        log = app.log.read_text("utf-8", "replace")
     opened = list(writable(trace))
     written = sorted({path for path in opened if not path.startswith((memory, "/dev/", "/proc/"))})
     checks = {
