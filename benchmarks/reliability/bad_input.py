@@ -1,6 +1,6 @@
 """B1–B9: files, addresses, titles and numbers that nobody meant.
 
-The readers of B1 and the models (B8, B9) have files of their own, which are loaded when they are asked.
+Fuzzing (B1) and models (B8, B9) have files of their own, which are loaded when they are asked.
 """
 
 import csv
@@ -8,7 +8,6 @@ import gc
 import io
 import itertools
 import os
-import random
 import re
 import tempfile
 import time
@@ -28,7 +27,6 @@ from recsys.data.imports.read import read as read_history
 from recsys.errors import RecsysError
 from recsys.machine import peak_memory_mb
 
-CASES = 2_000  # made up for each reader
 SECONDS, MEGABYTES = 2.0, 200  # that a file of 10 MB may take
 AT_ONCE, LITTLE = 1.0, 50  # seconds, MB: in which a folded archive is refused
 DIARY = "Date,Name,Year,Letterboxd URI\n2020-01-0{day},{name},1995,https://boxd.it/f{day}\n"
@@ -40,25 +38,6 @@ JAPANESE = "七人の侍 千と千尋の神隠し 羅生門"
 def history(name: str) -> str:
     """A history with one film."""
     return DIARY.format(day=1, name=name)
-
-
-def b1() -> Outcome:
-    """Sound files of every reader, altered at random."""
-    try:
-        from benchmarks.reliability.readers import READERS, altered, takes
-    except ImportError as error:
-        return unmeasured(f"no measurement is there: {error}")
-    checks, read = {}, 0
-    for name, reader in READERS.items():
-        rng = random.Random(0)
-        for number in range(CASES):
-            try:
-                read += takes(reader, altered(rng.choice(reader.sound), rng))
-            except Exception as error:  # noqa: BLE001 - it is named
-                checks[f"{name}, case {number}: {type(error).__name__}"] = False
-    n = CASES * len(READERS)
-    figure = f"{n:,} altered files for {len(READERS)} readers: {read:,} read, {len(checks)} ended in an error not ours"
-    return judged(figure, checks | {"the rest": True})
 
 
 def corpus() -> dict[str, bytes]:
@@ -354,13 +333,14 @@ def b7() -> Outcome:
     return judged(f"{visits} visits with {len(every)} odd parameters each, {len(checks) - 1} error screens", checks)
 
 
+FUZZED = partial(elsewhere, "benchmarks.reliability.fuzz", "B1")
 ODD_HISTORIES, ODD_SCORES = partial(elsewhere, TRAINING, "B8"), partial(elsewhere, TRAINING, "B9")
 BARS = (
     Promise(
         "B1",
         "2,000 made-up files for every reader: its own error or a result, ≤ 2 s and 200 MB for 10 MB",
         5,
-        b1,
+        FUZZED,
     ),
     Promise("B2", "encodings, NUL, ragged rows, a million columns, a line of 10 MB: read right, or refused", 1, b2),
     Promise("B3", "too large or unasked-for uploads are refused, the server stays up; a quota for each visit", 1, b3),

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -34,8 +35,8 @@ def tried() -> tuple[int, list[str], list[str]]:
     movielens.ensure(movielens.FIRST)
     with tempfile.TemporaryDirectory() as home:
         shutil.copytree(paths.home() / "data", Path(home, "data"))
-        os.environ["RECSYS_HOME"] = home
-        return _tried()
+        with mock.patch.dict(os.environ, RECSYS_HOME=home):
+            return _tried()
 
 
 def _tried() -> tuple[int, list[str], list[str]]:

@@ -255,7 +255,7 @@ def s9() -> Outcome:
     passed = done.stdout.count(".") if done.returncode == 0 else 0
     found[f"{NGINX} passes"] = passed > 5
     allowed = list(config.get_option("server.allowedHosts") or [])
-    found["allowedHosts is set, by the app or by the unit"] = bool(allowed) or "ALLOWED_HOSTS" in deployed()
+    found["allowedHosts is set, by the app or by the unit"] = bool(allowed) or "allowedHosts" in deployed()
     return judged(f"{len(SETTINGS)} settings, {len(HEADERS)} headers; {passed} tests behind nginx", found)
 
 

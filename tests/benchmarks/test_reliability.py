@@ -4,7 +4,7 @@ from functools import partial
 import pytest
 
 from benchmarks.reliability import __main__ as reliability
-from benchmarks.reliability import record
+from benchmarks.reliability import malicious, record
 from benchmarks.reliability.faults import elsewhere
 from benchmarks.reliability.promise import FAILS, HOLDS, IN_PART, NOT_MEASURED, Outcome, Promise, judged
 from recsys.paths import REPOSITORY
@@ -85,3 +85,30 @@ def test_an_unknown_bar_is_refused_with_those_that_there_are(capsys):
     with pytest.raises(SystemExit):
         reliability.main(["X9"])
     assert "there is no bar X9; there are L1, L2" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A home folder for bars that are quick enough for every day."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECSYS_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.mark.parametrize("name", ["S2", "S4", "S5", "D2"])
+def test_a_quick_bar_holds(home, name):
+    outcome = reliability.alone(reliability.BARS[name])
+    assert (outcome.verdict, outcome.open) == (HOLDS, ())
+
+
+def test_no_malicious_artifact_runs(home):
+    n, run, untyped = malicious.tried()
+    assert n >= 70
+    assert run == []
+    assert untyped == []
+
+
+def test_a_payload_that_runs_would_be_noticed(tmp_path):
+    malicious.assert_it_bites(malicious.payload(tmp_path / "canary"), tmp_path / "canary")
+    with pytest.raises(RuntimeError, match="does nothing"):
+        malicious.assert_it_bites(b"N.", tmp_path / "canary")
