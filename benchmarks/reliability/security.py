@@ -15,7 +15,7 @@ import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
 
@@ -140,15 +140,19 @@ def s5() -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         inner = Path(folder, "deep", "er")
         inner.mkdir(parents=True)
-        os.chdir(inner)
-        for name, data in archives.items():
-            for load in (lambda: read_history("a.zip", data), lambda: as_published(data)):  # noqa: B023
-                with suppress(RecsysError):
-                    load()
-            made = [str(path) for path in Path(folder).rglob("*") if path.is_file()]
-            checks[f"{name}: {made}"] = not made and not Path("/out.csv").exists()
-        os.chdir(paths.REPOSITORY)
-    return judged(f"{len(archives)} archives: nothing was written anywhere", checks)
+        with chdir(inner):
+            for name, data in archives.items():
+                for load in (read_history_zip, as_published):
+                    with suppress(RecsysError):
+                        load(data)
+                made = [str(path) for path in Path(folder).rglob("*") if path.is_file()]
+                checks[f"{name}: {made}"] = not made and not Path("/out.csv").exists()
+    return judged(f"{sum(checks.values())} of {len(archives)} archives write nothing, through two doors", checks)
+
+
+def read_history_zip(data: bytes) -> Any:
+    """As a visitor's own history."""
+    return read_history("a.zip", data)
 
 
 def linked(name: str, target: str) -> bytes:
