@@ -5,22 +5,35 @@ Downloads are measured here; the others have files of their own, which are loade
 
 import hashlib
 import importlib
+import itertools
+import os
 import random
+import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from benchmarks.reliability.promise import Outcome, Promise, judged, unmeasured
 from recsys.data import download
 from recsys.data.download import DownloadError, fetch, one_at_a_time
+from recsys.data.movielens import FIRST
+from recsys.files import sha256
+from recsys.paths import REPOSITORY
 from tests.data.server import Server, page, serving, status
 
 CONTENT = random.Random(0).randbytes(3_000_000)
 MD5 = hashlib.md5(CONTENT, usedforsecurity=False).hexdigest()
 TURNS = 5  # of each fault
 PAGE, QUESTIONS, MEGABYTES = 2.0, 40, 50  # seconds a page waits for TMDB, questions a second, MB on top
+MOUNT, UNMOUNT = ("mount", "-t", "tmpfs", "-o", "size=60m", "nextreel"), "umount"
+WRITING = (("data", "get", FIRST), ("evaluate", "popular"), ("train", "fmc", "--epochs", "1"))
+ROOM = (0, 40 << 10, 400 << 10, 4 << 20)  # bytes left on the disk
+LOGS = ("log.jsonl", "train.lock")  # of a training, which begins anew
 WHOLE, NOTHING = "whole", "an error and no file"
 SHARES = {f"dies at {share:.0%}": share for share in (0, 0.01, 0.5, 0.99)}
 
@@ -29,8 +42,8 @@ def elsewhere(module: str, bar: str) -> Outcome:
     """The outcome of the function that is called like the bar, in a file of its own."""
     try:
         measure: Callable[[], Outcome] | None = getattr(importlib.import_module(module), bar.lower(), None)
-    except ImportError as error:
-        return unmeasured(f"no measurement is there: {error}")
+    except ImportError:
+        return unmeasured("no measurement is there")
     return measure() if measure else unmeasured(f"{module} measures no {bar}")
 
 
@@ -143,8 +156,8 @@ def f3() -> Outcome:
     """Every kind of file, cut and flipped."""
     try:
         from benchmarks.reliability import damage
-    except ImportError as error:
-        return unmeasured(f"no measurement is there: {error}")
+    except ImportError:
+        return unmeasured("no measurement is there")
     found = damage.measure(200, 500)
     checks = {f"{one.name}: {(one.silent + one.tracebacks)[:1]}": one.holds for one in found}
     silent, untyped = (sum(len(getattr(one, name)) for one in found) for name in ("silent", "tracebacks"))
@@ -152,12 +165,55 @@ def f3() -> Outcome:
     return judged(f"{n:,} damages to {len(found)} kinds of files: {silent} silent, {untyped} untyped", checks)
 
 
+def f4() -> Outcome:
+    """A disk in memory that fills up, under the commands that write data, results and checkpoints."""
+    if not shutil.which("mount") or os.geteuid():
+        return unmeasured("needs mount, as root")
+    with tempfile.TemporaryDirectory() as place:
+        subprocess.run([*MOUNT, place], check=True)
+        try:
+            return full_disk(Path(place))
+        finally:
+            subprocess.run([UNMOUNT, place], check=True)
+
+
+def full_disk(home: Path) -> Outcome:
+    """What is left when there is less and less room for what a command writes anew."""
+    for words in WRITING:
+        command(home, *words).check_returncode()
+    checks, refused = {}, 0
+    for room, words in itertools.product(ROOM, WRITING):
+        old = {
+            path: sha256(path.read_bytes()) for path in home.rglob("*.*") if path.name not in LOGS and path.is_file()
+        }
+        with (home / "filler").open("wb") as filler, suppress(OSError):
+            os.posix_fallocate(filler.fileno(), 0, shutil.disk_usage(home).free - room)
+        done = command(home, *words)
+        (home / "filler").unlink()
+        refused += bool(done.returncode)
+        left = {path: sha256(path.read_bytes()) if path.exists() else "" for path in old}
+        case = f"{' '.join(words)}, {room >> 10} KB left"
+        checks[f"{case}: an error in a line"] = done.returncode in (0, 1) and "Traceback" not in done.stderr
+        checks[f"{case}: the old files stay"] = done.returncode == 0 or left == old
+        checks[f"{case}: no .part"] = not list(home.rglob("*.part"))
+    n = len(ROOM) * len(WRITING)
+    return judged(f"{n} commands on a disk with {ROOM[0] >> 10} to {ROOM[-1] >> 10} KB left: {refused} refused", checks)
+
+
+def command(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of ours over a home folder."""
+    line = [sys.executable, "-m", "recsys", *words]
+    return subprocess.run(
+        line, cwd=REPOSITORY, env=os.environ | {"RECSYS_HOME": str(home)}, capture_output=True, text=True
+    )
+
+
 def f6() -> Outcome:
     """Every fault of TMDB."""
     try:
         from benchmarks.reliability import tmdb_faults
-    except ImportError as error:
-        return unmeasured(f"no measurement is there: {error}")
+    except ImportError:
+        return unmeasured("no measurement is there")
     found = [tmdb_faults.measure(name) for name in tmdb_faults.FAULTS]
     checks = {f"{one.fault}: {one.seconds:.1f} s": one.seconds <= PAGE for one in found}
     checks |= {f"{one.fault}: {one.within_a_second} questions": one.within_a_second <= QUESTIONS for one in found}
@@ -169,7 +225,6 @@ def f6() -> Outcome:
 
 TRAINING = "benchmarks.reliability.training_faults"
 F1, F2, F7, F8 = (partial(elsewhere, TRAINING, bar) for bar in ("F1", "F2", "F7", "F8"))
-F4 = partial(elsewhere, "benchmarks.reliability.damage", "F4")
 BARS = (
     Promise("F1", "SIGKILL, 20 times: 20 resume, ≤ 1 interval is lost, no .part stays", 2, F1),
     Promise("F2", "after each kill the weights and losses of a run left alone, bit by bit", 2, F2),
@@ -179,7 +234,7 @@ BARS = (
         5,
         f3,
     ),
-    Promise("F4", "a full disk: the old file stays, one line says so, no .part stays", 1, F4),
+    Promise("F4", "a full disk: the old file stays, one line says so, no .part stays", 2, f4),
     Promise("F5", "a server that dies, lies or changes: the right file or none; ≤ 1 chunk is fetched again", 1, f5),
     Promise("F6", "a broken TMDB: a page within 2 s, ≤ 40 questions a second", 2, f6),
     Promise("F7", "NaN in a loss: training stops before the step, the best weights stay", 0.5, F7),

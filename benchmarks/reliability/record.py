@@ -22,7 +22,8 @@ Written by `python -m benchmarks.reliability --write`; each row is of the last t
 
 def row(bar: Promise, outcome: Outcome, seconds: float, described: Mapping[str, Any]) -> dict[str, Any]:
     """A bar's outcome as JSON."""
-    found = {"verdict": outcome.verdict, "figure": outcome.figure, "open": list(outcome.open)}
+    figure, *still_open = (text.replace(f"{REPOSITORY}/", "") for text in (outcome.figure, *outcome.open))
+    found = {"verdict": outcome.verdict, "figure": figure, "open": still_open}
     return found | {
         "seconds": round(seconds, 1),
         "date": described["date"],
