@@ -1,9 +1,7 @@
-"""House rules that the source shows: nothing imports upwards, torch and Streamlit keep to their rooms, no pickle."""
+"""House rules that the source shows: nothing imports upwards, torch and Streamlit keep to their rooms."""
 
 import ast
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 LAYERS = [  # from the ground up: a package may import itself and what stands below it, not its neighbours on a line
@@ -43,11 +41,8 @@ PAGES_MAY_USE = (
     "recsys.evaluation",
     "recsys.jobs",
 )
-UNPICKLERS = {"pickle", "cPickle", "joblib", "dill", "cloudpickle", "shelve"}
-UNPICKLING_CALLS = {"read_pickle", "to_pickle"}
 
 SOURCES = sorted([*ROOT.glob("app.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob("recsys/**/*.py")])
-OTHERS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")])
 
 
 def test_nothing_imports_upwards():
@@ -89,29 +84,6 @@ def test_pages_reach_the_package_only_through_its_front_rooms():
         return inside(name, ("pages",)) and inside(used, ("recsys", "torch")) and not inside(used, PAGES_MAY_USE)
 
     assert violations(unwanted) == []
-
-
-def test_nothing_is_unpickled():
-    sources = {module_of(path): ast.parse(path.read_text("utf-8")) for path in SOURCES + OTHERS}
-    found = {module: unpickling(tree, module) for module, tree in sources.items()}
-    assert {module: lines for module, lines in found.items() if lines} == {}
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import pickle",
-        "from joblib import load",
-        "np.load(path, allow_pickle=True)",
-        "torch.load(path)",
-        "torch.load(path, weights_only=False)",
-        "pd.read_pickle(path)",
-    ],
-)
-def test_the_ban_sees_each_way_to_unpickle(code):
-    assert unpickling(ast.parse(code), "recsys.training.loop") != []
-    assert unpickling(ast.parse("torch.load(path, weights_only=True)"), "recsys.training.loop") == []
-    assert unpickling(ast.parse("torch.load(path, weights_only=True)"), "recsys.serving.recommend") != []
 
 
 def test_the_layer_rule_sees_an_upward_import():
@@ -179,17 +151,3 @@ def imports(tree, module):
 def is_module(package, name):
     folder = ROOT.joinpath(*package.split("."))
     return (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists()
-
-
-def unpickling(tree, module):
-    """What in a file could run code out of data: imports and calls, as source text."""
-    found = [used for used in imports(tree, module) if used.split(".")[0] in UNPICKLERS]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            called = ast.unparse(node.func)
-            options = {option.arg: ast.unparse(option.value) for option in node.keywords}
-            safe_load = options.get("weights_only") == "True" and inside(module, ("recsys.training",))
-            unsafe = called.split(".")[-1] in UNPICKLING_CALLS or (called == "torch.load" and not safe_load)
-            if unsafe or options.get("allow_pickle") == "True" or options.get("weights_only") == "False":
-                found.append(ast.unparse(node))
-    return found

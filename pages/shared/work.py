@@ -49,7 +49,7 @@ class Work:
             self._task(self._note)
         except Cancelled:
             pass
-        except BaseException as error:  # shown by the page, which takes a RecsysError and a bug apart
+        except BaseException as error:  # noqa: BLE001 - shown by the page, which takes a RecsysError and a bug apart
             self.error = error
         finally:
             self._over.set()

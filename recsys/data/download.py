@@ -315,7 +315,7 @@ def beside(stream: Iterator[Any], report: Report, deadline: float | None, late: 
                 if gone.is_set():
                     return
             put(end)
-        except Exception as error:  # handed over, and raised where the items are taken
+        except Exception as error:  # noqa: BLE001 - handed over, and raised where the items are taken
             put(error)
 
     threading.Thread(target=produce, daemon=True).start()

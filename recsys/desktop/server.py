@@ -12,7 +12,7 @@ from recsys import paths
 from recsys.errors import RecsysError
 from recsys.machine import end_with_parent
 
-HERE, EVERYWHERE = "127.0.0.1", "0.0.0.0"
+HERE, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - the second only where --public asks for it
 PATIENCE = 120.0  # seconds that the app may take to answer
 LOOK = 0.1  # seconds between two looks
 TO_END = 10.0  # seconds that the server gets to end by itself
@@ -54,7 +54,7 @@ def wait_for(address: str, server: subprocess.Popen) -> str:
         if server.poll() is not None:
             raise ServerError("the app stopped by itself; to see why", BY_HAND)
         try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):  # noqa: S310 - our own address
                 return address
         except OSError:
             time.sleep(LOOK)

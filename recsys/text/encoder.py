@@ -89,7 +89,7 @@ def _from_hub(fetch: bool) -> Path | None:
         from huggingface_hub import snapshot_download
 
         folder = Path(snapshot_download(NAME, allow_patterns=_FILES, etag_timeout=5, local_files_only=not fetch))
-    except Exception:  # that library has no common class for the ways in which a network fails
+    except Exception:  # noqa: BLE001 - that library has no common class for the ways in which a network fails
         return None
     return folder if _is_whole(folder) else None
 

@@ -15,7 +15,7 @@ from recsys.progress import Cancelled
 from tests.data.server import Server, page, serving, slow, status
 
 CONTENT = random.Random(0).randbytes(300_000)
-MD5 = hashlib.md5(CONTENT).hexdigest()
+MD5 = hashlib.md5(CONTENT, usedforsecurity=False).hexdigest()
 
 
 @pytest.fixture(autouse=True)

@@ -102,7 +102,7 @@ class ThemeIndex:
 
     def _widen(self, aspect: Aspect, vector: np.ndarray) -> None:
         """Let an aspect be covered by tags that mean the same."""
-        assert self._meaning
+        assert self._meaning is not None
         cosines = self._meaning.tags @ vector  # (T,)
         for number in np.flatnonzero(cosines > ALIKE).tolist():
             tag = int(self._table.common[number])
@@ -120,7 +120,7 @@ class ThemeIndex:
 
     def _by_meaning(self, vector: np.ndarray) -> np.ndarray:
         """(I,) what the encoder says of the theme as a whole: its nearest tags, and the text about each film."""
-        assert self._meaning
+        assert self._meaning is not None
         score = BY_TEXT * (self._meaning.films @ vector)
         cosines = self._meaning.tags @ vector  # (T,)
         nearest = np.argsort(-cosines, kind="stable")[:NEAREST_TAGS]

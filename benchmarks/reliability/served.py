@@ -1,0 +1,69 @@
+"""The app as a process of its own, with a log to look into, limits and settings."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from recsys import paths
+from recsys.desktop import server
+from recsys.machine import end_with_parent
+
+PROGRAM = (sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py"))
+
+
+@dataclass(frozen=True)
+class App:
+    """A running app."""
+
+    address: str  # "http://localhost:…"
+    host: str  # "localhost:…"
+    process: subprocess.Popen
+    log: Path  # what it printed
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it holds in memory now."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def app(folder: Path, files: int | None = None, before: tuple[str, ...] = (), **environ: str) -> Iterator[App]:
+    """The app on a free port until the end of the block; its log lies in `folder`.
+
+    files: how many it may have open; before: a command that starts it, such as setpriv; environ: added to ours.
+    """
+
+    def limit() -> None:
+        end_with_parent()
+        if files:
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+    port = server._free(0)
+    options = (f"--server.port={port}", "--server.headless=true")
+    log = folder / "app.log"
+    with log.open("wb") as told:
+        started = subprocess.Popen(
+            [*before, *PROGRAM, *options],
+            cwd=paths.REPOSITORY,
+            env=os.environ | environ,
+            stdout=told,
+            stderr=subprocess.STDOUT,
+            preexec_fn=limit,
+        )
+        try:
+            address = f"http://localhost:{port}"
+            yield App(server.wait_for(address, started), f"localhost:{port}", started, log)
+        finally:
+            started.terminate()
+            try:
+                started.wait(server.TO_END)
+            except subprocess.TimeoutExpired:
+                started.kill()
+                started.wait()

@@ -1,0 +1,194 @@
+"""What no change may bring in: code that runs data, packages with known holes, licences that nobody has looked at."""
+
+import ast
+import email.message
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from benchmarks.reliability import packages
+from recsys.paths import REPOSITORY
+
+FOLDERS = {name: sorted(REPOSITORY.glob(f"{name}/**/*.py")) for name in ("pages", "recsys", "benchmarks", "tests")}
+SHIPPED = [REPOSITORY / "app.py", *FOLDERS["pages"], *FOLDERS["recsys"]]
+SOURCES = [*SHIPPED, *FOLDERS["benchmarks"], *FOLDERS["tests"]]
+TRAINING = REPOSITORY / "recsys" / "training"  # torch.load is for the state of a training that goes on
+UNPICKLERS = {"pickle", "_pickle", "cPickle", "dill", "cloudpickle", "jsonpickle", "joblib", "shelve", "marshal"}
+BANNED_CALLS = {"eval", "exec", "yaml.load", "yaml.unsafe_load", "yaml.full_load", "torch.jit.load"}
+BANNED_NAMES = {"read_pickle", "to_pickle", "PackageImporter"}  # whatever they are called on
+BANNED_OPTIONS = {
+    "allow_pickle": {"False"},  # all that may be said
+    "weights_only": {"True"},
+    "trust_remote_code": {"False"},
+    "persist": {"None", "False"},  # Streamlit's cache on disk is a pickle
+}
+
+
+def test_nothing_runs_what_it_reads():
+    found = {path: running(parsed(path), may_load=path.is_relative_to(TRAINING)) for path in SOURCES}
+    assert {path.name: calls for path, calls in found.items() if calls} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import pickle",
+        "import dill",
+        "from cloudpickle import loads",
+        "from joblib import load",
+        "import sklearn.externals.joblib",
+        "import shelve",
+        "import marshal",
+        "def late():\n    import pickle",
+        "importlib.import_module('pickle')",
+        "__import__('pickle')",
+        "np.load(path, allow_pickle=True)",
+        "np.load(path, allow_pickle=flag)",
+        "torch.load(path)",
+        "torch.load(path, weights_only=False)",
+        "torch.load(path, weights_only=flag)",
+        "from torch import load",
+        "torch.hub.load('owner/repository', 'model')",
+        "from torch import hub",
+        "import torch.hub",
+        "torch.jit.load(path)",
+        "pd.read_pickle(path)",
+        "from pandas import read_pickle",
+        "frame.to_pickle(path)",
+        "st.cache_data(persist='disk')",
+        "st.cache_data(persist=True)",
+        "SentenceTransformer(name, trust_remote_code=True)",
+        "yaml.load(text)",
+        "yaml.load(text, Loader=yaml.SafeLoader)",
+        "eval(text)",
+        "exec(text)",
+    ],
+)
+def test_the_ban_sees_each_way_to_run_data(code):
+    assert running(ast.parse(code), may_load=True) != []
+
+
+def test_weights_alone_are_loaded_only_where_models_are_trained():
+    tree = ast.parse("torch.load(path, weights_only=True)")
+    assert running(tree, may_load=True) == []
+    assert running(tree, may_load=False) != []
+
+
+@pytest.mark.parametrize(
+    "code", ["model.eval()", "np.load(path, allow_pickle=False)", "re.compile(text)", "yaml.safe_load(t)"]
+)
+def test_the_ban_leaves_the_rest_alone(code):
+    assert running(ast.parse(code), may_load=False) == []
+
+
+def test_asserts_do_nothing_but_narrow_a_type():
+    """`python -O` leaves them out, so nothing may depend on one."""
+    asserts = {path: [node.test for node in ast.walk(parsed(path)) if isinstance(node, ast.Assert)] for path in SHIPPED}
+    more = [(path.name, ast.unparse(test)) for path, tests in asserts.items() for test in tests if not narrows(test)]
+    assert more == []
+
+
+def test_the_rule_of_asserts_sees_one_that_does_more():
+    assert narrows(ast.parse("found is not None", mode="eval").body)
+    assert narrows(ast.parse("isinstance(node, Dict)", mode="eval").body)
+    for does_more in ("size <= LARGEST", "queue.pop() is not None", "path.exists()"):
+        assert not narrows(ast.parse(does_more, mode="eval").body)
+
+
+def test_no_installed_package_has_a_hole_that_we_know_of():
+    assert packages.too_old() == []
+
+
+def test_a_package_below_its_floor_is_named(monkeypatch):
+    monkeypatch.setitem(packages.FLOORS, "torch", ("999.0", "CVE-0000-1"))
+    (line,) = packages.too_old()
+    assert line.startswith("torch ")
+    assert line.endswith(" < 999.0: CVE-0000-1")
+
+
+def test_all_packages_that_we_ship_are_under_licences_that_let_us():
+    found = packages.shipped()
+    assert {"torch", "streamlit", "starlette", "numpy"} <= set(found)
+    assert packages.unknown_licences() == {}
+
+
+def test_a_licence_that_nobody_has_looked_at_is_named():
+    about = email.message.Message()
+    about["License-Expression"] = "(MIT OR GPL-3.0-only) AND BSD-3-Clause"
+    assert packages.licences(about) - packages.LICENCES == {"GPL-3.0-only"}
+    assert packages.licences(email.message.Message()) - packages.LICENCES == {"none"}
+
+
+def test_the_lock_file_has_a_hash_of_everything_that_is_required():
+    lock = packages.LOCK.read_text("utf-8")
+    assert packages.unpinned(lock) == []
+    assert "://" not in lock  # whoever installs says from where
+    assert packages.unpinned(lock.replace("streamlit==", "streamlit==0.")) != []
+    assert packages.unpinned("numpy==1.0 \\\n    --hash=md5:0\n")[-1] == "numpy 1.0 has no hash"
+
+
+def test_an_audit_that_could_not_be_made_is_not_called_clean(monkeypatch, tmp_path, capsys):
+    def says(printed, error=""):
+        done = SimpleNamespace(stdout=printed, stderr=error)
+        monkeypatch.setattr(packages, "subprocess", SimpleNamespace(run=lambda *command, **options: done))
+        return packages.audit()
+
+    program = tmp_path / "pip-audit"
+    program.touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    hole = {"name": "a", "version": "1", "vulns": [{"id": "CVE-0000-1"}]}
+    assert says(json.dumps({"dependencies": [hole]})) == (False, "a 1: CVE-0000-1")
+    assert packages.main() == 1
+    assert says(json.dumps({"dependencies": [hole | {"vulns": []}]}))[0] is True
+    assert says("", "a line\nno such host")[:2] == (None, "no such host")
+    capsys.readouterr()
+    assert packages.main() == 0
+    assert capsys.readouterr().out == "not audited: no such host\n"
+
+
+def parsed(path):
+    return ast.parse(path.read_text("utf-8"))
+
+
+def running(tree, may_load):
+    """What in a file could run code out of data, as source text."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names if is_banned_module(alias.name)]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module or ''}.{alias.name}" for alias in node.names]
+            found += [name for name in names if is_banned_module(name) or name == "torch.load"]
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) == "torch.hub":
+            found.append("torch.hub")
+        elif isinstance(node, ast.Call) and is_banned_call(node, may_load):
+            found.append(ast.unparse(node))
+    return found
+
+
+def is_banned_module(name):
+    parts = name.split(".")
+    return bool(UNPICKLERS & set(parts)) or parts[-1] in BANNED_NAMES or name.startswith("torch.hub")
+
+
+def is_banned_call(node, may_load):
+    called = ast.unparse(node.func)
+    options = {option.arg: ast.unparse(option.value) for option in node.keywords if option.arg}
+    by_name = called in ("__import__", "importlib.import_module", "import_module") and node.args
+    return (
+        called in BANNED_CALLS
+        or called.split(".")[-1] in BANNED_NAMES
+        or (called == "torch.load" and not (may_load and options.get("weights_only") == "True"))
+        or any(value not in BANNED_OPTIONS.get(name, {value}) for name, value in options.items())
+        or bool(by_name and is_banned_module(ast.unparse(node.args[0]).strip("'\"")))
+    )
+
+
+def narrows(test):
+    """Whether an assert's condition tells a type checker something and asks for nothing else."""
+    if isinstance(test, ast.Compare):
+        (operator, *_), (other, *_) = test.ops, test.comparators
+        plain = not any(isinstance(node, ast.Call) for node in ast.walk(test))
+        return plain and isinstance(operator, ast.IsNot) and isinstance(other, ast.Constant) and other.value is None
+    return isinstance(test, ast.Call) and ast.unparse(test.func) == "isinstance"
