@@ -156,15 +156,6 @@ def test_an_archive_with_a_link_in_it_is_refused(tmp_path):
         read(path, layouts.comma)
 
 
-@pytest.mark.parametrize("bound", ["LARGEST", "STEEPEST"])
-def test_a_file_that_would_blow_up_is_refused_before_it_is_read(tmp_path, monkeypatch, bound):
-    monkeypatch.setattr(layouts, bound, 1)
-    files = archives.comma()
-    files["ml-latest-small/ratings.csv"] += b"\n" * (2 << 20)
-    with pytest.raises(DataError, match=r"ratings\.csv would unpack to 2,"):
-        read(archives.write(tmp_path, files), layouts.comma)
-
-
 def test_an_archive_that_lies_about_a_size_is_refused(tmp_path):
     path = archives.write(tmp_path, archives.comma())
     raw = bytearray(path.read_bytes())
