@@ -59,7 +59,7 @@ def _too_wide(cells: Sequence[str], n: int) -> bool:
 def _cell(text: str) -> str:
     """A cell without the apostrophe that keeps spreadsheets from running it."""
     text = text.strip()
-    return text[1:] if text[:1] == "'" and text[1:2] in tuple("=+-@\t") else text
+    return text[1:] if text[:1] == "'" and text[1:2] in tuple("=+-@|%\t") else text
 
 
 def of_rows(
