@@ -20,7 +20,7 @@ from recsys.data.schema import DataError
 
 MOST_FILES = 2_000
 DIRECTORY = 1 << 20  # bytes of the list of members, which is read whole: more than MOST_FILES need
-PIECE = 1 << 16  # bytes that are unpacked at a time
+PIECE = 1 << 12  # bytes that are asked for at a time, so that little is unpacked of a file that lies about its size
 STEEPEST = 100  # times that a file may be larger than its compressed form; ratings shrink to a fifth
 SMALL = 1 << 16  # bytes below which that does not matter
 HEADER = 30  # bytes before each member, at least
@@ -35,8 +35,7 @@ class ArchiveError(DataError):
 class Archive:
     """The files of an archive, by their paths in it."""
 
-    def __init__(self, zipped: zipfile.ZipFile, largest: int, wanted: Callable[[str], bool]) -> None:
-        _refuse(zipped, largest, wanted)
+    def __init__(self, zipped: zipfile.ZipFile) -> None:
         self._zipped = zipped
         self._members = {_path(one): one for one in zipped.infolist() if not one.is_dir()}
 
@@ -71,34 +70,43 @@ class _InPieces:
 
 
 @contextmanager
-def opened(file: BinaryIO, largest: int, wanted: Callable[[str], bool] = lambda path: True) -> Iterator[Archive]:
+def opened(
+    file: BinaryIO, largest: int, wanted: Callable[[str], bool] = lambda path: True, verified: bool = False
+) -> Iterator[Archive]:
     """The archive in a file; those of its files that are wanted may unpack to `largest` bytes in all.
 
-    Raises ArchiveError for an archive that is refused, and for whatever turns out to be wrong while it is read.
+    verified: its hash is a known one, so that it may be packed in any way. Raises ArchiveError for an archive that is
+    refused, and for whatever turns out to be wrong while it is read.
     """
     try:
         with zipfile.ZipFile(_InPieces(file)) as zipped:  # type: ignore[call-overload]  # it has what is needed
-            yield Archive(zipped, largest, wanted)
+            _refuse(zipped.infolist(), zipped.start_dir)
+            _refuse_contents([one for one in zipped.infolist() if wanted(_path(one))], largest, verified)
+            yield Archive(zipped)
     except UNSOUND as error:
         raise ArchiveError(str(error).splitlines()[0] if str(error) else type(error).__name__) from error
 
 
-def _refuse(zipped: zipfile.ZipFile, largest: int, wanted: Callable[[str], bool]) -> None:
-    """Raise ArchiveError for members that are not to be opened."""
-    members = zipped.infolist()
+def _refuse(members: list[zipfile.ZipInfo], end: int) -> None:
+    """Raise ArchiveError for members that no sound archive has; their list begins at byte `end`."""
     if len(members) > MOST_FILES:
         raise ArchiveError(f"it holds {len(members):,} files")
     _refuse_strays(members)
-    _refuse_shared_bytes(members, zipped.start_dir)
-    read = [one for one in members if wanted(_path(one))]
-    for one in read:
+    places = sorted((one.header_offset, one.header_offset + HEADER + one.compress_size) for one in members)
+    if any(after < until for (_, until), (after, _) in pairwise([*places, (end, end)])):
+        raise ArchiveError("files in it share the same bytes")
+
+
+def _refuse_contents(members: list[zipfile.ZipInfo], largest: int, verified: bool) -> None:
+    """Raise ArchiveError for members that are not to be unpacked."""
+    for one in members:
         if one.file_size > max(SMALL, STEEPEST * one.compress_size):
             raise ArchiveError(f"its {_path(one)} would unpack to {one.file_size:,} bytes")
-        if one.compress_type not in METHODS:
+        if one.compress_type not in METHODS and not verified:
             raise ArchiveError(f"its {_path(one)} is packed in a way that is not read here")
         if one.flag_bits & 1:
             raise ArchiveError(f"its {_path(one)} has a password")
-    if (size := sum(one.file_size for one in read)) > largest:
+    if (size := sum(one.file_size for one in members)) > largest:
         raise ArchiveError(f"it would unpack to {size:,} bytes")
 
 
@@ -117,10 +125,3 @@ def _refuse_strays(members: list[zipfile.ZipInfo]) -> None:
     for path, times in Counter(unicodedata.normalize("NFC", _path(one)).casefold() for one in members).items():
         if times > 1:
             raise ArchiveError(f"{path!r} is in it {times} times")
-
-
-def _refuse_shared_bytes(members: list[zipfile.ZipInfo], end: int) -> None:
-    """Members lie one behind the other, all of them before the list of members, which begins at `end`."""
-    places = sorted((one.header_offset, one.header_offset + HEADER + one.compress_size) for one in members)
-    if any(after < until for (_, until), (after, _) in pairwise([*places, (end, end)])):
-        raise ArchiveError("files in it share the same bytes")

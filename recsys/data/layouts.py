@@ -85,10 +85,13 @@ class Archive:
 
 
 @contextmanager
-def opened(path: Path, title: str) -> Iterator[Archive]:
-    """The archive at `path`; whatever is wrong with it comes out as a DataError of one line that names the file."""
+def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
+    """The archive at `path`; whatever is wrong with it comes out as a DataError of one line that names the file.
+
+    verified: its hash is a known one.
+    """
     try:
-        with path.open("rb") as file, archives.opened(file, LARGEST) as archive:
+        with path.open("rb") as file, archives.opened(file, LARGEST, verified=verified) as archive:
             yield Archive(archive)
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}; check the path") from error

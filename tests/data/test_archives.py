@@ -50,8 +50,9 @@ def altered(data, old, new, where=b"PK\x01\x02", at=0):
     return data[:place] + new + data[place + len(old) :]
 
 
-def lying(said, content=bytes(30 << 20)):
-    """A file that says it is small and unpacks to far more."""
+def lying(said):
+    """A file that says it is small and unpacks to 100 MB."""
+    content = bytes(100 << 20)
     data = packed(("a.csv", content))
     size = struct.pack("<I", len(content))
     return data.replace(size, struct.pack("<I", said))
@@ -76,7 +77,8 @@ REFUSED = {
     "too large in all": (packed(*((str(n), bytes(range(256)) * 99) for n in range(2_000))), "would unpack to 50,688,000"),
     "shared bytes": (overlapping(), "share the same bytes"),
     "a file in the list of files": (altered(PLAIN, b"\5\0\0\0", b"\xff\0\0\0", at=20), "share the same bytes"),
-    "another packing": (packed(("a.csv", b"1"), method=zipfile.ZIP_BZIP2), "packed in a way"),
+    "bzip2": (packed(("a.csv", b"1"), method=zipfile.ZIP_BZIP2), "packed in a way"),
+    "LZMA": (packed(("a.csv", b"1"), method=zipfile.ZIP_LZMA), "packed in a way"),
     "a password": (altered(PLAIN, b"\0\0", b"\1\0", at=8), "has a password"),
     "larger than it says": (lying(said=1_000), "CRC"),
     "no archive": (b"PK\x03\x04 something", "not a zip file"),
@@ -112,3 +114,9 @@ def test_what_is_not_wanted_is_not_judged_by_its_size():
 
 def test_an_archive_may_follow_other_bytes():
     assert everything(b"#!/bin/sh\n" + PLAIN) == {"a.csv": b"1,2"}
+
+
+def test_an_archive_whose_hash_is_known_may_be_packed_in_any_way():
+    data = packed(("a.csv", b"1"), method=zipfile.ZIP_LZMA)
+    with archives.opened(io.BytesIO(data), LARGEST, verified=True) as archive:
+        assert archive.read("a.csv") == b"1"
