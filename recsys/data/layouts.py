@@ -250,9 +250,10 @@ def _ratings(
         with archive.open(name) as file:
             kinds = dict(zip(places, (np.int32, np.int32, np.float32, np.int64), strict=True))
             # On ML-20M as fast as pyarrow's reader, and available on every machine.
-            table = pd.read_csv(file, dtype=kinds, **how)
+            with np.errstate(invalid="raise", over="raise"):  # 1e999 is no id
+                table = pd.read_csv(file, dtype=kinds, **how)
         user, movie, rating, time = (table[place].to_numpy() for place in places)
-    except (ValueError, OverflowError):  # large ids, times that are dates, and what is malformed
+    except (ValueError, ArithmeticError):  # large ids, times that are dates, and what is malformed
         user, movie, rating, time = _ratings_from_text(archive, name, places, how)
     if not np.isfinite(rating).all():
         raise DataError("a rating in it is missing")
