@@ -108,9 +108,10 @@ def led_by_coverage(name: str, minutes: float) -> None:
 def _summary(command: Sequence[str]) -> str:
     """How many inputs a run tried, or the last lines of one that broke."""
     ended = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    lines = (ended.stdout + ended.stderr).splitlines()
-    tried = next((line.split()[-1] for line in lines if "number_of_executed_units" in line), "?")
-    return f"{tried} inputs, nothing found" if ended.returncode == 0 else "\n".join(["broken by", *lines[-30:]])
+    tried = next((line.split()[-1] for line in ended.stderr.splitlines() if "number_of_executed_units" in line), "?")
+    if ended.returncode == 0:
+        return f"{tried} inputs, nothing found"
+    return f"{tried} inputs, then {ended.returncode}:\n{ended.stdout[-3_000:]}\n{ended.stderr[-1_000:]}"
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ def _refuse_strays(members: list[zipfile.ZipInfo]) -> None:
     for member in members:
         name, path = member.orig_filename, _path(member)
         outside = ".." in path.split("/") or path.startswith("/") or re.match(r"[A-Za-z]:", path) or "\0" in path
-        if outside or stat.S_ISLNK(member.external_attr >> 16):
+        if outside or not member.filename or stat.S_ISLNK(member.external_attr >> 16):
             raise ArchiveError(f"{name!r} in it leads outside its folder")
     for path, times in Counter(unicodedata.normalize("NFC", _path(one)).casefold() for one in members).items():
         if times > 1:

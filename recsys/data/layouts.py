@@ -253,6 +253,8 @@ def _ratings(
             with np.errstate(invalid="raise", over="raise"):  # 1e999 is no id
                 table = pd.read_csv(file, dtype=kinds, **how)
         user, movie, rating, time = (table[place].to_numpy() for place in places)
+    except IndexError as error:  # pandas 3.1, where there is no line and some columns are wanted
+        raise DataError(f"its {name} holds no ratings") from error
     except (ValueError, ArithmeticError):  # large ids, times that are dates, and what is malformed
         user, movie, rating, time = _ratings_from_text(archive, name, places, how)
     if not np.isfinite(rating).all():

@@ -251,7 +251,9 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, pd.Series]:
     """(R,) int64 ids, and id → text: empty where the texts are whole numbers, else numbered in their order from 1."""
     codes, texts = pd.factorize(cells, sort=True)
     if max(map(len, texts)) > LONGEST:
-        raise DataError(f"the column {cells.name} holds a name of more than {LONGEST:,} characters; is it the right one?")
+        raise DataError(
+            f"the column {cells.name} holds a name of more than {LONGEST:,} characters; is it the right one?"
+        )
     if all(WHOLE.fullmatch(text) for text in texts):
         return np.array([int(text) for text in texts], np.int64)[codes], pd.Series(dtype="str")
     return codes.astype(np.int64) + 1, pd.Series(texts, index=np.arange(1, len(texts) + 1), dtype="str")

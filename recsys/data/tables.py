@@ -112,7 +112,9 @@ def _refuse_wide(name: str, rows: int, width: int, size: int) -> None:
     if width > MOST_COLUMNS:
         raise DataError(f"{name} has {width:,} columns; choose a file with a column for each of person, item and time")
     if rows * width > 2 * size:
-        raise DataError(f"{name} has {width:,} columns, of which most rows fill few; leave out those that are not needed")
+        raise DataError(
+            f"{name} has {width:,} columns, of which most rows fill few; leave out those that are not needed"
+        )
 
 
 def _parquet(name: str, data: bytes) -> pd.DataFrame:

@@ -66,6 +66,7 @@ REFUSED = {
     "absolute": (packed(("/etc/a.csv", b"")), "outside its folder"),
     "absolute in Windows": (packed(("\\a.csv", b"")), "outside its folder"),
     "a drive": (packed(("C:\\a.csv", b"")), "outside its folder"),
+    "no name": (altered(PLAIN.replace(b"a.csv", b"\0.csv"), b"", b""), "outside its folder"),
     "a link": (packed((link(), b"/etc/passwd")), "outside its folder"),
     "there twice": (packed(("a.csv", b"1"), ("a.csv", b"2")), "is in it 2 times"),
     "there twice in another case": (packed(("a/B.csv", b"1"), ("A/b.csv", b"2")), "is in it 2 times"),

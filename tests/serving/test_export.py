@@ -136,7 +136,9 @@ def test_no_separator_starts_a_cell_with_a_formula(text):
         assert not any(cell[:1] in "=+-@" for cell in export.harmless(text).split(separator) if cell)
 
 
-@pytest.mark.parametrize("value", ["Heat", "8½", "Dr. Strangelove - or", "a=b", "100%", " Heat", "\ufeffHeat", "one\ntwo", "", 3, -2.5, None])
+@pytest.mark.parametrize(
+    "value", ["Heat", "8½", "Dr. Strangelove - or", "a=b", "100%", " Heat", "\ufeffHeat", "one\ntwo", "", 3, -2.5, None]
+)
 def test_other_values_stay_as_they_are(value):
     assert export.harmless(value) == value
 

@@ -15,7 +15,7 @@ from tests.pages.marked import texts_by_kind
 from tests.pages.panel import opened
 
 FILMS = "1-2-3-4"
-EVIL = '<img src=x onerror=alert(1)> **b** :red[c] `d` $e$ [f](http://evil.example) www.evil.example a@evil.example'
+EVIL = "<img src=x onerror=alert(1)> **b** :red[c] `d` $e$ [f](http://evil.example) www.evil.example a@evil.example"
 # What GitHub's Markdown, which Streamlit renders, makes a link of, escaped or not
 LINK = re.compile(r"(https?://|www\.)[-.\w]|[-.\w+]@[-\w]", re.IGNORECASE)
 MARKDOWN = re.compile(r"\*\*b\*\*|:red\[c\]|`d`|\$e\$|\]\(http")
@@ -74,9 +74,7 @@ def test_a_search_and_a_link_with_a_film_that_training_left_out(hostile):
     check(app.get_by_key("search").set_value("evil").run())
 
 
-@pytest.mark.parametrize(
-    ("part", "key"), [("shared.why", None), ("watch.what_if", "what-if"), ("watch.plan", "plan")]
-)
+@pytest.mark.parametrize(("part", "key"), [("shared.why", None), ("watch.what_if", "what-if"), ("watch.plan", "plan")])
 def test_the_panels(hostile, part, key):
     check(opened(part, key, s=FILMS))
 
