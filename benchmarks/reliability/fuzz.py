@@ -1,6 +1,6 @@
 """Bar B1: made-up files for every reader of other people's bytes.
 
-    python -m benchmarks.reliability.fuzz                             2,000 altered files for each, and its time and memory
+    python -m benchmarks.reliability.fuzz                             2,000 altered files for each reader
     python -m benchmarks.reliability.fuzz table history --minutes 10  led by coverage, one reader after the other
 
 The second needs atheris (pip install atheris) and stops at the first input that breaks a reader, which it keeps as
@@ -57,7 +57,7 @@ def checks(name: str, reader: "Reader", times: int = TIMES) -> dict[str, bool]:
         data, began = altered(rng.choice(reader.sound), rng), time.perf_counter()
         try:
             takes(reader, data)
-        except Exception as error:  # noqa: BLE001 - it is named
+        except Exception as error:
             found[f"{name}: {type(error).__name__}: {error}, for {data[:80]!r}"] = False
         slowest = max(slowest, time.perf_counter() - began)
     found[f"{name}: {times:,} files, the slowest {slowest:.2f} s"] = slowest <= SECONDS

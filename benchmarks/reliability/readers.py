@@ -49,8 +49,7 @@ def takes(reader: Reader, data: bytes) -> bool:
     """Whether it reads these bytes; False where it refuses them as it should. Raises whatever else goes wrong."""
     try:
         reader.read(data)
-    except RecsysError as error:
-        assert str(error).strip(), "an error without a word"
+    except RecsysError:
         return False
     return True
 

@@ -342,7 +342,7 @@ def test_a_set_without_ratings_is_refused(tmp_path, parse, files, nothing):
 
 
 def test_an_id_beyond_all_numbers_is_refused(tmp_path):
-    with pytest.raises(DataError, match="'1e999' in its ratings.csv is no number"):
+    with pytest.raises(DataError, match=r"'1e999' in its ratings\.csv is no number"):
         read(
             archives.write(tmp_path, changed("ratings", lambda text: text.replace("1,10,", "1e999,10,", 1))),
             layouts.comma,
@@ -352,5 +352,5 @@ def test_an_id_beyond_all_numbers_is_refused(tmp_path):
 def test_titles_in_an_encoding_that_nobody_can_tell_are_refused(tmp_path):
     files, name = archives.comma(), "ml-latest-small/movies.csv"
     files[name] = files[name].decode().replace("Toy Story", "となりのトトロ").encode("shift_jis", "replace")
-    with pytest.raises(DataError, match="its movies.csv is in an encoding that nobody can tell; save it as UTF-8"):
+    with pytest.raises(DataError, match=r"its movies\.csv is in an encoding that nobody can tell; save it as UTF-8"):
         read(archives.write(tmp_path, files), layouts.comma)

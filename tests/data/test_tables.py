@@ -135,7 +135,7 @@ TOO_MUCH = {
     "one cell": (b'user,item\n"' + b"x" * 5_000_000 + b'",1\n', "field larger than field limit"),
     "gzip": (gzip.compress(bytes(10_000_000)), "unpacks to more than"),
     "parquet": (as_parquet(BILLION), "fill few"),
-    "Shift-JIS": ("user,item\nマトリックス,1\n".encode("shift_jis"), "in an encoding that nobody can tell; save it as UTF-8"),
+    "Shift-JIS": ("user,item\nマトリックス,1\n".encode("shift_jis"), "in an encoding that nobody can tell; save it"),
     "a mark alone": (b"\xef\xbb\xbf", "is empty"),
     "JSON, deep": (b"[" * 100_000, "cannot be read: maximum recursion depth"),
 }  # fmt: skip
@@ -149,6 +149,15 @@ def test_what_would_become_too_much_is_refused_before_it_does(data, words):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 30 << 20
+
+
+def test_what_pandas_notes_in_a_parquet_file_is_not_believed():
+    noted = pa.table({"user": ["a"], "item": ["b"]}).replace_schema_metadata(
+        {"pandas": '{"columns": [{"name": "user"}]}'}
+    )
+    assert cells(tables.parse("a", as_parquet(noted))) == [("a", "b")]
+    by_user = pd.DataFrame({"item": ["b"]}, index=pd.Index(["a"], name="user"))
+    assert sorted(tables.parse("a", by_user.to_parquet()).rows) == ["item", "user"]
 
 
 def test_equal_names_of_columns_become_different():

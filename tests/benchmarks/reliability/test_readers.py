@@ -1,4 +1,4 @@
-"""Whatever the bytes are, every reader answers or refuses with an error of its own. What each answers is tested beside it."""
+"""Whatever the bytes are, every reader answers, or refuses with an error of its own."""
 
 import random
 

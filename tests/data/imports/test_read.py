@@ -4,7 +4,6 @@ from datetime import datetime
 
 import pytest
 
-from recsys.data.imports import archive
 from recsys.data.imports.entries import MOST_BYTES, Answers, Columns, HistoryError, Reason
 from recsys.data.imports.read import read
 from recsys.paths import REPOSITORY
