@@ -73,9 +73,9 @@ def large(name: str, reader: "Reader") -> dict[str, bool]:
     data = (sound * (LARGE // len(sound) + 1))[:LARGE]
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # Linux counts the peak from here on
-    before, began = peak_memory_mb(), time.perf_counter()
+    before, began = peak_memory_mb(), time.process_time()  # of the processor: others may use the machine too
     takes(reader, data)
-    seconds, megabytes = time.perf_counter() - began, peak_memory_mb() - before
+    seconds, megabytes = time.process_time() - began, peak_memory_mb() - before
     return {f"{name}: 10 MB in {seconds:.1f} s, {megabytes:.0f} MB": seconds <= SECONDS and megabytes <= MEGABYTES}
 
 
