@@ -113,7 +113,7 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
     """The newest columns of `by_head`; each row has its own strongest colour."""
     shown = table.iloc[:, -NEWEST:]
     strongest = shown.max(axis=1).clip(lower=1e-9)
-    labels = np.broadcast_to(np.array(shown.columns, object), shown.shape)
+    labels = np.broadcast_to(np.array(charts.in_chart(shown.columns), object), shown.shape)
     figure = go.Figure(
         go.Heatmap(
             z=shown.div(strongest, axis=0),
@@ -133,7 +133,7 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
             ygap=2,
         )
     )
-    ticks = [charts.short(label, 14) for label in shown.columns]
+    ticks = charts.ticks(shown.columns, 14)
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, tickangle=-60, showgrid=False, zeroline=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, ticks="")
     figure.update_layout(height=150 + 46 * len(shown), margin={"l": 0, "r": 0, "t": 8, "b": 0})

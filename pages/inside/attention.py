@@ -122,7 +122,8 @@ def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
     """Rows attend to columns, the newest last; the last row, from which the next film is predicted, is framed."""
     square = seen.view(layer, head)[-NEWEST - 1 :, -NEWEST - 1 :]
     labels, n = seen.labels[-NEWEST - 1 :], len(square)
-    rows, columns = np.meshgrid(np.array(labels, object), np.array(labels, object), indexing="ij")
+    names = np.array(charts.in_chart(labels), object)
+    rows, columns = np.meshgrid(names, names, indexing="ij")
     figure = go.Figure(
         go.Heatmap(
             z=square,
@@ -141,7 +142,7 @@ def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
         type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line={"color": charts.SECOND, "width": 2}
     )
     first = len(seen.labels) - n + 1
-    ticks = [charts.short(label) for label in labels]
+    ticks = charts.ticks(labels)
     ticks[-1] = f"<b>{ticks[-1]}</b>"
     look = {
         "tickvals": list(range(n)),

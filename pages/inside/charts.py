@@ -1,5 +1,6 @@
 """What the charts of the page share: colours that hold on light and dark, short names, and the same as a table."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -21,6 +22,16 @@ def short(label: str, longest: int = 18) -> str:
     """A title that fits an axis."""
     title = label.rpartition(" (")[0] or label
     return title if len(title) <= longest else f"{title[: longest - 1].rstrip()}…"
+
+
+def in_chart(labels: Sequence[str]) -> list[str]:
+    """Titles as Plotly shows them letter by letter."""
+    return [words.in_chart(label) for label in labels]
+
+
+def ticks(labels: Sequence[str], longest: int = 18) -> list[str]:
+    """Titles for an axis."""
+    return in_chart([short(label, longest) for label in labels])
 
 
 def as_table(table: pd.DataFrame, about: str, key: str) -> None:

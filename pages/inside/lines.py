@@ -65,7 +65,7 @@ def chart(seen: Attention, layer: int | None, heads: Sequence[int], positions: S
     )
     figure.add_scatter(x=[1] * n, y=list(range(n)), yaxis="y2", mode="markers", hoverinfo="skip", showlegend=False)
     figure.update_traces(marker={"color": charts.GREY, "size": 6}, selector={"yaxis": "y2"})
-    names = [charts.short(label, 15) for label in seen.labels]
+    names = charts.ticks(seen.labels, 15)
     axis = {"tickvals": list(range(n)), "ticktext": names, "range": [n - 0.5, -0.5], "showgrid": False, "ticks": ""}
     figure.update_layout(
         height=90 + 34 * n,

@@ -95,7 +95,7 @@ def show_embedding(lesson: Lesson) -> None:
 
 def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
     """A row for each token (T), the last at the bottom; a column for each of D numbers."""
-    shown = np.broadcast_to(np.array(labels, object)[:, None], values.shape)
+    shown = np.broadcast_to(np.array(charts.in_chart(labels), object)[:, None], values.shape)
     furthest = float(np.quantile(np.abs(values), 0.98)) or 1.0  # a few outliers would leave the rest pale
     figure = go.Figure(
         go.Heatmap(
@@ -111,7 +111,7 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
         )
     )
     figure.update_layout(height=70 + 22 * len(values), margin={"l": 0, "r": 0, "t": 8, "b": 0})
-    ticks = [charts.short(label) for label in labels]
+    ticks = charts.ticks(labels)
     figure.update_yaxes(
         tickvals=list(range(len(values))), ticktext=ticks, autorange="reversed", showgrid=False, ticks=""
     )

@@ -29,7 +29,7 @@ def explain(error: RecsysError) -> None:
     """Show what went wrong and, where there is one, the command that mends it."""
     message = without_paths(error.message)
     sentence = f"{message[:1].upper()}{message[1:].rstrip('.')}."
-    st.warning(words.plain(sentence), icon=":material/info:")
+    st.warning(words.plain(sentence, links=True), icon=":material/info:")  # where a data set can be had
     if error.command:
         command(error.command)
 

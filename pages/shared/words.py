@@ -301,9 +301,15 @@ def ordinal(n: int) -> str:
     return f"{n:,}{'th' if n % 100 in (11, 12, 13) else last}"
 
 
-def plain(text: str) -> str:
-    """Text with every sign escaped that Markdown would take as its own."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
+def plain(text: str, links: bool = False) -> str:
+    """Text with every sign escaped that Markdown would take as its own; links: addresses in it can be clicked.
+
+    Markdown finds addresses behind escapes, too, so a sign that nobody sees (a word joiner) takes them apart.
+    """
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text if links else _IN_ADDRESS.sub("\u2060", text))
+
+
+_IN_ADDRESS = re.compile(r"(?<=:/)(?=/)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)
 
 
 def listed(names: Sequence[str]) -> str:

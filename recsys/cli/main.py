@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
+from recsys.cli.shown import shown, visible
 from recsys.errors import RecsysError, recsys_command
 from recsys.progress import Cancelled
 
@@ -41,7 +42,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     name = parser().parse_args(arguments[:1]).command
     try:
         with _plain_warnings():
-            return import_module(f"recsys.cli.{name}").read(arguments[1:]).run()
+            command = import_module(f"recsys.cli.{name}").read(arguments[1:])  # help in colours
+            with shown():
+                return command.run()
     except RecsysError as error:
         return _end(str(error))
     except BrokenPipeError:  # whoever read our output has seen enough: `report | head`
@@ -84,5 +87,5 @@ def _plain_warnings() -> Iterator[None]:
 
 def _end(message: str, code: int = 1) -> int:
     """Say why the program ends."""
-    print(message, file=sys.stderr)
+    print(visible(message), file=sys.stderr)
     return code

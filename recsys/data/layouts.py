@@ -6,28 +6,25 @@ E ratings, F films, P people.
 
 import csv
 import io
-import re
-import stat
-import zipfile
-import zlib
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys.data import columns
+from recsys.data import archives, columns
+from recsys.data.decoding import NoTextError, decoded
 from recsys.data.schema import AGES, MOVIE_COLUMNS, PEOPLE_COLUMNS, DataError
 from recsys.data.tags import Tags
 from recsys.data.titles import title_and_year
 
-LARGEST = 4 << 30  # bytes that the files we read may unpack to; ML-32M needs 1 GB
-STEEPEST = 100  # times that a file may be larger than its compressed form; ratings shrink to a fifth
-_UNSOUND = (DataError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+LARGEST = 4 << 30  # bytes that an archive may unpack to; ML-32M needs 1 GB
+BEST = 5  # stars
+_UNSOUND = (DataError, csv.Error, *archives.UNSOUND)
 _NO_GENRE = {"(no genres listed)", "unknown", ""}
 _GENRES_100K = (  # the flags of u.item, in order, as u.genre lists them
     *("unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama"),
@@ -61,64 +58,48 @@ class Raw:
 
 
 class Archive:
-    """The members of a zip file by their last name, whatever the folder in it is called."""
+    """The files of an archive by their last name, whatever the folder in it is called."""
 
-    def __init__(self, zipped: zipfile.ZipFile) -> None:
-        self._zipped = zipped
-        self._members = {PurePosixPath(member.filename).name: member for member in reversed(zipped.infolist())}
+    def __init__(self, archive: archives.Archive) -> None:
+        self._archive = archive
+        self._path = {path.rpartition("/")[2]: path for path in reversed(archive.paths)}
 
     def __contains__(self, name: str) -> bool:
-        return name in self._members
+        return name in self._path
 
     def open(self, name: str) -> IO[bytes]:
-        """A member as a stream; raises DataError when there is none, or when it would unpack to far too much."""
-        if name not in self._members:
-            raise DataError(f"it holds no {name}")
-        member = self._members[name]
-        if member.file_size > LARGEST or member.file_size > STEEPEST * max(member.compress_size, 1 << 20):
-            raise DataError(f"its {name} would unpack to {member.file_size:,} bytes")
-        return self._zipped.open(member)
+        """A member as a stream; raises DataError when there is none."""
+        return self._archive.stream(self._found(name))
 
     def text(self, name: str) -> str:
-        """A whole member. The newer sets are UTF-8, 100K and 1M Latin-1: text with accents is never valid as both."""
-        raw = self.open(name).read()
+        """A whole member. The newer sets are UTF-8, 100K and 1M Latin-1."""
         try:
-            return raw.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            return raw.decode("latin-1")
+            return decoded(self._archive.read(self._found(name)))[0]
+        except NoTextError as error:
+            raise DataError(f"its {name} {error.message}") from error
+
+    def _found(self, name: str) -> str:
+        if name not in self:
+            raise DataError(f"it holds no {name}")
+        return self._path[name]
 
 
 @contextmanager
-def opened(path: Path, title: str) -> Iterator[Archive]:
-    """The archive at `path`; whatever is wrong with it comes out as a DataError of one line that names the file."""
+def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
+    """The archive at `path`; whatever is wrong with it comes out as a DataError of one line that names the file.
+
+    verified: its hash is a known one.
+    """
     try:
-        with zipfile.ZipFile(path) as zipped:
-            _refuse_strays(zipped.infolist())
-            yield Archive(zipped)
+        with path.open("rb") as file, archives.opened(file, LARGEST, verified=verified) as archive:
+            yield Archive(archive)
     except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror}; check the path") from error
-    except (
-        DataError,
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-    ) as error:
+        raise DataError(f"cannot read {path}: {error.strerror or error}; check the path") from error
+    except _UNSOUND as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        damaged = not isinstance(error, DataError)
+        damaged = isinstance(error, archives.ArchiveError) or not isinstance(error, DataError)
         advice = "fetch it again" if damaged else "for data of your own there is: data add NAME --interactions FILE"
         raise DataError(f"{path.name} is not a sound archive of {title}: {reason}; {advice}") from error
-
-
-def _refuse_strays(members: list[zipfile.ZipInfo]) -> None:
-    """Nothing is unpacked, yet an archive that tries to write outside its folder is not to be trusted."""
-    for member in members:
-        name = member.orig_filename
-        outside = ".." in re.split(r"[/\\]", name) or name.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", name)
-        if outside or stat.S_ISLNK(member.external_attr >> 16):
-            raise DataError(f"{name!r} in it leads outside its folder")
 
 
 def double_colon(archive: Archive) -> Raw:
@@ -269,14 +250,33 @@ def _ratings(
         with archive.open(name) as file:
             kinds = dict(zip(places, (np.int32, np.int32, np.float32, np.int64), strict=True))
             # On ML-20M as fast as pyarrow's reader, and available on every machine.
-            table = pd.read_csv(file, dtype=kinds, **how)
+            with np.errstate(invalid="raise", over="raise"):  # 1e999 is no id
+                table = pd.read_csv(file, dtype=kinds, **how)
         user, movie, rating, time = (table[place].to_numpy() for place in places)
-    except (ValueError, OverflowError):  # large ids, times that are dates, and what is malformed
+    except IndexError as error:  # pandas 3.1, where there is no line and some columns are wanted
+        raise DataError(f"its {name} holds no ratings") from error
+    except (ValueError, ArithmeticError):  # large ids, times that are dates, and what is malformed
         user, movie, rating, time = _ratings_from_text(archive, name, places, how)
     if not np.isfinite(rating).all():
         raise DataError("a rating in it is missing")
     finest = float(np.median(time)) if len(time) else 0.0
-    return (user, movie, rating, time) if finest < 1e11 else _in_seconds(user, movie, rating, time)
+    found = (user, movie, rating, time) if finest < 1e11 else _in_seconds(user, movie, rating, time)
+    _refuse_nonsense(name, found)
+    return found
+
+
+def _refuse_nonsense(name: str, ratings: Ratings) -> None:
+    """DataError for what no set of MovieLens holds."""
+    user, movie, rating, time = ratings
+    wrong = {
+        "person's number": (user, user < 0),
+        "film's number": (movie, movie < 0),
+        f"rating from 0 to {BEST}": (rating, (rating < 0) | (rating > BEST)),
+        "time since 1970": (time, (time < 0) | (time >= columns.LATEST)),
+    }
+    for what, (found, bad) in wrong.items():
+        if bad.any():
+            raise DataError(f"{found[bad][0]} in its {name} is no {what}")
 
 
 def _in_seconds(user: np.ndarray, movie: np.ndarray, rating: np.ndarray, time: np.ndarray) -> Ratings:

@@ -299,7 +299,7 @@ def _get(name: str, source: Path | None, report: Report) -> Dataset:
     path, parse = (source, published.parse) if source else _fetch(name, report)
     about = _identify(path, published, report)
     report({"stage": "parse"})
-    with layouts.opened(path, published.title) as archive:
+    with layouts.opened(path, published.title, about["official"]) as archive:
         raw = parse(archive)
         if not about.get("official"):
             raw = _once(raw, report)

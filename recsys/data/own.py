@@ -13,12 +13,11 @@ import numpy as np
 import pandas as pd
 
 from recsys import paths
-from recsys.data import columns, layouts, movielens, prepared
+from recsys.data import columns, decoding, layouts, movielens, prepared, titles
 from recsys.data.download import one_at_a_time
 from recsys.data.schema import MORE_COLUMNS, MOVIE_COLUMNS, DataError, Dataset, Noun, Ties
 from recsys.data.tables import Table
 from recsys.data.ties import drawn
-from recsys.data.titles import title_and_year
 from recsys.errors import recsys_command
 
 Role = str  # "user", "item", "rating" or "time"
@@ -27,6 +26,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 TAKEN = {"ties", "studies"}  # folders beside those of the data sets
 WHOLE = re.compile(r"(0|[1-9][0-9]{0,14})")  # ids that are kept as numbers: exact even where a number is a float
 FEW = 3  # events from which a person's last can be held out
+MOST = 1e6  # a rating beyond it, up or down, is a slip or a code for none
+LONGEST = 1_000  # characters by which a person or an item is called
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,9 @@ class Facts:
     columns: dict[Role, str]  # where each was found
     has_header: bool
     times: str = ""  # how they are written, as `columns.seconds` tells; "": there are none
+    span: tuple[str, str] = ("", "")  # the days of the first and the last
+    scale: tuple[float, float] | None = None  # the lowest and the highest rating; None: there are none
+    guessed: bool = False  # whether the encoding of the file was
     incomplete: int = 0  # rows without a person or an item: left out
     untimed: int = 0  # rows whose time is missing or cannot be read: left out
     repeated: int = 0  # rows that say again what another said: left out
@@ -54,11 +58,13 @@ class Facts:
 
     def sentences(self, say: Callable[[str], str] = str) -> list[str]:
         """Everything that a person should know, a sentence each, without full stops; say: puts it in their language."""
-        times = say("times are {written}").format(written=say(_WRITTEN[self.times])) if self.times else say(_NO_TIMES)
+        written = {"written": say(_WRITTEN.get(self.times, "")), "first": self.span[0], "last": self.span[1]}
         return [
             say("{rows:,} rows: {people:,} people, {items:,} items, {events:,} events").format(**vars(self)),
             say(_READ_AS if self.has_header else _READ_WITHOUT_NAMES).format(found=self._found(say)),
-            times,
+            say(_TIMES if self.times else _NO_TIMES).format(**written),
+            *([say(_SCALE).format(low=self.scale[0], high=self.scale[1])] if self.scale else []),
+            *([say(decoding.GUESSED)] if self.guessed else []),
             *(f"{say(words)}: {n:,}" for name, words in _COUNTED.items() if (n := getattr(self, name))),
         ]
 
@@ -69,6 +75,7 @@ class Facts:
         return ", ".join(f"{role} = {column}" for role, column in columns)
 
 
+_TIMES, _SCALE = "times are {written}, {first} to {last}", "ratings go from {low:g} to {high:g}"
 _NO_TIMES = "there are no times: the order of the rows counts"
 _READ_AS, _READ_WITHOUT_NAMES = "read as {found}", "no names of columns in the first row; read as {found}"
 _ROLE_NAMES: dict[Role, str] = {"user": "person", "item": "item", "rating": "rating", "time": "time"}
@@ -192,6 +199,7 @@ def check(
     user, item, rows = user[order], item[order], kept[order]
     sizes = np.unique_counts(user).counts
     raw = layouts.Raw(user, item, rating[rows], np.floor(time[rows]).astype(np.int64), films)
+    stars = rating[rows][rated[rows]] if "rating" in cells else rating[:0]
     facts = Facts(
         len(table.rows),
         len(order),
@@ -200,6 +208,9 @@ def check(
         found,
         table.has_header,
         unit,
+        (_day(raw.timestamp.min()), _day(raw.timestamp.max())),
+        (float(stars.min()), float(stars.max())) if len(stars) else None,
+        table.guessed,
         incomplete=int((~complete).sum()),
         untimed=int((complete & ~timed).sum()),
         repeated=repeated,
@@ -211,6 +222,10 @@ def check(
         **described,
     )
     return Checked(facts, raw, "drawn" if unit else "rows", user_names, noun)
+
+
+def _day(seconds: int) -> str:
+    return str(np.datetime64(int(seconds), "s").astype("datetime64[D]"))
 
 
 def _no_times(table: Table, name: str, bad: pd.Series) -> DataError:
@@ -226,6 +241,7 @@ def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray
     if cells is None:
         return np.ones(rows, np.float32), np.ones(rows, bool)
     found, known = _numbers(cells)
+    known &= np.abs(found) <= MOST
     if not known.any():
         raise DataError(f"the column {cells.name} holds no ratings, which are numbers; do without: --rating-col none")
     return np.where(known, found, found[known].mean()).astype(np.float32), known
@@ -234,6 +250,10 @@ def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray
 def _ids(cells: pd.Series) -> tuple[np.ndarray, pd.Series]:
     """(R,) int64 ids, and id → text: empty where the texts are whole numbers, else numbered in their order from 1."""
     codes, texts = pd.factorize(cells, sort=True)
+    if max(map(len, texts)) > LONGEST:
+        raise DataError(
+            f"the column {cells.name} holds a name of more than {LONGEST:,} characters; is it the right one?"
+        )
     if all(WHOLE.fullmatch(text) for text in texts):
         return np.array([int(text) for text in texts], np.int64)[codes], pd.Series(dtype="str")
     return codes.astype(np.int64) + 1, pd.Series(texts, index=np.arange(1, len(texts) + 1), dtype="str")
@@ -312,11 +332,11 @@ def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, named: bool)
     known = table.reindex(texts).reset_index(drop=True)
     blank = pd.Series([""] * len(ids), dtype="str")
     given = {role: known[role].fillna("").astype("str") if role in known else blank for role in columns.DESCRIBED}
-    titles = [
+    named_so = [
         _title(title or str(text), year) for title, text, year in zip(given["title"], texts, given["year"], strict=True)
     ]
-    films = pd.DataFrame({"movie_id": ids.astype("int64"), "title": pd.array([name for name, _ in titles], "str")})
-    films["year"] = pd.array([year for _, year in titles], dtype="Int64")
+    films = pd.DataFrame({"movie_id": ids.astype("int64"), "title": pd.array([name for name, _ in named_so], "str")})
+    films["year"] = pd.array([year for _, year in named_so], dtype="Int64")
     films["genres"] = _genres(given["genres"])
     films["tags"] = given["tags"].str.replace("|", ", ", regex=False)
     films["imdb_id"] = [layouts.imdb_id(text) for text in given["imdb_id"]]
@@ -329,10 +349,11 @@ def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, named: bool)
 
 def _title(title: str, year: str) -> tuple[str, int | None]:
     """A title and its year, from a column of years or else, as MovieLens writes it, from its end."""
+    title = title[: titles.LONGEST]
     if found := re.search(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)", year):
-        plain, own = title_and_year(title)
+        plain, own = titles.title_and_year(title)
         return (plain if own == int(found[0]) else title), int(found[0])
-    plain, own = title_and_year(title)
+    plain, own = titles.title_and_year(title)
     return (title, None) if own is None else (plain, own)
 
 

@@ -10,7 +10,8 @@ import json
 import re
 import zlib
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,18 @@ import numpy as np
 import pandas as pd
 
 from recsys.data import columns
+from recsys.data.archives import SMALL, STEEPEST
+from recsys.data.decoding import NoTextError, decoded
 from recsys.data.schema import DataError
 
 LARGEST = 4 << 30  # bytes that a gzipped file may unpack to
+MOST_COLUMNS = 1_000
+FULLEST = 10  # cells of a parquet file for each of its bytes, at most; those of MovieLens have one
 LOOKED_AT = 50  # lines from which separator and header are told
 BLANKS = r"\s+"
 SEPARATORS = ("\t", "::", ";", ",", "|", BLANKS)  # the first that gives every line as many columns
 NAMED = {"tab": "\t", "\\t": "\t", "space": BLANKS, " ": BLANKS, "comma": ",", "semicolon": ";"}
-UNREADABLE = (UnicodeError, csv.Error, pd.errors.ParserError, ValueError, RecursionError)
+UNREADABLE = (csv.Error, ValueError, OverflowError, RecursionError, NotImplementedError, OSError)
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Table:
     name: str  # of the file
     rows: pd.DataFrame  # (R, C) str, "" where nothing stands
     has_header: bool
+    guessed: bool = False  # whether its encoding was
 
 
 def read(path: Path, separator: str = "") -> Table:
@@ -52,17 +58,21 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
     Raises DataError, in one sentence, for what is no table.
     """
     data = _unpacked(name, data)
-    if not data.strip():
-        raise DataError(f"{name} is empty; choose a file with a row for each time that somebody had an item")
     try:
         if data[:4] == b"PAR1":
-            return _named(name, pd.read_parquet(io.BytesIO(data)))
+            return _named(name, _parquet(name, data))
         if data[:2] == b"PK":
             raise DataError(f"{name} is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV")
-        text = _text(name, data)
+        text, guessed = decoded(data)
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if not text.strip():
+            raise DataError(f"{name} is empty; choose a file with a row for each time that somebody had an item")
         if text.lstrip()[:1] in "{[":
             return _named(name, pd.DataFrame(_records(name, text), dtype=object))
-        return _separated(name, text, NAMED.get(separator, separator) or separator_of(name, text))
+        table = _separated(name, text, NAMED.get(separator, separator) or separator_of(name, text))
+        return replace(table, guessed=guessed)
+    except NoTextError as error:
+        raise DataError(f"{name} {error.message}; parquet and gzip are read too") from error
     except UNREADABLE as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{name} cannot be read: {reason}; mend that line, or save the file anew") from error
@@ -87,6 +97,7 @@ def _separated(name: str, text: str, separator: str) -> Table:
     if len(separator) > 1 and separator != BLANKS:
         text, separator = text.replace(separator, "\x1f"), "\x1f"
     cells = _cut(_first_lines(text), separator)
+    _refuse_wide(name, text.count("\n"), max(map(len, cells)), len(text))
     has_header = columns.is_header(cells)
     rows = pd.read_csv(io.StringIO(text), sep=separator, header=None, dtype=str, keep_default_na=False, na_filter=False)
     rows = rows.fillna("")
@@ -94,6 +105,25 @@ def _separated(name: str, text: str, separator: str) -> Table:
         return Table(name, rows.set_axis([str(place + 1) for place in range(rows.shape[1])], axis=1), False)
     names = _distinct([str(cell).strip() for cell in rows.iloc[0]])
     return Table(name, rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1), True)
+
+
+def _refuse_wide(name: str, rows: int, width: int, size: int) -> None:
+    """DataError for a table of too many columns, or of more cells than a file of `size` characters can fill."""
+    if width > MOST_COLUMNS:
+        raise DataError(f"{name} has {width:,} columns; choose a file with a column for each of person, item and time")
+    if rows * width > 2 * size:
+        raise DataError(
+            f"{name} has {width:,} columns, of which most rows fill few; leave out those that are not needed"
+        )
+
+
+def _parquet(name: str, data: bytes) -> pd.DataFrame:
+    """The table of a parquet file, once its size is known: a billion equal cells take a few bytes."""
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(io.BytesIO(data))
+    _refuse_wide(name, file.metadata.num_rows, file.metadata.num_columns, FULLEST * len(data))
+    return file.read().to_pandas(ignore_metadata=True)  # what pandas has written beside the table is not checked by it
 
 
 def _named(name: str, found: pd.DataFrame) -> Table:
@@ -138,6 +168,7 @@ def _records(name: str, text: str) -> list[dict[str, Any]]:
                     raise DataError(f"{name}: line {number} is no JSON; mend it, or leave it out") from error
     if not found or not all(isinstance(one, dict) for one in found):
         raise DataError(f"{name}: its JSON is no list of objects; write one such as {{'user': 1, 'item': 2}} a line")
+    _refuse_wide(name, len(found), len({key for one in found for key in one}), len(text))
     return found
 
 
@@ -145,28 +176,15 @@ def _unpacked(name: str, data: bytes) -> bytes:
     """The bytes without gzip."""
     if data[:2] != b"\x1f\x8b":
         return data
+    most = min(LARGEST, max(SMALL, STEEPEST * len(data)))
     try:
         with gzip.open(io.BytesIO(data)) as file:
-            unpacked = file.read(LARGEST + 1)
+            unpacked = file.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{name} is no whole gzip file; pack it anew") from error
-    if len(unpacked) > LARGEST:
-        raise DataError(f"{name} unpacks to more than {LARGEST >> 30} GB; take a part of it")
+    if len(unpacked) > most:
+        raise DataError(f"{name} unpacks to more than {most:,} bytes; take a part of it")
     return unpacked
-
-
-def _text(name: str, data: bytes) -> str:
-    """UTF-8, UTF-16 with its mark, else Latin-1; lines end in line feeds."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        text = data.decode("utf-16")
-    else:
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text = data.decode("latin-1")
-    if "\0" in text:
-        raise DataError(f"{name} is no text, and no parquet either; save it as CSV")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _first_lines(text: str) -> list[str]:
@@ -183,10 +201,12 @@ def _cut(lines: list[str], separator: str) -> list[list[str]]:
     return [row for row in csv.reader(lines, delimiter=separator) if row]
 
 
-def _distinct(names: Any) -> list[str]:
+def _distinct(names: Iterable[str]) -> list[str]:
     """The names of columns, with a number after those that came before."""
-    found: list[str] = []
+    found: dict[str, None] = {}
     for place, name in enumerate(names, 1):
         name = name or str(place)
-        found.append(name if name not in found else f"{name} ({place})")
-    return found
+        while name in found:
+            name = f"{name} ({place})"
+        found[name] = None
+    return list(found)

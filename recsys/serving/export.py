@@ -20,7 +20,11 @@ LETTERBOXD = {
     "Title": "title",
     "Year": "year",
 }  # letterboxd.com/about/importing-data
-_FORMULA = re.compile(r"\A(?=[=+\-@＝＋－＠\t\r\n\0])|(?<=[;\t])(?=[=+\-@＝＋－＠])")  # where a cell may begin with one
+_SIGNS = "=+\\-@|%＝＋－＠｜％﹦﹢﹣﹫−"  # with which a formula or a command may begin, in all their widths
+_UNSEEN = (
+    r"\0-\x08\x0b-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3000\ufeff"  # some programs drop these
+)
+_FORMULA = re.compile(rf"\A(?=[\t\r\n\0]|[{_UNSEEN}\t\n]*[{_SIGNS}])|(?<=[;\t])(?=[{_UNSEEN}]*[{_SIGNS}])")
 _BREAK = re.compile(r"\r\n?|\0")
 
 

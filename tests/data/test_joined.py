@@ -97,7 +97,7 @@ def test_films_of_one_second_are_put_in_a_drawn_order():
 def test_nobody_of_the_set_that_comes_with_the_project_is_left_in_one_that_holds_half_of_them(tmp_path):
     """On the real data: every second person copied into another set, with all they rated; none is taken from there."""
     path = paths.ASSETS / "data" / f"{movielens.FIRST}.zip"
-    with layouts.opened(path, "the sample") as archive:
+    with layouts.opened(path, "the sample", verified=True) as archive:
         raw = layouts.comma(archive)
     here = movielens.assemble(movielens.FIRST, raw, ties="drawn")
     rows = np.flatnonzero(raw.user % 2 == 0)

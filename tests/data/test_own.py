@@ -128,6 +128,24 @@ def test_what_is_not_wrong_is_not_mentioned():
     ]
 
 
+def test_the_range_of_ratings_and_times_is_said_and_what_no_rating_can_be_counts_as_none():
+    checked = check("user,item,rating,timestamp\n1,1,-99,1000000000\n1,2,5,1100000000\n1,3,1e30,1200000000\n")
+    assert "ratings go from -99 to 5" in checked.facts.sentences()
+    assert "times are in seconds since 1970, 2001-09-09 to 2008-01-10" in checked.facts.sentences()
+    assert checked.facts.unrated == 1
+    assert checked.raw.rating.tolist() == [-99, 5, -47]
+
+
+def test_a_name_that_cannot_be_one_is_refused():
+    with pytest.raises(DataError, match="the column item holds a name of more than 1,000 characters"):
+        check(f"user,item\n1,{'x' * 1_001}\n")
+
+
+def test_that_the_encoding_was_guessed_is_said():
+    table = tables.parse("shop.csv", "user,item\n1,Amélie\n".encode("cp1252"))
+    assert any("read as Windows-1252" in sentence for sentence in own.check(table).facts.sentences())
+
+
 def test_milliseconds_order_what_seconds_would_not():
     base = 1_700_000_000_000
     rows = [(1, item, base + 100 - item) for item in range(50)]

@@ -1,7 +1,11 @@
 import gzip
+import io
 import json
+import tracemalloc
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from recsys.data import tables
@@ -18,6 +22,12 @@ def joined(separator, quote="", header=True):
 
 def cells(table):
     return list(map(tuple, table.rows.itertuples(index=False)))
+
+
+def as_parquet(table):
+    out = io.BytesIO()
+    pq.write_table(table, out)
+    return out.getvalue()
 
 
 def as_json_lines():
@@ -113,6 +123,57 @@ def test_a_separator_can_be_named():
 def test_what_is_no_table_is_one_sentence_that_names_the_file(data, words):
     with pytest.raises(DataError, match=f"^some.file[^\n]*{words}[^\n]*$"):
         tables.parse("some.file", data)
+
+
+WIDE = b",".join(b"c%d" % n for n in range(20_000)) + b"\n" + b"," * 19_999
+BILLION = pa.table({"user": pa.array([1]).take(pa.array([0] * 2_000_000)), "item": pa.nulls(2_000_000, pa.int64())})
+TOO_MUCH = {
+    "columns": (WIDE, "has 20,000 columns"),
+    "columns that few rows fill": (b",".join(b"c%d" % n for n in range(900)) + b"\n" + b"1,2\n" * 99_000, "fill few"),
+    "names in JSON": (b"".join(b'{"a%d":1}\n' % n for n in range(20_000)), "has 20,000 columns"),
+    "names in JSON that few objects have": (b"".join(b'{"a%d":1}\n' % (n % 900) for n in range(20_000)), "fill few"),
+    "one cell": (b'user,item\n"' + b"x" * 5_000_000 + b'",1\n', "field larger than field limit"),
+    "gzip": (gzip.compress(bytes(10_000_000)), "unpacks to more than"),
+    "parquet": (as_parquet(BILLION), "fill few"),
+    "Shift-JIS": ("user,item\nマトリックス,1\n".encode("shift_jis"), "in an encoding that nobody can tell; save it"),
+    "a mark alone": (b"\xef\xbb\xbf", "is empty"),
+    "JSON, deep": (b"[" * 100_000, "cannot be read: maximum recursion depth"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "words"), TOO_MUCH.values(), ids=TOO_MUCH)
+def test_what_would_become_too_much_is_refused_before_it_does(data, words):
+    tracemalloc.start()
+    with pytest.raises(DataError, match=f"^some.file[^\n]*{words}[^\n]*$"):
+        tables.parse("some.file", data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30 << 20
+
+
+def test_what_pandas_notes_in_a_parquet_file_is_not_believed():
+    noted = pa.table({"user": ["a"], "item": ["b"]}).replace_schema_metadata(
+        {"pandas": '{"columns": [{"name": "user"}]}'}
+    )
+    assert cells(tables.parse("a", as_parquet(noted))) == [("a", "b")]
+    by_user = pd.DataFrame({"item": ["b"]}, index=pd.Index(["a"], name="user"))
+    assert sorted(tables.parse("a", by_user.to_parquet()).rows) == ["item", "user"]
+
+
+def test_equal_names_of_columns_become_different():
+    assert list(tables.parse("a", b"user,item,item (4),item\n1,2,3,4\n").rows) == [
+        "user",
+        "item",
+        "item (4)",
+        "item (4) (4)",
+    ]
+
+
+def test_an_encoding_that_was_guessed_is_remembered():
+    table = tables.parse("a", "user,item\n1,Amélie\n".encode("cp1252"))
+    assert table.guessed
+    assert cells(table) == [("1", "Amélie")]
+    assert not tables.parse("a", "user,item\n1,Amélie\n".encode()).guessed
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path):

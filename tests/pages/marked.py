@@ -85,6 +85,11 @@ def shown(app):
     return [text for node in _nodes(app._tree) for text in _texts(node)]
 
 
+def texts_by_kind(app):
+    """Every text of a page, with the kind of element that it belongs to."""
+    return [(getattr(node, "type", ""), text) for node in _nodes(app._tree) for text in _texts(node)]
+
+
 def _without_marks(text):
     while (less := MARKED.sub("", text)) != text:
         text = less

@@ -7,6 +7,7 @@ from typing import Any
 
 from recsys.data.imports import rows
 from recsys.data.imports.entries import MOST_LINES, Columns, HistoryError, Imported, Reason, Skipped
+from recsys.data.titles import LONGEST
 
 TRAKT = Columns(
     title="title",
@@ -95,7 +96,7 @@ def _is_show(one: dict[str, Any]) -> bool:
 def _title(one: dict[str, Any]) -> str:
     """What a record that is no film is called: "Show", or nothing."""
     found: dict[str, Any] = next((one[kind] for kind in ("movie", *_SHOWS) if isinstance(one.get(kind), dict)), {})
-    return _text(found.get("title"))[: rows.LONGEST]
+    return _text(found.get("title"))[:LONGEST]
 
 
 def _cells(record: dict[str, Any]) -> rows.Row:
@@ -103,5 +104,7 @@ def _cells(record: dict[str, Any]) -> rows.Row:
 
 
 def _text(value: Any) -> str:
-    """Text and numbers as text; lists, dicts and nothing as ""."""
-    return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    """Text and numbers as text; lists, dicts and nothing as "". Halves of letters, which JSON can spell, become "?"."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return str(value).encode("utf-8", "replace").decode().strip()

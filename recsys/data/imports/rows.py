@@ -11,9 +11,8 @@ from typing import Any
 from recsys.data.imports import dates
 from recsys.data.imports.entries import Answers, Columns, Entry, Imported, Reason, Skipped
 from recsys.data.imports.text import Table
-from recsys.data.titles import title_and_year
+from recsys.data.titles import LONGEST, title_and_year
 
-LONGEST = 300  # characters of a title that are kept; the longest of MovieLens has fewer than 200
 _YEAR = re.compile(r"(?<!\d)(18[89]\d|19\d\d|20\d\d)(?!\d)")
 _IMDB = re.compile(r"^(?:.*\b)?(?:tt)?(\d{5,10})\b")
 _INTEGER = re.compile(r"^(\d{1,10})(?:\.0)?$")
@@ -60,7 +59,7 @@ def _too_wide(cells: Sequence[str], n: int) -> bool:
 def _cell(text: str) -> str:
     """A cell without the apostrophe that keeps spreadsheets from running it."""
     text = text.strip()
-    return text[1:] if text[:1] == "'" and text[1:2] in tuple("=+-@\t") else text
+    return text[1:] if text[:1] == "'" and text[1:2] in tuple("=+-@|%\t") else text
 
 
 def of_rows(
@@ -88,7 +87,7 @@ def of_rows(
 
 
 def _entry(file: str, line: int, cells: Row, columns: Columns, date: dates.Reader) -> Entry:
-    title, year = title_and_year(_said(cells, columns.title)[:LONGEST])
+    title, year = title_and_year(_said(cells, columns.title))
     rewatched = _said(cells, columns.rewatch).lower() in _YES
     return Entry(
         file,

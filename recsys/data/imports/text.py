@@ -1,16 +1,14 @@
 """Bytes as text, and text as a table: whatever encoding and separator a spreadsheet or a service has written."""
 
-import codecs
 import csv
 import io
 from dataclasses import dataclass
 
+from recsys.data.decoding import GUESSED, NoTextError, UnknownEncodingError, decoded
 from recsys.data.imports.entries import MOST_BYTES, MOST_LINES, HistoryError
 
 MOST_COLUMNS = 200
 SEPARATORS = (",", ";", "\t", "|")
-NOT_UTF8 = "It is not in UTF-8, so it was read as Windows-1252; look whether accents came out right"
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NO_TEXT = {b"%PDF": "a PDF", b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture"}
 
 
@@ -39,21 +37,12 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[str, ...]]:
     if kind := next((kind for begins, kind in _NO_TEXT.items() if data.startswith(begins)), None):
         raise HistoryError(f"“{name}” is {kind}, not a list of films; bring a CSV, JSON or ZIP file")
     try:
-        text = data.decode("utf-16" if data.startswith(_UTF16) else "utf-8-sig")
-        notes: tuple[str, ...] = ()
-    except UnicodeDecodeError:
-        text, notes = _western(data), (NOT_UTF8,)
-    if "\0" in text:
-        raise HistoryError(f"“{name}” is not a text file; bring a CSV, JSON or ZIP file")
-    return text, notes
-
-
-def _western(data: bytes) -> str:
-    """Windows-1252, which has five gaps, or latin-1, which has none."""
-    try:
-        return data.decode("cp1252")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+        text, guessed = decoded(data)
+    except UnknownEncodingError as error:
+        raise HistoryError(f"“{name}” {error.message}, and bring it again") from error
+    except NoTextError as error:
+        raise HistoryError(f"“{name}” is not a text file; bring a CSV, JSON or ZIP file") from error
+    return text, (GUESSED,) if guessed else ()
 
 
 def table(name: str, text: str) -> Table:

@@ -4,7 +4,6 @@ from datetime import datetime
 
 import pytest
 
-from recsys.data.imports import archive
 from recsys.data.imports.entries import MOST_BYTES, Answers, Columns, HistoryError, Reason
 from recsys.data.imports.read import read
 from recsys.paths import REPOSITORY
@@ -288,32 +287,17 @@ def test_a_header_alone_holds_no_films_and_is_no_mistake():
     assert one(files.DIARY.partition("\n")[0]).entries == ()
 
 
-def test_an_archive_that_unpacks_to_too_much_is_refused_before_it_is_unpacked(monkeypatch):
-    monkeypatch.setattr(archive, "_content", None)  # would be called to unpack
-    with pytest.raises(HistoryError, match="unpacks to more"):
+def test_an_archive_that_is_not_to_be_trusted_is_refused_with_the_reason():
+    with pytest.raises(HistoryError, match=r"diary\.csv would unpack to 5,000,000 bytes; bring the CSV or JSON files"):
         read("bomb.zip", files.packed({"diary.csv": b"0" * 5_000_000}), now=NOW)
-    with pytest.raises(HistoryError, match="unpacks to more"):
-        read("many.zip", files.packed({f"{n}.csv": "a" for n in range(archive.MOST_FILES + 1)}), now=NOW)
-    monkeypatch.setattr(archive, "MOST_UNPACKED", 100)
-    with pytest.raises(HistoryError, match="unpacks to more"):
-        read("large.zip", files.letterboxd(), now=NOW)
+    with pytest.raises(HistoryError, match="leads outside its folder"):
+        read("e.zip", files.packed({"../../diary.csv": files.DIARY}), now=NOW)
 
 
-def test_an_archive_whose_files_share_bytes_is_refused():
-    data = files.packed({"diary.csv": files.DIARY * 20})
-    central = data.index(b"PK\x01\x02")
-    entry, end = data[central : data.index(b"PK\x05\x06")], bytearray(data[data.index(b"PK\x05\x06") :])
-    end[8:12] = (20).to_bytes(2, "little") * 2
-    end[12:16] = (len(entry) * 20).to_bytes(4, "little")
-    with pytest.raises(HistoryError, match="unpacks to more"):
-        read("overlapping.zip", data[:central] + entry * 20 + bytes(end), now=NOW)
-
-
-def test_names_in_an_archive_lead_nowhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    made = read("e.zip", files.packed({"../../diary.csv": files.DIARY, "C:\\ratings.csv": files.RATINGS}), now=NOW)
-    assert sum(len(part.entries) for part in made) == 4
-    assert list(tmp_path.iterdir()) == []
+def test_what_is_not_read_of_an_archive_may_be_large():
+    made = read("all.zip", files.packed({"diary.csv": files.DIARY, "film.txt": b"0" * 5_000_000}), now=NOW)
+    assert made[0].entries
+    assert [skipped.text for skipped in made[-1].skipped] == ["film.txt"]
 
 
 def test_the_largest_file_is_that_of_the_upload():
