@@ -1,4 +1,4 @@
-"""Anybody's file as a table of text: CSV and its kin, columns apart by blanks, JSON lines, parquet; gzipped or not.
+"""Anybody's file as a table of text: CSV and its kin, columns separated by spaces, JSON lines, parquet; gzipped or not.
 
 What kind of file it is shows in its first bytes, whatever it is called. Shapes: R rows, C columns.
 """
@@ -66,7 +66,7 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
         text, guessed = decoded(data)
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if not text.strip():
-            raise DataError(f"{name} is empty; choose a file with a row for each time that somebody had an item")
+            raise DataError(f"{name} is empty; choose a file with one row per event: who had which item")
         if text.lstrip()[:1] in "{[":
             return _named(name, pd.DataFrame(_records(name, text), dtype=object))
         table = _separated(name, text, NAMED.get(separator, separator) or separator_of(name, text))

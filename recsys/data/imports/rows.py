@@ -166,7 +166,7 @@ _NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}
 
 
 def _oldest_first(entries: list[Entry], columns: Columns) -> list[Entry]:
-    """In the order of time; lines of one day as the file has them, turned round where it begins with the newest."""
+    """In the order of time; lines of one day as the file has them, reversed where it begins with the newest."""
     days = [day for entry in entries if (day := when(entry))]
     newest_first = columns.newest_first if not days else days[0] > days[-1]
     ordered = entries[::-1] if newest_first else entries

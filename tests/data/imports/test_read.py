@@ -241,7 +241,7 @@ def test_dates_and_ratings_that_cannot_be_read_are_counted_and_the_films_stay():
     assert made.notes == ("1 dates could not be read; the films stay", "1 ratings are none from 0 to 5; the films stay")
 
 
-def test_lines_of_one_day_stay_in_their_order_turned_round_where_the_newest_is_first():
+def test_lines_of_one_day_stay_in_their_order_reversed_where_the_newest_is_first():
     text = "Title,Date\nC,2021-12-16\nB,2021-12-15\nA,2021-12-15\n"
     assert titles(one(text)) == ["A", "B", "C"]
     assert titles(one("Title,Date\nA,2021-12-15\nB,2021-12-15\nC,2021-12-16\n")) == ["A", "B", "C"]
