@@ -1,7 +1,7 @@
 """The one place through which a command prints: text of other people's files cannot steer the terminal.
 
-A title may hold escape sequences that clear the screen, forge a line or reverse the direction of text. Such signs are shown as JSON
-writes them, \\u001b, so that nothing is lost, and JSON that is printed stays JSON.
+A title may hold escape sequences that clear the screen, forge a line or reverse the direction of text. Such signs are
+shown as JSON writes them, \\u001b, so that nothing is lost, and JSON that is printed stays JSON.
 """
 
 import re
