@@ -1,17 +1,25 @@
 """Files that are written whole or not at all, and in which an altered bit is noticed.
 
 A *sealed* document is JSON with a SHA-256 over the rest of itself. A *pair* is a sealed document and the binary file
-whose hash it names: the two are replaced together, and damage to either is noticed.
+whose hash it names: the two are replaced together, and damage to either is noticed. A folder of large files has a
+sealed document that names their hashes, see `check`. Binary data that stands alone lies behind its hash.
+
+Nothing here writes into a file that somebody may have open: whoever has mapped one into memory keeps the old one. What
+remains: if somebody else shortens a mapped file in place (`truncate`, an editor, a restored backup), the system ends
+every process that touches what is gone (SIGBUS), and no program can prevent that.
 """
 
 import contextlib
 import hashlib
 import json
 import os
+import shlex
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from recsys import paths
 from recsys.errors import RecsysError
 
 try:
@@ -75,7 +83,10 @@ def try_locked(path: Path) -> Iterator[bool]:
     if fcntl is None:
         yield True
         return
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError:
+        handle = os.open(path, os.O_RDONLY)  # on a disk that takes no writes a lock can still be looked at
     try:
         yield _lock_at_once(handle)
     finally:
@@ -130,11 +141,53 @@ def write_pair(index: Path, document: dict[str, Any], payload: Path, data: bytes
 def read_pair(index: Path, payload: Path) -> tuple[dict[str, Any], bytes]:
     """The document and the bytes whose hash it names. Raises OSError and DamagedFileError."""
     document = read_sealed(index)
-    wanted = document.get("files", {}).get(payload.name)
+    wanted = _hash_of(document, payload)
     for path in (payload, _waiting(payload)):  # the second: a kill came just before the last rename
         if path.exists() and sha256(data := path.read_bytes()) == wanted:
             return document, data
     raise DamagedFileError(f"{payload} is missing or damaged")
+
+
+def sealed_bytes(data: bytes) -> bytes:
+    """Binary data behind its SHA-256 (32 bytes), for a file that stands alone."""
+    return hashlib.sha256(data).digest() + data
+
+
+def read_sealed_bytes(path: Path) -> bytes:
+    """The data that `sealed_bytes` was given. Raises OSError, and DamagedFileError if a single bit differs."""
+    data = path.read_bytes()
+    if sealed_bytes(data[32:]) != data:
+        raise DamagedFileError(f"{path} is damaged")
+    return data[32:]
+
+
+def check(path: Path, wanted: str) -> None:
+    """Raise DamagedFileError unless a file has this SHA-256, and OSError where it cannot be read.
+
+    A file is read once by each process, and again when it is another one: by its number, size and times.
+    """
+    known = path.stat()
+    found = _sha256_of(path, known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns)
+    if found != wanted:
+        raise DamagedFileError(f"{path} is damaged")
+
+
+@lru_cache(maxsize=4096)
+def _sha256_of(path: Path, *version: int) -> str:
+    return digest(path, "sha256")
+
+
+def digest(path: Path, algorithm: str) -> str:
+    """The hash of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()
+
+
+def checkout(*kept: Path) -> str:
+    """The command that restores files or folders of the project."""
+    root = paths.REPOSITORY
+    inside = [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in kept]
+    return shlex.join(["git", "-C", str(root), "checkout", "--", *inside])
 
 
 def sha256(data: bytes) -> str:
@@ -148,7 +201,7 @@ def _settle(index: Path, payload: Path) -> None:
     if not waiting.exists():
         return
     try:
-        wanted = read_sealed(index).get("files", {}).get(payload.name)
+        wanted = _hash_of(read_sealed(index), payload)
     except (OSError, DamagedFileError):
         wanted = None
     if sha256(waiting.read_bytes()) == wanted:
@@ -156,6 +209,12 @@ def _settle(index: Path, payload: Path) -> None:
         _sync(payload.parent)
     else:
         waiting.unlink()
+
+
+def _hash_of(document: dict[str, Any], payload: Path) -> str | None:
+    """What a document says of its binary file; None where it says nothing."""
+    named = document.get("files")
+    return named.get(payload.name) if isinstance(named, dict) else None
 
 
 def _waiting(payload: Path) -> Path:

@@ -6,14 +6,13 @@ that changes what is learnt, the times and ratings. Other data under the same na
 A fit that stands on other models belongs to the very checkpoints that it was found with.
 """
 
-import shlex
-import shutil
 import warnings
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import load as weights_from_bytes
 from safetensors.numpy import save as weights_to_bytes
 
@@ -30,6 +29,8 @@ from recsys.training.run import Run
 META = "meta.json"
 WEIGHTS = "weights.safetensors"
 HALF = 60_000  # numbers from which 16 bits end
+NEEDED = {"variant": str, "config": dict, "n_items": int, "films": str, "split": dict, "seed": int}  # of META
+OPTIONAL = {"notes": dict, "members": dict, "also": str}
 
 Stamps = tuple[str, str]  # of a checkpoint when another was fitted on it, and now; "" where there is none
 
@@ -143,8 +144,7 @@ def ready(
             raise StoreError(f"no checkpoint for {variant} on {_divided(dataset.name, splitting)}", command)
         return load(folder, dataset, splitting, measuring)
     folder = folder or paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
-    _make(folder)
-    with files.locked(folder):  # two that come at once share one fit
+    with _alone_in(folder):  # two that come at once share one fit
         kept = _kept(folder, dataset, splitting, measuring)
         return kept or _fit(folder, variant, dataset, report, splitting, measuring)
 
@@ -174,6 +174,12 @@ def give_members(
     return stamps
 
 
+def check(folder: Path) -> None:
+    """Raise StoreError, with the command that mends it, where a bit of a checkpoint differs."""
+    with files.locked(folder, shared=True):
+        _read(folder)
+
+
 def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> Path:
     """Copy a checkpoint of this machine, its weights `halved`, with its training log, into assets/; returns the folder.
 
@@ -190,7 +196,7 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
     with files.locked(target):
         _write_pair(target, meta, halved(weights))
         if (source / paths.LOG).exists():
-            shutil.copyfile(source / paths.LOG, target / paths.LOG)
+            files.write(target / paths.LOG, (source / paths.LOG).read_bytes())
     return target
 
 
@@ -286,15 +292,24 @@ def _make(folder: Path) -> None:
         raise _cannot_write(folder, error) from error
 
 
+def _alone_in(folder: Path) -> AbstractContextManager[None]:
+    """Hold the lock of a checkpoint's folder; nothing where the disk takes no folder, as nobody can keep a fit then."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return nullcontext()
+    return files.locked(folder)
+
+
 def _load(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool) -> Recommender:
     """`load`, by a caller who holds the lock."""
     meta, weights = _read(folder)
-    variant = str(meta.get("variant"))
-    command = training_command(variant, dataset.name, splitting.name, meta.get("seed"))
-    if meta.get("films") != dataset.catalog.fingerprint:
-        known = f"{folder} knows {meta.get('n_items')} films"
+    variant = meta["variant"]
+    command = training_command(variant, dataset.name, splitting.name, meta["seed"])
+    if meta["films"] != dataset.catalog.fingerprint:
+        known = f"{folder} knows {meta['n_items']} films"
         raise StoreError(f"{known}, which are not the {dataset.n_items} of {dataset.name}", command)
-    if meta.get("split", {}).get("name") != splitting.name:
+    if meta["split"].get("name") != splitting.name:
         raise StoreError(f"{folder} learnt from another part of {dataset.name} than the one needed", command)
     model = _model(folder, meta, weights, command)
     if any(meta.get(name) != found for name, found in _learnt_from(model, dataset, splitting).items()):
@@ -310,14 +325,15 @@ def _load(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool)
 
 def _model(folder: Path, meta: dict[str, Any], weights: bytes, command: str) -> Recommender:
     """The model that a checkpoint describes."""
-    variant = str(meta.get("variant"))
+    variant = meta["variant"]
     try:
         found = registry.get(variant)
         model = found.model(config_from_dict(found.architecture.Config, meta["config"]))
         model.load_state(_whole(weights), meta["n_items"])
         model.also = meta.get("also", "")
-    except (LookupError, TypeError, ValueError, RecsysError) as error:
-        raise StoreError(f"{folder} was written by another version of {variant} ({error})", command) from error
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError, RecsysError) as error:
+        said = str(error).partition("\n")[0]  # torch lists every tensor
+        raise StoreError(f"{folder} was written by another version of {variant} ({said})", command) from error
     return model
 
 
@@ -350,16 +366,25 @@ def _fit(
 
 def _read(folder: Path) -> tuple[dict[str, Any], bytes]:
     try:
-        return files.read_pair(folder / META, folder / WEIGHTS)
+        meta, weights = files.read_pair(folder / META, folder / WEIGHTS)
     except (OSError, files.DamagedFileError) as error:
         raise _unusable(folder, error) from error
+    return _formed(folder, meta), weights
 
 
 def _meta(folder: Path) -> dict[str, Any]:
     try:
-        return files.read_sealed(folder / META)
+        return _formed(folder, files.read_sealed(folder / META))
     except (OSError, files.DamagedFileError) as error:
         raise _unusable(folder, error) from error
+
+
+def _formed(folder: Path, meta: dict[str, Any]) -> dict[str, Any]:
+    """The same, if all that is read of it is there and of its kind; else it raises StoreError."""
+    kinds = NEEDED | {name: kind for name, kind in OPTIONAL.items() if name in meta}
+    if wrong := [name for name, kind in kinds.items() if not isinstance(meta.get(name), kind)]:
+        raise _unusable(folder, files.DamagedFileError(f"{folder / META} is of another version: it lacks {wrong[0]}"))
+    return meta
 
 
 def training_command(
@@ -381,8 +406,7 @@ def _divided(dataset_name: str, splitting: Splitting) -> str:
 def _unusable(folder: Path, error: Exception) -> StoreError:
     """A checkpoint whose files are missing or altered."""
     if folder.is_relative_to(paths.ASSETS):
-        kept = shlex.quote(str(folder.relative_to(paths.REPOSITORY)))
-        return StoreError(str(error), f"git -C {shlex.quote(str(paths.REPOSITORY))} checkout -- {kept}")
+        return StoreError(str(error), files.checkout(folder))
     dataset, splitting, variant, seed = folder.parts[-4:]
     return StoreError(str(error), training_command(variant, dataset, splitting, int(seed.removeprefix("seed-"))))
 

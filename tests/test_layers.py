@@ -7,6 +7,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = [  # from the ground up: a package may import itself and what stands below it, not its neighbours on a line
     ("recsys.errors", "recsys.metrics", "recsys.paths", "recsys.progress"),
     ("recsys.files", "recsys.machine"),
+    ("recsys.arrays",),
     ("recsys.data",),
     ("recsys.text", "recsys.ranking"),
     ("recsys.training",),
@@ -14,7 +15,7 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("recsys.store",),
     ("recsys.evaluation", "recsys.serving"),
     ("recsys", "recsys.bench", "recsys.studies", "recsys.desktop"),  # recsys itself: the Python door
-    ("recsys.jobs",),
+    ("recsys.jobs", "recsys.verify"),
     ("recsys.cli",),
     ("recsys.__main__", "pages.server"),
     ("pages.shared",),

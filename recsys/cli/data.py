@@ -1,4 +1,4 @@
-"""`python -m recsys data list`, `data get`, `data enrich`, `data add` and `data remove`."""
+"""`python -m recsys data list`, `data get`, `data verify`, `data enrich`, `data add` and `data remove`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,6 +50,24 @@ class Get:
         whose = "" if prepared.about(self.name)["archive"].get("official") else f"of the published {published.title}, "
         print(f"licence: {whose}{published.licence}")
         return 0
+
+
+@dataclass(frozen=True)
+class Verify:
+    """Whether every file of a set, and of all that was made of it, is what was written; exit code 1 where one is not."""
+
+    name: conf.Positional[str] = ""  # which set; left out: all that is on this machine
+
+    def run(self) -> int:
+        """Print a line for each thing: whether it is sound, and what is wrong and the command that mends it."""
+        from recsys import verify
+
+        damaged = total = 0
+        for found in verify.of_set(self.name) if self.name else verify.everything():
+            print(f"{'damaged' if found.why else 'sound':<9}{found}", flush=True)
+            damaged, total = damaged + bool(found.why), total + 1
+        print(f"{damaged:,} of {total:,} are damaged" if damaged else f"all {total:,} are sound")
+        return int(damaged > 0)
 
 
 @dataclass(frozen=True)
@@ -131,12 +149,13 @@ class Remove:
 Data = (
     Annotated[List, conf.subcommand("list")]
     | Annotated[Get, conf.subcommand("get")]
+    | Annotated[Verify, conf.subcommand("verify")]
     | Annotated[Enrich, conf.subcommand("enrich")]
     | Annotated[Add, conf.subcommand("add")]
     | Annotated[Remove, conf.subcommand("remove")]
 )
 
 
-def read(arguments: Sequence[str]) -> List | Get | Enrich | Add | Remove:
-    """The options of `data list`, `data get`, `data enrich`, `data add` or `data remove`."""
+def read(arguments: Sequence[str]) -> List | Get | Verify | Enrich | Add | Remove:
+    """The options of `data list`, `data get`, `data verify`, `data enrich`, `data add` or `data remove`."""
     return flags.read(Data, "data", arguments)  # type: ignore[arg-type]  # a union is no type for mypy

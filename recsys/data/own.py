@@ -375,8 +375,9 @@ def check_name(name: str) -> None:
 
 
 def is_own(name: str) -> bool:
-    """Whether somebody added this set here."""
-    return bool(prepared.about(name).get("archive", {}).get("own"))
+    """Whether somebody added this set here, be it damaged or not."""
+    published = name.casefold() in movielens.SETS
+    return bool(NAME.fullmatch(name)) and not published and paths.prepared(name).is_dir()
 
 
 def add(name: str, checked: Checked, source: str, min_ratings: int = 0, again: bool = False) -> Dataset:
@@ -412,3 +413,5 @@ def remove(name: str) -> None:
         raise DataError(f"{name} is no set that was added here; see: {recsys_command('data', 'list')}")
     for folder in paths.of_set(name):
         shutil.rmtree(folder, ignore_errors=True)
+    if left := [str(folder) for folder in paths.of_set(name) if folder.exists()]:
+        raise DataError(f"cannot delete {', '.join(left)}; see who may write there")

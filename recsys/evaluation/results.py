@@ -19,7 +19,7 @@ import os
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,11 @@ def ship(dataset: str, protocol: str, variant: str) -> Path:
     """Copy a result of this machine into assets/; returns the .json."""
     source = paths.results(paths.home(), dataset, protocol) / f"{variant}.json"
     return _write(paths.ASSETS, *_read_pair(source))
+
+
+def check(path: Path) -> None:
+    """Raise ResultError, with the command that mends it, where a bit of a result or of its ranks differs."""
+    _read_pair(path)
 
 
 def load(dataset: str, protocol: str, variant: str) -> dict[str, Any]:
@@ -166,15 +171,18 @@ def curve(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OUT) -> p
     return pd.DataFrame({"epoch": []})
 
 
-def epochs(path: Path) -> pd.DataFrame:
-    """Logged epochs in order, a row each; of what was run twice (resumed, or begun anew), the later."""
+def epochs(path: Path, needed: Sequence[str] = ("epoch",)) -> pd.DataFrame:
+    """Logged epochs in order, a row each; of what was run twice (resumed, or begun anew), the later.
+
+    needed: lines without a number under each of these names are left out.
+    """
     known: list[dict[str, Any]] = []
     for line in path.read_text("utf-8", errors="replace").splitlines():
         try:
             event = json.loads(line)
         except ValueError:
             continue  # half a line: the training is writing it just now, or was killed meanwhile
-        if isinstance(event, dict) and "epoch" in event:
+        if isinstance(event, dict) and all(isinstance(event.get(name), int | float) for name in needed):
             known = [row for row in known if row["epoch"] < event["epoch"]] + [event]
     return pd.DataFrame(known or {"epoch": []})
 

@@ -1,6 +1,6 @@
 """Studies: whatever else was measured, a file each, shown on the Evaluation page as text, chart and table.
 
-`results/studies/<name>.json`, in assets/ or in the home folder, which wins:
+`results/studies/<name>.json`, in assets/ or in the home folder, which wins; sealed, see `recsys.files`:
 {
   "title": "Does order matter?",                       one line
   "dataset": "ml-1m",                                  optional: on which data set
@@ -19,7 +19,6 @@ and y is drawn from left to right: for names that are long.
 y, low and high must be numbers; x too for "scatter". Loads neither torch nor Streamlit.
 """
 
-import json
 import math
 import warnings
 from collections.abc import Callable
@@ -29,7 +28,7 @@ from typing import Any
 
 import pandas as pd
 
-from recsys import paths
+from recsys import files, paths
 from recsys.errors import RecsysError
 
 KINDS = ("line", "bar", "scatter", "rows")
@@ -72,9 +71,9 @@ class Study:
 
 def studies(report: Callable[[str], None] = warnings.warn) -> list[Study]:
     """Every study there is, by file name. One that cannot be read is left out, with a sentence to `report`."""
-    files = {path.stem: path for root in (paths.ASSETS, paths.home()) for path in paths.studies(root).glob("*.json")}
+    last = {path.stem: path for root in (paths.ASSETS, paths.home()) for path in paths.studies(root).glob("*.json")}
     found = []
-    for _, path in sorted(files.items()):
+    for _, path in sorted(last.items()):
         try:
             found.append(read(path))
         except StudyError as error:
@@ -85,9 +84,13 @@ def studies(report: Callable[[str], None] = warnings.warn) -> list[Study]:
 def read(path: Path) -> Study:
     """One study file. Raises StudyError that names the file and what is wrong with it."""
     try:
-        return _study(path.stem, json.loads(path.read_text("utf-8")))
-    except (StudyError, OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
-        unknown = "is damaged or not in the form that recsys/evaluation/studies.py describes"
+        return _study(path.stem, files.read_sealed(path))
+    except (OSError, files.DamagedFileError) as error:
+        command = files.checkout(path) if path.is_relative_to(paths.ASSETS) else None
+        advice = "" if command else "; make the study again or delete the file"
+        raise StudyError(f"the study {path} is damaged{advice}", command) from error
+    except (StudyError, ValueError, KeyError, TypeError, AttributeError) as error:
+        unknown = "is not in the form that recsys/evaluation/studies.py describes"
         why = error.message if isinstance(error, StudyError) else unknown
         raise StudyError(f"the study {path} {why}; mend the file or delete it") from error
 

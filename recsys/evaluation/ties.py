@@ -1,6 +1,6 @@
 """What a benchmark measures besides taste: how much of a figure is the order of the file within a second.
 
-`results/ties/<dataset>.json`, in assets/ or in the home folder, which wins:
+`results/ties/<dataset>.json`, in assets/ or in the home folder, which wins; sealed, see `recsys.files`:
 {
   "dataset": "ml-1m", "fingerprint": "…", "people": 6040, "films": 3416,
   "order": "hash",                                        "ascending", or null where the order is neither
@@ -21,7 +21,6 @@
 "tied": people whose hidden film was rated in the second of the one before; "other": all others. Shapes: B queries.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -84,7 +83,7 @@ def measure(dataset: Dataset, without_rating: float | None = None, report: Repor
 
 def write(document: dict[str, Any], ship: bool = False) -> Path:
     """Keep a document in the home folder (`ship`: in assets/ too); returns the file of the home folder."""
-    data = json.dumps(document, indent=1, ensure_ascii=False).encode()
+    data = files.seal(document)
     for root in (paths.home(), *([paths.ASSETS] if ship else [])):
         files.write(paths.ties(root, document["dataset"]), data)
     return paths.ties(paths.home(), document["dataset"])
@@ -96,10 +95,10 @@ def read(dataset: str, report: Callable[[str], None]) -> dict[str, Any] | None:
         if not path.exists():
             continue
         try:
-            document = json.loads(path.read_text("utf-8"))
-            if isinstance(document, dict) and document.keys() >= FIELDS:
+            document = files.read_sealed(path)
+            if document.keys() >= FIELDS:
                 return document
-        except (OSError, ValueError, RecursionError):
+        except (OSError, files.DamagedFileError):
             pass
         report(f"{path} is damaged; make it again: {recsys_command('experiment', 'ties', '--dataset', dataset)}")
     return None

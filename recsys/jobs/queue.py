@@ -144,7 +144,8 @@ def add(
     config.check(config.Seed, seed=seed)
     check(variant, dataset, changes or {})
     movielens.load(dataset)
-    paths.jobs().mkdir(parents=True, exist_ok=True)
+    with _plain_disk_errors():
+        paths.jobs().mkdir(parents=True, exist_ok=True)
     with files.locked(paths.jobs()):
         what = (variant, dataset, protocol or _served_by(dataset), seed, dict(changes or {}), device)
         job = Job(_new_id(), *what, queued=time.time())
@@ -192,14 +193,15 @@ def remove(job_id: str) -> None:
     with _known(job_id) as job:
         if job.state in ACTIVE:
             raise JobError(f"training {job.id} is {job.state}; stop it before you remove it")
-        shutil.rmtree(job.folder)
+        with _plain_disk_errors():
+            shutil.rmtree(job.folder)
 
 
 def progress(job: Job) -> Progress:
     """How far a job is."""
     path = job.folder / PROGRESS
     try:
-        curve, reported = results.epochs(path), path.stat().st_mtime
+        curve, reported = results.epochs(path, ("epoch", "epochs", "seconds_left")), path.stat().st_mtime
     except OSError:  # not begun, or removed
         return Progress(pd.DataFrame({"epoch": []}), None)
     if job.state is not State.RUNNING or curve.empty or (job.started or 0) > reported:
@@ -216,7 +218,7 @@ def wake() -> None:
     at_work = sum(state in (State.RUNNING, State.STOPPING) for state in now)
     if State.WAITING not in now or at_work >= at_once() or not allowed():
         return
-    with (paths.jobs() / RUNNER_LOG).open("ab") as log:
+    with _plain_disk_errors(), (paths.jobs() / RUNNER_LOG).open("ab") as log:
         subprocess.Popen(
             [sys.executable, "-m", "recsys.jobs"],
             cwd=paths.REPOSITORY,
@@ -285,16 +287,25 @@ def _kept(folder: Path) -> Job:
 
 def _write(job: Job) -> None:
     """Keep a job. The caller holds the lock. Raises JobError where the disk refuses."""
-    try:
+    with _plain_disk_errors():
         files.write(job.folder / FILE, files.seal(asdict(job)))
+
+
+@contextmanager
+def _plain_disk_errors() -> Iterator[None]:
+    """Turn what the disk refuses into a JobError of one line."""
+    try:
+        yield
     except OSError as error:
-        raise JobError(f"cannot write {job.folder}: {error.strerror}; make room or set RECSYS_HOME") from error
+        why = f"cannot write {paths.jobs()}: {error.strerror}"
+        raise JobError(f"{why}; make room or set RECSYS_HOME to a folder elsewhere") from error
 
 
 @contextmanager
 def _known(job_id: str) -> Iterator[Job]:
     """The job of that name, under the lock. Raises JobError where there is none."""
-    paths.jobs().mkdir(parents=True, exist_ok=True)
+    with _plain_disk_errors():
+        paths.jobs().mkdir(parents=True, exist_ok=True)
     with files.locked(paths.jobs()):
         known = {job.id: job for job in _jobs()}
         if job_id not in known:

@@ -3,7 +3,6 @@
 Shapes: S seeds, B queries.
 """
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -102,7 +101,7 @@ def study(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]
 
 def write(name: str, dataset: str, document: dict[str, Any], ship: bool = False) -> Path:
     """Keep a study in the home folder (`ship`: in assets/ too); returns the file of the home folder."""
-    data = json.dumps(document, indent=1, ensure_ascii=False).encode()
+    data = files.seal(document)
     for root in (paths.home(), *([paths.ASSETS] if ship else [])):
         files.write(paths.studies(root) / f"{name}-{dataset}.json", data)
     return paths.studies(paths.home()) / f"{name}-{dataset}.json"

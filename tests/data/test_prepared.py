@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from recsys import files, paths
@@ -66,15 +67,12 @@ def test_people_are_kept_with_a_set_that_describes_them():
     assert prepared.fingerprint("toy") == world().fingerprint
 
 
-def test_a_set_prepared_before_people_were_kept_is_read_without_them():
+@pytest.mark.parametrize("content", [None, "gender,age,occupation\nF,25-34,none\n"])
+def test_people_that_are_gone_or_others_are_reported_with_the_command(content):
     prepared.save(toys.described(world(), *PEOPLE), {})
     (files_of() / "people.csv").unlink()
-    toys.same(prepared.load("toy"), world())
-
-
-def test_a_table_of_other_people_is_reported_with_the_command():
-    prepared.save(toys.described(world(), *PEOPLE), {})
-    (files_of() / "people.csv").write_text("gender,age,occupation\nF,25-34,none\n")
+    if content:
+        (files_of() / "people.csv").write_text(content)
     with pytest.raises(MissingData, match=refusal("is damaged")):
         prepared.load("toy")
 
@@ -87,9 +85,14 @@ def test_arrays_stay_on_disk_until_they_are_touched():
         events.item[0] = 1
 
 
-def test_films_are_the_same_where_pyarrow_is_missing():
+@pytest.mark.parametrize("call", ["to_parquet", "read_parquet"])
+def test_films_are_the_same_where_pyarrow_is_missing(monkeypatch, call):
+    def missing(*arguments, **options):
+        raise ImportError("pyarrow")
+
+    monkeypatch.setattr(*((pd.DataFrame, call) if call == "to_parquet" else (pd, call)), missing)
     prepared.save(world(), {})
-    (files_of() / "films.parquet").unlink()
+    assert (files_of() / "films.parquet").exists() == (call == "read_parquet")
     toys.same(prepared.load("toy"), world())
 
 
@@ -132,7 +135,7 @@ def test_a_damaged_or_missing_file_is_reported_with_the_command(file, rest):
         prepared.load("toy")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 3}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "[1]", "{}", '{"format": 4}', "[" * 10_000])
 def test_a_damaged_document_is_reported_with_the_command(text):
     prepared.save(world(), {})
     (paths.prepared("toy") / "about.json").write_text(text)

@@ -1,8 +1,6 @@
-import json
-
 import pytest
 
-from recsys import paths
+from recsys import files, paths
 from recsys.evaluation.studies import StudyError, read, studies
 
 WHOLE = {
@@ -17,7 +15,7 @@ WHOLE = {
 def write(document, name="order", root=None):
     path = paths.studies(root or paths.ASSETS) / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(document if isinstance(document, str) else json.dumps(document), "utf-8")
+    path.write_bytes(document.encode() if isinstance(document, str) else files.seal(document))
     return path
 
 
@@ -37,11 +35,12 @@ def test_without_studies_there_is_nothing_to_show():
 def test_a_study_of_this_machine_wins_and_a_damaged_one_is_a_sentence():
     write(WHOLE)
     write(WHOLE | {"title": "Anew"}, root=paths.home())
-    write('{"title": "half', name="broken")
+    broken = write(WHOLE, name="broken")
+    broken.write_bytes(broken.read_bytes().replace(b"0.157", b"0.257"))
     said = []
     assert [study.title for study in studies(said.append)] == ["Anew"]
     assert len(said) == 1
-    assert "broken.json is damaged" in said[0]
+    assert "broken.json is damaged; run: git -C" in said[0]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys import paths
+from recsys import files, paths
 from recsys.data.schema import DataError
 from recsys.evaluation import ties
 from recsys.evaluation.evaluate import evaluate
@@ -71,11 +71,16 @@ def test_what_was_kept_is_read_again_and_damage_is_said_with_the_command(home):
     assert ties.read("toy", said.append) is None
     found = ties.measure(MADE)
     path = ties.write(found, ship=True)
-    assert ties.read("toy", said.append) == json.loads(json.dumps(found))
+    assert figures(ties.read("toy", said.append)) == figures(found)
     assert not said
-    path.write_text("{")
-    assert ties.read("toy", said.append) == json.loads(json.dumps(found))  # the one in assets/
+    path.write_bytes(path.read_bytes().replace(b'"people": 300', b'"people": 301'))
+    assert figures(ties.read("toy", said.append)) == figures(found)  # the one in assets/
     assert "experiment ties --dataset toy" in said[0]
-    path.write_text('{"dataset": "toy"}')
+    files.write(path, files.seal({"dataset": "toy"}))
     ties.read("toy", said.append)
     assert len(said) == 2
+
+
+def figures(document):
+    """A document as it is read from a file, without its run, where the file keeps its own hash."""
+    return {name: value for name, value in json.loads(json.dumps(document)).items() if name != "run"}

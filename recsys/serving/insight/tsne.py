@@ -14,16 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from recsys import files, paths
+from recsys import arrays, files, paths
 from recsys.data import movielens
-from recsys.data.download import plain_disk_errors
 from recsys.progress import Report, Terminal, ignore
 from recsys.serving import predictor as predictors
 from recsys.serving.insight import tsne_worker
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
 
-EMBEDDINGS = "embeddings"  # in a file's metadata: `fingerprint` of what was mapped
+POINTS = "points"  # what the array is called in its file; it is made of embeddings with a `fingerprint`
 _ITERATION = re.compile(r"Iteration (\d+)")
 
 
@@ -44,13 +43,18 @@ def compute(predictor: Predictor, report: Report = ignore, ship: bool = False) -
     """`kept`, computed now and kept on this machine or, with `ship`, in the project.
 
     Reports {"stage": "map", "done", "total"} in iterations. Raises ServingError for a recommender without embeddings.
+
+    `ship` raises OSError where the project's folder takes no files.
     """
     if not predictor.model.has_item_embeddings:
         raise ServingError(f"{predictor.title} has no embeddings of films; choose another recommender")
     vectors = predictor.model.item_embeddings()
     halves = points(vectors, report).astype(np.float16)
-    path = (paths.shipped_film_map if ship else paths.film_map)(predictor.dataset.name, predictor.variant.name)
-    _write(path, halves, fingerprint(vectors))
+    names = predictor.dataset.name, predictor.variant.name
+    if ship:
+        arrays.write(paths.shipped_film_map(*names), POINTS, halves, fingerprint(vectors))
+    else:
+        arrays.keep(paths.film_map(*names), POINTS, halves, fingerprint(vectors))
     return halves.astype(np.float32)
 
 
@@ -92,25 +96,9 @@ def _told(line: str, report: Report) -> str:
 
 
 def _read(path: Path, known_as: str) -> np.ndarray | None:
-    """Points (I, 2); None when the file is not there, broken, or of other embeddings."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, "numpy") as file:
-            if (file.metadata() or {}).get(EMBEDDINGS) != known_as:
-                return None
-            return file.get_tensor("points").astype(np.float32)
-    except (OSError, SafetensorError):
-        return None  # it can be computed again
-
-
-def _write(path: Path, halves: np.ndarray, known_as: str) -> None:
-    from safetensors.numpy import save
-
-    with plain_disk_errors(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with files.locked(path.parent):
-            files.write(path, save({"points": halves}, {EMBEDDINGS: known_as}))
+    """Points (I, 2) float32; None when the file is not there, damaged, or of other embeddings."""
+    halves = arrays.read(path, POINTS, known_as)
+    return None if halves is None else halves.astype(np.float32)
 
 
 def main() -> None:

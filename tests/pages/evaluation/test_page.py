@@ -491,7 +491,7 @@ def test_what_a_benchmark_measures_is_told_where_it_was_measured(visit, measured
     app = visit("evaluation")
     app.get_by_key("results_of").set_value("ml-1m").run()
     assert "ties" not in app.get_by_key("section").options
-    files.write(paths.ties(home, "ml-1m"), json.dumps(TIES).encode())
+    files.write(paths.ties(home, "ml-1m"), files.seal(TIES))
     app.run()
     open_section(app, "ties")
     assert not app.exception
@@ -508,7 +508,7 @@ def test_what_a_benchmark_measures_is_told_where_it_was_measured(visit, measured
 
 
 def test_a_section_that_only_another_data_set_has_is_left_with_it(visit, measured, home):
-    files.write(paths.ties(home, "ml-1m"), json.dumps(TIES).encode())
+    files.write(paths.ties(home, "ml-1m"), files.seal(TIES))
     app = visit("evaluation")
     app.get_by_key("results_of").set_value("ml-1m").run()
     open_section(app, "ties")
@@ -529,15 +529,15 @@ def test_studies_are_shown_where_there_are_any(visit, measured, home):
     }
     folder = paths.studies(home)
     folder.mkdir(parents=True)
-    (folder / "order.json").write_text(json.dumps(study), "utf-8")
+    (folder / "order.json").write_bytes(files.seal(study))
     (folder / "half.json").write_text("{", "utf-8")
     other = study | {"title": "Width", "dataset": "ml-1m", "papers": "Papers say so.", "rows": [[3, 0.75]]}
-    (folder / "earlier.json").write_text(json.dumps(other | {"dataset": "ml-100k"}), "utf-8")
+    (folder / "earlier.json").write_bytes(files.seal(other | {"dataset": "ml-100k"}))
     app = open_section(visit("evaluation"), "studies")
     titles = ["Width · MovieLens 100K", "Does *order* matter?"]
     assert app.get_by_key("study").options == titles
     app.get_by_key("results_of").set_value("ml-1m").run()
-    (folder / "width.json").write_text(json.dumps(other), "utf-8")
+    (folder / "width.json").write_bytes(files.seal(other))
     app.run()
     assert app.get_by_key("study").options == ["Width · MovieLens 1M", *titles]
     assert "Papers say so." in said(app)
