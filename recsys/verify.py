@@ -53,8 +53,8 @@ def of_set(name: str) -> Iterator[Finding]:
         raise DataError(f"there is nothing of {name} on this machine; see: {recsys_command('data', 'list')}")
     get = movielens.how_to_get(name)
     for path, sound in movielens.archives(name).items():
-        mend = files.checkout(path) if path.is_relative_to(paths.ASSETS) else get
-        yield Finding(path) if sound else Finding(path, "is not the archive that it was", mend)
+        mend = files.checkout(path) if path.parent == movielens.BUNDLED else get
+        yield Finding(path) if sound else Finding(path, "is missing or not the archive that it was", mend)
     if paths.prepared(name).exists():
         yield Finding(paths.prepared(name), ", ".join(prepared.damage(name)), get)
     if (path := paths.details(name)).exists():

@@ -42,6 +42,16 @@ PAGES_MAY_USE = (
     "recsys.evaluation",
     "recsys.jobs",
 )
+WRITERS = (  # all others replace files (`files.write`): whoever has mapped one that is cut short is ended by the system
+    "recsys.files",  # parts, which are renamed when they are whole
+    "recsys.data.prepared",  # a folder of its own, which is renamed when it is whole
+    "recsys.data.download",  # parts
+    "recsys.serving.insight.tsne",  # a temporary folder
+    "recsys.serving.insight.tsne_worker",
+    "recsys.training.loop",  # logs, which nobody maps
+    "recsys.jobs.queue",
+    "recsys.jobs.runner",
+)
 
 SOURCES = sorted([*ROOT.glob("app.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob("recsys/**/*.py")])
 
@@ -85,6 +95,26 @@ def test_pages_reach_the_package_only_through_its_front_rooms():
         return inside(name, ("pages",)) and inside(used, ("recsys", "torch")) and not inside(used, PAGES_MAY_USE)
 
     assert violations(unwanted) == []
+
+
+def test_files_are_replaced_and_never_written_in_place():
+    found = {module_of(path): in_place(ast.parse(path.read_text("utf-8"))) for path in SOURCES}
+    assert {module: calls for module, calls in found.items() if calls and module not in WRITERS} == {}
+    assert found["recsys.files"] == ["part.open('wb')"]
+
+
+def test_the_rule_of_writing_sees_each_way_to_write_in_place():
+    for code in (
+        "p.write_text(t)",
+        "open(p, 'w')",
+        "p.open('ab')",
+        "np.save(p, a)",
+        "t.to_csv(p)",
+        "shutil.copy(p, q)",
+    ):
+        assert in_place(ast.parse(code)) != [], code
+    for code in ("p.read_text()", "open(p)", "p.open('rb')", "t.to_csv(index=False)", "t.to_parquet()", "a.copy(p)"):
+        assert in_place(ast.parse(code)) == [], code
 
 
 def test_the_layer_rule_sees_an_upward_import():
@@ -152,3 +182,30 @@ def imports(tree, module):
 def is_module(package, name):
     folder = ROOT.joinpath(*package.split("."))
     return (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists()
+
+
+def in_place(tree):
+    """Calls that write into a file under its own name, as source text."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [ast.unparse(call) for call in sorted(calls, key=lambda call: call.lineno) if writes(call)]
+
+
+def writes(call):
+    """Whether a call writes a file: `open` with such a mode, `write_text`, a table's or array's own way, a copy."""
+    whose, _, name = ast.unparse(call.func).rpartition(".")
+    if name == "open":
+        mode = call.args[0 if whose else 1 :][:1] + [option.value for option in call.keywords if option.arg == "mode"]
+        return any(set(literal) & set("wax+") for given in mode for literal in literals(given))
+    if name in ("to_csv", "to_parquet", "to_json"):
+        return bool(call.args)
+    in_shutil = whose == "shutil" and name.startswith("copy")
+    return (
+        in_shutil
+        or name in ("write_text", "write_bytes", "save_file", "open_memmap", "memmap", "tofile")
+        or (whose == "np" and name.startswith("save") and "buffer" not in ast.unparse(call))
+    )
+
+
+def literals(node):
+    """Every short text in an expression, such as both modes of "ab" if more else "wb"."""
+    return [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]

@@ -117,6 +117,50 @@ def test_settings_of_another_version_are_refused(monkeypatch):
         store.load(folder, WORLD)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"config": []},
+        {"config": {"nonsense": 1}},
+        {"variant": 7},
+        {"n_items": "20"},
+        {"split": ["leave-one-out"]},
+        {"seed": None},
+        {"notes": "none"},
+        {"members": [1]},
+        {"files": ["weights.safetensors"]},
+    ],
+)
+def test_a_sealed_but_malformed_document_is_refused_with_the_command(change):
+    folder = save()
+    document = {name: value for name, value in files.read_sealed(folder / "meta.json").items() if name != "sha256"}
+    (folder / "meta.json").write_bytes(files.seal(document | change))
+    with pytest.raises(store.StoreError) as error:
+        store.load(folder, WORLD)
+    assert error.value.command == train_command("counts")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [KeyError("counts"), AttributeError("shape"), RuntimeError("size mismatch\nfor a\nfor b"), ValueError("sizes")],
+)
+@pytest.mark.parametrize("of", ["bytes", "model"])
+def test_weights_that_a_model_cannot_take_are_refused_in_one_line(monkeypatch, error, of):
+    folder = save()
+
+    def fail(*arguments):
+        raise error
+
+    if of == "model":
+        monkeypatch.setattr(fakes.Counts, "load_state", fail)
+    else:
+        meta = {name: value for name, value in files.read_sealed(folder / "meta.json").items() if name != "sha256"}
+        files.write_pair(folder / "meta.json", meta, folder / "weights.safetensors", b"no safetensors")
+    with pytest.raises(store.StoreError, match="another version of counts") as refused:
+        store.load(folder, WORLD)
+    assert "\n" not in str(refused.value)
+
+
 # A fit belongs to the data that it learnt from
 
 

@@ -54,7 +54,7 @@ class Get:
 
 @dataclass(frozen=True)
 class Verify:
-    """Whether every file of a set, and of all that was made of it, is what was written; exit code 1 where one is not."""
+    """Whether the files of a set, and of all that was made of it, are what was written; exit code 1 if one is not."""
 
     name: conf.Positional[str] = ""  # which set; left out: all that is on this machine
 
@@ -66,7 +66,7 @@ class Verify:
         for found in verify.of_set(self.name) if self.name else verify.everything():
             print(f"{'damaged' if found.why else 'sound':<9}{found}", flush=True)
             damaged, total = damaged + bool(found.why), total + 1
-        print(f"{damaged:,} of {total:,} are damaged" if damaged else f"all {total:,} are sound")
+        print(f"damaged: {damaged:,} of {total:,}" if damaged else f"all {total:,} are sound")
         return int(damaged > 0)
 
 

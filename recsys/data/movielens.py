@@ -205,13 +205,17 @@ def how_to_get(name: str) -> str:
 
 
 def archives(name: str) -> dict[Path, bool]:
-    """Each archive of a set on this machine, and whether it is what was published, or what the set was made of."""
+    """Each archive of a set, and whether it is what was published, or what the set was made of.
+
+    Those that were fetched, and the one that comes with the project, be it there or not.
+    """
     published, known = SETS.get(name), {prepared.about(name).get("archive", {}).get("sha256")}
     here = sorted(path for path in _downloads(name).glob("*") if path.suffix in (".zip", ".whl"))
     if published:
         known |= {published.md5, published.sha256, published.wheel and published.wheel.sha256}
         here = [*([BUNDLED / f"{name}.zip"] if published.sha256 else []), *here]
-    return {path: bool(known & {files.digest(path, "sha256"), files.digest(path, "md5")}) for path in here}
+    hashes = {path: {files.digest(path, kind) for kind in ("sha256", "md5")} for path in here if path.is_file()}
+    return {path: bool(known & hashes.get(path, set())) for path in here}
 
 
 def ensure(name: str, report: Report = ignore) -> Dataset:

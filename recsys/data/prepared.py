@@ -7,14 +7,14 @@ replace a set, the new files are written to a folder of their own; about.json is
 moment from which they count. A kill leaves the old set or the new one, never half of either and never none. What is
 mapped is never written again, so that nobody loses it; see `recsys.files` for what remains.
 
-Every file that is read is checked, once per version of it and process: 1.2 GB/s on one core of 2026.
+Every file that is read is checked, once per version of it and process: 7 ms for the first set, 0.3 s for 25 million
+ratings.
 """
 
 import json
 import os
 import shutil
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -181,8 +181,8 @@ def _is_older(path: Path) -> bool:
 
 def _check(folder: Path, wanted: dict[str, str]) -> None:
     """Raise FileNotFoundError or DamagedFileError unless all files are there and what was written."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # hashing lets other threads run
-        list(pool.map(files.check, map(folder.joinpath, wanted), wanted.values()))
+    for name, sha256 in wanted.items():
+        files.check(folder / name, sha256)
 
 
 def _read(name: str, folder: Path, about: dict[str, Any]) -> Dataset:

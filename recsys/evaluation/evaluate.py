@@ -160,6 +160,7 @@ def _labels(variant: Variant, dataset: Dataset, protocol: Protocol, config: dict
         "dataset": dataset.name,
         "protocol": {"name": protocol.name, **protocol.rules_on(dataset)},
         "fingerprint": dataset.fingerprint,
+        "data_sha256": dataset.details_fingerprint,
         "config": config,
     }
 

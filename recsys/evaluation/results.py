@@ -1,8 +1,9 @@
 """Result files: written once, read by the pages without torch or Streamlit.
 
 `results/<data set>/<protocol>/<variant>.json` holds {variant, model, title, family, paper, dataset, protocol,
-fingerprint, config, users, seeds: [{seed, metrics, beyond}], mean, std, interval, beyond, calibration, stars,
-files, run}; ranks (S seeds × B users) stand beside it as .npz. `interval` is {metric: [low, high]}, 95 % over users.
+fingerprint, data_sha256, config, users, seeds: [{seed, metrics, beyond}], mean, std, interval, beyond, calibration,
+stars, files, run}; ranks (S seeds × B users) stand beside it as .npz. `interval` is {metric: [low, high]}, 95 % over
+users. `fingerprint` is of the sequences, `data_sha256` of their times and ratings too (older results lack it).
 `beyond` is there where the whole catalogue was ranked, and besides `calibration` where the model gives probabilities,
 `stars` where it predicts ratings (`stars.summary`). Probabilities with "over": UNSEEN add up to 1 over the films that a
 user has not seen, older ones over all films. Everything but `run` is the same, byte for byte, when an evaluation is

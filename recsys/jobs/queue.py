@@ -201,12 +201,13 @@ def progress(job: Job) -> Progress:
     """How far a job is."""
     path = job.folder / PROGRESS
     try:
-        curve, reported = results.epochs(path, ("epoch", "epochs", "seconds_left")), path.stat().st_mtime
+        curve, reported = results.epochs(path, ("epoch", "epochs")), path.stat().st_mtime
     except OSError:  # not begun, or removed
         return Progress(pd.DataFrame({"epoch": []}), None)
-    if job.state is not State.RUNNING or curve.empty or (job.started or 0) > reported:
+    left = curve.get("seconds_left", pd.Series(dtype=float))
+    if job.state is not State.RUNNING or left.empty or pd.isna(left.iloc[-1]) or (job.started or 0) > reported:
         return Progress(curve, None)
-    return Progress(curve, max(0.0, float(curve["seconds_left"].iloc[-1]) - (time.time() - reported)))
+    return Progress(curve, max(0.0, float(left.iloc[-1]) - (time.time() - reported)))
 
 
 def wake() -> None:

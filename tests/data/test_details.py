@@ -40,12 +40,22 @@ def test_a_damaged_table_is_said_and_done_without(content):
         assert len(details.read("x")) == 0
 
 
-def test_a_film_that_stands_in_it_twice_is_damage():
+@pytest.mark.parametrize("film", ["1", "2"])
+def test_a_film_that_stands_in_it_twice_or_has_another_number_is_damage(film):
     details.write("x", {1: OF_MATRIX})
     lines = paths.details("x").read_text("utf-8").splitlines(keepends=True)
-    paths.details("x").write_text("".join([*lines, lines[-1]]), "utf-8")
+    paths.details("x").write_text("".join([*lines, lines[-1].replace("1", film, 1)]), "utf-8")
     with pytest.warns(UserWarning, match="damaged"):
         assert len(details.read("x")) == 0
+
+
+def test_a_table_of_an_earlier_version_without_its_hash_is_made_again():
+    details.write("x", {1: OF_MATRIX})
+    paths.details("x").with_suffix(".json").unlink()
+    with pytest.warns(UserWarning, match=r"damaged; run: .* data enrich x"):
+        assert len(details.read("x")) == 0
+    details.write("x", {1: OF_MATRIX})
+    assert len(details.read("x")) == 1
 
 
 def test_the_fingerprint_tells_what_is_known_not_how_it_stands():

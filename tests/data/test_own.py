@@ -273,11 +273,25 @@ def test_a_set_whose_items_have_numbers_of_its_own_lends_nobody_its_people():
         with_people_of(add(BOUGHT), leave_one_out(world).train, world)
 
 
-def test_damage_is_mended_by_adding_it_again():
-    add(BOUGHT)
-    next(paths.prepared("shop").glob("*/item.npy")).write_bytes(b"")
-    with pytest.raises(prepared.MissingData, match="data add shop --replace --interactions FILE"):
-        movielens.load("shop")
+@pytest.mark.parametrize("file", ["v0/item.npy", "about.json"])
+def test_damage_is_mended_by_adding_it_again_or_by_removing_it(file):
+    for mend in (lambda: own.add("shop", check(BOUGHT), "shop.csv", again=True), lambda: own.remove("shop")):
+        add(BOUGHT)
+        (paths.prepared("shop") / file).write_bytes(b"")
+        with pytest.raises(prepared.MissingData, match="data add shop --replace --interactions FILE"):
+            movielens.load("shop")
+        mend()
+        if paths.prepared("shop").exists():
+            assert movielens.load("shop").n_users > 1
+            own.remove("shop")
+
+
+def test_nothing_but_a_set_is_removed(tmp_path):
+    (paths.home() / "data").mkdir(parents=True)
+    for name in ("", ".", "..", "../data", str(tmp_path), "ML-1M"):
+        with pytest.raises(DataError, match="no set that was added here"):
+            own.remove(name)
+    assert (paths.home() / "data").is_dir()
 
 
 def test_large_ids_of_people_do_not_disturb_the_order():

@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import shutil
@@ -144,9 +145,32 @@ def test_a_damaged_document_is_reported_with_the_command(text):
     assert prepared.fingerprint("toy") is None
 
 
-def test_arrays_of_different_lengths_are_noticed():
+def test_another_array_is_noticed_and_a_sound_set_is_read_once(monkeypatch):
+    prepared.save(world(), {})
+    read, digest = [], files.digest
+    monkeypatch.setattr(files, "digest", lambda path, kind: (read.append(path.name), digest(path, kind))[1])
+    for _ in range(3):
+        prepared.load("toy")
+    assert sorted(read) == sorted(path.name for path in files_of().iterdir())  # each of them, and only once
+    np.save(files_of() / "rating.npy", np.full(8, 3, np.float32))
+    with pytest.raises(MissingData, match="damaged"):
+        prepared.load("toy")
+
+
+def test_a_sealed_document_of_arrays_of_different_lengths_is_refused():
     prepared.save(world(), {})
     np.save(files_of() / "rating.npy", np.ones(3, np.float32))
+    about = prepared.about("toy")
+    about["files"]["rating.npy"] = files.digest(files_of() / "rating.npy", "sha256")
+    (paths.prepared("toy") / "about.json").write_bytes(files.seal(about))
+    with pytest.raises(MissingData, match="damaged"):
+        prepared.load("toy")
+
+
+@pytest.mark.parametrize("change", [{"files": [1]}, {"files": None}, {"folder": "../x"}, {"ratings": "8"}])
+def test_a_sealed_but_malformed_document_is_no_traceback(change):
+    prepared.save(world(), {})
+    (paths.prepared("toy") / "about.json").write_bytes(files.seal(prepared.about("toy") | change))
     with pytest.raises(MissingData, match="damaged"):
         prepared.load("toy")
 
@@ -160,6 +184,15 @@ def as_in_format_1(name="toy"):
         path.unlink()
     next(path for path in target.iterdir() if path.is_dir()).rmdir()
     (target / "about.json").write_text('{"format": 1, "name": "toy", "ratings": 8, "archive": {}}')
+
+
+@pytest.mark.parametrize("document", [{"format": 3, "files": "v0"}, {"format": 5}])
+def test_an_unsealed_older_form_and_a_sealed_newer_one_are_told_from_damage(document):
+    prepared.save(world(), {})
+    older = document["format"] < prepared.FORMAT
+    (paths.prepared("toy") / "about.json").write_bytes(json.dumps(document).encode() if older else files.seal(document))
+    with pytest.raises(MissingData, match=refusal("was prepared by another version")):
+        prepared.load("toy")
 
 
 def test_a_form_of_another_version_has_to_be_prepared_again_and_then_works():

@@ -114,7 +114,7 @@ def test_the_document_says_what_was_measured_and_is_what_was_written():
     document = evaluate("counts", CYCLE)
     assert document["model"] == "Counts"
     assert document["protocol"] == {"name": "full", **FULL.rules}
-    assert document["fingerprint"] == CYCLE.fingerprint
+    assert (document["fingerprint"], document["data_sha256"]) == (CYCLE.fingerprint, CYCLE.details_fingerprint)
     assert document["users"] == 200
     assert document["run"]["device"] == "cpu"
     assert document["config"] == {"power": 1.0, "sizes": (3, 4)}

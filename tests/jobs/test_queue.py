@@ -177,6 +177,19 @@ def test_progress_is_what_the_training_reported(asleep):
     assert 4.0 <= found.seconds_left <= 5.0  # said a second in the future, and nearly no time went by since
 
 
+def test_damaged_lines_of_what_was_reported_are_left_out(asleep):
+    job = queue.add("caser", DATA)
+    whole = {"epoch": 1, "epochs": 8, "loss": 1.0, "seconds_left": 7.0}
+    reported(
+        job, whole, {"epoch": "2", "epochs": 8}, {"epoch": 3}, [4], {"epoch": 5, "epochs": None}, whole | {"epoch": 2}
+    )
+    assert queue.progress(job).epochs == (2, 8)
+    reported(job, {"epoch": 1, "epochs": 8, "seconds_lefu": 7.0})
+    with queue.next_one() as job:
+        os.utime(job.folder / queue.PROGRESS, (job.started + 1, job.started + 1))
+        assert queue.progress(job).seconds_left is None
+
+
 def test_what_a_run_before_reported_says_nothing_of_the_time_left(asleep):
     job = queue.add("caser", DATA)
     reported(job, {"epoch": 1, "epochs": 8, "loss": 1.0, "seconds_left": 7.0})

@@ -1,0 +1,123 @@
+"""A home that takes no writes: what is there is used, what is not is made for this process, and errors are one line."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+from recsys import files, paths, store
+from recsys.cli.main import main
+from recsys.data import movielens, prepared
+from recsys.jobs import queue
+from recsys.models import registry
+from recsys.serving import predictor
+from recsys.serving.recommend import Request, recommend
+from tests import fakes, read_only, toys
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(prepared, "_in_memory", {})
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """In place of the first set's archive, a toy of that name."""
+    made = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0], [1, 2, 3, 0]], 4, movielens.FIRST)
+    monkeypatch.setattr(movielens, "_parsed", lambda name, source, report: (made, {"file": "x.zip"}))
+    return made
+
+
+def test_the_popular_recommender_answers_in_an_empty_home(home, small, monkeypatch):
+    read_only.make(home, monkeypatch)
+    with pytest.warns(UserWarning, match=r"cannot write to .*; set RECSYS_HOME to a folder of yours"):
+        dataset = movielens.ensure(movielens.FIRST)
+    with pytest.warns(UserWarning, match=r"cannot write .*; make room or set RECSYS_HOME"):
+        ready = predictor.load(predictor.FALLBACK, dataset)
+    assert len(recommend(ready, Request(()))) == 4
+    assert ready.is_current  # it is not fitted anew at every click
+    assert not list(home.iterdir())
+
+
+def test_what_is_not_on_disk_is_known_to_whoever_asks_later(home, small, monkeypatch):
+    read_only.make(home, monkeypatch)
+    with pytest.warns(UserWarning, match="read from its archive at each start"):
+        dataset = movielens.ensure(movielens.FIRST)
+    with warnings.catch_warnings(action="error"):
+        assert movielens.ensure(movielens.FIRST) is movielens.load(movielens.FIRST) is dataset
+    assert movielens.prepared_names() == [movielens.FIRST]
+    assert prepared.fingerprint(movielens.FIRST) == small.fingerprint
+    assert prepared.about(movielens.FIRST)["people"] == 3
+    monkeypatch.undo()
+    prepared.save(dataset, {})  # in another home, which takes it
+    assert prepared.load(movielens.FIRST) is not dataset
+
+
+def test_a_set_and_a_fit_that_are_there_are_used_without_a_word(home, monkeypatch):
+    made = toys.cycle()
+    monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
+    prepared.save(made, {})
+    kept = store.ready("counts", made)
+    read_only.make(home, monkeypatch)
+    with warnings.catch_warnings(action="error"):
+        again = store.ready("counts", movielens.load(made.name))
+    np.testing.assert_array_equal(again.counts, kept.counts)
+
+
+def test_recommend_prints_films_and_says_in_a_line_what_was_not_kept(home, small, monkeypatch, capsys):
+    read_only.make(home, monkeypatch)
+    assert main(["recommend", "--model", "popular", "--k", "2", "--json"]) == 0
+    said = capsys.readouterr()
+    assert len(json.loads(said.out)) == 2
+    assert "Traceback" not in said.err
+    assert sum("set RECSYS_HOME" in line for line in said.err.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["data", "get", "ml-latest-sample"],
+        ["evaluate", "popular", "--dataset", "toy"],
+        ["train", "popular", "--dataset", "toy"],
+        ["data", "remove", "toy"],
+    ],
+)
+def test_a_command_that_has_to_write_ends_in_one_line_that_says_what_to_do(home, monkeypatch, capsys, arguments):
+    prepared.save(toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4), {})
+    read_only.make(home, monkeypatch)
+    assert main(arguments) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "RECSYS_HOME" in last or "see who may write there" in last
+    assert "Traceback" not in last
+    assert prepared.load("toy").n_users == 2
+
+
+def test_the_queue_is_read_and_what_would_change_it_is_refused(home, monkeypatch):
+    prepared.save(toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4), {})
+    job = queue.Job("20260101-000000", "bert4rec", "toy", state=queue.State.RUNNING)
+    for name, data in ((queue.FILE, files.seal(vars(job))), (queue.LOCK, b"")):
+        files.write(job.folder / name, data)
+    read_only.make(home, monkeypatch)
+    assert [known.state for known in queue.jobs()] == [queue.State.CUT_OFF]
+    refused = (lambda: queue.add("bert4rec", "toy"), lambda: queue.resume(job.id), lambda: queue.remove(job.id))
+    for change in refused:
+        with pytest.raises(queue.JobError, match="Read-only file system; make room or set RECSYS_HOME"):
+            change()
+
+
+def test_a_lock_on_a_disk_that_only_reads_can_be_looked_at(home, monkeypatch):
+    lock = home / "x.lock"
+    lock.touch()
+    with files.try_locked(lock) as held:
+        assert held
+        read_only.make(home, monkeypatch)
+        with files.try_locked(lock) as free:
+            assert not free
+    with files.try_locked(lock) as free:
+        assert free
+    with pytest.raises(OSError, match="No such file"), files.try_locked(paths.home() / "none.lock"):
+        pass

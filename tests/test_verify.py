@@ -1,0 +1,141 @@
+import re
+import shlex
+import subprocess
+
+import numpy as np
+import pytest
+
+from recsys import arrays, files, paths, store, verify
+from recsys.cli.main import main
+from recsys.data import details, movielens, prepared
+from recsys.data.schema import DataError
+from recsys.errors import recsys_command
+from recsys.evaluation.protocols import FULL
+from recsys.models import registry
+from recsys.studies import trials
+from recsys.text import encoder
+from recsys.training import resume
+from tests import fakes, toys
+from tests.data import archives
+from tests.evaluation import made_up
+
+STUDY = {"title": "A", "question": "B", "columns": [{"name": "n"}], "rows": [[1]]}
+DAMAGE = {  # file, from the home → a part of the command that mends it
+    "data/toy/v0/item.npy": "data add toy --replace --interactions FILE",
+    "data/toy/about.json": "data add toy --replace --interactions FILE",
+    "details/toy/films.csv": "data enrich toy",
+    "film_vectors/toy/a.safetensors": "rm -r",
+    "film_vectors/toy/a.json": "rm -r",
+    "tag_vectors/toy/a.safetensors": "rm -r",
+    "maps/toy/counts.safetensors": "rm -r",
+    "checkpoints/toy/leave-one-out/counts/seed-0/weights.safetensors": "train counts --dataset toy",
+    "checkpoints/toy/leave-one-out/counts/seed-0/meta.json": "train counts --dataset toy",
+    "checkpoints/toy/leave-one-out/counts/seed-0/resume.pt": "rm -r",
+    "results/toy/full/counts.json": "evaluate counts --dataset toy --protocol full",
+    "results/toy/full/counts.npz": "evaluate counts --dataset toy --protocol full",
+    "results/studies/length-toy.json": "rm -r",
+    "results/ties/toy.json": "experiment ties --dataset toy",
+    "trials/toy/full/popular/trial.json": "rm -r",
+}
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home with one set and everything that can be made of it."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("RECSYS_HOME", str(home))
+    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+    monkeypatch.setattr(movielens, "BUNDLED", tmp_path / "assets" / "data")
+    monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
+    world = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4)
+    prepared.save(world, {})
+    details.write("toy", {100: {"directors": ["Somebody"]}})
+    for path in (paths.film_vectors("toy", "a"), paths.tag_vectors("toy", "a"), paths.film_map("toy", "counts")):
+        arrays.write(path, "array", np.eye(4, dtype=np.float16), "a")
+    folder = store.save("counts", fakes.Counts(fakes.CountsConfig()).fit(world), world, 0)
+    resume.save(folder, {"run": {}})
+    made_up.keep("counts", [[1, 2]])
+    for path in (paths.studies(home) / "length-toy.json", paths.ties(home, "toy")):
+        files.write(path, files.seal(STUDY))
+    files.write(paths.trial("toy", FULL.name, "popular") / trials.FILE, files.seal({"ranks": [1]}))
+    return home
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def test_a_home_as_it_was_written_is_sound(home, capsys):
+    assert main(["data", "verify", "toy"]) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert {line.split()[0] for line in lines} == {"sound"}
+    assert last == f"all {len(lines)} are sound"
+    looked_at = {str(found.path.relative_to(home)) for found in verify.of_set("toy")}
+    folders = {
+        shared for file in DAMAGE for shared in looked_at if file.startswith(shared.rpartition(".")[0] or shared)
+    }
+    assert folders == looked_at  # so each of them is damaged below
+
+
+@pytest.mark.parametrize("file", DAMAGE)
+def test_what_is_damaged_is_named_with_the_command_that_mends_it(home, capsys, file):
+    flip(home / file)
+    assert main(["data", "verify", "toy"]) == 1
+    *lines, last = capsys.readouterr().out.splitlines()
+    (line,) = [line for line in lines if line.startswith("damaged")]
+    assert re.search(r"(damaged|missing).*; run: ", line.partition(" ")[2])
+    assert DAMAGE[file] in line
+    assert last == f"damaged: 1 of {len(lines)}"
+
+
+def test_a_file_that_is_to_be_removed_is_made_again_later_and_all_is_sound(home):
+    flip(paths.film_map("toy", "counts"))
+    (found,) = [found for found in verify.of_set("toy") if found.why]
+    subprocess.run(shlex.split(found.command), check=True)
+    assert not [found for found in verify.of_set("toy") if found.why]
+
+
+def test_a_missing_array_and_a_set_of_another_version_are_said(home):
+    (paths.prepared("toy") / "v0" / "user.npy").unlink()
+    assert next(verify.of_set("toy")).why == "v0/user.npy is missing"
+    (paths.prepared("toy") / "about.json").write_text('{"format": 3}')
+    assert next(verify.of_set("toy")).why == "was prepared by another version"
+
+
+def test_archives_are_known_by_what_was_published_or_by_what_the_set_was_made_of(home, tmp_path):
+    archive = paths.downloads() / "ml-1m" / "ml-1m.zip"
+    files.write(archive, archives.write(tmp_path, archives.double_colon()).read_bytes())
+    assert [found.why for found in verify.of_set("ml-1m")] == ["is missing or not the archive that it was"]
+    movielens.get("ml-1m", archive)
+    assert [found.why for found in verify.of_set("ml-1m")] == ["", ""]
+    flip(archive)
+    found = next(verify.of_set("ml-1m"))
+    assert (found.path, found.command) == (archive, recsys_command("data", "get", "ml-1m"))
+
+
+def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
+    monkeypatch.setattr(encoder, "SHA256", {"config.json": files.sha256(b"{}")})
+    files.write(paths.encoder() / "config.json", b"{}")
+    files.write(paths.wikidata() / "a.json", files.seal({"films": {}}))
+    arrays.write(paths.film_vectors("other", "a"), "vectors", np.eye(2), "a")
+    arrays.write(paths.shipped_film_vectors(movielens.FIRST), "vectors", np.eye(2), "a")
+    victims = [
+        paths.encoder() / "config.json",
+        paths.wikidata() / "a.json",
+        paths.film_vectors("other", "a"),
+        paths.shipped_film_vectors(movielens.FIRST),
+    ]
+    for victim in victims:
+        flip(victim)
+    mends = {found.path: found.command for found in verify.everything() if found.why}
+    bundled = movielens.BUNDLED / f"{movielens.FIRST}.zip"  # which is not there
+    assert set(mends) == {paths.encoder(), *victims[1:], bundled}
+    assert [mends[path].split()[0] for path in (victims[3], bundled)] == ["git", "git"]
+    assert [found for found in verify.everything() if found.path == paths.prepared("toy") and not found.why]
+
+
+def test_a_name_of_nothing_is_refused(home):
+    with pytest.raises(DataError, match="nothing of nonsense on this machine; see: "):
+        next(verify.of_set("nonsense"))
