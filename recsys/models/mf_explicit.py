@@ -87,7 +87,7 @@ class MfExplicit(Recommender):
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
         self.items, self.counts = per_item(state, "items", n_items), per_item(state, "counts", n_items)
-        self.mean = state["mean"].astype(np.float32).reshape(())[()]  # ValueError for more numbers than one
+        self.mean = np.float32(state["mean"].reshape(())[()])  # ValueError for more numbers than one
 
 
 VARIANTS = {"mf-explicit": Variant(MfExplicit, "MF on ratings", "Factorisation", "doi:10.1109/MC.2009.263")}
