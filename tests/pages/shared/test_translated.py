@@ -74,8 +74,8 @@ def measured(home):
             results.write(document, ranks)
     log = paths.checkpoint(data.name, LEAVE_ONE_OUT.name, "bert4rec", 0) / paths.LOG
     files.write(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
-    files.write(paths.ties(home, data.name), json.dumps(TIES | {"dataset": data.name}).encode())
-    files.write(paths.studies(home) / "order.json", json.dumps(STUDY).encode())
+    files.write(paths.ties(home, data.name), files.seal(TIES | {"dataset": data.name}))
+    files.write(paths.studies(home) / "order.json", files.seal(STUDY))
 
 
 def check(app):
