@@ -48,6 +48,7 @@ WRITERS = (  # all others replace files (`files.write`): whoever has mapped one 
     "recsys.data.download",  # parts
     "recsys.serving.insight.tsne",  # a temporary folder
     "recsys.serving.insight.tsne_worker",
+    "recsys.training.alone",  # the number of a process, in a lock
     "recsys.training.loop",  # logs, which nobody maps
     "recsys.jobs.queue",
     "recsys.jobs.runner",
