@@ -26,9 +26,9 @@ from benchmarks.reliability.bad_input import as_published, zipped
 from benchmarks.reliability.promise import NOT_AUDITED, Outcome, Promise, judged, unmeasured
 from recsys import paths, store
 from recsys.data import movielens
-from recsys.data.download import digest
 from recsys.data.imports.read import read as read_history
 from recsys.errors import RecsysError
+from recsys.files import digest
 from tests.data.server import serving
 
 FORMATS = {*(".json", ".jsonl", ".safetensors", ".npz", ".zip", ".csv"), *(".md", ".png", ".svg", ".css", ".js", ".po")}

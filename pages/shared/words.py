@@ -309,7 +309,7 @@ def plain(text: str, links: bool = False) -> str:
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text if links else _IN_ADDRESS.sub("\u2060", text))
 
 
-_IN_ADDRESS = re.compile(r"(?<=:/)(?=/)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)
+_IN_ADDRESS = re.compile(r"(?<=:/)(?=/)|(?<=www)(?=\.)|(?<=@)(?=[\w-]+\.\w)", re.IGNORECASE)
 
 
 def listed(names: Sequence[str]) -> str:

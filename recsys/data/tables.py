@@ -166,7 +166,7 @@ def _records(name: str, text: str) -> list[dict[str, Any]]:
                     found.append(json.loads(line))
                 except ValueError as error:
                     raise DataError(f"{name}: line {number} is no JSON; mend it, or leave it out") from error
-    if not found or not all(isinstance(one, dict) for one in found):
+    if not any(found) or not all(isinstance(one, dict) for one in found):
         raise DataError(f"{name}: its JSON is no list of objects; write one such as {{'user': 1, 'item': 2}} a line")
     _refuse_wide(name, len(found), len({key for one in found for key in one}), len(text))
     return found
