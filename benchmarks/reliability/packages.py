@@ -21,7 +21,7 @@ from packaging.version import Version
 from recsys.paths import REPOSITORY
 
 WANTED = REPOSITORY / "requirements.txt"
-LOCK = REPOSITORY / "requirements.lock"
+LOCK = REPOSITORY / "deploy" / "requirements.lock"
 FLOORS = {  # package → the least version, and the holes that it closes
     "torch": ("2.10.0", "CVE-2025-32434, CVE-2026-24747: weights_only=True could be got round"),
     "streamlit": ("1.54.0", "CVE-2022-35918, CVE-2023-27494, CVE-2024-42474, CVE-2026-33682"),
