@@ -19,9 +19,13 @@ class Wish:
         self.at_once = False  # leave wherever the program is, instead of where it asks
 
     def hear(self, number: int, *_: Any) -> None:
-        """What is done when a signal comes: note it; at once, or when it comes twice, leave."""
-        again, self.heard = self.heard, number
-        if self.at_once or again:
+        """What is done when a signal comes: note it; leave where that changes nothing, or at a second Ctrl-C.
+
+        A second SIGTERM says nothing new: the service manager sends one, and the system when the runner is gone.
+        """
+        hurried = self.heard == number == signal.SIGINT
+        self.heard = number
+        if self.at_once or hurried:
             self.leave()
 
     def leave(self) -> None:

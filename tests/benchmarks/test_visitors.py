@@ -1,4 +1,3 @@
-import asyncio
 import json
 import random
 
@@ -6,6 +5,7 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks import visitors
+from tests import loops
 from tests.pages import world
 
 
@@ -43,7 +43,7 @@ def test_an_error_on_the_page_is_passed_on():
 
 def test_a_button_that_is_not_there_is_named():
     with pytest.raises(visitors.Stuck, match='no button "Clear'):
-        asyncio.run(visitors.Visitor(None, "").press("Clear", random.Random(0)))
+        loops.run(visitors.Visitor(None, "").press("Clear", random.Random(0)))
 
 
 def test_visitors_of_the_real_app_are_answered(tmp_path, monkeypatch, capsys):

@@ -176,6 +176,14 @@ def test_who_is_told_twice_leaves_wherever_he_is():
             signal.raise_signal(signal.SIGINT)
 
 
+def test_a_second_sigterm_says_nothing_new():
+    """A service manager sends one, and the system another when the process above is gone."""
+    with stopping.on_signals() as wish:
+        for _ in range(2):
+            signal.raise_signal(signal.SIGTERM)
+        assert wish.heard == signal.SIGTERM
+
+
 def test_a_run_in_a_thread_leaves_signals_alone():
     before = signal.getsignal(signal.SIGTERM)
     heard = []

@@ -1,6 +1,6 @@
 """A server's requests without a network: what an ASGI app sends back."""
 
-import asyncio
+from tests import loops
 
 
 def request(app, path="/", method="GET", kind="http", **headers):
@@ -14,7 +14,7 @@ def request(app, path="/", method="GET", kind="http", **headers):
         return {"type": "http.request" if kind == "http" else "websocket.connect"}
 
     named = [(name.replace("_", "-").encode(), str(value).encode()) for name, value in headers.items()]
-    asyncio.run(app({"type": kind, "path": path, "method": method, "headers": named}, receive, send))
+    loops.run(app({"type": kind, "path": path, "method": method, "headers": named}, receive, send))
     return sent
 
 

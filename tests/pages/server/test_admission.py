@@ -3,6 +3,7 @@ import asyncio
 import pytest
 
 from pages.server.admission import MOST, STREAM, VISITORS, Admission
+from tests import loops
 from tests.pages.server.asgi import hello, request, status
 
 
@@ -27,7 +28,7 @@ def with_visitors(admission, n, then):
         await asyncio.gather(*pages)
         return found
 
-    return asyncio.run(run())
+    return loops.run(run())
 
 
 def test_visitors_are_let_in_while_there_is_room():

@@ -1,9 +1,8 @@
-import asyncio
-
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from pages.server.messages import NOT_OURS, Messages
+from tests import loops
 
 
 def through(*frames):
@@ -21,7 +20,7 @@ def through(*frames):
     async def send(message):
         sent.append(message)
 
-    asyncio.run(Messages(app)({"type": "websocket", "path": "/"}, receive, send))
+    loops.run(Messages(app)({"type": "websocket", "path": "/"}, receive, send))
     return heard, sent
 
 

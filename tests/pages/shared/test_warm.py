@@ -14,6 +14,7 @@ from recsys.data import movielens
 from recsys.data.schema import DataError
 from recsys.jobs import queue
 from recsys.paths import REPOSITORY
+from tests import loops
 from tests.pages.server.asgi import request
 
 
@@ -61,7 +62,7 @@ def test_the_server_answers_while_it_warms_up(monkeypatch):
             return await asyncio.to_thread(begun.wait, 60)
 
     try:
-        assert asyncio.run(start())  # the server is up, and warming up has not ended
+        assert loops.run(start())  # the server is up, and warming up has not ended
     finally:
         may_end.set()
 

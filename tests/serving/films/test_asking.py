@@ -1,4 +1,3 @@
-import asyncio
 import logging
 import time
 import traceback
@@ -12,6 +11,7 @@ from benchmarks.reliability.tmdb_faults import FAULTS, FILMS, GOOD, bomb, broken
 from recsys.serving.films import asking
 from recsys.serving.films.asking import Client, Key, RateLimited, RequestFailed
 from recsys.serving.films.tmdb import Health, Posters
+from tests import loops
 
 API_KEY = Key("5e9713e15e9713e15e9713e15e9713e1")
 TOKEN = Key("eyJhbGciOiJIUzI1NiJ9.eyJhdWQiOiIxMjM0NTY3OCJ9.c2lnbmF0dXJlc2lnbmF0dXJl")
@@ -23,7 +23,7 @@ SHORT = 0.3  # seconds: the deadline where no answer is to be had
 
 def ask(address, key=API_KEY, longest=asking.LONGEST):
     """An answer, or the error there was."""
-    return asyncio.run(Client(address).get("/movie/949", {}, key, longest))
+    return loops.run(Client(address).get("/movie/949", {}, key, longest))
 
 
 @pytest.mark.parametrize("fault", BROKEN)
@@ -81,7 +81,7 @@ def test_only_so_many_questions_are_put_within_a_second(monkeypatch):
             await client._turn()
 
     monkeypatch.setattr(asking.asyncio, "sleep", sleep)
-    asyncio.run(twelve())
+    loops.run(twelve())
     assert waited == pytest.approx([0] * 5 + [1] * 5 + [2] * 2, abs=0.2)
 
 

@@ -1,0 +1,14 @@
+"""Coroutines in tests."""
+
+import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+Found = TypeVar("Found")
+
+
+def run(coroutine: Coroutine[Any, Any, Found]) -> Found:
+    """What a coroutine returns or raises, in a thread of its own: in that of the tests Playwright leaves a loop running."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
