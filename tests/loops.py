@@ -9,6 +9,6 @@ Found = TypeVar("Found")
 
 
 def run(coroutine: Coroutine[Any, Any, Found]) -> Found:
-    """What a coroutine returns or raises, in a thread of its own: in that of the tests Playwright leaves a loop running."""
+    """What a coroutine gives, in a thread of its own: Playwright leaves a loop running in that of the tests."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()

@@ -64,7 +64,8 @@ def load(report: Report, fetch: bool = True) -> Callable[[Sequence[str], Report]
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise MissingLibraryError("the sentence encoder", "sentence-transformers") from error
-    return partial(_encode, SentenceTransformer(str(folder), device="cpu", trust_remote_code=False))
+    model = SentenceTransformer(str(folder), device="cpu", trust_remote_code=False, local_files_only=True)
+    return partial(_encode, model)
 
 
 def _encode(model: Any, texts: Sequence[str], report: Report) -> np.ndarray:
