@@ -91,7 +91,7 @@ def test_texts_become_unit_vectors_in_order_and_progress_is_reported(index, monk
         """Encodes a text by its length."""
 
         def __init__(self, folder, **settings):
-            assert settings == {"device": "cpu", "trust_remote_code": False}
+            assert settings == {"device": "cpu", "trust_remote_code": False, "local_files_only": True}
 
         def encode(self, texts, **settings):
             return np.eye(encoder.DIM, dtype=np.float32)[[len(text) for text in texts]]
