@@ -13,7 +13,7 @@ from pages.shared import enriching, errors, fetch, getting, loaders, own_data, r
 from pages.shared.language import count, say
 from recsys import paths
 from recsys.data import details, movielens, prepared
-from recsys.data.schema import DataError, Dataset, Noun
+from recsys.data.schema import Dataset, Noun
 from recsys.errors import RecsysError, recsys_command
 from recsys.serving.predictor import trained
 
@@ -38,13 +38,11 @@ class Facts:
 def facts(name: str) -> Facts:
     """What a data set holds: by the data itself where that is on this machine, else by what was published.
 
-    Raises DataError for a set of somebody's own that is not here any more.
+    Raises DataError for a set of somebody's own that is not here any more, or made by another version.
     """
-    if prepared.fingerprint(name):
-        return _counted(name)
     published = movielens.SETS.get(name)
-    if published is None:
-        raise DataError(f"{name} is not on this machine any more")
+    if published is None or prepared.fingerprint(name):
+        return _counted(name)
     return Facts(published.people, published.films, *published.years)
 
 
