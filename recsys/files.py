@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -108,6 +108,14 @@ def seal(document: dict[str, Any]) -> bytes:
     """Canonical JSON with its own SHA-256: under "run" where there is one, so that all else repeats in a second run."""
     bare = _with_digest(json.loads(_text(document)), None)  # as it will be read: tuples become lists
     return _text(_with_digest(bare, sha256(_text(bare)))) + b"\n"
+
+
+def keep(document: dict[str, Any], place: Callable[[Path], Path], ship: bool = False) -> Path:
+    """Write a sealed document to its place in the home folder (`ship`: in assets/ too); returns the former."""
+    data = seal(document)
+    for root in (paths.home(), *([paths.ASSETS] if ship else [])):
+        write(place(root), data)
+    return place(paths.home())
 
 
 def read_sealed(path: Path) -> dict[str, Any]:

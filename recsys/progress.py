@@ -11,7 +11,8 @@ training that is told to end by SIGTERM raises it too, after having kept what it
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Self
 
 Report = Callable[[dict[str, Any]], None]
@@ -38,6 +39,17 @@ def ignore(event: dict[str, Any]) -> None:
 def as_json(event: dict[str, Any]) -> None:
     """Print an event as a line of JSON."""
     print(json.dumps(event), flush=True)
+
+
+def read(path: Path) -> Iterator[dict[str, Any]]:
+    """The events of a log that has one a line. Lines that are damaged, or cut short by a kill, are left out."""
+    for line in path.read_bytes().splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:  # no JSON, or no UTF-8
+            continue
+        if isinstance(event, dict):
+            yield event
 
 
 class Terminal:

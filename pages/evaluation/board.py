@@ -12,6 +12,7 @@ import pandas as pd
 from pages.evaluation import about, words
 from pages.evaluation.about import About
 from pages.evaluation.charts.looks import look
+from pages.shared import words as common
 from pages.shared.charts import QUIET
 from pages.shared.language import say
 
@@ -123,10 +124,10 @@ def _row(row: dict[str, Any], metric: str, beside: list[str]) -> str:
     title = f'<span class="nr-text">{about.button(row["about"])}<span class="nr-quiet">{row["small"]}</span></span>'
     name = f'<span class="nr-line">{glyph}{title}</span>{about.popover(row["about"])}'
     like = f'<abbr title="{words.LIKE_IN_WORDS}">≈</abbr>' if row["like"] else ""
-    figures = "".join(f'<td class="{_width(name, metric)}">{words.figure(row.get(name))}</td>' for name in beside)
+    figures = "".join(f'<td class="{_width(name, metric)}">{common.metric(row.get(name))}</td>' for name in beside)
     return (
         f'<tr class="{"nr-ours" if mark else "nr-theirs"}"><td class="nr-ordinal">{row["#"]}</td>'
-        f'<th scope="row">{name}</th><td><b>{words.figure(row[metric])}</b>{like}</td>'
+        f'<th scope="row">{name}</th><td><b>{common.metric(row[metric])}</b>{like}</td>'
         f'<td class="nr-range">{_range(row, metric)}</td>{figures}<td class="nr-wide">{row["seeds"]}</td>'
         f'<td class="nr-wide nr-left nr-quiet">{row["against"]}</td></tr>'
     )

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import pandas as pd
-
-from pages.shared.language import ENGLISH, current, number, say, speak
+from pages.shared.language import say, speak
 from recsys.evaluation import protocols
 from recsys.evaluation.significance import FEW_USERS
 
@@ -395,14 +393,6 @@ def rules(text: str) -> str:
     """The rules of a published figure, with how its method differs from ours."""
     first, another, rest = text.partition("; another ")
     return f"{say(first)}; {say(f'another {rest}')}" if another else str(say(first))
-
-
-def figure(value: float | None) -> str:
-    """Four digits, in English without the zero in front; a dash for what is not known."""
-    if value is None or pd.isna(value):
-        return "–"
-    written = number(value, ".4f")
-    return written.removeprefix("0") if current() == ENGLISH else written
 
 
 def cell(value: Any) -> Any:

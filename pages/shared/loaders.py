@@ -95,6 +95,7 @@ def _waiting(sentence: str, *what: str) -> Iterator[None]:
     _been_ready.add(what)
 
 
+@of_set(most=32)
 def noun(name: str) -> str:
     """What a data set is of: "film", or "item" where whoever added it says no more."""
     return str(prepared.about(name).get("noun", "film"))

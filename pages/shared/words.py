@@ -293,6 +293,14 @@ def was(before: int | None, rank: int) -> str:
     return say(SAME_RANK) if before == rank else say(WAS).format(n=before)
 
 
+def metric(value: float | None) -> str:
+    """A figure of a recommender, ".0981": in English without the zero in front; a dash for what is not known."""
+    if value is None or value != value:
+        return "–"
+    written = number(value, ".4f")
+    return written.removeprefix("0") if current() == ENGLISH else written
+
+
 def ordinal(n: int) -> str:
     """A rank in a sentence: "1st", "22nd", "113th"; in other languages the number alone."""
     if current() != ENGLISH:

@@ -4,6 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages.shared import words as common
 from pages.shared.charts import framed, plot
 from pages.train import words
 from recsys.jobs.queue import Progress
@@ -19,7 +20,7 @@ def show(progress: Progress, title: str, name: str) -> None:
         for column, (axis, about) in drawn.items():
             known = progress.curve.dropna(subset=[column]) if column in progress.curve else progress.curve.iloc[:0]
             if len(known):
-                n, last = int(known["epoch"].iloc[-1]), words.figure(known[column].iloc[-1])
+                n, last = int(known["epoch"].iloc[-1]), common.metric(known[column].iloc[-1])
                 said = about.format(model=title, last=last, n=n)
                 figure = curve(known, column, progress.epochs[1]).update_yaxes(title=axis)
                 plot(figure, said, f"{column}-{name}")

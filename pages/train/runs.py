@@ -106,10 +106,10 @@ def said(job: Job, progress: Progress) -> str:
     """What there is to say of a training in its state."""
     (n, _), best = progress.epochs, progress.best
     if job.state is State.RUNNING:
-        return words.BEST.format(n=best[0], value=words.figure(best[1])) if best else ""
+        return words.BEST.format(n=best[0], value=common.metric(best[1])) if best else ""
     if job.state is State.DONE:
         pattern = words.DONE if best else words.DONE_UNVALIDATED
-        return pattern.format(n=n, best=best[0] if best else 0, value=words.figure(best[1]) if best else "")
+        return pattern.format(n=n, best=best[0] if best else 0, value=common.metric(best[1]) if best else "")
     if job.state is State.STOPPED and not n:
         return words.STOPPED_EARLY
     return words.SAID[job.state].format(n=n, error=job.error)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from pages.shared.language import ENGLISH, current, number, say, speak
+from pages.shared.language import say, speak
 from recsys.jobs.queue import State
 
 # What to train
@@ -84,11 +84,6 @@ CURVES_HELP = (
 def begun(seconds: float) -> str:
     """When a training was started: "Begun 2026-11-22, 18:41 UTC."."""
     return say(WHEN).format(date=f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d, %H:%M}")
-
-
-def figure(value: float) -> str:
-    """A metric: ".0981"."""
-    return number(value, ".4f").removeprefix("0") if current() == ENGLISH else number(value, ".4f")
 
 
 speak(__name__)

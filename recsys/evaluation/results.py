@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys import files, paths
+from recsys import files, paths, progress
 from recsys.data import prepared
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.errors import RecsysError, recsys_command
@@ -178,12 +178,8 @@ def epochs(path: Path, needed: Sequence[str] = ("epoch",)) -> pd.DataFrame:
     needed: lines without a number under each of these names are left out.
     """
     known: list[dict[str, Any]] = []
-    for line in path.read_text("utf-8", errors="replace").splitlines():
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue  # half a line: the training is writing it just now, or was killed meanwhile
-        if isinstance(event, dict) and all(isinstance(event.get(name), int | float) for name in needed):
+    for event in progress.read(path):
+        if all(isinstance(event.get(name), int | float) for name in needed):
             known = [row for row in known if row["epoch"] < event["epoch"]] + [event]
     return pd.DataFrame(known or {"epoch": []})
 

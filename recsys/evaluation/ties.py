@@ -83,10 +83,7 @@ def measure(dataset: Dataset, without_rating: float | None = None, report: Repor
 
 def write(document: dict[str, Any], ship: bool = False) -> Path:
     """Keep a document in the home folder (`ship`: in assets/ too); returns the file of the home folder."""
-    data = files.seal(document)
-    for root in (paths.home(), *([paths.ASSETS] if ship else [])):
-        files.write(paths.ties(root, document["dataset"]), data)
-    return paths.ties(paths.home(), document["dataset"])
+    return files.keep(document, lambda root: paths.ties(root, document["dataset"]), ship)
 
 
 def read(dataset: str, report: Callable[[str], None]) -> dict[str, Any] | None:

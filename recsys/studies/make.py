@@ -101,10 +101,7 @@ def study(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]
 
 def write(name: str, dataset: str, document: dict[str, Any], ship: bool = False) -> Path:
     """Keep a study in the home folder (`ship`: in assets/ too); returns the file of the home folder."""
-    data = files.seal(document)
-    for root in (paths.home(), *([paths.ASSETS] if ship else [])):
-        files.write(paths.studies(root) / f"{name}-{dataset}.json", data)
-    return paths.studies(paths.home()) / f"{name}-{dataset}.json"
+    return files.keep(document, lambda root: paths.studies(root) / f"{name}-{dataset}.json", ship)
 
 
 def _table(plan: Plan, dataset: Dataset, found: list[list[Outcome]]) -> pd.DataFrame:

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recsys import files
+from recsys import files, progress
 from recsys.errors import RecsysError
 from recsys.paths import LOG
 from recsys.progress import Cancelled
@@ -336,17 +336,8 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     path: the log, or the folder of a checkpoint.
     """
     path = path / LOG if path.is_dir() else path
-    lines = path.read_bytes().splitlines() if path.exists() else []
-    return [event for event in map(_event, lines) if event]
-
-
-def _event(line: bytes) -> dict[str, Any] | None:
-    """A line of a log; None where it is none."""
-    try:
-        event = json.loads(line)
-    except ValueError:  # no JSON, or no UTF-8
-        return None
-    return event if isinstance(event, dict) and isinstance(event.get("epoch"), int) else None
+    events = progress.read(path) if path.exists() else ()
+    return [event for event in events if isinstance(event.get("epoch"), int)]
 
 
 def trim_log(folder: Path, epoch: int) -> None:
