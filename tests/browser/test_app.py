@@ -1,5 +1,6 @@
 import pytest
 
+from tests.browser import accessible
 from tests.pages import world
 
 CARDS = ".st-key-picks .nr-words b"
@@ -98,12 +99,9 @@ def test_the_keyboard_alone_adds_and_removes_a_film(address, tab):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", PAGES)
 def test_axe_finds_nothing_serious(address, tab, page, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     tab.emulate_media(color_scheme=scheme)
     look_at(tab, address, page)
-    found = axe.Axe().run(tab).response["violations"]
-    serious = [violation for violation in found if violation["impact"] in ("serious", "critical")]
-    assert [(v["id"], node["html"], node["any"]) for v in serious for node in v["nodes"]] == []
+    assert accessible.serious(tab) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -121,4 +119,3 @@ def look_at(tab, address, page):
     tab.get_by_role("heading", name=PAGES[page], level=1).wait_for()
     tab.wait_for_timeout(500)
     idle(tab)
-    tab.wait_for_timeout(500)  # what was faded while the page ran is bright again

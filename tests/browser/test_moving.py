@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.browser import accessible
 from tests.browser.test_app import ROWS, WIDER_THAN_THE_SCREEN, add, idle, wait_for_texts
 from tests.pages import world
 
@@ -116,33 +117,22 @@ def test_the_tour_by_keyboard_and_on_the_next_visit(address, tab):
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_nothing_serious_in_the_tour_a_menu_and_a_dialog(address, tab, width):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-
-    def look(where):
-        for _ in range(4):  # what moves or fades while it opens takes longer on a busy machine
-            tab.wait_for_timeout(500)
-            found = axe.run(tab).response["violations"]
-            serious = [one for one in found if one["impact"] in ("serious", "critical")]
-            if not serious:
-                break
-        assert [(where, v["id"], node["html"], node["any"]) for v in serious for node in v["nodes"]] == []
-
     tab.set_viewport_size({"width": width, "height": 900})
     tab.goto(address)
     tab.locator(".nr-tour").wait_for()
     tab.locator(".st-key-picks [class*=st-key-more-] button").first.wait_for()
     idle(tab)
-    look("tour")
+    assert accessible.serious(tab) == []
     assert not tab.evaluate(WIDER_THAN_THE_SCREEN)
     tab.locator(".st-key-picks [class*=st-key-more-] button").first.click()
     tab.get_by_role("menuitem").first.wait_for()
-    look("menu")
+    assert accessible.serious(tab) == []
     tab.get_by_role("menuitem").first.click()
     tab.get_by_role("dialog").wait_for()
     idle(tab)
-    look("dialog")
+    assert accessible.serious(tab) == []
     tab.keyboard.press("Escape")
     tab.locator(".st-key-filters_open button").first.click()
     tab.locator(".st-key-genres").wait_for()
     idle(tab)
-    look("filters")
+    assert accessible.serious(tab) == []

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from recsys.data.imports.entries import MOST_BYTES
+from tests.browser import accessible
 from tests.browser.test_app import CARDS, ROWS, WIDER_THAN_THE_SCREEN, idle, texts, wait_for_texts
 from tests.data.imports import files
 
@@ -85,15 +86,8 @@ def test_the_browser_keeps_a_history_on_request_until_it_is_told_to_forget_it(ad
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_nothing_serious_in_the_dialog(address, tab, width):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     tab.set_viewport_size({"width": width, "height": 900})
     tab.goto(address)
     bring(tab, "letterboxd.zip", "list.csv")
-    for _ in range(4):  # what fades while it opens takes longer on a busy machine
-        tab.wait_for_timeout(500)
-        found = axe.run(tab).response["violations"]
-        serious = [one for one in found if one["impact"] in ("serious", "critical")]
-        if not serious:
-            break
-    assert [(one["id"], node["html"]) for one in serious for node in one["nodes"]] == []
+    assert accessible.serious(tab) == []
     assert not tab.evaluate(WIDER_THAN_THE_SCREEN)
