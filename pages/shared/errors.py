@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from pages.shared import words
+from pages.shared.sentences import told
 from recsys import paths
 from recsys.errors import RecsysError
 
@@ -27,7 +28,7 @@ def explained() -> Iterator[None]:
 
 def explain(error: RecsysError) -> None:
     """Show what went wrong and, where there is one, the command that mends it."""
-    message = without_paths(error.message)
+    message = without_paths(told(error.message))
     sentence = f"{message[:1].upper()}{message[1:].rstrip('.')}."
     st.warning(words.plain(sentence, links=True), icon=":material/info:")  # where a data set can be had
     if error.command:
@@ -45,7 +46,7 @@ def explain_all(sentences: Sequence[str]) -> None:
 
 def _warn(sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        st.warning(words.plain(without_paths(sentence)), icon=":material/broken_image:")
+        st.warning(words.plain(without_paths(told(sentence))), icon=":material/broken_image:")
 
 
 def command(line: str) -> None:

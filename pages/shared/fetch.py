@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.shared import errors, loaders, words, work
 from pages.shared.language import number
+from pages.shared.sentences import told
 from recsys import paths
 from recsys.data import movielens
 from recsys.data.schema import Dataset
@@ -63,7 +64,7 @@ def failed(name: str, error: BaseException) -> None:
         forget(name)
         raise error
     if name != FIRST_SET:  # which is not fetched: it comes with the project
-        why = words.NOT_FETCHED.format(data=loaders.data_title(name), why=error.message)
+        why = words.NOT_FETCHED.format(data=loaders.data_title(name), why=told(error.message))
         error = RecsysError(why, error.command)
     errors.explain(error)
     st.button(words.RETRY, key=f"retry-{name}", icon=":material/refresh:", on_click=begin, args=(name,))
@@ -73,7 +74,7 @@ def sentence(name: str, event: dict[str, Any], first: bool = False) -> str:
     """What is being done, after an event of `movielens.get`."""
     stage, data = event.get("stage"), loaders.data_title(name)
     if stage == "note":
-        return str(event["text"])
+        return told(event["text"])
     if stage == "parse":
         return words.PARSING.format(data=data)
     if stage == "keep":

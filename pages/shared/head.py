@@ -7,6 +7,7 @@ import streamlit as st
 from pages.shared import cards, enriching, getting, loaders, sequence, sets, words
 from pages.shared.frame import WATCH_NEXT
 from pages.shared.language import say
+from pages.shared.sentences import told
 from recsys.data.schema import Dataset
 from recsys.serving import history
 
@@ -29,7 +30,7 @@ def open_page(title: str, what_for: str) -> Dataset | None:
 def show_notices() -> None:
     """What could not be read from the address or found in this data set."""
     for notice in st.session_state.notices:
-        st.warning(words.plain(words.told(notice)), icon=":material/link_off:")
+        st.warning(words.plain(told(notice)), icon=":material/link_off:")
 
 
 def ask_for_films(dataset: Dataset, first_add: str) -> tuple[int, ...]:

@@ -120,8 +120,8 @@ def things() -> str:
     return "film" if get_script_run_ctx(suppress_warning=True) is None else st.session_state.get("noun", "film")
 
 
-def number(value: float, spec: str) -> str:
-    """A number as the visitor's language writes it; spec: of `format`."""
+def number(value: float | str, spec: str) -> str:
+    """A number, or one that is written out in English, as the visitor's language writes it; spec: of `format`."""
     return _number(value, spec, current())
 
 
@@ -219,6 +219,13 @@ def texts(language: str) -> dict[str, str]:
     """English → the translation; of several plural forms, the one for many."""
     entries = [(entry.id, entry.string) for entry in _catalog(language) if not entry.fuzzy]
     return {_forms(source)[0]: _forms(text)[-1] for source, text in entries if source and text}
+
+
+@cache
+def known() -> dict[str, bool]:
+    """English → whether it is a sentence of `recsys`, for all that has been translated into any language."""
+    entries = [entry for language in NAMES if language != ENGLISH for entry in _catalog(language) if entry.id]
+    return {_forms(entry.id)[0]: ("recsys", None) in entry.locations for entry in entries}
 
 
 def _forms(text: str | Sequence[str]) -> Sequence[str]:

@@ -266,16 +266,6 @@ def term(name: str) -> str:
     return str(say(DECADE).format(year=decade[1]) if decade else say(name))
 
 
-def told(sentence: str) -> str:
-    """A sentence of `recsys`; the number in it, if there is one, is {n} in the translation."""
-    numbers = re.findall(r"\d[\d,]*", sentence)
-    if len(numbers) != 1:
-        return str(say(sentence))
-    templates = [sentence.replace(numbers[0], written) for written in ("{n:,}", "{n}")]
-    known = [text for template in templates if (text := say(template)) != template]
-    return known[0].format(n=int(numbers[0].replace(",", ""))) if known else sentence
-
-
 def percent(probability: float) -> str:
     """ "4.2%"; very small ones as "<0.1%"."""
     return number(probability, ".1%") if probability >= 0.001 else say(SMALLER).format(percent=number(0.001, ".1%"))

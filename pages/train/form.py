@@ -10,6 +10,7 @@ import streamlit as st
 from pages.shared import errors, loaders, recommenders
 from pages.shared import words as common
 from pages.shared.language import number, say
+from pages.shared.sentences import told
 from pages.train import words
 from recsys.data.schema import Dataset
 from recsys.errors import RecsysError
@@ -80,14 +81,14 @@ def choose_device() -> str:
     """What to compute on: chosen where there is a GPU, else said."""
     found = numbers.devices()
     if len(found) == 1:
-        st.caption(words.CPU_ONLY.format(name=common.plain(common.told(found["cpu"]))))
+        st.caption(words.CPU_ONLY.format(name=common.plain(told(found["cpu"]))))
         return "cpu"
     return st.segmented_control(
         words.DEVICE,
         list(found),
         default=next(iter(found)),
         required=True,
-        format_func=lambda name: words.DEVICES[name].format(name=common.told(found[name])),
+        format_func=lambda name: words.DEVICES[name].format(name=told(found[name])),
         key="train_device",
         persist_state="session",
     )

@@ -9,6 +9,7 @@ from pages.shared import address, errors, getting, loaders
 from pages.shared import words as common
 from pages.shared.frame import WATCH_NEXT
 from pages.shared.language import number
+from pages.shared.sentences import told
 from pages.train import curves, words
 from recsys.jobs import queue
 from recsys.jobs.queue import Job, Progress, State
@@ -112,7 +113,7 @@ def said(job: Job, progress: Progress) -> str:
         return pattern.format(n=n, best=best[0] if best else 0, value=common.metric(best[1]) if best else "")
     if job.state is State.STOPPED and not n:
         return words.STOPPED_EARLY
-    return words.SAID[job.state].format(n=n, error=job.error)
+    return words.SAID[job.state].format(n=n, error=told(job.error))
 
 
 def drawn(job: Job, progress: Progress) -> None:

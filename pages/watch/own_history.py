@@ -18,6 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.server.uploads import expect
 from pages.shared import download, errors, language, loaders, rated, sequence
 from pages.shared import words as common
+from pages.shared.sentences import told
 from pages.watch import history_columns, in_browser, ratings
 from pages.watch import history_words as words
 from recsys.data.imports.entries import Answers, HistoryError, Imported
@@ -117,7 +118,7 @@ def say(part: Imported) -> None:
         about = {"file": common.plain(part.file), "source": language.say(part.source) or words.UNKNOWN}
         st.markdown(words.counted(words.READ, len(part.entries), **about))
     for note in part.notes:
-        st.caption(common.plain(f"{common.told(note)}."))
+        st.caption(common.plain(f"{told(note)}."))
 
 
 def ask(part: Imported, number: str, answers: Answers) -> None:

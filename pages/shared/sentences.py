@@ -1,0 +1,64 @@
+"""What `recsys` says, errors above all, in the visitor's language.
+
+`recsys` knows no languages: it writes whole English sentences, with names and figures in them. Below `#: recsys` in
+`assets/locale` such a sentence has {fields} where those stand. It is recognised by what lies between them, and what
+stands in them is translated in the same way, since it may be another sentence; names and paths stay as they are.
+"""
+
+import re
+from functools import cache
+from string import Formatter
+from typing import NamedTuple
+
+from pages.shared.language import ENGLISH, current, known, number, say, things
+
+FIGURE = re.compile(r"\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?")
+BETWEEN = "; "  # clauses, such as what is wrong and what to do; no field goes beyond it
+
+
+class Sentence(NamedTuple):
+    """A text with fields, as it is recognised."""
+
+    text: str
+    pattern: re.Pattern[str]
+    outside: int  # characters outside its fields
+    specs: dict[str, str]  # field → how its figure is to be written, "" for as it is
+
+
+def told(sentence: str) -> str:
+    """A sentence of `recsys` in the visitor's language; what has not been translated stays English."""
+    if (current(), things()) == (ENGLISH, "film"):
+        return sentence
+    return str(say(sentence)) if sentence in known() else _filled(sentence)
+
+
+def _filled(sentence: str) -> str:
+    """The same where something is filled in."""
+    for one in _sentences():
+        if found := one.pattern.fullmatch(sentence):
+            fields = {name: _part(text, one.specs[name]) for name, text in found.groupdict().items()}
+            return str(say(one.text).format(**fields))
+    begins, _, ends = sentence.rpartition(BETWEEN)
+    return f"{_part(begins)}{BETWEEN}{_part(ends)}" if begins else sentence
+
+
+def _part(text: str, spec: str = "") -> str | int:
+    """What stands in a field: a figure, another sentence, or a name, which stays."""
+    if FIGURE.fullmatch(text):
+        return int(text.replace(",", "")) if spec else number(text, "")
+    return str(say(text)) if known().get(text) else _filled(text)
+
+
+@cache
+def _sentences() -> list[Sentence]:
+    """The longest first: of those that fit, it says most."""
+    texts = [text for text, of_recsys in known().items() if of_recsys and "{" in text]
+    return sorted(map(_recognised, texts), key=lambda one: -one.outside)
+
+
+def _recognised(text: str) -> Sentence:
+    parts = [(literal, field, spec or "") for literal, field, spec, _ in Formatter().parse(text)]
+    anything = f"(?:(?!{BETWEEN}).)+?"
+    pattern = "".join(re.escape(literal) + (f"(?P<{field}>{anything})" if field else "") for literal, field, _ in parts)
+    outside = sum(len(literal) for literal, *_ in parts)
+    return Sentence(text, re.compile(pattern, re.DOTALL), outside, {field: spec for _, field, spec in parts if field})

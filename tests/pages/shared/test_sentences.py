@@ -1,0 +1,111 @@
+"""What `recsys` says is understood in both languages, and nothing that it says of an error stays English."""
+
+import ast
+import re
+
+import pytest
+
+from pages.shared import language, sentences
+from pages.shared.sentences import told
+from recsys.errors import RecsysError
+from recsys.paths import REPOSITORY
+from tests.pages.texts import NAMES
+
+ELSEWHERE = ("cli", "bench", "desktop", "studies", "verify.py")  # in a terminal alone
+NOT_OURS = ("Value", "Type", "OS", "Key", "Runtime", "Import", "FileNotFound", "NotImplemented", "Cancelled", "Index")
+RAISED = re.compile(rf"(?!({'|'.join(NOT_OURS)})Error)\w*(Error|MissingData)$")
+ALSO_RAISED = {"_Interrupted", "Unanswered"}
+CODE = re.compile(  # names of settings, flags, files and programs, and what stands for a field
+    r"--[\w-]+( (none|full|cpu|auto|NAME|FILE(\.zip)?))?|recsys/\S+|\b[A-Z]+[A-Z_\d]+\b|\b[a-z_]+=\S+|⟨\d*⟩"
+    r"|[\w-]+\.com/\S+|\b(dim|heads|loss|members|edges|only_unseen|item-knn|pip install|pip|pyarrow|parquet|gzip|csv"
+    r"|data add|user|item|null|Trakt|MovieLens|kNN|NextReel|Wikidata|SHA|NaN)\b"
+)
+ENGLISH = re.compile(r"[A-Za-z]{3,}")
+
+
+@pytest.fixture(autouse=True)
+def ukrainian(monkeypatch):
+    speak(monkeypatch, "uk", "film")
+
+
+def speak(monkeypatch, code, noun):
+    for module in (language, sentences):
+        monkeypatch.setattr(module, "current", lambda: code)
+        monkeypatch.setattr(module, "things", lambda: noun)
+
+
+def english(text):
+    """The English words of a text."""
+    return ENGLISH.findall(NAMES.sub("", CODE.sub("", text)))
+
+
+def raised():
+    """(file and line, sentence) of every error that is written out where it is made; ⟨n⟩: what is filled in."""
+    for path in sorted((REPOSITORY / "recsys").rglob("*.py")):
+        if path.relative_to(REPOSITORY / "recsys").parts[0] in ELSEWHERE:
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and is_error(node.func):
+                place = f"{path.relative_to(REPOSITORY)}:{node.lineno}"
+                written = [text(one) for one in node.args if isinstance(one, ast.JoinedStr | ast.Constant)]
+                yield from ((place, sentence) for sentence in written if " " in sentence and english(sentence))
+
+
+def is_error(function):
+    name = getattr(function, "id", getattr(function, "attr", ""))
+    return bool(RAISED.match(name)) or name in ALSO_RAISED
+
+
+def text(node):
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    said = "".join(text(part) if isinstance(part, ast.Constant) else f"⟨{n}⟩" for n, part in enumerate(node.values))
+    return re.sub("(?<=[a-z])⟨\\d+⟩", "", said)  # what follows a word without a blank may be there or not
+
+
+def test_there_are_errors_to_look_at():
+    assert len(list(raised())) > 150
+
+
+@pytest.mark.parametrize(("place", "sentence"), list(raised()))
+def test_every_error_has_its_ukrainian(place, sentence):
+    said = told(sentence)
+    assert english(said) == [], f"assets/locale/uk.po lacks what {place} says"
+    assert sorted(re.findall("⟨\\d+⟩", said)) == sorted(re.findall("⟨\\d+⟩", sentence))  # nothing is lost on the way
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("ml-1m is not on this machine", "ml-1m: на цьому комп’ютері немає таких даних"),
+        # another sentence in a field
+        ("lr is 0, but must be at least 1", "lr має значення 0, а має бути принаймні 1"),
+        ("host.org: it does not answer", "host.org: сервер не відповідає"),
+        # clauses that are put together elsewhere, and a command behind them
+        (
+            "x.csv is in an encoding that nobody can tell; save it as UTF-8; parquet and gzip are read too",
+            "x.csv має кодування, яке не вдалося визначити; збережіть файл як UTF-8; читаються також parquet і gzip",
+        ),
+        (str(RecsysError("a is damaged", "fetch a")), "a: дані пошкоджено; виконайте: fetch a"),
+        # the text that says more is taken, and a field ends where a clause does
+        ("“a” is empty; export it again", "«a» порожній; зробіть експорт ще раз"),
+        # figures, and the plural that belongs to them
+        ("1,234 dates could not be read; the films stay", "Не вдалося прочитати 1 234 дати; фільми лишаються"),
+        ("3 ratings are none from 0 to 0.5; the films stay", "Оцінок поза межами від 0 до 0,5: 3; фільми лишаються"),
+        # names that are words of the app, too
+        ("loss.csv has no column item; there are: a, b", "у loss.csv немає стовпця item; є такі: a, b"),
+        ("no model is called loss; there are: film", "немає моделі з назвою loss; є такі: film"),
+        # what nobody has translated
+        ("Truth or Dare; Now: Then", "Truth or Dare; Now: Then"),
+    ],
+)
+def test_a_sentence_with_names_and_figures(sentence, said):
+    assert told(sentence).replace("\xa0", " ") == said
+
+
+def test_english_stays_as_it_is_but_for_the_items_of_a_shop(monkeypatch):
+    sentence = "film.csv: no film has 5 ratings, so there is nothing to learn from"
+    speak(monkeypatch, "en", "film")
+    assert told(sentence) == sentence
+    speak(monkeypatch, "en", "item")
+    assert told(sentence) == "film.csv: no item has 5 ratings, so there is nothing to learn from"
