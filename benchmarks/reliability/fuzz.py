@@ -65,18 +65,20 @@ def checks(name: str, reader: "Reader", times: int = TIMES) -> dict[str, bool]:
 
 
 def large(name: str, reader: "Reader") -> dict[str, bool]:
-    """The time and the memory for its first sound bytes, repeated to 10 MB."""
+    """The most time and memory for 10 MB: of each of its sound bytes, repeated."""
     from benchmarks.reliability.readers import takes
     from recsys.machine import peak_memory_mb
 
-    sound = reader.sound[0]
-    data = (sound * (LARGE // len(sound) + 1))[:LARGE]
-    gc.collect()
-    Path("/proc/self/clear_refs").write_text("5")  # Linux counts the peak from here on
-    before, began = peak_memory_mb(), time.process_time()  # of the processor: others may use the machine too
-    takes(reader, data)
-    seconds, megabytes = time.process_time() - began, peak_memory_mb() - before
-    return {f"{name}: 10 MB in {seconds:.1f} s, {megabytes:.0f} MB": seconds <= SECONDS and megabytes <= MEGABYTES}
+    worst, most = 0.0, 0.0
+    for sound in reader.sound:
+        data = (sound * (LARGE // len(sound) + 1))[:LARGE]
+        data = data[: data.rfind(b"\n") + 1 or None]  # whole lines, where there are some
+        gc.collect()
+        Path("/proc/self/clear_refs").write_text("5")  # Linux counts the peak from here on
+        before, began = peak_memory_mb(), time.process_time()  # of the processor: others may use the machine too
+        takes(reader, data)
+        worst, most = max(worst, time.process_time() - began), max(most, peak_memory_mb() - before)
+    return {f"{name}: 10 MB in {worst:.1f} s, {most:.0f} MB at the most": worst <= SECONDS and most <= MEGABYTES}
 
 
 def b1() -> "Outcome":

@@ -180,31 +180,36 @@ def check(
     Raises DataError where nothing would be left.
     """
     found = roles(table, wanted)
-    cells = {role: table.rows[name].str.strip() for role, name in found.items()}
-    complete = ~(columns.is_missing(cells["user"]) | columns.is_missing(cells["item"]))
-    timed, time, unit = complete, np.arange(len(complete), dtype=np.float64), ""
-    if "time" in cells and not columns.is_missing(cells["time"]).all():
-        time, known, unit = columns.seconds(cells["time"])
+
+    def cells(role: Role) -> pd.Series:  # made anew each time: a file of 10 MB may have two million rows
+        return table.rows[found[role]].str.strip()
+
+    complete = ~(columns.is_missing(cells("user")) | columns.is_missing(cells("item")))
+    timed, time, unit = complete, np.arange(len(complete), dtype=np.int32), ""
+    if "time" in found and not columns.is_missing(cells("time")).all():
+        time, known, unit = columns.seconds(cells("time"))
         timed = complete & known
         if 2 * known.sum() < len(known):
-            raise _no_times(table, found["time"], cells["time"][complete & ~known])
+            raise _no_times(table, found["time"], cells("time")[complete & ~known])
     if not timed.any():
         raise DataError(f"{table.name} has no row with a person and an item; choose another file or other columns")
-    rating, rated = _ratings(cells.get("rating"), len(timed))
-    kept = np.flatnonzero(timed)
-    user, user_names = _ids(cells["user"].iloc[kept])
-    item, item_names = _ids(cells["item"].iloc[kept])
-    order, repeated, again, unsorted = _in_order(user, item, time[kept], drawing=bool(unit))
-    films, described = _described(item, item_names, items)
-    user, item, rows = user[order], item[order], kept[order]
-    sizes = np.unique_counts(user).counts
-    raw = layouts.Raw(user, item, rating[rows], np.floor(time[rows]).astype(np.int64), films)
-    stars = rating[rows][rated[rows]] if "rating" in cells else rating[:0]
+    rating, rated = _ratings(cells("rating") if "rating" in found else None, len(timed))
+    kept = slice(None) if timed.all() else timed
+    user, user_ids, user_names = _ids(cells("user")[kept])
+    item, item_ids, item_names = _ids(cells("item")[kept])
+    time, rating, rated = time[kept], rating[kept], rated[kept]
+    lot = drawn(user_ids[user], item_ids[item], movielens.TIES_SEED) if unit else None
+    order, repeated, again, unsorted = _in_order(user, item, time, lot)
+    films, described = _described(item_ids, item_names, items)
+    user, item, rating, rated = user[order], item[order], rating[order], rated[order]
+    sizes = np.bincount(user)
+    raw = layouts.Raw(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
+    stars = rating[rated] if "rating" in found else rating[:0]
     facts = Facts(
         len(table.rows),
         len(order),
         len(sizes),
-        len(np.unique(item)),
+        len(item_ids),
         found,
         table.has_header,
         unit,
@@ -215,7 +220,7 @@ def check(
         untimed=int((complete & ~timed).sum()),
         repeated=repeated,
         again=again,
-        unrated=int((~rated[rows]).sum()),
+        unrated=int((~rated).sum()),
         unsorted=unsorted,
         single=int((sizes == 1).sum()),
         brief=int((sizes == 2).sum()),
@@ -239,7 +244,7 @@ def _no_times(table: Table, name: str, bad: pd.Series) -> DataError:
 def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
     """(R,) float32, the mean where there is none, and (R,) bool whether it was there; 1 for all without a column."""
     if cells is None:
-        return np.ones(rows, np.float32), np.ones(rows, bool)
+        return np.broadcast_to(np.float32(1), rows), np.broadcast_to(True, rows)
     found, known = _numbers(cells)
     known &= np.abs(found) <= MOST
     if not known.any():
@@ -247,39 +252,60 @@ def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray
     return np.where(known, found, found[known].mean()).astype(np.float32), known
 
 
-def _ids(cells: pd.Series) -> tuple[np.ndarray, pd.Series]:
-    """(R,) int64 ids, and id → text: empty where the texts are whole numbers, else numbered in their order from 1."""
+def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
+    """(R,) int32 places in the (n,) int64 ascending ids, and id → text.
+
+    The ids are the texts where those are whole numbers, and nothing is said of them then; else the texts are numbered
+    in their order from 1.
+    """
     codes, texts = pd.factorize(cells, sort=True)
     if max(map(len, texts)) > LONGEST:
         raise DataError(
             f"the column {cells.name} holds a name of more than {LONGEST:,} characters; is it the right one?"
         )
     if all(WHOLE.fullmatch(text) for text in texts):
-        return np.array([int(text) for text in texts], np.int64)[codes], pd.Series(dtype="str")
-    return codes.astype(np.int64) + 1, pd.Series(texts, index=np.arange(1, len(texts) + 1), dtype="str")
+        ids, places = np.unique(np.array([int(text) for text in texts], np.int64), return_inverse=True)
+        return places.astype(np.int32)[codes], ids, pd.Series(dtype="str")
+    ids = np.arange(1, len(texts) + 1)
+    return codes.astype(np.int32), ids, pd.Series(texts, index=ids, dtype="str")
 
 
-def _in_order(user: np.ndarray, item: np.ndarray, time: np.ndarray, drawing: bool) -> tuple[np.ndarray, int, int, int]:
+def _in_order(
+    user: np.ndarray, item: np.ndarray, time: np.ndarray, lot: np.ndarray | None
+) -> tuple[np.ndarray, int, int, int]:
     """(E,) rows by person and exact time, repeated ones once; how many were repeated, came again, were unsorted.
 
-    Rows of the same time are put in a drawn order, if `drawing`: that of a file says nothing of taste.
+    Rows of the same time are put in the order of the (R,) `lot` drawn for them: that of a file says nothing of taste.
+    Without one the order of the rows counts, and what repeats a person and an item repeats all that is known.
     """
-    by_person = np.argsort(user, kind="stable")
-    same = np.diff(user[by_person]) == 0
-    unsorted = int((same & (np.diff(time[by_person]) < 0)).sum())
-    order = np.argsort(drawn(user, item, movielens.TIES_SEED), kind="stable") if drawing else np.arange(len(user))
-    order = order[np.lexsort((time[order], user[order]))]
-    moment = time if drawing else np.zeros(len(time))
-    pairs = pd.DataFrame({"user": user[order], "item": item[order], "moment": moment[order]})
-    repeated = pairs.duplicated().to_numpy(bool)
-    order = order[~repeated]
-    again = int(pairs[~repeated].duplicated(["user", "item"]).sum())
-    return order, int(repeated.sum()), again, unsorted
+    order = np.argsort(user, kind="stable")
+    if lot is None:
+        repeated = _repeats(user[order], item[order])
+        return order[~repeated], int(repeated.sum()), 0, 0
+    unsorted = int((_same(user[order]) & (np.diff(time[order]) < 0)).sum())
+    order = np.lexsort((lot, time, user))
+    again, repeated = _repeats(user[order], item[order]), _repeats(user[order], item[order], time[order])
+    return order[~repeated], int(repeated.sum()), int(again.sum() - repeated.sum()), unsorted
 
 
-def _described(item: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:
+def _repeats(*parts: np.ndarray) -> np.ndarray:
+    """(R,) bool: rows that are in every one of some (R,) parts as an earlier row is.
+
+    By sorting: in a hash table two million rows would take 200 MB.
+    """
+    order = np.lexsort(parts[::-1])
+    found = np.zeros(len(order), bool)
+    found[order[1:]] = np.logical_and.reduce([_same(part[order]) for part in parts])
+    return found
+
+
+def _same(values: np.ndarray) -> np.ndarray:
+    """(R - 1,) bool: which are as the one before."""
+    return values[1:] == values[:-1]
+
+
+def _described(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:
     """The film table of all items, from the file of items where there is one, and what has to be said of that."""
-    ids = np.unique(item)
     texts = names.reindex(ids) if len(names) else pd.Series(ids.astype(str), index=ids, dtype="str")
     if items is None:
         return _films(ids, texts.to_numpy(), pd.DataFrame(index=texts.to_numpy()), len(names) > 0), {}

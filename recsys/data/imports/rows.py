@@ -30,6 +30,8 @@ _SERIES |= {"series", "show", "episode", "season", "mini series", "tv pilot", "t
 _OTHER = {"video game", "videogame", "music video", "musicvideo", "podcast episode"}
 _YES = {"yes", "true", "1", "y", "ja", "oui", "sí", "si"}
 
+_QUOTED = tuple(f"'{sign}" for sign in "=+-@|%\t")
+
 Row = dict[str, str]  # name of a column → cell
 
 
@@ -46,20 +48,20 @@ def of_table(
     wide, n = table.names, len(table.header)
     ragged = [Skipped(file, line, _short(cells), Reason.RAGGED) for line, cells in table.rows if _too_wide(cells, n)]
     whole = [(line, cells) for line, cells in table.rows if not _too_wide(cells, n)]
-    rows = [(line, {name: _cell(cell) for name, cell in zip(wide, cells, strict=False)}) for line, cells in whole]
+    rows = [(line, dict(zip(wide, map(_cell, cells), strict=False))) for line, cells in whole]
     made = of_rows(file, rows, source, columns, episodes, answers, now)
     return replace(made, skipped=(*ragged, *made.skipped))
 
 
 def _too_wide(cells: Sequence[str], n: int) -> bool:
     """Whether there is something right of the last column, so that nobody knows which cell is which."""
-    return any(cell.strip() for cell in cells[n:])
+    return len(cells) > n and any(map(str.strip, cells[n:]))
 
 
 def _cell(text: str) -> str:
     """A cell without the apostrophe that keeps spreadsheets from running it."""
     text = text.strip()
-    return text[1:] if text[:1] == "'" and text[1:2] in tuple("=+-@|%\t") else text
+    return text[1:] if text.startswith(_QUOTED) else text
 
 
 def of_rows(

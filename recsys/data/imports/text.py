@@ -17,7 +17,7 @@ class Table:
     """A CSV file: a header, and lines with as many cells or fewer."""
 
     header: tuple[str, ...]  # as written
-    rows: list[tuple[int, list[str]]]  # (line of the file, cells), with more cells than the header where ragged
+    rows: list[tuple[int, tuple[str, ...]]]  # (line of the file, cells), with more cells than the header where ragged
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ def _separator(text: str) -> str:
     return max(SEPARATORS, key=lambda separator: len(next(csv.reader([first], delimiter=separator), [])))
 
 
-def _lines(name: str, text: str, separator: str) -> list[tuple[int, list[str]]]:
+def _lines(name: str, text: str, separator: str) -> list[tuple[int, tuple[str, ...]]]:
     """Line numbers and cells, blank lines left out."""
     try:
         return _parsed(name, text, separator, strict=True)
@@ -82,12 +82,13 @@ def _lines(name: str, text: str, separator: str) -> list[tuple[int, list[str]]]:
         raise HistoryError(f"“{name}” is not a CSV file ({error}); export it again") from error
 
 
-def _parsed(name: str, text: str, separator: str, strict: bool) -> list[tuple[int, list[str]]]:
+def _parsed(name: str, text: str, separator: str, strict: bool) -> list[tuple[int, tuple[str, ...]]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
-    lines, begins = [], 1
+    lines: list[tuple[int, tuple[str, ...]]] = []
+    begins = 1
     for cells in reader:
-        if any(cell.strip() for cell in cells):
-            lines.append((begins, cells))
+        if any(map(str.strip, cells)):
+            lines.append((begins, tuple(cells)))  # which the garbage collector leaves alone
         begins = reader.line_num + 1
         if len(lines) > MOST_LINES + 1:
             raise HistoryError(f"“{name}” has more than {MOST_LINES:,} lines; bring the years that count")
