@@ -78,7 +78,8 @@ def train(task: Task, schedule: Schedule, run: Run) -> TrainingSummary:
     with devices.repeatable(device), stopping.on_signals() as wish:
         trainer = Trainer(task, schedule, run, device, wish)
         if run.resume and run.folder:
-            trainer.load_state(resume.load(run.folder, trainer.identity))
+            with resume.taken_from(run.folder):
+                trainer.load_state(resume.load(run.folder, trainer.identity))
         trainer.run_to_the_end()
     task.module.load_state_dict(trainer.best or trainer.average.state_dict())
     return trainer.summary
@@ -310,6 +311,8 @@ class Trainer:
             raise TrainingError("the processes see different states of the run; keep RECSYS_HOME on a disk they share")
         if state is None:
             return
+        if state["best"] is not None:
+            self.module.load_state_dict(state["best"])  # to see now, not after the last epoch, whether they fit
         self.module.load_state_dict(state["module"])
         self.average.load_state_dict(state["average"])
         self.optimizer.load_state_dict(state["optimizer"])

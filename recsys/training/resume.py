@@ -1,6 +1,8 @@
 """The state of an unfinished run on disk: a killed run that is resumed ends with the same weights, bit for bit."""
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,16 @@ def load(folder: Path, matches: dict[str, Any]) -> dict[str, Any] | None:
     if not isinstance(state, dict) or state.get("run") != matches:
         raise ResumeError(f"{path} belongs to a run with other settings or data; train without --resume to begin anew")
     return state
+
+
+@contextmanager
+def taken_from(folder: Path) -> Iterator[None]:
+    """Around what puts a state into a run: ResumeError where parts of it are missing, or of another shape or kind."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        path = folder / FILE
+        raise ResumeError(f"{path} is of another version; delete it, or train without --resume") from error
 
 
 def clear(folder: Path) -> None:

@@ -1,6 +1,7 @@
 import contextlib
 import dataclasses
 import functools
+import io
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from recsys import paths
+from recsys import files, paths
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
@@ -233,6 +234,35 @@ def test_a_damaged_state_is_refused_with_one_line(tmp_path):
     state.write_bytes(state.read_bytes()[:1000])
     with pytest.raises(resume.ResumeError, match="damaged; delete it"):
         fit(tmp_path, resume=True)
+
+
+def without(state, name):
+    del state[name]
+
+
+def reshaped(state, name):
+    state[name] = {key: value[:1] for key, value in state[name].items()}
+
+
+@pytest.mark.parametrize(
+    "alter",
+    [
+        *(functools.partial(without, name=name) for name in ("module", "best", "sums", "step", "misses")),
+        *(functools.partial(reshaped, name=name) for name in ("module", "average", "best")),
+        lambda state: state["optimizer"]["param_groups"].clear(),
+        lambda state: state.update(step="seven"),
+    ],
+)
+def test_a_state_of_another_version_is_refused_before_a_step_is_taken(tmp_path, alter):
+    with pytest.raises(KilledError):
+        fit(tmp_path, stop_after=2)
+    state = torch.load(io.BytesIO(files.read_sealed_bytes(tmp_path / resume.FILE)), weights_only=True)
+    alter(state)
+    resume.save(tmp_path, state)
+    kept = (tmp_path / resume.FILE).read_bytes()
+    with pytest.raises(resume.ResumeError, match="another version; delete it"):
+        fit(tmp_path, resume=True)
+    assert (tmp_path / resume.FILE).read_bytes() == kept
 
 
 def task(module, loss, validate=None, steps=1, targets=1):
