@@ -193,7 +193,7 @@ def _rows(archive: Archive, name: str, wanted: Sequence[str], may_lack: Sequence
     places = [_place(header, column) for column in wanted]
     lost = {column for column, place in zip(wanted, places, strict=True) if place is None} - set(may_lack)
     if lost:
-        raise DataError(f"the first row of its {name} names no {_listed(sorted(lost))}")
+        raise DataError(f"the first row of its {name} names no {', '.join(sorted(lost))}")
     for row in reader:
         if row and len(row) != len(header):
             raise DataError(f"line {reader.line_num} of its {name} has {len(row)} columns, not {len(header)}")
@@ -205,10 +205,6 @@ def _place(header: Sequence[str], column: str) -> int | None:
     """Where a column stands, whatever the case of its name."""
     names = [columns.plain(name) for name in header]
     return names.index(columns.plain(column)) if columns.plain(column) in names else None
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and no ".join(names)
 
 
 def _whole(name: str, cell: str) -> int:
@@ -230,7 +226,7 @@ def _ratings_with_names(archive: Archive, name: str, separator: str) -> Ratings:
         return _ratings(archive, name, separator)
     found = {role: columns.named(first, known) for role, known in columns.ROLES.items()}
     if missing := [role for role, column in found.items() if column is None]:
-        raise DataError(f"the first row of its {name} names no {_listed(missing)}")
+        raise DataError(f"the first row of its {name} names no {', '.join(missing)}")
     return _ratings(archive, name, separator, [first.index(str(column)) for column in found.values()], skip=1)
 
 
