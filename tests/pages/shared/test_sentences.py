@@ -90,8 +90,8 @@ def test_every_error_has_its_ukrainian(place, sentence):
         # the text that says more is taken, and a field ends where a clause does
         ("“a” is empty; export it again", "«a» порожній; зробіть експорт ще раз"),
         (
-            "a.csv has the columns who, at, and which is the item does not show; say so: --user-col NAME --item-col NAME",
-            "у a.csv є стовпці who, at, і незрозуміло, який із них — об’єкт; вкажіть це: --user-col NAME --item-col NAME",
+            "a.csv has the columns who, at, and which is the item does not show",
+            "у a.csv є стовпці who, at, і незрозуміло, який із них — об’єкт",
         ),
         # figures, and the plural that belongs to them
         ("1,234 dates could not be read; the films stay", "Не вдалося прочитати 1 234 дати; фільми лишаються"),
