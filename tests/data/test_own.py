@@ -120,6 +120,13 @@ def test_everything_that_is_wrong_is_counted_and_said():
         assert any(words in sentence and sentence.endswith(f": {n}") for sentence in said), words
 
 
+@pytest.mark.parametrize("times", ["", ",time"])
+def test_of_rows_that_repeat_each_other_the_first_counts(times):
+    rows = [f"1,10,{stars}{',100' if times else ''}\n" for stars in (5, 2, 3)]
+    raw = check(f"user,item,rating{times}\n2,10,1{',50' if times else ''}\n{''.join(rows)}").raw
+    assert dict(zip(raw.user.tolist(), raw.rating.tolist(), strict=True)) == {1: 5, 2: 1}
+
+
 def test_what_is_not_wrong_is_not_mentioned():
     assert check("user,item\n" + "".join(f"1,{item}\n" for item in range(5))).facts.sentences() == [
         "5 rows: 1 people, 5 items, 5 events",

@@ -163,7 +163,8 @@ def test_a_ratings_file_of_a_data_set_is_one_persons_or_refused():
 
 
 def test_our_own_files_are_read_and_predictions_are_not():
-    assert [entry.title for entry in one(files.OURS).entries] == ["Toy Story", "=Heat"]
+    assert titles(one(files.OURS)) == ["Toy Story", "=Heat"]
+    assert titles(one(files.OURS.replace("'=Heat", "'night"))) == ["Toy Story", "'night"]  # which is no formula
     heat, toy_story = one(files.OURS_JSON).entries
     assert (heat.movie_id, heat.imdb_id, heat.watched) == (6, "tt0113277", None)
     assert (toy_story.rating, toy_story.times, toy_story.watched) == (4.5, 3, datetime(2024, 1, 2))
