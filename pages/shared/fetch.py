@@ -83,7 +83,11 @@ def sentence(name: str, event: dict[str, Any], first: bool = False) -> str:
         return words.FETCHING
     if stage == "download" and event.get("total"):
         return words.FETCHED_SO_FAR.format(data=data, done=megabytes(event["done"]), all=megabytes(event["total"]))
-    return words.FETCHED_FROM.format(data=data, host=event["from"]) if event else words.FETCHING_ONE.format(data=data)
+    return (
+        words.FETCHED_FROM.format(data=data, host=told(event["from"]))
+        if event
+        else words.FETCHING_ONE.format(data=data)
+    )
 
 
 def begun(name: str) -> int:

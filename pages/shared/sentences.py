@@ -14,6 +14,8 @@ from pages.shared.language import ENGLISH, current, known, number, say, things
 
 FIGURE = re.compile(r"\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?")
 BETWEEN = "; "  # clauses, such as what is wrong and what to do; no field goes beyond it
+LONGEST = 1_000  # characters of a sentence that is looked at: a file may put anything into one
+DEEPEST = 5  # sentences in one another
 
 
 class Sentence(NamedTuple):
@@ -29,24 +31,26 @@ def told(sentence: str) -> str:
     """A sentence of `recsys` in the visitor's language; what has not been translated stays English."""
     if (current(), things()) == (ENGLISH, "film"):
         return sentence
-    return str(say(sentence)) if sentence in known() else _filled(sentence)
+    return str(say(sentence)) if sentence in known() else _filled(sentence, 1)
 
 
-def _filled(sentence: str) -> str:
+def _filled(sentence: str, depth: int) -> str:
     """The same where something is filled in."""
+    if depth > DEEPEST or len(sentence) > LONGEST:
+        return sentence
     for one in _sentences():
         if found := one.pattern.fullmatch(sentence):
-            fields = {name: _part(text, one.specs[name]) for name, text in found.groupdict().items()}
+            fields = {name: _part(text, depth, one.specs[name]) for name, text in found.groupdict().items()}
             return str(say(one.text).format(**fields))
     begins, _, ends = sentence.rpartition(BETWEEN)
-    return f"{_part(begins)}{BETWEEN}{_part(ends)}" if begins else sentence
+    return f"{_part(begins, depth)}{BETWEEN}{_part(ends, depth)}" if begins else sentence
 
 
-def _part(text: str, spec: str = "") -> str | int:
+def _part(text: str, depth: int, spec: str = "") -> str | int:
     """What stands in a field: a figure, another sentence, or a name, which stays."""
     if FIGURE.fullmatch(text):
         return int(text.replace(",", "")) if spec else number(text, "")
-    return str(say(text)) if known().get(text) else _filled(text)
+    return str(say(text)) if known().get(text) else _filled(text, depth + 1)
 
 
 @cache

@@ -41,6 +41,23 @@ def test_without_a_command_nothing_is_to_be_typed():
     assert not app.code
 
 
+def files_page():
+    import streamlit as st
+
+    from pages.shared import errors
+
+    st.session_state.language = "uk"
+    errors.explain_all(["a is damaged", "b is missing or damaged"])
+
+
+def test_whoever_reads_ukrainian_reads_so_of_errors_too():
+    app = AppTest.from_function(page, kwargs={"error": RecsysError("the disk is full")})
+    app.session_state["language"] = "uk"
+    assert "Диск переповнено." in said(app.run())
+    app = AppTest.from_function(files_page).run()
+    assert [one.value.replace("\\", "") for one in app.warning] == ["a: дані пошкоджено", "b відсутній або пошкоджений"]
+
+
 def test_a_bug_stays_a_bug():
     assert shown(KeyError("item")).exception[0].value
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import time
 
 import pytest
 
@@ -113,3 +114,13 @@ def test_english_stays_as_it_is_but_for_the_items_of_a_shop(monkeypatch):
     assert told(sentence) == sentence
     speak(monkeypatch, "en", "item")
     assert told(sentence) == "film.csv: no item has 5 ratings, so there is nothing to learn from"
+
+
+@pytest.mark.parametrize(
+    "piece", ["a; ", "a: ", "“a” ", " is ", "x is 1, but must be ", "host answered ", "file " * 99]
+)
+def test_a_sentence_that_somebody_made_up_takes_no_time(piece):
+    for times in (20, 150, 100_000):
+        began = time.process_time()
+        told(piece * times)
+        assert time.process_time() - began < 5

