@@ -72,15 +72,22 @@ def test_states_at_some_positions_are_those_of_all_positions(relative_bias):
     torch.testing.assert_close(module(tokens, at), picked, rtol=1e-4, atol=1e-5)
 
 
-def test_the_relative_bias_falls_by_the_slope_of_its_head():
-    relative_bias = RelativeBias(2, causal=True)
+@pytest.mark.parametrize("causal", [True, False])
+def test_the_relative_bias_falls_by_the_slope_of_its_head(causal):
+    relative_bias = RelativeBias(2, causal)
     with torch.no_grad():
         relative_bias.slopes.copy_(torch.tensor([1.0, 0.0]))
+        if not causal:
+            relative_bias.slopes_after.copy_(torch.tensor([0.5, 1.0]))
     everywhere = relative_bias(torch.arange(3)[None], 3)  # (1, H, 3, 3)
     one, two = -math.log(2), -math.log(3)
-    torch.testing.assert_close(everywhere[0, 0], torch.tensor([[0, one, two], [one, 0, one], [two, one, 0]]))
-    assert not everywhere[0, 1].any()
+    near, far = (-math.inf, -math.inf) if causal else (one / 2, two / 2)
+    torch.testing.assert_close(everywhere[0, 0], torch.tensor([[0, near, far], [one, 0, near], [two, one, 0]]))
+    near, far = (-math.inf, -math.inf) if causal else (one, two)
+    torch.testing.assert_close(everywhere[0, 1], torch.tensor([[0, near, far], [0, 0, near], [0, 0, 0]]))
     torch.testing.assert_close(relative_bias(torch.tensor([[2, 0]]), 3), everywhere[:, :, [2, 0]])
+    some = relative_bias(torch.tensor([[2, 0], [1, 1]]), 3)  # (2, H, 2, 3), positions of two sequences
+    torch.testing.assert_close(some[1], everywhere[0][:, [1, 1]])
 
 
 def test_a_steep_head_attends_to_the_newest_item_only():

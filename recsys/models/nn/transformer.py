@@ -33,12 +33,20 @@ class RelativeBias(nn.Module):
         self.slopes_after = None if causal else nn.Parameter(initial.clone())  # (H,)
 
     def forward(self, at: Tensor, length: int) -> Tensor:
-        """The bias (B, H, Q, T) of queries at the positions `at` (B or 1, Q) towards keys at 0…T-1, T = length."""
-        distance = at[:, None, :, None] - torch.arange(length, device=at.device)  # (B, 1, Q, T)
-        slopes = self.slopes[:, None, None]  # (H, 1, 1)
+        """The bias (B, H, Q, T) of queries at the positions `at` (B or 1, Q) towards keys at 0…T-1, T = length.
+
+        A key after its query has the bias -∞ where the block is causal. There are 2T-1 distances only: the bias of each
+        is computed once, and a row of the result is a window on these.
+        """
+        distance = torch.arange(length - 1, -length, -1, device=at.device)  # (2T-1,), of the first key from the last
+        after = distance < 0
+        slopes = self.slopes[:, None]  # (H, 1)
         if self.slopes_after is not None:
-            slopes = torch.where(distance < 0, self.slopes_after[:, None, None], slopes)  # (B, H, Q, T)
-        return -slopes * torch.log1p(distance.abs().float())
+            slopes = torch.where(after, self.slopes_after[:, None], slopes)  # (H, 2T-1)
+        bias = -slopes * torch.log1p(distance.abs().float())  # (H, 2T-1)
+        if self.slopes_after is None:
+            bias = bias.masked_fill(after, -torch.inf)
+        return bias.unfold(-1, length, 1)[:, length - 1 - at].transpose(0, 1)
 
 
 class Block(nn.Module):
@@ -115,12 +123,12 @@ class Block(nn.Module):
         """
         everywhere = torch.arange(x.shape[1], device=x.device)[None]  # (1, T)
         queries = everywhere if at is None else at  # (B or 1, Q)
-        if self.causal:
-            attention_mask = everywhere[:, None, None] <= queries[:, None, :, None]  # (B or 1, 1, Q, T)
-        if self.relative_bias is None:
-            return attention_mask
-        bias = self.relative_bias(queries, x.shape[1])  # (B or 1, H, Q, T)
-        return bias if attention_mask is None else bias.masked_fill(~attention_mask, -torch.inf)
+        if self.relative_bias is not None:
+            bias = self.relative_bias(queries, x.shape[1])  # (B or 1, H, Q, T)
+            if self.causal or attention_mask is None:
+                return bias
+            return bias + torch.where(attention_mask, 0.0, -torch.inf)  # half the time of a masked_fill
+        return everywhere[:, None, None] <= queries[:, None, :, None] if self.causal else attention_mask
 
     def attention_weights(self, x: Tensor, attention_mask: Tensor | None) -> Tensor:
         """softmax(QKᵀ / √(D/H) + mask), (B, T, D) → (B, H, T, T): row i is how much position i attends to each.
