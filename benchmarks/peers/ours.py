@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("result", type=Path)
     parser.add_argument("--random-start", action="store_true", help="no PMI initialisation")
+    parser.add_argument("--relative-bias", action="store_true", help="in place of position embeddings, as shipped")
     parser.add_argument("--precision", default="fp32")
     options = parser.parse_args()
     task = exchange.load(options.folder)
@@ -36,7 +37,7 @@ def main() -> None:
         schedule=Schedule(epochs=s.epochs, batch_size=s.batch_size, lr=LR, warmup_steps=WARMUP),
         **{name: getattr(s, name) for name in ("layers", "heads", "dim", "length", "mask_prob", "dropout")},
         last_item_mask_prob=0.0,
-        relative_bias=False,  # position embeddings, as the peers have them
+        relative_bias=options.relative_bias,  # else position embeddings, as the peers have them
         pmi_init=not options.random_start,
     )
     events: list[dict] = []

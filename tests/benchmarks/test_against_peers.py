@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from benchmarks import against_peers
-from benchmarks.against_peers import OURS, System, environment, make_task, run, summary, summary_lines
+from benchmarks.against_peers import (
+    BIASED,
+    OURS,
+    System,
+    biased_lines,
+    environment,
+    make_task,
+    run,
+    summary,
+    summary_lines,
+)
 from benchmarks.peers import exchange
 from recsys.bench.shapes import generated
 from recsys.errors import RecsysError
@@ -135,6 +145,19 @@ def test_the_ratio_is_the_median_of_the_rounds_and_no_ratio_of_medians():
 
 
 # The runs
+
+
+def test_with_the_relative_bias_each_round_counts_too():
+    speeds = {BIASED.name: (100.0, 80.0, 10.0), "rectools": (5.0, 5.0, 5.0), "recbole": (20.0, 10.0, 1.0)}
+    runs = [
+        {"system": name, "round": turn, "sequences_per_second": speed}
+        for name, own in speeds.items()
+        for turn, speed in enumerate(own)
+    ]
+    rectools, recbole = biased_lines(runs)
+    assert "over rectools: 16.0 times, bar ≥ 15: holds" in rectools
+    assert "over recbole: 8.0 times, bar ≥ 8: holds" in recbole
+    assert biased_lines(runs[:3]) == []
 
 
 def test_a_whole_run_of_ours_leaves_its_figures(tmp_path, monkeypatch, capsys):
