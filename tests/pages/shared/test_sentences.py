@@ -8,8 +8,12 @@ import pytest
 
 from pages.shared import language, sentences
 from pages.shared.sentences import told
+from recsys.data.imports import documents, sources
+from recsys.data.imports import text as text_files
 from recsys.errors import RecsysError
+from recsys.jobs import queue
 from recsys.paths import REPOSITORY
+from recsys.training.config import OneOf, Range
 from tests.pages.texts import NAMES
 
 ELSEWHERE = ("cli", "bench", "desktop", "studies", "verify.py")  # in a terminal alone
@@ -106,6 +110,21 @@ def test_every_error_has_its_ukrainian(place, sentence):
 )
 def test_a_sentence_with_names_and_figures(sentence, said):
     assert told(sentence).replace("\xa0", " ") == said
+
+
+PARTS = [
+    *text_files._NO_TEXT.values(),
+    documents._UNLIKE,
+    *(part for source in sources.SOURCES if source.advice for part in source.advice.split(sentences.BETWEEN)),
+    *(state for state in queue.State if state is not queue.State.DAMAGED),
+    *(str(one) for one in (Range(1), Range(0, above=True), Range(0, 1), Range(0, 1, above=True), Range())),
+    str(OneOf(("a", "b"))),
+]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_is_filled_in_is_translated_where_it_is_no_name(part):
+    assert english(told(f"“a” {part}")) == []
 
 
 def test_english_stays_as_it_is_but_for_the_items_of_a_shop(monkeypatch):
