@@ -1,7 +1,7 @@
 import contextlib
+import copy
 import dataclasses
 import functools
-import io
 import json
 import os
 import signal
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from recsys import files, paths
+from recsys import paths
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
@@ -253,12 +253,13 @@ def reshaped(state, name):
         lambda state: state.update(step="seven"),
     ],
 )
-def test_a_state_of_another_version_is_refused_before_a_step_is_taken(tmp_path, alter):
+def test_a_state_of_another_version_is_refused_before_a_step_is_taken(tmp_path, monkeypatch, alter):
+    states, save = [], resume.save
+    monkeypatch.setattr(resume, "save", lambda folder, state: states.append(copy.deepcopy(state)))
     with pytest.raises(KilledError):
         fit(tmp_path, stop_after=2)
-    state = torch.load(io.BytesIO(files.read_sealed_bytes(tmp_path / resume.FILE)), weights_only=True)
-    alter(state)
-    resume.save(tmp_path, state)
+    alter(states[-1])
+    save(tmp_path, states[-1])
     kept = (tmp_path / resume.FILE).read_bytes()
     with pytest.raises(resume.ResumeError, match="another version; delete it"):
         fit(tmp_path, resume=True)
