@@ -47,7 +47,7 @@ def of_table(
     """The entries of a CSV."""
     wide, n = table.names, len(table.header)
     ragged = [Skipped(file, line, _short(cells), Reason.RAGGED) for line, cells in table.rows if _too_wide(cells, n)]
-    whole = [(line, cells) for line, cells in table.rows if not _too_wide(cells, n)]
+    whole = [(line, cells) for line, cells in table.rows if not _too_wide(cells, n)] if ragged else table.rows
     rows = [(line, dict(zip(wide, map(_cell, cells), strict=False))) for line, cells in whole]
     made = of_rows(file, rows, source, columns, episodes, answers, now)
     return replace(made, skipped=(*ragged, *made.skipped))
