@@ -48,7 +48,7 @@ def of_table(
     wide, n = table.names, len(table.header)
     ragged = [Skipped(file, line, _short(cells), Reason.RAGGED) for line, cells in table.rows if _too_wide(cells, n)]
     whole = [(line, cells) for line, cells in table.rows if not _too_wide(cells, n)] if ragged else table.rows
-    rows = [(line, dict(zip(wide, map(_cell, cells), strict=False))) for line, cells in whole]
+    rows = [(line, _row(wide, cells)) for line, cells in whole]
     made = of_rows(file, rows, source, columns, episodes, answers, now)
     return replace(made, skipped=(*ragged, *made.skipped))
 
@@ -58,10 +58,12 @@ def _too_wide(cells: Sequence[str], n: int) -> bool:
     return len(cells) > n and any(map(str.strip, cells[n:]))
 
 
-def _cell(text: str) -> str:
-    """A cell without the apostrophe that keeps spreadsheets from running it."""
-    text = text.strip()
-    return text[1:] if text.startswith(_QUOTED) else text
+def _row(names: Sequence[str], cells: Sequence[str]) -> Row:
+    """Cells by their names, without the apostrophe that keeps spreadsheets from running one."""
+    row = dict(zip(names, map(str.strip, cells), strict=False))
+    if "'" in "".join(cells):
+        row = {name: cell[1:] if cell.startswith(_QUOTED) else cell for name, cell in row.items()}
+    return row
 
 
 def of_rows(
@@ -78,9 +80,13 @@ def of_rows(
     date, question = dates.reader(dated, answers or Answers(), now)
     entries, skipped = [], []
     for line, cells in rows:
-        entry = _entry(file, line, cells, columns, date)
-        if reason := _reason(entry, cells, columns, episodes):
-            skipped.append(Skipped(file, line, entry.title or _short(list(cells.values())), reason))
+        title, year = title_and_year(_said(cells, columns.title))
+        if reason := _reason(title, cells, columns, episodes):
+            skipped.append(Skipped(file, line, title or _short(list(cells.values())), reason))
+            continue
+        entry = _entry(file, line, title, year, cells, columns, date)
+        if not (title or entry.imdb_id or entry.tmdb_id or entry.movie_id):
+            skipped.append(Skipped(file, line, _short(list(cells.values())), Reason.NAMELESS))
         else:
             like_episode = episodes and entry.title.count(":") >= 2
             entries.append(replace(entry, perhaps_series=True) if like_episode else entry)
@@ -88,8 +94,9 @@ def of_rows(
     return Imported(file, source, tuple(_oldest_first(entries, columns)), tuple(skipped), notes, question)
 
 
-def _entry(file: str, line: int, cells: Row, columns: Columns, date: dates.Reader) -> Entry:
-    title, year = title_and_year(_said(cells, columns.title))
+def _entry(
+    file: str, line: int, title: str, year: int | None, cells: Row, columns: Columns, date: dates.Reader
+) -> Entry:
     rewatched = _said(cells, columns.rewatch).lower() in _YES
     return Entry(
         file,
@@ -140,21 +147,20 @@ def stars(text: str, scale: int) -> float | None:
     return max(math.floor(value * 2 + 0.5) / 2, 0.5) if 0 < value <= 5 else None
 
 
-def _reason(entry: Entry, cells: Row, columns: Columns, episodes: bool) -> Reason | None:
-    """Why this is no film that was watched; None where it is one."""
+def _reason(title: str, cells: Row, columns: Columns, episodes: bool) -> Reason | None:
+    """Why this is no film; None where it may be one."""
     kind = _said(cells, columns.kind).lower()
-    if kind in _SERIES or (episodes and _SEASON.search(entry.title)):
+    if kind in _SERIES or (episodes and _SEASON.search(title)):
         return Reason.SERIES
-    if kind in _OTHER:
-        return Reason.OTHER
-    named = entry.title or entry.imdb_id or entry.tmdb_id or entry.movie_id
-    return None if named else Reason.NAMELESS
+    return Reason.OTHER if kind in _OTHER else None
 
 
 def _unread(rows: Sequence[Row], columns: Columns, date: dates.Reader) -> tuple[str, ...]:
     """What was written, but in no form that is known: a sentence for dates and one for ratings."""
 
     def count(name: str, read: Callable[[str], Any]) -> int:
+        if not name:
+            return 0
         written = Counter(_said(cells, name) for cells in rows)
         return sum(n for cell, n in written.items() if cell and read(cell) is None)
 
