@@ -414,3 +414,13 @@ def test_the_table_tells_what_is_here(tmp_path):
     movielens.get("ml-1m", archives.write(tmp_path, archives.double_colon()))
     assert [row.name for row in movielens.table() if row.present] == ["ml-1m"]
     assert movielens.prepared_names() == ["ml-1m"]
+
+
+def test_of_ratings_that_repeat_each_other_the_first_counts():
+    user, movie, time = np.array([1, 1, 1, 2, 1, 1]), np.array([5, 5, 5, 5, 6, 5]), np.array([9, 9, 8, 9, 9, 9])
+    rating, notes = np.array([4, 2, 3, 1, 5, 2], np.float32), []
+    once = movielens._once(layouts.Raw(user, movie, rating, time, pd.DataFrame()), notes.append)
+    assert once.rating.tolist() == [4, 3, 1, 5]
+    assert notes[0]["text"].endswith("count once: 2")
+    assert movielens._once(once, notes.append) is once
+    assert len(notes) == 1
