@@ -186,9 +186,7 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
         median["latency_ms"] = statistics.median(run["latency_ms"]["p50"] for run in own)
         pairs = [] if name == OURS.name else of_one_round(first, own)
         if pairs:
-            median["times_the_speed"] = statistics.median(
-                a["sequences_per_second"] / b["sequences_per_second"] for a, b in pairs
-            )
+            median["times_the_speed"] = times_the_speed(pairs)
             median["times_the_latency"] = statistics.median(
                 b["latency_ms"]["p50"] / a["latency_ms"]["p50"] for a, b in pairs
             )
@@ -201,6 +199,11 @@ def of_one_round(
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Two systems' runs side by side: what the machine's neighbours do changes from round to round."""
     return [(a, b) for a in ours for b in others if a["round"] == b["round"]]
+
+
+def times_the_speed(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> float:
+    """The median of the ratios, which is no ratio of medians."""
+    return statistics.median(a["sequences_per_second"] / b["sequences_per_second"] for a, b in pairs)
 
 
 MEDIANS = ("sequences_per_second", "seconds", "fit_seconds", "memory_mb", "cloze_loss")
@@ -240,7 +243,7 @@ def biased_lines(runs: list[dict[str, Any]]) -> list[str]:
     for name, bar in BIASED_BARS.items():
         pairs = of_one_round(ours, [run for run in runs if run["system"] == name])
         if pairs:
-            times = statistics.median(a["sequences_per_second"] / b["sequences_per_second"] for a, b in pairs)
+            times = times_the_speed(pairs)
             said.append(f"sequences/s, {BIASED.name}, over {name}: {times:.1f} times, bar {bar.verdict(times)}")
     return said
 

@@ -65,7 +65,7 @@ def checks(name: str, reader: "Reader", times: int = TIMES) -> dict[str, bool]:
 
 
 def large(name: str, reader: "Reader") -> dict[str, bool]:
-    """The most time and memory for 10 MB: of each of its sound bytes, repeated."""
+    """The most time and memory that 10 MB take: each of its sound bytes, repeated."""
     from benchmarks.reliability.readers import takes
     from recsys.machine import peak_memory_mb
 
@@ -89,7 +89,7 @@ def b1() -> "Outcome":
     found: dict[str, bool] = {}
     for name, reader in READERS.items():
         found |= checks(name, reader) | large(name, reader)
-    return judged(f"{TIMES:,} files for each of {len(READERS)} readers, and one of 10 MB", found)
+    return judged(f"{TIMES:,} files for each of {len(READERS)} readers, and 10 MB of every kind", found)
 
 
 def led_by_coverage(name: str, minutes: float) -> None:

@@ -83,11 +83,9 @@ def sentence(name: str, event: dict[str, Any], first: bool = False) -> str:
         return words.FETCHING
     if stage == "download" and event.get("total"):
         return words.FETCHED_SO_FAR.format(data=data, done=megabytes(event["done"]), all=megabytes(event["total"]))
-    return (
-        words.FETCHED_FROM.format(data=data, host=told(event["from"]))
-        if event
-        else words.FETCHING_ONE.format(data=data)
-    )
+    if event:
+        return words.FETCHED_FROM.format(data=data, host=told(event["from"]))
+    return words.FETCHING_ONE.format(data=data)
 
 
 def begun(name: str) -> int:

@@ -14,7 +14,7 @@ from recsys.data.download import DiskError, DownloadError, Wheel, fetch, fetch_w
 from recsys.data.prepared import MissingData
 from recsys.data.schema import Catalog, DataError, Dataset, Interactions, Ties
 from recsys.data.split import LEAVE_ONE_OUT, UNTIED, Splitting
-from recsys.data.ties import by_user_then_time, drawn
+from recsys.data.ties import by_user_then_time, drawn, repeats, same_as_before
 from recsys.errors import recsys_command
 from recsys.progress import Report, ignore
 
@@ -344,13 +344,12 @@ def _once(raw: layouts.Raw, report: Report) -> layouts.Raw:
     """Ratings without those that repeat an earlier one: the same person, film and time. Says how many there were."""
     keys = drawn(raw.user, raw.movie, TIES_SEED) + raw.timestamp.astype(np.uint64)  # equal rows have equal ones
     ordered = np.sort(keys)
-    shared = ordered[1:][ordered[1:] == ordered[:-1]]
+    shared = ordered[1:][same_as_before(ordered)]
     if not len(shared):  # as in all published sets; to compare the rows themselves would take six times as long
         return raw
     alike = np.flatnonzero(np.isin(keys, shared))
-    rows = pd.DataFrame({"user": raw.user[alike], "movie": raw.movie[alike], "time": raw.timestamp[alike]})
     repeated = np.zeros(len(keys), bool)
-    repeated[alike] = rows.duplicated().to_numpy(bool)
+    repeated[alike] = repeats(raw.user[alike], raw.movie[alike], raw.timestamp[alike])
     if not repeated.any():
         return raw
     note = f"ratings that repeat another (same person, film and time) and count once: {repeated.sum():,}"

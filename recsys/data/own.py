@@ -17,7 +17,7 @@ from recsys.data import columns, decoding, layouts, movielens, prepared, titles
 from recsys.data.download import one_at_a_time
 from recsys.data.schema import MORE_COLUMNS, MOVIE_COLUMNS, DataError, Dataset, Noun, Ties
 from recsys.data.tables import Table
-from recsys.data.ties import drawn
+from recsys.data.ties import drawn, repeats, same_as_before
 from recsys.errors import recsys_command
 
 Role = str  # "user", "item", "rating" or "time"
@@ -280,28 +280,12 @@ def _in_order(
     """
     order = np.argsort(user, kind="stable")
     if lot is None:
-        repeated = _repeats(user[order], item[order])
+        repeated = repeats(user[order], item[order])
         return order[~repeated], int(repeated.sum()), 0, 0
-    unsorted = int((_same(user[order]) & (np.diff(time[order]) < 0)).sum())
+    unsorted = int((same_as_before(user[order]) & (np.diff(time[order]) < 0)).sum())
     order = np.lexsort((lot, time, user))
-    again, repeated = _repeats(user[order], item[order]), _repeats(user[order], item[order], time[order])
+    again, repeated = repeats(user[order], item[order]), repeats(user[order], item[order], time[order])
     return order[~repeated], int(repeated.sum()), int(again.sum() - repeated.sum()), unsorted
-
-
-def _repeats(*parts: np.ndarray) -> np.ndarray:
-    """(R,) bool: rows that are in every one of some (R,) parts as an earlier row is.
-
-    By sorting: in a hash table two million rows would take 200 MB.
-    """
-    order = np.lexsort(parts[::-1])
-    found = np.zeros(len(order), bool)
-    found[order[1:]] = np.logical_and.reduce([_same(part[order]) for part in parts])
-    return found
-
-
-def _same(values: np.ndarray) -> np.ndarray:
-    """(R - 1,) bool: which are as the one before."""
-    return values[1:] == values[:-1]
 
 
 def _described(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:

@@ -48,7 +48,7 @@ def of_table(
     wide, n = table.names, len(table.header)
     ragged = [Skipped(file, line, _short(cells), Reason.RAGGED) for line, cells in table.rows if _too_wide(cells, n)]
     whole = [(line, cells) for line, cells in table.rows if not _too_wide(cells, n)] if ragged else table.rows
-    rows = [(line, _row(wide, cells)) for line, cells in whole]
+    rows = [(line, dict(zip(wide, map(_cell, cells), strict=False))) for line, cells in whole]
     made = of_rows(file, rows, source, columns, episodes, answers, now)
     return replace(made, skipped=(*ragged, *made.skipped))
 
@@ -58,12 +58,10 @@ def _too_wide(cells: Sequence[str], n: int) -> bool:
     return len(cells) > n and any(map(str.strip, cells[n:]))
 
 
-def _row(names: Sequence[str], cells: Sequence[str]) -> Row:
-    """Cells by their names, without the apostrophe that keeps spreadsheets from running one."""
-    row = dict(zip(names, map(str.strip, cells), strict=False))
-    if "'" in "".join(cells):
-        row = {name: cell[1:] if cell.startswith(_QUOTED) else cell for name, cell in row.items()}
-    return row
+def _cell(text: str) -> str:
+    """A cell without the apostrophe that keeps spreadsheets from running it."""
+    text = text.strip()
+    return text[1:] if text.startswith(_QUOTED) else text
 
 
 def of_rows(
@@ -159,8 +157,6 @@ def _unread(rows: Sequence[Row], columns: Columns, date: dates.Reader) -> tuple[
     """What was written, but in no form that is known: a sentence for dates and one for ratings."""
 
     def count(name: str, read: Callable[[str], Any]) -> int:
-        if not name:
-            return 0
         written = Counter(_said(cells, name) for cells in rows)
         return sum(n for cell, n in written.items() if cell and read(cell) is None)
 

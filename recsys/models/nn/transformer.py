@@ -38,7 +38,7 @@ class RelativeBias(nn.Module):
         A key after its query has the bias -∞ where the block is causal. There are 2T-1 distances only: the bias of each
         is computed once, and a row of the result is a window on these.
         """
-        distance = torch.arange(length - 1, -length, -1, device=at.device)  # (2T-1,), of the first key from the last
+        distance = torch.arange(length - 1, -length, -1, device=at.device)  # (2T-1,), query minus key: T-1 … 1-T
         after = distance < 0
         slopes = self.slopes[:, None]  # (H, 1)
         if self.slopes_after is not None:
