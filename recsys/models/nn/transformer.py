@@ -5,15 +5,18 @@ Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H head
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from recsys.models.extras import Extras
+from recsys.models.nn import attention
 from recsys.models.nn.layers import Dropout, gather_positions
-from recsys.training.config import Natural, Settings, added
+from recsys.training.config import Natural, added
 
 
 class RelativeBias(nn.Module):
@@ -32,13 +35,13 @@ class RelativeBias(nn.Module):
         self.slopes = nn.Parameter(initial)  # (H,)
         self.slopes_after = None if causal else nn.Parameter(initial.clone())  # (H,)
 
-    def forward(self, at: Tensor, length: int) -> Tensor:
-        """The bias (B, H, Q, T) of queries at the positions `at` (B or 1, Q) towards keys at 0…T-1, T = length.
+    def forward(self, at: Tensor | None, length: int) -> Tensor:
+        """The bias (B or 1, H, Q, T) of queries at `at` (B or 1, Q; None: at all) towards keys at 0…T-1, T = length.
 
         A key after its query has the bias -∞ where the block is causal. There are 2T-1 distances only: the bias of each
         is computed once, and a row of the result is a window on these.
         """
-        distance = torch.arange(length - 1, -length, -1, device=at.device)  # (2T-1,), query minus key: T-1 … 1-T
+        distance = torch.arange(length - 1, -length, -1, device=self.slopes.device)  # (2T-1,), query - key: T-1 … 1-T
         after = distance < 0
         slopes = self.slopes[:, None]  # (H, 1)
         if self.slopes_after is not None:
@@ -46,7 +49,8 @@ class RelativeBias(nn.Module):
         bias = -slopes * torch.log1p(distance.abs().float())  # (H, 2T-1)
         if self.slopes_after is None:
             bias = bias.masked_fill(after, -torch.inf)
-        return bias.unfold(-1, length, 1)[:, length - 1 - at].transpose(0, 1)
+        windows = bias.unfold(-1, length, 1)  # (H, T, T), of the last query first
+        return windows.flip(1)[None] if at is None else windows[:, length - 1 - at].transpose(0, 1)
 
 
 class Block(nn.Module):
@@ -83,7 +87,7 @@ class Block(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, attention_mask: Tensor | None, at: Tensor | None = None) -> Tensor:
-        """x (B, T, D), attention_mask (B, 1, 1, T) True where a position may be attended to (causal: None) → (B, T, D).
+        """x (B, T, D), attention_mask (B, 1, 1, T) True where a position may be attended to (None: all) → (B, T, D).
 
         With `at` (B, Q) only the outputs at those positions are computed, (B, Q, D): the last block of a network needs
         no others.
@@ -108,27 +112,37 @@ class Block(nn.Module):
             q = F.linear(gather_positions(x, at), self.qkv.weight[:d], self.qkv.bias[:d])  # (B, Q, D)
             k, v = F.linear(x, self.qkv.weight[d:], self.qkv.bias[d:]).chunk(2, -1)
         q, k, v = self.split_heads(q), self.split_heads(k), self.split_heads(v)  # (B, H, Q or T, D/H)
-        plain_causal = self.causal and at is None and self.relative_bias is None  # the kernel builds this mask itself
-        mask = None if plain_causal else self.full_mask(at, x, attention_mask)
-        if mask is not None and mask.is_floating_point():
-            mask = mask.to(q.dtype)
-        with torch.autocast(x.device.type, enabled=False):
-            mixed = F.scaled_dot_product_attention(q, k, v, mask, is_causal=plain_causal)
+        is_on = torch.is_autocast_enabled(x.device.type)  # to switch off what is not takes .1 ms
+        with torch.autocast(x.device.type, enabled=False) if is_on else nullcontext():
+            mixed = self.mix(q, k, v, attention_mask, at)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
-    def full_mask(self, at: Tensor | None, x: Tensor, attention_mask: Tensor | None) -> Tensor | None:
-        """Padding, causality and relative bias in one mask for logits (B, H, Q, T); at None: all positions of x.
+    def mix(self, q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None, at: Tensor | None) -> Tensor:
+        """The values weighted by attention: q (B, H, Q, D/H), k and v (B, H, T, D/H) → (B, H, Q, D/H)."""
+        if self.relative_bias is not None and torch.is_grad_enabled() and not q.is_cuda:
+            padding = None if attention_mask is None else torch.where(attention_mask, 0.0, -torch.inf)
+            return attention.attend(q, k, v, self.relative_bias(at, k.shape[2]), padding)
+        plain_causal = self.causal and at is None and self.relative_bias is None  # the kernel builds this mask itself
+        mask = None if plain_causal else self.full_mask(at, k.shape[2], attention_mask)
+        if mask is not None and mask.is_floating_point():
+            mask = mask.to(q.dtype)
+        return F.scaled_dot_product_attention(q, k, v, mask, is_causal=plain_causal)
+
+    def full_mask(self, at: Tensor | None, length: int, attention_mask: Tensor | None) -> Tensor | None:
+        """Padding, causality and relative bias in one mask for logits (B, H, Q, T), T = length; at None: Q = T.
 
         bool: True where a query may attend. float, with a relative bias: what is added to the logits. None: no mask.
         """
-        everywhere = torch.arange(x.shape[1], device=x.device)[None]  # (1, T)
-        queries = everywhere if at is None else at  # (B or 1, Q)
         if self.relative_bias is not None:
-            bias = self.relative_bias(queries, x.shape[1])  # (B or 1, H, Q, T)
-            if self.causal or attention_mask is None:
+            bias = self.relative_bias(at, length)  # (B or 1, H, Q, T)
+            if attention_mask is None:
                 return bias
             return bias + torch.where(attention_mask, 0.0, -torch.inf)  # half the time of a masked_fill
-        return everywhere[:, None, None] <= queries[:, None, :, None] if self.causal else attention_mask
+        if not self.causal:
+            return attention_mask
+        everywhere = torch.arange(length, device=self.out.weight.device)[None]  # (1, T)
+        queries = everywhere if at is None else at  # (B or 1, Q)
+        return everywhere[:, None, None] <= queries[:, None, :, None]
 
     def attention_weights(self, x: Tensor, attention_mask: Tensor | None) -> Tensor:
         """softmax(QKᵀ / √(D/H) + mask), (B, T, D) → (B, H, T, T): row i is how much position i attends to each.
@@ -138,7 +152,7 @@ class Block(nn.Module):
         """
         q, k, _ = map(self.split_heads, self.qkv(self.norm_attention(x) if self.pre_norm else x).chunk(3, -1))
         logits = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # (B, H, T, T)
-        mask = self.full_mask(None, x, attention_mask)
+        mask = self.full_mask(None, x.shape[1], attention_mask)
         if mask is not None:
             logits = logits + mask if mask.is_floating_point() else logits.masked_fill(~mask, -torch.inf)
         return logits.softmax(-1)
@@ -156,7 +170,7 @@ class Block(nn.Module):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts(Settings):
+class Parts(Extras):
     """Settings that BERT4Rec and SASRec share: what an encoder is built with or without, and what it is shown."""
 
     prefixes: bool = added(False)  # half of the samples end before the newest item, after any of the others
@@ -165,22 +179,11 @@ class Parts(Settings):
     norms: bool = added(True)  # without: no layer normalisation anywhere
     residual: bool = added(True)  # without: no residual connections
     shared: bool = added(True)  # without: the output has item embeddings of its own
-    only_unseen: bool = added(False)  # the softmax leaves out what the history holds, which is never recommended
-    redraw: bool = added(False)  # films of one second, whose order was drawn, stand in another order in each epoch
-    memory: bool = added(False)  # counts of what follows and what goes together are added to the trained logits
     genres: bool = added(False)  # the mean of the vectors of its genres is added to an item's embedding
     decade: bool = added(False)  # the vector of its decade is added to an item's embedding
     popularity: bool = added(False)  # the vector of how often it is watched is added to an item's embedding
     stars: bool = added(False)  # the vector of the stars given is added to each item of the history
     person: bool = added(False)  # vectors of gender, age and occupation, where known, are added to every position
-
-
-Config = TypeVar("Config", bound=Parts)
-
-
-def remembering(config: Config) -> Config:
-    """The same settings with what has raised NDCG@10 on validation, on sets without an order of files to learn."""
-    return replace(config, only_unseen=True, redraw=True, memory=True)
 
 
 def position_embeddings(config: Any) -> nn.Embedding | None:
