@@ -37,6 +37,7 @@ from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Variant
+from recsys.models.extras import remembering
 from recsys.models.neural import (
     SMALL_SETS,
     NeuralModule,
@@ -55,7 +56,6 @@ from recsys.models.nn.transformer import (
     encode,
     layer_norm,
     position_embeddings,
-    remembering,
     stacked,
 )
 from recsys.training.batches import NEVER, Batch, Draws, pad
@@ -122,9 +122,15 @@ class Bert4RecModule(NeuralModule):
         """
         return self.project(self.last_norm(encode(self.blocks, *self.embed(tokens, stars, person), at)))
 
-    def embed(self, tokens: Tensor, stars: Tensor | None = None, person: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Tokens (B, T) → the first block's input (B, T, D) and the attention mask (B, 1, 1, T), False at padding."""
-        attention_mask = (tokens != self.padding)[:, None, None, :]
+    def embed(
+        self, tokens: Tensor, stars: Tensor | None = None, person: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Tokens (B, T) → the first block's input (B, T, D) and the attention mask (B, 1, 1, T), False at padding.
+
+        The mask is None where there is no padding, which a CPU looks for: a GPU would have to be waited for.
+        """
+        visible = tokens != self.padding
+        attention_mask = None if visible.is_cpu and visible.all() else visible[:, None, None, :]
         x = self.look_up(tokens, stars, person)
         if self.positions is not None:
             positions = torch.arange(tokens.shape[1], device=tokens.device)
@@ -144,8 +150,6 @@ class Bert4Rec(NeuralRecommender):
     def __init__(self, config: Bert4RecConfig | None = None, title: str = "") -> None:
         super().__init__(config, title)
         self.has_attention = self.config.layers > 0
-        self.reads_ratings = self.config.stars
-        self.reads_details = self.config.stars or self.config.redraw
 
     def initialise(self, module: Bert4RecModule, train: Dataset, seed: int) -> None:
         """Side information, and PMI initialisation unless it is switched off."""

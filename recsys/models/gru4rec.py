@@ -4,6 +4,7 @@ Variants differ in the loss: the softmax over all items (gru4rec-ce), the first 
 gru4rec-top1), BPR-max against additional negatives drawn by popularity (gru4rec-plus, CIKM 2018, arXiv:1706.03847).
 Two others have another cell, and the softmax: `rnn` the plain one, which forgets quickly because its gradients vanish,
 and `lstm` (Hochreiter and Schmidhuber, 1997), whose gates mend that; the GRU does so with fewer gates.
+gru4rec-memory is gru4rec-ce with what sasrec-memory adds to SASRec (`sasrec.py`).
 Departures from the papers: a history is one sequence, learnt from as a whole, not cut into sessions that run in
 parallel; negatives are drawn, not the targets of the rest of the batch; the output shares its weights with the input
 embeddings (the second paper's "constrained embeddings"), after a linear map and a LayerNorm; scores do not pass through
@@ -21,10 +22,11 @@ from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Variant
+from recsys.models.extras import Extras, remembering
 from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, check_only_unseen
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout, gather_positions
-from recsys.training.config import Amount, Dropped, Length, OneOf, Positive, Settings, Share, Size, added
+from recsys.training.config import Amount, Dropped, Length, OneOf, Positive, Share, Size, added
 from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
 
@@ -32,7 +34,7 @@ CELLS = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}  # the plain one with ta
 
 
 @dataclass(frozen=True)
-class Gru4RecConfig(Settings):
+class Gru4RecConfig(Extras):
     """Settings of GRU4Rec, tuned on ML-1M."""
 
     # a GRU reads one item after the other: a larger batch costs it little more
@@ -48,7 +50,6 @@ class Gru4RecConfig(Settings):
     gbce_t: Share = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
     sampling_power: Amount = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
     cell: Annotated[str, OneOf(tuple(CELLS))] = added("gru")  # what reads the items one by one: gru, lstm, rnn
-    only_unseen: bool = added(False)  # the softmax leaves out what the history holds, which is never recommended
 
     def agree(self) -> None:
         """Raises ConfigError."""
@@ -126,6 +127,14 @@ VARIANTS = {
         "arXiv:1511.06939",
         LSTM,
         dict.fromkeys(SMALL_SETS, on_small(LSTM)) | {"ml-latest-sample": on_sample(LSTM)},
+    ),
+    "gru4rec-memory": Variant(
+        Gru4Rec,
+        "GRU4Rec with memory",
+        "Recurrent",
+        "",
+        remembering(SOFTMAX),
+        dict.fromkeys(SMALL_SETS, remembering(on_small(SOFTMAX))) | {"ml-latest-sample": remembering(WITH_ML_1M)},
     ),
     "gru4rec-ce": Variant(
         Gru4Rec,

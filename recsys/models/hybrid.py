@@ -5,7 +5,7 @@ Among hybrids Burke (UMUAI 2002) calls this one weighted.
 Shapes: B queries, I items, M members, W ranges of lengths.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import ConfigError, Recommender, Variant
-from recsys.models.pool import Pool, check_edges, log_values
+from recsys.models.pool import Pool, check_edges, values_of
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training.config import Count, Settings
 from recsys.training.run import Run
@@ -72,12 +72,12 @@ class Hybrid(Recommender):
         """
         self.n_items = train.n_items
         if valid:
-            self.pool.fit(lambda queries: [self._values(member, queries) for member in self.mixed], valid, run or Run())
+            self.pool.fit(lambda queries: [*self._said(queries)], valid, run or Run())
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: Σ_m w_m · z_m, log-probabilities but for a constant of each row."""
-        return self.pool.mix((self._values(member, queries) for member in self.mixed), queries)
+        return self.pool.mix(self._said(queries), queries)
 
     def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray:
         """log p that the next item is each of `items` (n,), by one row of scores (I,) → (n,) float64."""
@@ -100,11 +100,12 @@ class Hybrid(Recommender):
         self.pool.load(weights)
         self.n_items = n_items
 
-    def _values(self, member: Recommender, queries: Queries) -> np.ndarray:
-        """(B, I) float32: z of one member; one of descriptions may know more items, numbered after the others."""
-        return log_values(member, member.score(queries)[:, : self.n_items])
+    def _said(self, queries: Queries) -> Iterator[np.ndarray]:
+        """z (B, I) float32 of each member, one after the other."""
+        return (values_of(member, queries, self.n_items) for member in self.mixed)
 
 
+SHIPPED = HybridConfig(("sasrec-memory", "bert4rec-memory", "gru4rec-ce"))  # those that come with the project
 VARIANTS = {
     "hybrid": Variant(Hybrid, "Hybrid", "Hybrid"),
     "hybrid-few": Variant(
@@ -117,6 +118,7 @@ VARIANTS = {
         Hybrid,
         "Ensemble",
         "Hybrid",
-        config=HybridConfig(("sasrec-memory", "bert4rec-memory", "gru4rec-ce")),
+        config=HybridConfig(("sasrec-memory", "bert4rec-memory", "gru4rec-memory")),
+        presets={"ml-latest-sample": SHIPPED},
     ),
 }

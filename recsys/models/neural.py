@@ -73,6 +73,8 @@ class NeuralRecommender(Recommender):
         self.only_unseen = getattr(self.config, "only_unseen", False)
         self.remembers = getattr(self.config, "memory", False)
         self.redraws = getattr(self.config, "redraw", False)
+        self.reads_ratings = getattr(self.config, "stars", False)
+        self.reads_details = self.reads_ratings or self.redraws
         # with a memory whatever the loss: the weights make the validation items most likely
         self.calibrated = self.remembers or self.loss_name in SOFTMAX_LOSSES
 

@@ -96,6 +96,11 @@ def log_values(model: Recommender, scores: np.ndarray) -> np.ndarray:
     return values
 
 
+def values_of(model: Recommender, queries: Queries, n_items: int) -> np.ndarray:
+    """(B, I) `log_values` of what a model says; one of descriptions may know more items, numbered after the others."""
+    return log_values(model, model.score(queries)[:, :n_items])
+
+
 def _log_excess(scores: np.ndarray) -> np.ndarray:
     """log(1 + x / mean of x) of a row (I,); 0 where all scores are equal."""
     excess = scores - scores.min(initial=np.inf)

@@ -33,6 +33,7 @@ from torch import Tensor
 
 from recsys.data.schema import Dataset
 from recsys.models.base import Variant
+from recsys.models.extras import remembering
 from recsys.models.neural import (
     SMALL_SETS,
     NeuralModule,
@@ -49,7 +50,6 @@ from recsys.models.nn.transformer import (
     encode,
     layer_norm,
     position_embeddings,
-    remembering,
     stacked,
 )
 from recsys.training.batches import Draws
@@ -127,8 +127,6 @@ class SasRec(NeuralRecommender):
     def __init__(self, config: SasRecConfig | None = None, title: str = "") -> None:
         super().__init__(config, title)
         self.has_attention = self.config.layers > 0
-        self.reads_ratings = self.config.stars
-        self.reads_details = self.config.stars or self.config.redraw
 
     def initialise(self, module: SasRecModule, train: Dataset, seed: int) -> None:
         """Side information, and PMI initialisation unless it is switched off."""

@@ -146,6 +146,13 @@ def test_padding_changes_no_score(relative_bias):
     np.testing.assert_allclose(together[:1], model.score(Queries([short])), atol=1e-5)
 
 
+@pytest.mark.parametrize("relative_bias", [False, True])
+def test_padding_changes_nothing_while_it_learns(relative_bias):
+    module = untrained(init=0.5, dropout=0.0, relative_bias=relative_bias).module.train()
+    alone, padded = module(torch.tensor([[3, 4]])), module(torch.tensor([[3, 4, 30, 30], [1, 2, 3, 4]]))
+    torch.testing.assert_close(padded[:1, :2], alone)
+
+
 def test_both_sides_of_an_item_are_attended_to():
     module = untrained(init=0.5).module.eval()
     first = module(torch.tensor([[1, 31, 2]]))[0, 1]

@@ -40,6 +40,7 @@ TOY_CONFIGS = {  # what to change in a preset so that a toy fit takes a second
     "item2vec-skipgram": {"dim": 16, "length": 16, "epochs": 2},
     "rnn": SMALL,
     "lstm": SMALL,
+    "gru4rec-memory": SMALL,
     "gru4rec-ce": SMALL,
     "gru4rec-bpr": SMALL,
     "gru4rec-top1": SMALL,

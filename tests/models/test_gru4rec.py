@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -13,7 +15,7 @@ from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed
 
-VARIANTS = ["gru4rec-ce", "gru4rec-bpr", "gru4rec-top1", "gru4rec-plus", "lstm", "rnn"]
+VARIANTS = ["gru4rec-memory", "gru4rec-ce", "gru4rec-bpr", "gru4rec-top1", "gru4rec-plus", "lstm", "rnn"]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -35,6 +37,13 @@ def untrained(**settings):
     torch.nn.init.normal_(model.module.bias)
     model.module.eval()
     return model
+
+
+@pytest.mark.parametrize("dataset", ["ml-1m", "ml-100k", "ml-latest-sample"])
+def test_with_memory_it_is_trained_as_it_is_but_for_three_settings(dataset):
+    plain, own = (registry.get(name).preset(dataset) for name in ("gru4rec-ce", "gru4rec-memory"))
+    assert own == replace(plain, only_unseen=True, redraw=True, memory=True)
+    assert [plain.only_unseen, plain.redraw, plain.memory] == [False] * 3
 
 
 def test_a_later_item_changes_no_earlier_state():

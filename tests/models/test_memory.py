@@ -31,7 +31,7 @@ def ndcg(scores, held_out):
     return metrics.summary(metrics.target_ranks(scores, held_out.targets, held_out.queries.histories))["ndcg@10"]
 
 
-@pytest.mark.parametrize("name", ["sasrec-softmax", "bert4rec", "gsasrec"])
+@pytest.mark.parametrize("name", ["sasrec-softmax", "bert4rec", "gsasrec", "gru4rec-ce"])
 def test_what_a_network_has_not_learnt_is_remembered(name):
     """One epoch teaches next to nothing; that a film is followed by the next one has been counted."""
     split = leave_one_out(CIRCLE)
@@ -85,6 +85,19 @@ def test_a_counted_answer_that_is_mostly_wrong_is_not_listened_to():
     made = Memory.of(split.train, HeldOut(split.valid.queries, targets), network, Run())
     assert made.pool.weights[1, 0] > 1
     assert made.pool.weights[1, 1] < 0.2
+
+
+def test_companions_have_fewer_ranks_on_a_large_catalogue(monkeypatch):
+    monkeypatch.setattr(memory, "RANK", 10)
+    monkeypatch.setattr(memory, "RANK_OF_MANY", 4)
+    monkeypatch.setattr(memory, "MANY_ITEMS", 20)
+    assert Memory.of(CIRCLE, None, None, Run()).companions.weights.shape == (20, 10)
+    monkeypatch.setattr(memory, "MANY_ITEMS", 19)
+    made = Memory.of(CIRCLE, None, None, Run())
+    assert made.companions.weights.shape == (20, 4)
+    queries, network = Queries([np.array([3, 4])]), np.zeros((1, 20), np.float32)
+    again = Memory.from_state(made.state(), 20)
+    np.testing.assert_array_equal(again.beside(network, queries), made.beside(network, queries))
 
 
 def test_it_is_kept_with_the_weights_in_small_numbers():

@@ -1,0 +1,71 @@
+"""Lift over a member whose probabilities are known, with targets drawn from them."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax, softmax
+
+from recsys.data.schema import Queries
+from recsys.evaluation.protocols import draw_by_popularity
+from recsys.models.lift import Lift, LiftConfig
+from recsys.ranking import metrics
+from recsys.ranking.ranking import Ranking
+from tests import toys
+from tests.models.test_hybrid import Table
+
+TRAIN = toys.dataset([[item for item, count in enumerate((40, 9, 3, 0)) if user < count] for user in range(40)], 4)
+SAID = np.array([[2.0, 1.0, 0.5, -1.0]])
+
+
+def over(member, counts=None, power=1.0):
+    model = Lift(LiftConfig("member", power))
+    model.stand_on({"member": member})
+    model.fit(TRAIN)
+    if counts is not None:
+        model.log_counts = np.log1p(counts).astype(np.float32)
+    return model
+
+
+def test_popularity_is_taken_off_the_log_probability():
+    scores = over(Table(SAID, softmax=True)).score(Queries([np.array([], int)]))
+    np.testing.assert_allclose(scores[0], log_softmax(SAID[0]) - np.log([41, 10, 4, 1]), rtol=1e-5)
+
+
+def test_at_power_0_it_ranks_as_the_member_does():
+    scores = over(Table(SAID, softmax=True), power=0).score(Queries([np.array([], int)]))
+    np.testing.assert_allclose(scores[0], log_softmax(SAID[0]), rtol=1e-5)
+
+
+def test_the_probabilities_are_the_members_also_among_the_unseen():
+    model = over(Table(SAID, softmax=True))
+    ranking = Ranking.of(model.score(Queries([np.array([], int)]))[0], np.array([1]), model.log_probabilities)
+    np.testing.assert_allclose(ranking.probabilities(np.array([0, 2, 3])), softmax(SAID[0, [0, 2, 3]]), rtol=1e-4)
+    assert ranking.top(3).tolist() == [2, 3, 0]  # but the order is another
+
+
+def test_what_holds_for_the_member_holds_for_it():
+    member = Table(SAID, softmax=True)
+    member.calibrated = member.reads_makers = member.reads_ratings = True
+    member.also, member.device = "ml-1m", "cuda:0"
+    names = ("calibrated", "reads_makers", "reads_ratings", "also", "device")
+    assert [getattr(over(member), name) for name in names] == [True, True, True, "ml-1m", "cuda:0"]
+
+
+@pytest.mark.parametrize(("drawn", "better"), [(15, True), (0, False)])
+def test_it_finds_more_among_items_drawn_by_popularity_and_less_among_all(drawn, better):
+    rng = np.random.default_rng(0)
+    n_items, people = 200, 3000
+    counts = np.ceil(2000 / np.arange(1, n_items + 1)).astype(int)
+    logits = np.log(counts) + rng.normal(scale=1.0, size=(n_items, n_items))
+    histories = [np.array([last]) for last in rng.integers(n_items, size=people)]
+    targets = np.array([rng.choice(n_items, p=softmax(logits[last[0]])) for last in histories])
+    member = Table(logits, softmax=True)
+    found = []
+    for model in (member, over(member, counts)):
+        scores = model.score(Queries(histories))
+        if drawn:
+            negatives = [draw_by_popularity(counts, targets[[row]], drawn, rng) for row in range(people)]
+            scores = np.take_along_axis(scores, np.column_stack([targets, negatives]), 1)
+        ranks = metrics.target_ranks(scores, targets * (not drawn), [np.array([], int)] * people)
+        found.append(metrics.ndcg(ranks, 10))
+    assert abs(found[1] - found[0]) > 0.02
+    assert (found[1] > found[0]) == better
