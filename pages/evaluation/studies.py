@@ -25,7 +25,7 @@ def show(found: list[Study], dataset: str) -> None:
     if study.chart:
         y, x = (say(study.titles[name]) for name in (study.chart.y, study.chart.x))
         about = words.STUDY_ALT.format(title=say(study.title), y=y, x=x)
-        plot(charts.drawn(study, study.chart), about, "study")
+        plot(charts.drawn(study, study.chart), about, "study-named" if study.chart.label else "study")
     table(study)
     if study.how:
         st.caption(common.plain(say(study.how)))

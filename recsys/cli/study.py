@@ -18,8 +18,8 @@ class Study(Settings):
 
     name: conf.Positional[str]  # which one
     dataset: str = "ml-100k"  # data set, on this machine
-    protocol: ProtocolName = "full"  # what is measured
-    seeds: Count = 1  # trainings of the usual settings and of both ends; all else is trained once
+    protocol: ProtocolName | None = None  # what is measured; without one, what its recommenders are served by
+    seeds: Count = 1  # trainings of what a study trains often: all of it, or the usual settings and both ends
     as_it_is: flags.Flag = False  # train nothing, write what is on disk
     ship: flags.Flag = False  # copy the study into assets/
 
@@ -32,15 +32,16 @@ class Study(Settings):
         from recsys.studies.catalogue import PLANS
         from recsys.studies.comparisons import COMPARISONS
 
+        named = self.protocol or make.usual_protocol(self.dataset)
         if self.name in COMPARISONS:
-            document = COMPARISONS[self.name](self.dataset)
+            document, named = COMPARISONS[self.name](self.dataset), ""
         else:
-            plan, dataset, protocol = PLANS[self.name], movielens.load(self.dataset), protocols.get(self.protocol)
+            plan, dataset, protocol = PLANS[self.name], movielens.load(self.dataset), protocols.get(named)
             if not self.as_it_is:
                 with Terminal() as report:
                     make.train(plan, dataset, protocol, range(self.seeds), report)
             document = make.study(plan, dataset, protocol, range(self.seeds))
-        path = make.write(self.name, self.dataset, document, self.ship)
+        path = make.write(self.name, self.dataset, document, named, self.ship)
         print(f"{document['answer']}\nkept in {path}")
         return 0
 

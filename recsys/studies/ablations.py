@@ -13,12 +13,14 @@ LEFT_OUT: Changes = {
     "an output with embeddings of its own": {"shared": False},
     "random start instead of PMI": {"pmi_init": False},
 }
+PLAIN = {"memory": False, "redraw": False, "only_unseen": False}
 STEPS: Changes = {
     USUAL: {},
     "no memory": {"memory": False},
     "and a fixed order of films of one second": {"memory": False, "redraw": False},
-    "and a softmax over all films": {"memory": False, "redraw": False, "only_unseen": False},
+    "and a softmax over all films": PLAIN,
 }
+TWO_STEPS: Changes = {USUAL: {}, "no memory": STEPS["no memory"], "and none of the rest": PLAIN}
 
 
 def depths_and_heads(depths: tuple[int, ...], heads: tuple[int, ...]) -> Changes:
@@ -56,13 +58,17 @@ ABLATIONS = {
     ),
     "steps": Plan(
         "What each step brought",
-        "What makes our two best networks better than plain SASRec and BERT4Rec? Each row leaves out one thing more "
-        "than the row above. Figures on validation are those of the network without its memory.",
+        "What makes three networks better than plain SASRec, BERT4Rec and GRU4Rec? Each row leaves out one thing more "
+        "than the row above, or both at once. Figures on validation are those of the network without its memory.",
         "Klenitskiy and Vasilev (arXiv:2309.07602) draw no negatives from a person's own items; language models gain "
         "from counts (arXiv:1911.00172). We know of no paper that changes the order of films of one second.",
         "What is left out",
-        points({"SASRec": "sasrec-memory", "BERT4Rec": "bert4rec-memory"}, STEPS),
+        (
+            *points({"SASRec": "sasrec-memory"}, STEPS),
+            *points({"BERT4Rec": "bert4rec-memory", "GRU4Rec": "gru4rec-memory"}, TWO_STEPS),
+        ),
         gains_and_losses,
         DIFFERENCES,
+        each_often=True,
     ),
 }

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from recsys import files, paths
+from recsys.data.movielens import served_from
 from recsys.data.schema import Dataset
 from recsys.errors import RecsysError
-from recsys.evaluation.protocols import Protocol
+from recsys.evaluation.protocols import FULL, UNTIED_FULL, Protocol
 from recsys.evaluation.significance import bootstrap
 from recsys.progress import Report, ignore
 from recsys.ranking.metrics import values
@@ -71,10 +72,10 @@ def all_trials(plan: Plan, dataset: str, seeds: Sequence[int]) -> Iterator[Trial
 
 
 def often(point: Point, plan: Plan, dataset: str) -> bool:
-    """Whether a row deserves several seeds: the usual settings, and both ends of a row of numbers."""
+    """Whether a row deserves several seeds: all, if the plan says so; the usual settings, and both ends of numbers."""
     own = [other.setting for other in plan.points if other.recommender == point.recommender]
     is_end = not isinstance(point.setting, str) and point.setting in (own[0], own[-1])
-    return is_end or _is_usual(point, dataset)
+    return plan.each_often or is_end or _is_usual(point, dataset)
 
 
 def study(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] = (0,)) -> dict[str, Any]:
@@ -85,7 +86,7 @@ def study(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]
         raise RecsysError(f"next to nothing of “{plan.title}” has been measured on {dataset.name} yet")
     named = COLUMNS | {"setting": plan.setting}
     return {
-        "title": plan.title,
+        "title": plan.title if protocol.name == usual_protocol(dataset.name) else f"{plan.title} ({protocol.title})",
         "dataset": dataset.name,
         "question": plan.question,
         "papers": plan.papers,
@@ -99,9 +100,18 @@ def study(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]
     }
 
 
-def write(name: str, dataset: str, document: dict[str, Any], ship: bool = False) -> Path:
-    """Keep a study in the home folder (`ship`: in assets/ too); returns the file of the home folder."""
-    return files.keep(document, lambda root: paths.studies(root) / f"{name}-{dataset}.json", ship)
+def write(name: str, dataset: str, document: dict[str, Any], protocol: str = "", ship: bool = False) -> Path:
+    """Keep a study in the home folder (`ship`: in assets/ too); returns the file of the home folder.
+
+    protocol: of a study that has been made under another one than `usual_protocol`, beside which it is kept.
+    """
+    parts = [name, protocol, dataset] if protocol not in ("", usual_protocol(dataset)) else [name, dataset]
+    return files.keep(document, lambda root: paths.studies(root) / f"{'-'.join(parts)}.json", ship)
+
+
+def usual_protocol(dataset: str) -> str:
+    """Under which protocol studies of a set are made where nothing else is said: as its recommenders are served."""
+    return UNTIED_FULL.name if served_from(dataset) is UNTIED_FULL.splitting else FULL.name
 
 
 def _table(plan: Plan, dataset: Dataset, found: list[list[Outcome]]) -> pd.DataFrame:
@@ -159,6 +169,7 @@ def _how(dataset: Dataset, protocol: Protocol, found: list[list[Outcome]]) -> st
     """How it was measured, on what, when and with which code."""
     seeds = sorted({len(own) for own in found if own})
     trained = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else f"{seeds[0]} seed{'s' if seeds[0] > 1 else ''}"
+    stopping = "; early stopping on validation" if any(outcome.training for own in found for outcome in own) else ""
     left = sum(not own for own in found)
     open_rows = f"{left} of {len(found)} rows are still to be trained. " if left else ""
     runs = [outcome.run for own in found for outcome in own]
@@ -167,7 +178,7 @@ def _how(dataset: Dataset, protocol: Protocol, found: list[list[Outcome]]) -> st
         for name, length in (("cpu", None), ("date", 10), ("commit", 12))
     )
     return (
-        f"{dataset.name}, protocol “{protocol.title}”, test NDCG@10, {trained} a row; early stopping on validation. "
+        f"{dataset.name}, protocol “{protocol.title}”, test NDCG@10, {trained} a row{stopping}. "
         "From and to: 95 % interval over people (bootstrap); a change is paired by person with the usual settings. "
         f"{open_rows}{machines}, {dates}, commit {commits or 'unknown'}."
     )

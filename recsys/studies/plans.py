@@ -45,6 +45,7 @@ class Plan:
     points: tuple[Point, ...]
     seen: Callable[[pd.DataFrame], str]  # the finished table → a sentence: what we see
     chart: Mapping[str, Any]  # as in `evaluation.studies`
+    each_often: bool = False  # all rows deserve several seeds, not the usual settings and ends alone
 
 
 def best_and_worst(table: pd.DataFrame) -> str:
@@ -74,7 +75,8 @@ def sweep(recommender: str, variant: str, setting: str, values: Sequence[float])
 
 def _named(row: pd.Series) -> str:
     """`.1234 (64)`."""
-    return f"{short(row['ndcg'])} ({row['setting']})"
+    setting = row["setting"]
+    return f"{short(row['ndcg'])} ({setting if isinstance(setting, str) else format(setting, 'g')})"
 
 
 def _listed(part: pd.DataFrame, way: str) -> str:

@@ -13,6 +13,7 @@ from recsys.studies.plans import (
     sweep,
 )
 
+POWERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
 WIDTHS = (16, 32, 64, 128, 256)
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 LENGTHS = (10, 20, 50, 100, 200)
@@ -73,6 +74,20 @@ SWEEPS = {
         ),
         best_and_worst,
         LINES | {"log": ["x"]},
+    ),
+    "popularity": Plan(
+        "What drawing by popularity rewards",
+        "Does a protocol that hides a film among 100 popular ones ask for the films that a person wants, or for those "
+        "that this person wants more than others do? Each probability is divided by a power of popularity; nothing is "
+        "trained.",
+        "Krichene and Rendle (KDD 2020) show that drawn films can change which recommender is best. Where they are "
+        "drawn by popularity, no order beats that by probability divided by popularity; the papers that use this "
+        "protocol do not say so.",
+        "Power of popularity that probabilities are divided by",
+        sweep("SASRec with memory", "lift", "power", POWERS),
+        best_and_worst,
+        LINES | {"low": "low", "high": "high"},
+        each_often=True,
     ),
     "losses": Plan(
         "Architecture or loss?",

@@ -70,7 +70,8 @@ def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report =
     """Train, rank the hidden items and keep the outcome; None where another process is at it.
 
     What is on disk is not done again, neither a finished trial nor a checkpoint of `train` with the very settings, and
-    a training that was cut off goes on. Raises ConfigError, TrainingError, DeviceError.
+    a training that was cut off goes on. Raises ConfigError, TrainingError, DeviceError, and StoreError where one that
+    this one stands on has not been trained.
     """
     folder = trial.folder(dataset.name, protocol.name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -115,6 +116,7 @@ def _train(
     """A model trained with the settings of a trial, and the notes on it."""
     split = protocol.split(dataset, trial.seed)
     model = registry.get(trial.variant).model(trial.config(dataset.name))
+    store.give_members(model, dataset, trial.seed, report, protocol.splitting, measuring=True)
     model.fit(split.train, split.valid, Run(seed=trial.seed, folder=folder, resume=True, report=report))
     return model, model.training_summary.notes() if model.training_summary else {}
 

@@ -8,6 +8,7 @@ from recsys.data import movielens, prepared
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.evaluation import studies, ties
+from recsys.studies import comparisons, make
 from recsys.studies.catalogue import PLANS
 from recsys.studies.plans import FIGURES, Plan, Point, best_and_worst
 from tests import toys
@@ -133,3 +134,15 @@ def test_a_study_is_trained_once_and_written_from_what_is_there(fetched, capsys,
     assert "lstm" not in capsys.readouterr().err
     (study,) = studies.studies()
     assert (study.name, study.title, len(study.table)) == ("width-ml-100k", "Cells", 2)
+
+
+def test_a_study_is_named_by_its_protocol_unless_that_is_the_usual_one_or_it_has_none(fetched, monkeypatch):
+    prepared.save(replace(toys.cycle(n_items=30, n_users=40, length=8), name="ml-1m"), {})
+    seen = []
+    monkeypatch.setattr(make, "train", lambda plan, dataset, protocol, seeds, report: seen.append(protocol.name))
+    monkeypatch.setattr(make, "study", lambda *given: {"answer": ""})
+    monkeypatch.setattr(make, "write", lambda name, data, document, protocol, ship: seen.append((name, protocol)) or "")
+    monkeypatch.setitem(comparisons.COMPARISONS, "cost", lambda dataset: {"answer": ""})
+    for flags in (["width"], ["width", "--protocol", "full"], ["cost", "--protocol", "full"]):
+        assert main(["experiment", *flags, "--dataset", "ml-1m"]) == 0
+    assert seen == ["untied", ("width", "untied"), "full", ("width", "full"), ("cost", "")]

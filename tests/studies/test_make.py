@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from recsys import paths
 from recsys.errors import RecsysError
+from recsys.evaluation import protocols
 from recsys.evaluation import studies as shown
 from recsys.evaluation.protocols import FULL
 from recsys.models import registry
@@ -115,6 +118,8 @@ def test_a_recommender_with_one_row_has_one_figure():
     rows = [("A", "x", 0.25), ("B", "x", 0.5), ("B", "y", 0.75)]
     table = pd.DataFrame(rows, columns=["recommender", "setting", "ndcg"])
     assert best_and_worst(table) == "Here A has .2500 (x), B has from .5000 (x) to .7500 (y)."
+    numbers = table.assign(setting=[0.0, 1.0, 1.25])
+    assert best_and_worst(numbers) == "Here A has .2500 (0), B has from .5000 (1) to .7500 (1.25)."
 
 
 def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(world, measured):
@@ -128,6 +133,29 @@ def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(world, me
     assert study.table["setting"].tolist() == [16, 32, 64, 128]
     assert study.titles["setting"] == "Dimensions"
     assert study.chart.by == "recommender"
+
+
+@pytest.mark.parametrize("training", [{}, {"seconds": 3.0}])
+def test_only_a_study_that_trained_speaks_of_early_stopping(training, world, measured):
+    measured[(), 0] = measured[(("dim", 8),), 0] = replace(outcome(1), training=training)
+    assert ("early stopping" in make.study(PARTS, world, FULL)["how"]) == bool(training)
+
+
+def test_a_plan_may_want_all_of_its_rows_trained_with_several_seeds():
+    changes = [trial.changes for trial in make.all_trials(replace(PARTS, each_often=True), "toy", (0, 1))]
+    assert changes == [{}, {"dropout": 0.0}, {"dim": 8}] * 2
+    assert len(list(make.all_trials(PARTS, "toy", (0, 1)))) == 4
+
+
+@pytest.mark.parametrize(("dataset", "usual", "other"), [("toy", "full", "untied"), ("ml-1m", "untied", "full")])
+def test_a_study_under_another_protocol_is_kept_beside_the_usual_one(dataset, usual, other, world, measured):
+    measured[(), 0], measured[(("dim", 8),), 0] = outcome(1), outcome(2)
+    named = replace(world, name=dataset)
+    for protocol in (usual, other):
+        make.write("parts", dataset, make.study(PARTS, named, protocols.get(protocol)), protocol)
+    titles = {study.name: study.title for study in shown.studies()}
+    assert titles.pop(f"parts-{dataset}") == "Parts"
+    assert titles == {f"parts-{other}-{dataset}": f"Parts ({protocols.title(other)})"}
 
 
 @pytest.mark.parametrize("known", [{}, {((), 0): outcome(1)}])
@@ -148,4 +176,5 @@ def test_every_plan_has_settings_that_work_and_rows_that_differ(name, dataset):
     for recommender in {point.recommender for point in plan.points}:  # each is compared with its usual settings
         own = [point for point in plan.points if point.recommender == recommender]
         assert any(make._is_usual(point, dataset) for point in own)
-        assert all(registry.get(point.variant).needs_training for point in own)
+        trained = {registry.get(point.variant).needs_training for point in own}
+        assert trained == {name != "popularity"}  # what is fitted on first use is not a study of training

@@ -114,3 +114,13 @@ def test_without_its_memory_a_network_need_not_be_trained_again(world, trainings
     model.forget()
     np.testing.assert_array_equal(alone.ranks, trials.ranks(model, split.test, FULL, world))
     assert (alone.ranks != both.ranks).any()
+
+
+def test_one_that_stands_on_another_is_fitted_over_it(world):
+    trial, split = Trial("sasrec-memory", SMALL), FULL.split(world)
+    with pytest.raises(store.StoreError, match="no checkpoint for sasrec-memory"):
+        trials.measure(Trial("lift"), world, FULL)
+    model = registry.get("sasrec-memory").model(trial.config("cycle")).fit(split.train, split.valid, Run())
+    store.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
+    as_it_is = trials.measure(Trial("lift", {"power": 0.0}), world, FULL)
+    np.testing.assert_array_equal(as_it_is.ranks, trials.ranks(model, split.test, FULL, world))

@@ -12,7 +12,7 @@ from pages.evaluation.charts.looks import look
 from pages.shared.charts import framed
 from pages.shared.language import say
 
-TALL = 430  # pixels inside the axes
+TALL, AROUND = 430, 130  # pixels inside the axes, and of what stands around them
 WIDE = (640, 800, 950, 1100)  # how broad the chart may be on a desktop
 ANY_WIDTH = (270, 360, 480, *WIDE)  # and from a phone upwards
 STEPS = {"s": (1, 2, 5, 10, 20, 30), "min": (1, 2, 5, 10, 20, 30), "h": (1, 2, 5, 10, 20, 50, 100)}
@@ -37,8 +37,8 @@ def scatter(table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log
             marker={"color": colour, "symbol": symbol, "size": 11},
             hovertemplate=f"<b>%{{text}}</b><br>{x_title}: {told}<br>{y_title}: %{{y:.4g}}",
         )
-    _name_marks(figure, known, known[log or x], known[y], x)
-    framed(figure, TALL + 130)
+    name_marks(figure, known[x], known[y], known["title"].tolist(), known[log or x], TALL)
+    framed(figure, TALL + AROUND)
     figure.update_xaxes(title=x_title, zeroline=False, **(_times() if log else {}))
     return figure.update_yaxes(title=y_title, zeroline=False)
 
@@ -53,19 +53,21 @@ def _times() -> dict[str, Any]:
     }
 
 
-def _name_marks(figure: go.Figure, known: pd.DataFrame, across: pd.Series, upwards: pd.Series, x: str) -> None:
+def name_marks(
+    figure: go.Figure, x: pd.Series, y: pd.Series, titles: list[str], across: pd.Series, tall: float
+) -> None:
     """Two more traces of names: those that fit on a phone, and last those that fit only on a wider page.
 
-    The style sheet hides the last trace on a phone.
+    The style sheet hides the last trace on a phone. The most important marks come first; across: where they stand from
+    left to right, logarithms on a logarithmic axis; tall: pixels inside the axes.
     """
-    points = list(zip(_inset(scaled(across.tolist())), _inset(scaled(upwards.tolist())), strict=True))
-    titles = known["title"].tolist()
-    anywhere = free_sides(points, titles, ANY_WIDTH, TALL)
-    wide = free_sides(points, titles, WIDE, TALL, anywhere)
+    points = list(zip(_inset(scaled(across.tolist())), _inset(scaled(y.tolist())), strict=True))
+    anywhere = free_sides(points, titles, ANY_WIDTH, tall)
+    wide = free_sides(points, titles, WIDE, tall, anywhere)
     for chosen in (anywhere, [None if phone else side for phone, side in zip(anywhere, wide, strict=True)]):
         figure.add_scatter(  # a point for every mark, as Plotly leaves out a trace without any
-            x=known[x],
-            y=upwards,
+            x=x,
+            y=y,
             text=[title if side else "" for title, side in zip(titles, chosen, strict=True)],
             textposition=[side or "middle right" for side in chosen],
             mode="markers+text",  # unseen marks keep the names at a distance

@@ -3,17 +3,20 @@
 import textwrap
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from pages.evaluation import words
 from pages.evaluation.charts.looks import LOOKS, Look
+from pages.evaluation.charts.scatter import AROUND, name_marks
 from pages.shared import language
 from pages.shared.charts import QUIET, framed, logarithmic
 from recsys.evaluation.studies import Chart, Study
 
 ALL_LOOKS = list(LOOKS.values())
 WRAP = 24  # characters in a line of a row's name: half of a phone's width
+HEIGHT = 430  # pixels of a chart
 ROW, ROW_LINE, BESIDE = 26, 15, 8  # pixels of a row, of each further line of its name, of each further mark in it
 
 
@@ -31,8 +34,18 @@ def drawn(found: Study, chart: Chart) -> go.Figure:
             figure.add_scatter(
                 **along(own, chart), **marks(own, chart), name=language.say(str(name)), marker=marker(shape, 9)
             )
-    framed(figure, 380).update_layout(showlegend=len(groups) > 1)
+    if chart.label is not None:
+        name_each(figure, table.sort_values(chart.y, ascending=False, kind="stable"), chart)
+    framed(figure, HEIGHT).update_layout(showlegend=len(groups) > 1)
     return as_rows(figure, found, chart, len(groups)) if chart.kind == "rows" else with_axes(figure, found, chart)
+
+
+def name_each(figure: go.Figure, table: pd.DataFrame, chart: Chart) -> None:
+    """The words of the marks, highest first, where they do not cover each other."""
+    assert chart.label is not None
+    across = np.log10(table[chart.x]) if "x" in chart.log else table[chart.x]
+    names = table[chart.label].map(words.cell).tolist()
+    name_marks(figure, table[chart.x], table[chart.y], names, across, HEIGHT - AROUND)
 
 
 def look(name: str, number: int) -> Look:
@@ -51,17 +64,11 @@ def along(table: pd.DataFrame, chart: Chart) -> dict[str, Any]:
 
 
 def marks(table: pd.DataFrame, chart: Chart) -> dict[str, Any]:
-    """Lines, or marks with or without words beside them."""
+    """Lines, or marks that may say more when they are pointed at."""
     if chart.kind == "line":
         return {"mode": "lines+markers"}
-    if chart.label is None:
-        return {"mode": "markers"}
-    return {
-        "mode": "markers+text",
-        "text": table[chart.label].map(words.cell),
-        "textposition": "top center",
-        "cliponaxis": False,
-    }
+    said = {} if chart.label is None else {"hovertext": table[chart.label].map(words.cell)}
+    return {"mode": "markers", **said}
 
 
 def in_rows(table: pd.DataFrame, chart: Chart, number: int) -> dict[str, Any]:

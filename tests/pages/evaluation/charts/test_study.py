@@ -38,8 +38,25 @@ def test_figures_above_nothing_need_no_line():
 def test_marks_of_a_family_have_its_colour_and_their_names_beside_them():
     table = pd.DataFrame({"s": [10, 99], "ndcg": [0.1, 0.2], "who": ["GRU4Rec", "SASRec"], "f": ["Recurrent", "Later"]})
     chart = Chart("scatter", "s", "ndcg", by="f", label="who", log=("x",))
-    first, second = drawn(study(table, chart), chart).data
-    assert (first.text[0], first.marker.color, second.text[0]) == ("GRU4Rec", LOOKS["Recurrent"].colour, "SASRec")
+    first, second, phone, wide = drawn(study(table, chart), chart).data
+    assert (first.hovertext[0], first.marker.color, second.hovertext[0]) == (
+        "GRU4Rec",
+        LOOKS["Recurrent"].colour,
+        "SASRec",
+    )
+    assert (phone.text, phone.x.tolist(), phone.y.tolist()) == (("SASRec", "GRU4Rec"), [99, 10], [0.2, 0.1])
+    assert wide.text == ("", "")
+
+
+def test_names_that_would_cover_each_other_are_left_out_the_higher_mark_has_its_own():
+    table = pd.DataFrame(
+        {"s": [10, 10, 10, 90], "ndcg": [0.2, 0.2001, 0.2002, 0.1], "who": ["A" * 30, "B" * 30, "C" * 30, "D"]}
+    )
+    chart = Chart("scatter", "s", "ndcg", label="who")
+    *_, phone, wide = drawn(study(table, chart), chart).data
+    named = [one or other for one, other in zip(phone.text, wide.text, strict=True)]
+    assert (named[0], named[-1]) == ("C" * 30, "D")
+    assert "" in named
 
 
 def test_a_logarithmic_axis_names_the_values_that_were_set():
