@@ -21,6 +21,7 @@ class Evaluate(Settings):
     protocol: ProtocolOrAll = "full"  # what is measured, or all
     seeds: tuple[Seed, ...] = ()  # without any, every seed that was trained
     part: Literal["test", "valid"] = "test"  # valid is for choosing between settings and writes no file
+    add: flags.Flag = False  # keep the seeds of the result there is, if its settings and data are the same
     ship: flags.Flag = False  # copy the result into assets/
 
     def run(self) -> int:
@@ -67,7 +68,7 @@ class Evaluate(Settings):
 
         with Terminal(f"{self.model} on {self.dataset}, {self.protocol}") as terminal:
             report = terminal if speaks else ignore
-            return evaluate(self.model, dataset, self.protocol, self.seeds, self.part, self.ship, report)
+            return evaluate(self.model, dataset, self.protocol, self.seeds, self.part, self.ship, report, self.add)
 
 
 def read(arguments: Sequence[str]) -> Evaluate:

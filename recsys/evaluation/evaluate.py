@@ -3,6 +3,7 @@
 Shapes: S seeds, B queries, I items.
 """
 
+import json
 import os
 import platform
 import time
@@ -15,7 +16,7 @@ import numpy as np
 
 from recsys import machine, store
 from recsys.data.schema import Dataset, HeldOut, Split
-from recsys.errors import RecsysError
+from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import beyond, protocols, results, significance, stars
 from recsys.evaluation.calibration import calibration
 from recsys.evaluation.protocols import FULL, Protocol
@@ -50,13 +51,15 @@ def evaluate(
     part: Literal["test", "valid"] = "test",
     ship: bool = False,
     report: Report = ignore,
+    add: bool = False,
 ) -> dict[str, Any]:
     """Measure a model, one run per seed, and return the result document (schema: `results`).
 
     seeds None: every seed trained on this machine, else the shipped one; models that are fitted on first use: seed 0.
     part "test" writes the document to the home folder (`ship`: to assets/ too); part "valid", for choosing between
-    settings, writes nothing. Raises UnknownModelError, ConfigError for a seed below 0, EvaluationError, StoreError,
-    ScoreError, ProtocolError, DataError.
+    settings, writes nothing. add: a test result keeps those seeds of the one on file, of the same settings and data,
+    that are not measured now. Raises UnknownModelError, ConfigError for a seed below 0, EvaluationError, StoreError,
+    ScoreError, ProtocolError, DataError; with `add`, ResultError where no result is on file.
     """
     check(tuple[Seed, ...], seeds=tuple(seeds or ()))
     protocol = protocols.get(protocol) if isinstance(protocol, str) else protocol
@@ -75,8 +78,11 @@ def evaluate(
         parts = (list(models.values()), list(splits.values()), list(held_out.values()))
         document["stars"] = _all_rounded(stars.summary(*parts, dataset))
     document["run"] = _circumstances(models, time.perf_counter() - started)
+    hidden_ranks = np.array([one.ranks for one in found.values()])
+    if part == "test" and add:
+        document, hidden_ranks = _added(document, hidden_ranks)
     if part == "test" and distributed.rank() == 0:
-        results.write(document, np.array([one.ranks for one in found.values()]))
+        results.write(document, hidden_ranks)
         if ship:
             results.ship(dataset.name, protocol.name, variant_name)
     return document
@@ -112,10 +118,8 @@ def _of_lists(
     if not lists:
         return {}
     each = [beyond.summary(one.items, split.train) for one, split in zip(lists, splits, strict=True)]
-    added: dict[str, Any] = {
-        "seeds": [run | {"beyond": _rounded(figures)} for run, figures in zip(document["seeds"], each, strict=True)],
-        "beyond": _rounded({name: np.mean([figures[name] for figures in each]) for name in each[0]}),
-    }
+    seeds = [run | {"beyond": _rounded(figures)} for run, figures in zip(document["seeds"], each, strict=True)]
+    added: dict[str, Any] = {"seeds": seeds} | _mean_beyond(seeds)
     probabilities = [one.probabilities for one in lists if one.probabilities is not None]
     if probabilities:
         items = np.concatenate([one.items for one in lists])
@@ -123,6 +127,43 @@ def _of_lists(
         figures = calibration(items, np.concatenate(probabilities), targets)
         added["calibration"] = {"over": results.UNSEEN, **_all_rounded(figures)}
     return added
+
+
+def _added(document: dict[str, Any], measured: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
+    """A document with the further seeds of the one on file, and the ranks (S, B) of all seeds, ascending.
+
+    measured: (S, B) ranks of the document's own. What cannot be put together from figures and ranks, `calibration` and
+    `stars`, remains that of the seeds measured now; `run` names the earlier one. Raises EvaluationError, ResultError.
+    """
+    where = document["dataset"], document["protocol"]["name"], document["variant"]
+    earlier, kept = results.load(*where), results.ranks(*where)
+    if _made_of(earlier) != _made_of(document):
+        again = recsys_command("evaluate", where[2], "--dataset", where[0], "--protocol", where[1])
+        raise EvaluationError(
+            f"the result on file of {where[2]} is of other data or settings; measure all seeds", again
+        )
+    runs = {run["seed"]: run for run in (*earlier["seeds"], *document["seeds"])}
+    pairs = zip((*earlier["seeds"], *document["seeds"]), (*kept, *measured), strict=True)
+    by_seed = {run["seed"]: own for run, own in pairs}
+    joined = document | _accuracy({seed: by_seed[seed] for seed in sorted(runs)})
+    joined["seeds"] = [runs[seed] for seed in sorted(runs)]
+    joined |= _mean_beyond(joined["seeds"])
+    joined["run"] = document["run"] | {"earlier": earlier["run"]}
+    return joined, np.array([by_seed[seed] for seed in sorted(runs)])
+
+
+def _made_of(document: dict[str, Any]) -> str:
+    """What must be equal for two results to be of the same model on the same data."""
+    facts = {name: document.get(name) for name in ("data_sha256", "config", "also", "details")}
+    return json.dumps([results.people_of(document), facts], sort_keys=True)
+
+
+def _mean_beyond(seeds: list[dict[str, Any]]) -> dict[str, Any]:
+    """`beyond` of a document whose `seeds` have one each; nothing where they have none."""
+    each = [run["beyond"] for run in seeds if "beyond" in run]
+    return (
+        {"beyond": _rounded({name: np.mean([figures[name] for figures in each]) for name in each[0]})} if each else {}
+    )
 
 
 def _common_config(variant_name: str, models: list[Recommender]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ users. `fingerprint` is of the sequences, `data_sha256` of their times and ratin
 `beyond` is there where the whole catalogue was ranked, and besides `calibration` where the model gives probabilities,
 `stars` where it predicts ratings (`stars.summary`). Probabilities with "over": UNSEEN add up to 1 over the films that a
 user has not seen, older ones over all films. Everything but `run` is the same, byte for byte, when an evaluation is
-repeated.
+repeated. Where seeds were added later, `run` holds the earlier run under "earlier", and `calibration` and `stars` are
+of the seeds measured last.
 
 What was measured on this machine wins over what is shipped. A result counts only where it was measured on the data as
 it is on this machine; where the data is not here, on the form of it that most of the results are of.
@@ -119,9 +120,9 @@ def documents(dataset: str, protocol: str, report: Report = warnings.warn) -> li
             report(str(error))
     most = _most_common_people(found)
     for document in found:
-        if _people(document) != most:
+        if people_of(document) != most:
             report(str(_of_other_people(document)))
-    alike = [document for document in found if _people(document) == most]
+    alike = [document for document in found if people_of(document) == most]
     return sorted(alike, key=lambda document: -document["mean"]["ndcg@10"])
 
 
@@ -184,6 +185,15 @@ def epochs(path: Path, needed: Sequence[str] = ("epoch",)) -> pd.DataFrame:
     return pd.DataFrame(known or {"epoch": []})
 
 
+def people_of(document: dict[str, Any]) -> str:
+    """What must be equal for two results to be of the same people: the data, and what the rules come to on it.
+
+    The rules' sentences may be put better from one version to the next; their numbers and dates may not change.
+    """
+    facts = {name: rule for name, rule in document["protocol"].items() if not isinstance(rule, str)}
+    return json.dumps([document["fingerprint"], document["users"], facts], sort_keys=True)
+
+
 def _row(document: dict[str, Any]) -> dict[str, Any]:
     """A result as a row of the leaderboard."""
     labels = {name: document[name] for name in (*LABELS, "users", "fingerprint")}
@@ -199,19 +209,10 @@ def _rules(row: dict[str, Any], rules: dict[str, Any]) -> dict[str, Any]:
 
 
 def _most_common_people(found: list[dict[str, Any]]) -> str:
-    """`_people` of the largest group of results; of equally large groups, of the one measured last."""
-    sizes = Counter(map(_people, found))
-    dates = {_people(document): document["run"]["date"] for document in sorted(found, key=lambda d: d["run"]["date"])}
+    """`people_of` of the largest group of results; of equally large groups, of the one measured last."""
+    sizes = Counter(map(people_of, found))
+    dates = {people_of(document): document["run"]["date"] for document in sorted(found, key=lambda d: d["run"]["date"])}
     return max(sizes, key=lambda people: (sizes[people], dates[people]), default="")
-
-
-def _people(document: dict[str, Any]) -> str:
-    """What must be equal for two results to be of the same people: the data, and what the rules come to on it.
-
-    The rules' sentences may be put better from one version to the next; their numbers and dates may not change.
-    """
-    facts = {name: rule for name, rule in document["protocol"].items() if not isinstance(rule, str)}
-    return json.dumps([document["fingerprint"], document["users"], facts], sort_keys=True)
 
 
 def _roots() -> tuple[Path, Path]:

@@ -188,6 +188,53 @@ def test_seeds_with_different_settings_are_not_averaged():
     assert len(evaluate("trained", CYCLE, seeds=[1])["seeds"]) == 1
 
 
+def test_seeds_added_later_stand_as_if_all_had_been_measured_at_once():
+    for seed in (0, 1, 4):
+        train(seed)
+    at_once, hidden = evaluate("trained", CYCLE), results.ranks("cycle", "full", "trained")
+    evaluate("trained", CYCLE, seeds=[1, 4])
+    evaluate("trained", CYCLE, seeds=[0, 4], add=True)
+    later = results.load("cycle", "full", "trained")
+    for name in ("seeds", "mean", "std", "interval", "beyond"):
+        assert later[name] == at_once[name], name
+    assert np.array_equal(results.ranks("cycle", "full", "trained"), hidden)
+    assert later["run"]["earlier"]["date"] <= later["run"]["date"]
+
+
+def test_a_seed_measured_again_takes_the_place_of_the_old_one():
+    train(0)
+    evaluate("trained", CYCLE)
+    model = fakes.Trained(fakes.CountsConfig()).fit(leave_one_out(CYCLE).train)
+    model.counts = -model.counts
+    store.save("trained", model, CYCLE, 0)
+    alone = ranks(model, SPLIT.test, FULL, CYCLE)
+    document = evaluate("trained", CYCLE, add=True)
+    assert [run["metrics"] for run in document["seeds"]] == [document["mean"]]
+    assert np.array_equal(results.ranks("cycle", "full", "trained"), [alone])
+    assert document["mean"]["mrr"] == pytest.approx(np.mean(1 / alone), abs=1e-6)
+
+
+def test_seeds_are_added_only_to_a_result_of_the_same_settings_and_data():
+    with pytest.raises(results.ResultError, match="has not been measured yet"):
+        train(0) and evaluate("trained", CYCLE, add=True)
+    evaluate("trained", CYCLE)
+    train(1, power=2.0)
+    with pytest.raises(EvaluationError, match=r"other data or settings; measure all seeds; run: .*evaluate trained"):
+        evaluate("trained", CYCLE, seeds=[1], add=True)
+    train(1)
+    later = replace(CYCLE.interactions, timestamp=CYCLE.interactions.timestamp + 1)
+    with pytest.raises(EvaluationError, match="other data or settings"):
+        evaluate("trained", replace(CYCLE, interactions=later), seeds=[1], add=True)
+    assert [run["seed"] for run in results.load("cycle", "full", "trained")["seeds"]] == [0]
+
+
+def test_figures_on_validation_are_added_to_nothing():
+    for seed in (0, 1):
+        train(seed)
+    evaluate("trained", CYCLE, seeds=[0])
+    assert [run["seed"] for run in evaluate("trained", CYCLE, seeds=[1], part="valid", add=True)["seeds"]] == [1]
+
+
 def test_seeds_of_which_some_learnt_from_another_set_too_are_not_measured_together():
     for seed, also in ((0, ""), (1, "ml-1m")):
         model = fakes.Trained(fakes.CountsConfig()).fit(leave_one_out(CYCLE).train)
