@@ -1,0 +1,143 @@
+"""RecTools' and RecBole's own SASRec and BERT4Rec beside ours: the same histories, the same time on one thread.
+
+    python -m benchmarks.peers_quality --systems rectools-sasrec,rectools-bert4rec --json benchmarks/peers_quality.json
+
+Films of one second stand in a drawn order (protocol `untied`, seed 0), so nobody learns the order of a file. Each
+system has the settings that its own authors recommend, trains for --minutes and ranks everybody's test film with the
+weights that were best on validation; ranks are taken here, alike for all. Rows of systems that do not take part are
+kept. Ours are the results that lie in assets/, with the seconds of their logs.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.against_peers import SYSTEMS, environment
+from benchmarks.peers import course
+from recsys import machine, paths
+from recsys.bench import shapes
+from recsys.data import movielens
+from recsys.data.schema import Dataset
+from recsys.data.split import UNTIED
+from recsys.errors import RecsysError
+from recsys.evaluation import results
+from recsys.evaluation.protocols import UNTIED_FULL
+from recsys.evaluation.significance import intervals
+from recsys.ranking.metrics import summary
+
+PEERS = {system.name: system for system in SYSTEMS if system.installs}
+TRAINED = [f"{peer}-{model}" for peer in PEERS for model in ("sasrec", "bert4rec")]
+OURS = ("sasrec-softmax", "bert4rec", "sasrec-memory", "bert4rec-memory")
+SMOKE = course.Limits(minutes=0.05, looks=2, asked=50)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Prepare, train, print, write."""
+    options = flags().parse_args(argv)
+    limits = SMOKE if options.smoke else course.Limits(minutes=options.minutes)
+    names = options.systems.split(",")
+    try:
+        if unknown := set(names) - set(TRAINED):
+            raise RecsysError(f"no system is called {min(unknown)}; there are: {', '.join(TRAINED)}")
+        dataset = shapes.generated(300, 120, 30) if options.smoke else movielens.load(options.dataset)
+        folder = options.envs or paths.home() / "peers"
+        pythons = {peer: environment(PEERS[peer], folder) for peer in dict.fromkeys(n.split("-")[0] for n in names)}
+    except RecsysError as error:
+        raise SystemExit(str(error)) from error
+    task = make_task(dataset, limits)
+    with ThreadPoolExecutor(options.at_once) as pool:
+        rows = list(pool.map(lambda name: run(name, pythons[name.split("-")[0]], task), names))
+    rows = merged(_before(options.json), rows) + ours(dataset.name)
+    print("\n".join(map(line, rows)))
+    if options.json:
+        document = {"dataset": dataset.name, "protocol": UNTIED_FULL.name, "rows": rows}
+        options.json.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def flags() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--dataset", default="ml-1m")
+    parser.add_argument("--systems", default=",".join(TRAINED), help="who is trained: all four")
+    parser.add_argument("--minutes", type=float, default=course.Limits.minutes, help="of training, each (120)")
+    parser.add_argument("--at-once", type=int, default=1, help="trainings side by side, a core each (1)")
+    parser.add_argument("--envs", type=Path, metavar="DIR", help="the peers' environments ($RECSYS_HOME/peers)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything there, beside what is there")
+    parser.add_argument("--smoke", action="store_true", help="seconds instead of hours: a small generated set")
+    return parser
+
+
+def make_task(dataset: Dataset, limits: course.Limits) -> course.Task:
+    """The untied histories of one seed, of everybody who has a film hidden."""
+    split = UNTIED(dataset, limits.seed)
+    histories = split.train.histories
+    train = [histories[user] for user in split.test.queries.users]
+    return course.Task(limits, dataset.n_items, train, np.array(split.valid.targets), np.array(split.test.targets))
+
+
+def run(name: str, python: str, task: course.Task) -> dict[str, Any]:
+    """One system's training, in a process and a folder of its own."""
+    peer, model = name.split("-")
+    with tempfile.TemporaryDirectory(prefix="nextreel-peers-") as home:
+        folder, result = Path(home), Path(home) / "result.json"
+        course.save(task, folder)
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(task.limits.threads))
+        environ = os.environ | threads | {"PYTHONPATH": str(paths.REPOSITORY)}
+        command = [python, "-m", f"benchmarks.peers.{peer}_trained", str(folder), str(result), model]
+        ended = subprocess.run(command, cwd=folder, env=environ, stderr=subprocess.PIPE, text=True, check=False)
+        if ended.returncode:
+            raise SystemExit(f"{name} failed:\n{ended.stderr[-3000:]}")
+        row = json.loads(result.read_text())
+        return row | measured(np.load(result.with_suffix(".npy"))[None]) | {"machine": machine.describe()}
+
+
+def measured(ranks: np.ndarray) -> dict[str, Any]:
+    """Metrics of ranks (S, B), means over seeds, and the interval of NDCG@10 over people."""
+    low, high = intervals(ranks, ("ndcg@10",))["ndcg@10"]
+    each = [summary(own) for own in ranks]
+    means = {name: round(float(np.mean([own[name] for own in each])), 6) for name in ("ndcg@10", "hr@10", "mrr")}
+    return {"test": means, "interval": [round(float(low), 6), round(float(high), 6)], "seeds": len(ranks)}
+
+
+def ours(dataset: str) -> list[dict[str, Any]]:
+    """Rows of our own networks, from their results and logs; none where there are none."""
+    rows = []
+    for variant in OURS:
+        try:
+            ranks = results.ranks(dataset, UNTIED_FULL.name, variant)[:1]  # the drawing that the others get
+        except results.ResultError:
+            continue
+        log = results.curve(dataset, variant, UNTIED_FULL.splitting)
+        trained = {"epochs": int(log["epoch"].max()), "train_seconds": float(log["seconds"].max())} if len(log) else {}
+        rows.append({"system": f"ours {variant}", **trained, **measured(ranks)})
+    return rows
+
+
+def merged(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows by system, in the order of TRAINED; those of now take the place of earlier ones."""
+    by_name = {row["system"].replace(" ", "-"): row for row in (*before, *now)}
+    return [by_name[name] for name in TRAINED if name in by_name]
+
+
+def line(row: dict[str, Any]) -> str:
+    """A row for people."""
+    low, high = row["interval"]
+    trained = f"{row['epochs']:7.1f} epochs {row['train_seconds'] / 60:6.1f} min" if "epochs" in row else " " * 25
+    return f"{row['system']:<22} {trained}  NDCG@10 {row['test']['ndcg@10']:.4f} ({low:.4f}–{high:.4f})"
+
+
+def _before(path: Path | None) -> list[dict[str, Any]]:
+    """The rows of an earlier run."""
+    return json.loads(path.read_text("utf-8"))["rows"] if path and path.exists() else []
+
+
+if __name__ == "__main__":
+    main()
