@@ -137,7 +137,8 @@ def _added(document: dict[str, Any], measured: np.ndarray) -> tuple[dict[str, An
     """
     where = document["dataset"], document["protocol"]["name"], document["variant"]
     earlier, kept = results.load(*where), results.ranks(*where)
-    if _made_of(earlier) != _made_of(document):
+    known = {"data_sha256": document["data_sha256"]} | earlier  # which older results lack
+    if _made_of(known) != _made_of(document):
         again = recsys_command("evaluate", where[2], "--dataset", where[0], "--protocol", where[1])
         raise EvaluationError(
             f"the result on file of {where[2]} is of other data or settings; measure all seeds", again

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys import paths, store
+from recsys import files, paths, store
 from recsys.cli.main import main
 from recsys.data import prepared
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Splitting, by_time, cuts, leave_one_out
@@ -226,6 +226,18 @@ def test_seeds_are_added_only_to_a_result_of_the_same_settings_and_data():
     with pytest.raises(EvaluationError, match="other data or settings"):
         evaluate("trained", replace(CYCLE, interactions=later), seeds=[1], add=True)
     assert [run["seed"] for run in results.load("cycle", "full", "trained")["seeds"]] == [0]
+
+
+def test_a_result_that_does_not_tell_times_and_ratings_yet_is_added_to():
+    for seed in (0, 1):
+        train(seed)
+    evaluate("trained", CYCLE, seeds=[0])
+    path = paths.results(paths.home(), "cycle", "full") / "trained.json"
+    document = files.read_sealed(path)
+    files.write(path, files.seal({key: value for key, value in document.items() if key != "data_sha256"}))
+    found = evaluate("trained", CYCLE, seeds=[1], add=True)
+    assert len(found["seeds"]) == 2
+    assert found["data_sha256"] == CYCLE.details_fingerprint
 
 
 def test_figures_on_validation_are_added_to_nothing():
