@@ -49,7 +49,7 @@ class ResultError(RecsysError):
 def write(document: dict[str, Any], ranks: np.ndarray) -> None:
     """Keep a result document and its ranks (S, B) in the home folder. Raises ResultError, the old result intact."""
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, ranks=ranks.astype(np.int32))
+    np.savez_compressed(buffer, ranks=ranks.astype(np.min_scalar_type(int(ranks.max(initial=0)))))
     _write(paths.home(), document, buffer.getvalue())
 
 
@@ -74,7 +74,7 @@ def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     path, _ = _find(dataset, protocol, variant)
     _, data = _read_pair(path)
     try:
-        return np.load(io.BytesIO(data))["ranks"]
+        return np.load(io.BytesIO(data))["ranks"].astype(np.int32)  # kept in the fewest bytes that hold them
     except (ValueError, KeyError, zipfile.BadZipFile) as error:
         raise ResultError(f"{path.with_suffix('.npz')} holds no ranks", _evaluate_again(path)) from error
 

@@ -29,6 +29,14 @@ def test_the_best_ndcg_stands_first_and_a_single_seed_has_no_spread():
     assert results.ranks("toy", "full", "worse").tolist() == [[3, 4]]
 
 
+@pytest.mark.parametrize("highest", [101, 255, 256, 65535, 65536, 10_000_000])
+def test_ranks_come_back_whole_and_can_be_subtracted_however_few_bytes_hold_them(highest):
+    keep("markov", [[highest, 3]])
+    (found,) = results.ranks("toy", "full", "markov")
+    assert found.tolist() == [highest, 3]
+    assert found[1] - found[0] == 3 - highest
+
+
 def test_an_empty_leaderboard_has_its_columns_and_what_is_missing_names_the_line_to_type():
     assert "ndcg@10" in results.leaderboard("toy", "full").columns
     assert results.leaderboard("toy", "full").empty
