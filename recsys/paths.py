@@ -117,9 +117,9 @@ def studies(root: Path) -> Path:
     return root / "results" / "studies"
 
 
-def trial(dataset: str, protocol: str, name: str) -> Path:
-    """What one training of a study left on this machine."""
-    return home() / "trials" / dataset / protocol / name
+def trial(root: Path, dataset: str, protocol: str, name: str) -> Path:
+    """The folder that one training of a study left under `root`, which is `home()` or `ASSETS`."""
+    return root / "trials" / dataset / protocol / name
 
 
 def shipped_film_map(dataset: str, variant: str) -> Path:

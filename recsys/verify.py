@@ -94,8 +94,9 @@ def _measured(name: str) -> Iterator[Finding]:
             yield _read(path, studies.read, _remove(path))
         if (path := paths.ties(root, name)).exists():
             yield _read(path, files.read_sealed, recsys_command("experiment", "ties", "--dataset", name))
-    for path in sorted(paths.trial(name, "x", "x").parents[1].rglob(trials.FILE)):
-        yield _read(path, files.read_sealed, _remove(path))
+    for root in (paths.home(), paths.ASSETS):
+        for path in sorted(paths.trial(root, name, "x", "x").parents[1].rglob(trials.FILE)):
+            yield _read(path, files.read_sealed, _remove(path) if root == paths.home() else files.checkout(path))
 
 
 def _read(path: Path, read: Callable[[Path], object], command: str | None = None) -> Finding:

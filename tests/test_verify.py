@@ -57,7 +57,7 @@ def home(tmp_path, monkeypatch):
     made_up.keep("counts", [[1, 2]])
     for path in (paths.studies(home) / "length-toy.json", paths.ties(home, "toy")):
         files.write(path, files.seal(STUDY))
-    files.write(paths.trial("toy", FULL.name, "popular") / trials.FILE, files.seal({"ranks": [1]}))
+    files.write(paths.trial(paths.home(), "toy", FULL.name, "popular") / trials.FILE, files.seal({"ranks": [1]}))
     return home
 
 

@@ -21,14 +21,14 @@ class Study(Settings):
     protocol: ProtocolName | None = None  # what is measured; without one, what its recommenders are served by
     seeds: Count = 1  # trainings of what a study trains often: all of it, or the usual settings and both ends
     as_it_is: flags.Flag = False  # train nothing, write what is on disk
-    ship: flags.Flag = False  # copy the study into assets/
+    ship: flags.Flag = False  # copy the study into assets/, and the ranks of what was trained for it
 
     def run(self) -> int:
         """Train, write and print the answer."""
         from recsys.data import movielens
         from recsys.evaluation import protocols
         from recsys.progress import Terminal
-        from recsys.studies import make
+        from recsys.studies import make, trials
         from recsys.studies.catalogue import PLANS
         from recsys.studies.comparisons import COMPARISONS
 
@@ -41,6 +41,9 @@ class Study(Settings):
                 with Terminal() as report:
                     make.train(plan, dataset, protocol, range(self.seeds), report)
             document = make.study(plan, dataset, protocol, range(self.seeds))
+            if self.ship:
+                for trial in make.all_trials(plan, dataset.name, range(self.seeds)):
+                    trials.ship(trial, dataset, protocol)
         path = make.write(self.name, self.dataset, document, named, self.ship)
         print(f"{document['answer']}\nkept in {path}")
         return 0

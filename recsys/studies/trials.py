@@ -2,8 +2,9 @@
 
 Under the home folder, `trials/<data set>/<protocol>/<variant>-<hash of settings and seed>/trial.json`:
 {"variant", "config", "seed", "dataset", "protocol", "fingerprint", "valid": {metric: value of the best epoch},
- "ranks": [rank of each hidden item], "training": `TrainingSummary.notes`, "run": `machine.describe`}
-Several processes may share the work: a trial that another one is at is left to it. Shapes: B queries.
+ "ranks": "rank of each hidden item, …", "training": `TrainingSummary.notes`, "run": `machine.describe`}
+Several processes may share the work: a trial that another one is at is left to it. So may machines that come after one
+another: what was shipped is found in assets/. Shapes: B queries.
 """
 
 import json
@@ -41,10 +42,11 @@ class Trial:
         """The settings; raises ConfigError for those that do not exist or cannot work."""
         return changed(registry.get(self.variant).preset(dataset), self.changes)
 
-    def folder(self, dataset: str, protocol: str) -> Path:
-        """Where it is kept. Trials of the same settings share a folder, whichever study wants them."""
+    def folder(self, dataset: str, protocol: str, root: Path | None = None) -> Path:
+        """Where it is kept, on this machine or under `root`. Trials of the same settings share a folder."""
         settings = json.dumps([config_to_dict(self.config(dataset)), self.seed], sort_keys=True)
-        return paths.trial(dataset, protocol, f"{self.variant}-{files.sha256(settings.encode())[:16]}")
+        name = f"{self.variant}-{files.sha256(settings.encode())[:16]}"
+        return paths.trial(root or paths.home(), dataset, protocol, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +60,23 @@ class Outcome:
 
 
 def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
-    """What is on disk of a trial on this very data; None where there is nothing, or nothing whole."""
-    with suppress(OSError, files.DamagedFileError):
-        document = files.read_sealed(trial.folder(dataset.name, protocol.name) / FILE)
-        if document["fingerprint"] == dataset.fingerprint:
-            return Outcome(np.array(document["ranks"]), document["valid"], document["training"], document["run"])
+    """What is on disk, or shipped, of a trial on this very data; None where there is nothing, or nothing whole."""
+    for root in (paths.home(), paths.ASSETS):
+        with suppress(OSError, files.DamagedFileError):
+            document = files.read_sealed(trial.folder(dataset.name, protocol.name, root) / FILE)
+            if document["fingerprint"] == dataset.fingerprint:
+                ranks = np.array(document["ranks"].split(), np.int64)
+                return Outcome(ranks, document["valid"], document["training"], document["run"])
     return None
+
+
+def ship(trial: Trial, dataset: Dataset, protocol: Protocol) -> None:
+    """Copy a trial of this machine into assets/, where training it took time; so that another machine need not."""
+    found = read(trial, dataset, protocol)
+    source, target = (trial.folder(dataset.name, protocol.name, root) / FILE for root in (paths.home(), paths.ASSETS))
+    if found and found.training and source.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        files.write(target, source.read_bytes())
 
 
 def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report = ignore) -> Outcome | None:
@@ -131,7 +144,7 @@ def _document(trial: Trial, found: Outcome, dataset: Dataset, protocol: Protocol
         "protocol": protocol.name,
         "fingerprint": dataset.fingerprint,
         "valid": found.valid,
-        "ranks": found.ranks.tolist(),
+        "ranks": " ".join(map(str, found.ranks)),  # on one line
         "training": found.training,
         "run": found.run,
     }

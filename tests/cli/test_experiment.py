@@ -134,6 +134,10 @@ def test_a_study_is_trained_once_and_written_from_what_is_there(fetched, capsys,
     assert "lstm" not in capsys.readouterr().err
     (study,) = studies.studies()
     assert (study.name, study.title, len(study.table)) == ("width-ml-100k", "Cells", 2)
+    assert not paths.ASSETS.exists()
+    assert main(["experiment", "width", "--seeds", "2", "--ship"]) == 0
+    shipped = sorted(path.name for path in paths.ASSETS.rglob("*.json"))
+    assert shipped == ["trial.json", "trial.json", "width-ml-100k.json"]
 
 
 def test_a_study_is_named_by_its_protocol_unless_that_is_the_usual_one_or_it_has_none(fetched, monkeypatch):

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys import files, store
+from recsys import files, paths, store
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation.protocols import FULL, UNTIED_FULL
 from recsys.models import registry
@@ -62,10 +62,30 @@ def test_a_damaged_trial_is_done_again(world, trainings):
     trial = Trial("gru4rec-ce", SMALL)
     trials.measure(trial, world, FULL)
     path = trial.folder("cycle", "full") / trials.FILE
-    path.write_bytes(path.read_bytes().replace(b'"ranks": [', b'"ranks": [1, '))
+    path.write_bytes(path.read_bytes().replace(b'"ranks": "', b'"ranks": "1 '))
     trials.measure(trial, world, FULL)
     assert trainings == [0, 0]
     assert len(trials.read(trial, world, FULL).ranks) == 40
+
+
+def test_a_shipped_trial_is_not_done_again_on_another_machine(world, trainings, tmp_path, monkeypatch):
+    trial = Trial("gru4rec-ce", SMALL)
+    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+    found = trials.measure(trial, world, FULL)
+    trials.ship(trial, world, FULL)
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "another"))
+    np.testing.assert_array_equal(trials.measure(trial, world, FULL).ranks, found.ranks)
+    assert trainings == [0]
+    assert trials.read(trial, toys.cycle(n_users=41, length=8), FULL) is None
+    trials.ship(trial, world, FULL)  # it is there already, and not on this machine
+    assert trials.read(trial, world, FULL) is not None
+
+
+def test_what_nobody_needs_to_train_is_not_shipped(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+    trials.measure(Trial("markov"), world, FULL)
+    trials.ship(Trial("markov"), world, FULL)
+    assert not (tmp_path / "assets").exists()
 
 
 def test_a_trial_that_another_process_is_at_is_left_to_it(world, trainings):

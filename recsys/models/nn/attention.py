@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-AT_ONCE = 2**19  # logits that are worked on at once: 2 MB, what the second cache of a core holds
+AT_ONCE = 2**19  # logits that are worked on at once: 2 MB, which the caches of a core still hold
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, padding: Tensor | None) -> Tensor:
