@@ -135,14 +135,12 @@ def _added(document: dict[str, Any], measured: np.ndarray) -> tuple[dict[str, An
     measured: (S, B) ranks of the document's own. What cannot be put together from figures and ranks, `calibration` and
     `stars`, remains that of the seeds measured now; `run` names the earlier one. Raises EvaluationError, ResultError.
     """
-    where = document["dataset"], document["protocol"]["name"], document["variant"]
-    earlier, kept = results.load(*where), results.ranks(*where)
+    dataset, protocol, variant = document["dataset"], document["protocol"]["name"], document["variant"]
+    earlier, kept = results.load(dataset, protocol, variant), results.ranks(dataset, protocol, variant)
     known = {"data_sha256": document["data_sha256"]} | earlier  # which older results lack
     if _made_of(known) != _made_of(document):
-        again = recsys_command("evaluate", where[2], "--dataset", where[0], "--protocol", where[1])
-        raise EvaluationError(
-            f"the result on file of {where[2]} is of other data or settings; measure all seeds", again
-        )
+        again = recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)
+        raise EvaluationError(f"the result on file of {variant} is of other data or settings; measure all seeds", again)
     runs = {run["seed"]: run for run in (*earlier["seeds"], *document["seeds"])}
     pairs = zip((*earlier["seeds"], *document["seeds"]), (*kept, *measured), strict=True)
     by_seed = {run["seed"]: own for run, own in pairs}
