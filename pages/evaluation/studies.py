@@ -8,6 +8,7 @@ from pages.shared import loaders
 from pages.shared import words as common
 from pages.shared.charts import numbers, plot
 from pages.shared.language import say
+from pages.shared.sentences import told
 from recsys.evaluation.studies import Study
 
 
@@ -21,14 +22,20 @@ def show(found: list[Study], dataset: str) -> None:
     if study.papers:
         st.markdown(common.plain(say(study.papers)))
     if study.answer:
-        st.markdown(f"**{common.plain(say(study.answer))}**")
+        st.markdown(f"**{common.plain(whole(study.answer))}**")
     if study.chart:
         y, x = (say(study.titles[name]) for name in (study.chart.y, study.chart.x))
         about = words.STUDY_ALT.format(title=say(study.title), y=y, x=x)
         plot(charts.drawn(study, study.chart), about, "study-named" if study.chart.label else "study")
     table(study)
     if study.how:
-        st.caption(common.plain(say(study.how)))
+        st.caption(common.plain(whole(study.how)))
+
+
+def whole(sentence: str) -> str:
+    """A sentence with figures in it, which stands in no catalogue as it is, in the visitor's language."""
+    clauses = sentence.removesuffix(".")
+    return told(clauses) + sentence[len(clauses) :]
 
 
 def choose(found: list[Study]) -> Study:

@@ -1,4 +1,4 @@
-"""What `recsys` says, errors above all, in the visitor's language.
+"""What `recsys` says, errors above all and what studies found, in the visitor's language.
 
 `recsys` knows no languages: it writes whole English sentences, with names and figures in them. Below `#: recsys` in
 `assets/locale` such a sentence has {fields} where those stand. It is recognised by what lies between them, and what
@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from pages.shared.language import ENGLISH, current, known, number, say, things
 
-FIGURE = re.compile(r"\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?")
+FIGURE = re.compile(r"[−+]?(?:\d{1,3}(?:,\d{3})+|\d*\.?\d+)")
+BARE = re.compile(r"(?<!\d)(?=\.)")  # where figures such as .1234 lack their 0
 BETWEEN = "; "  # clauses, such as what is wrong and what to do; no field goes beyond it
 LONGEST = 1_000  # characters of a sentence that is looked at: a file may put anything into one
-DEEPEST = 5  # sentences in one another
+DEEPEST = 8  # sentences in one another, and clauses of one
 
 
 class Sentence(NamedTuple):
@@ -49,7 +50,7 @@ def _filled(sentence: str, depth: int) -> str:
 def _part(text: str, depth: int, spec: str = "") -> str | int:
     """What stands in a field: a figure, another sentence, or a name, which stays."""
     if FIGURE.fullmatch(text):
-        return int(text.replace(",", "")) if spec else number(text, "")
+        return int(text.replace(",", "")) if spec else number(BARE.sub("0", text), "")
     return str(say(text)) if known().get(text) else _filled(text, depth + 1)
 
 

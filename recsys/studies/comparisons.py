@@ -104,7 +104,7 @@ def quality_for_time(dataset: str) -> dict[str, Any]:
 
 def overview_of(boards: dict[str, pd.DataFrame]) -> str:
     """How many recommenders each protocol has."""
-    return ", ".join(f"{protocols.title(name)}: {len(board)}" for name, board in boards.items())
+    return "; ".join(f"{protocols.title(name)}: {len(board)}" for name, board in boards.items())
 
 
 def signed(figure: float) -> str:

@@ -166,20 +166,20 @@ def _is_usual(point: Point, dataset: str) -> bool:
 
 
 def _how(dataset: Dataset, protocol: Protocol, found: list[list[Outcome]]) -> str:
-    """How it was measured, on what, when and with which code."""
+    """How it was measured, on what, when and with which code; clauses, as `pages.shared.sentences` knows them."""
     seeds = sorted({len(own) for own in found if own})
     trained = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else f"{seeds[0]} seed{'s' if seeds[0] > 1 else ''}"
-    stopping = "; early stopping on validation" if any(outcome.training for own in found for outcome in own) else ""
+    stopping = "early stopping on validation; " if any(outcome.training for own in found for outcome in own) else ""
     left = sum(not own for own in found)
-    open_rows = f"{left} of {len(found)} rows are still to be trained. " if left else ""
+    open_rows = f"{left} of {len(found)} rows are still to be trained; " if left else ""
     runs = [outcome.run for own in found for outcome in own]
     machines, dates, commits = (
         ", ".join(sorted({run[name][:length] for run in runs if run[name]}))
         for name, length in (("cpu", None), ("date", 10), ("commit", 12))
     )
     return (
-        f"{dataset.name}, protocol “{protocol.title}”, test NDCG@10, {trained} a row{stopping}. "
-        "From and to: 95 % interval over people (bootstrap); a change is paired by person with the usual settings. "
+        f"{dataset.name}, protocol “{protocol.title}”, test NDCG@10, {trained} a row; {stopping}from and to are a 95 % "
+        "interval over people (bootstrap); a change is paired by person with the usual settings; "
         f"{open_rows}{machines}, {dates}, commit {commits or 'unknown'}."
     )
 

@@ -49,12 +49,12 @@ class Plan:
 
 
 def best_and_worst(table: pd.DataFrame) -> str:
-    """For each recommender of a table the settings with the lowest and the highest NDCG@10."""
+    """For each recommender of a table, a clause each, the settings with the lowest and the highest NDCG@10."""
     parts = []
     for name, own in table.groupby("recommender", sort=False):
         low, high = own.loc[own["ndcg"].idxmin()], own.loc[own["ndcg"].idxmax()]
         parts.append(f"{name} has " + (f"from {_named(low)} to {_named(high)}" if len(own) > 1 else _named(low)))
-    return f"Here {', '.join(parts)}."
+    return f"Here {'; '.join(parts)}."
 
 
 def gains_and_losses(table: pd.DataFrame) -> str:

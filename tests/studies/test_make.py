@@ -110,16 +110,16 @@ def test_several_seeds_are_averaged_and_counted(world, measured):
     assert second[2] == 1
     assert second[-3:] == [0, 0, 0]
     assert "1 to 2 seeds" in document["how"]
-    assert document["how"].endswith("1 of 3 rows are still to be trained. A processor, 2026-11-22, commit abc.")
+    assert document["how"].endswith("1 of 3 rows are still to be trained; A processor, 2026-11-22, commit abc.")
     assert "none of the 1 changes moves" in document["answer"]
 
 
 def test_a_recommender_with_one_row_has_one_figure():
     rows = [("A", "x", 0.25), ("B", "x", 0.5), ("B", "y", 0.75)]
     table = pd.DataFrame(rows, columns=["recommender", "setting", "ndcg"])
-    assert best_and_worst(table) == "Here A has .2500 (x), B has from .5000 (x) to .7500 (y)."
+    assert best_and_worst(table) == "Here A has .2500 (x); B has from .5000 (x) to .7500 (y)."
     numbers = table.assign(setting=[0.0, 1.0, 1.25])
-    assert best_and_worst(numbers) == "Here A has .2500 (0), B has from .5000 (1) to .7500 (1.25)."
+    assert best_and_worst(numbers) == "Here A has .2500 (0); B has from .5000 (1) to .7500 (1.25)."
 
 
 def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(world, measured):

@@ -6,15 +6,17 @@ import time
 
 import pytest
 
+from pages.evaluation.studies import whole
 from pages.shared import language, sentences
 from pages.shared.sentences import told
 from recsys.data.imports import documents, sources
 from recsys.data.imports import text as text_files
 from recsys.errors import RecsysError
+from recsys.evaluation.studies import read
 from recsys.jobs import queue
 from recsys.paths import REPOSITORY
 from recsys.training.config import OneOf, Range
-from tests.pages.texts import NAMES
+from tests.pages.texts import NAMES, SHIPPED
 
 ELSEWHERE = ("cli", "bench", "desktop", "studies", "verify.py")  # in a terminal alone
 NOT_OURS = ("Value", "Type", "OS", "Key", "Runtime", "Import", "FileNotFound", "NotImplemented", "Cancelled", "Index")
@@ -26,6 +28,7 @@ CODE = re.compile(  # names of settings, flags, files and programs, and what sta
     r"|data add|user|item|null|Trakt|MovieLens|kNN|NextReel|Wikidata|SHA|NaN)\b"
 )
 ENGLISH = re.compile(r"[A-Za-z]{3,}")
+WHERE = re.compile(r"AMD EPYC|\bcpu\b|\bml-[\w-]+|\b[0-9a-f]{12}\b")  # on which set and machine, with which code
 
 
 @pytest.fixture(autouse=True)
@@ -101,6 +104,17 @@ def test_every_error_has_its_ukrainian(place, sentence):
         # figures, and the plural that belongs to them
         ("1,234 dates could not be read; the films stay", "Не вдалося прочитати 1 234 дати; фільми лишаються"),
         ("3 ratings are none from 0 to 0.5; the films stay", "Оцінок поза межами від 0 до 0,5: 3; фільми лишаються"),
+        # studies: a clause for each recommender, figures without their zero
+        (
+            "Here SASRec with memory has from .1140 (1.25) to .2004 (0); LSTM (softmax) has .1734 (no blocks)",
+            "Тут SASRec із пам’яттю: від 0,1140 (1,25) до 0,2004 (0); LSTM (softmax): 0,1734 (без блоків)",
+        ),
+        (
+            "Here, of 9 changes, 2 lower (most of all “no dropout”, −.0211) and 3 raise (most of all “8 heads”, +.0100)"
+            " NDCG@10 by more than the interval over people",
+            "Тут зі змін (їх 9) більше, ніж на довірчий інтервал за людьми, знижують NDCG@10 2 "
+            "(найбільше «без дропауту», −0,0211) і підвищують 3 (найбільше «8 голів», +0,0100)",
+        ),
         # names that are words of the app, too
         ("loss.csv has no column item; there are: a, b", "у loss.csv немає стовпця item; є такі: a, b"),
         ("no model is called loss; there are: film", "немає моделі з назвою loss; є такі: film"),
@@ -110,6 +124,13 @@ def test_every_error_has_its_ukrainian(place, sentence):
 )
 def test_a_sentence_with_names_and_figures(sentence, said):
     assert told(sentence).replace("\xa0", " ") == said
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_what_a_study_found_and_how_it_was_made_is_in_ukrainian(path):
+    study = read(path)
+    for sentence in (study.answer, study.how):
+        assert english(WHERE.sub("", whole(sentence))) == []
 
 
 PARTS = [

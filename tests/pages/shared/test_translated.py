@@ -38,8 +38,8 @@ STUDY = {
     "dataset": "ml-latest-sample",
     "question": "What is lost?",
     "papers": "Papers say so.",
-    "answer": "A third of it.",
-    "how": "One seed.",
+    "answer": "Here none of the 4 changes moves NDCG@10 by more than the interval over people.",
+    "how": "early stopping on validation; validation included.",
     "columns": [
         {"name": "model", "title": "Recommender"},
         {"name": "setting", "title": "Setting"},
