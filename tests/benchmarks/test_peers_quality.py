@@ -1,12 +1,16 @@
 import json
+import re
 
 import numpy as np
 import pytest
 
 from benchmarks import peers_quality
 from benchmarks.peers import course
+from pages.shared import language, sentences
+from recsys import files, paths
 from recsys.data.split import UNTIED
-from recsys.evaluation import results
+from recsys.errors import RecsysError
+from recsys.evaluation import results, studies
 from recsys.evaluation.evaluate import evaluate
 from recsys.evaluation.protocols import UNTIED_FULL
 from recsys.ranking.metrics import ndcg
@@ -154,3 +158,70 @@ def test_what_was_measured_before_is_written_again(tmp_path, monkeypatch):
     monkeypatch.setattr(peers_quality, "environment", lambda system, folder: "python")
     peers_quality.main(["--smoke", "--systems", "rectools-sasrec", "--json", str(kept)])
     assert [row["system"] for row in json.loads(kept.read_text())["rows"]] == ["rectools sasrec", "recbole sasrec"]
+
+
+def measured(system, ndcg, **more):
+    return {"system": system, "interval": [ndcg - 0.01, ndcg + 0.01], "test": {"ndcg@10": ndcg, "hr@10": 0.5}} | more
+
+
+MACHINE = {"machine": {"cpu": "A processor", "date": "2026-11-23T07:00:00+00:00", "commit": "abc"}}
+ROWS = [
+    measured("rectools sasrec", 0.125, epochs=9.4, train_seconds=7200.0, **MACHINE),
+    measured("recbole bert4rec", 0.15, epochs=21.6, train_seconds=7230.0, **MACHINE),
+    measured("ours sasrec-softmax", 0.175, epochs=40, train_seconds=1500.0),
+    measured("ours bert4rec-memory", 0.18),
+]
+
+
+def test_the_study_has_everybody_the_best_first_and_says_who_comes_closest(tmp_path):
+    found = peers_quality.study("ml-1m", ROWS, LIMITS)
+    path = tmp_path / "peers-ml-1m.json"
+    files.write(path, files.seal(found))
+    table = studies.read(path).table
+    assert table["system"].tolist() == [
+        "NextReel – BERT4Rec with memory",
+        "NextReel – SASRec (softmax)",
+        "RecBole – BERT4Rec",
+        "RecTools – SASRec",
+    ]
+    assert table["ndcg"].tolist() == [0.18, 0.175, 0.15, 0.125]
+    assert table["minutes"].tolist()[1:] == [25, 120.5, 120]
+    assert table[["epochs", "minutes"]].iloc[0].isna().all()
+    assert found["answer"] == (
+        "Here NextReel – BERT4Rec with memory has .1800; of the other libraries' RecBole – BERT4Rec comes closest "
+        "(.1500 after 22 epochs)."
+    )
+    assert "RecTools 0.19.0; RecBole 1.2.1" in found["how"]
+    assert found["how"].endswith("A processor, 2026-11-23, commit abc.")
+
+
+@pytest.mark.parametrize(("rows", "who"), [(ROWS[:2], "our own recommenders"), (ROWS[2:], "the other libraries")])
+def test_one_side_alone_makes_no_study(rows, who):
+    with pytest.raises(RecsysError, match=f"nothing of {who} has been measured on ml-1m yet"):
+        peers_quality.study("ml-1m", rows, LIMITS)
+
+
+def test_a_study_is_written_of_what_was_measured_before(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    kept = tmp_path / "quality.json"
+    kept.write_text(json.dumps({"rows": ROWS[:2]}))
+    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+    monkeypatch.setattr(peers_quality, "ours", lambda dataset: ROWS[2:])
+    peers_quality.main(["--smoke", "--systems", "none", "--json", str(kept), "--ship"])
+    (path,) = (tmp_path / "assets").rglob("peers-*.json")
+    assert len(studies.read(path).table) == 4
+
+
+def test_the_words_of_the_study_are_in_ukrainian(monkeypatch):
+    for module in (language, sentences):
+        monkeypatch.setattr(module, "current", lambda: "uk")
+        monkeypatch.setattr(module, "things", lambda: "film")
+    found = peers_quality.study("ml-1m", ROWS, LIMITS)
+    for text in [found["title"], found["question"], found["papers"], *(one["title"] for one in found["columns"])]:
+        assert text == "NDCG@10" or text == "HR@10" or language.say(text) != text
+    assert sentences.told(found["answer"][:-1]) == (
+        "Тут NextReel – BERT4Rec із пам’яттю має 0,1800; з інших бібліотек найближче RecBole – BERT4Rec "
+        "(0,1500, епох: 22)"
+    )
+    left = re.findall("[A-Za-z]{3,}", sentences.told(found["how"][:-1]))
+    assert left == ["NDCG", "RecTools", "RecBole", "processor", "abc"]
