@@ -3,7 +3,8 @@
 A folder is old or new, never a mixture, whatever interrupts a save. Loading runs no code from the files.
 A fit belongs to the data it learnt from: meta.json names the film list, the sequences, how they were split and, where
 that changes what is learnt, the times and ratings. Other data under the same name is never measured with an old fit.
-A fit that stands on other models belongs to the very checkpoints that it was found with.
+A fit that stands on other models belongs to the very checkpoints that it was found with, and one that was made on first
+use to the tuned settings of its time.
 """
 
 import warnings
@@ -30,7 +31,7 @@ META = "meta.json"
 WEIGHTS = "weights.safetensors"
 HALF = 60_000  # numbers from which 16 bits end
 NEEDED = {"variant": str, "config": dict, "n_items": int, "films": str, "split": dict, "seed": int}  # of META
-OPTIONAL = {"notes": dict, "members": dict, "also": str}
+OPTIONAL = {"notes": dict, "members": dict, "also": str, "tuned": bool}  # tuned: fitted on first use, with the preset
 
 Stamps = tuple[str, str]  # of a checkpoint when another was fitted on it, and now; "" where there is none
 
@@ -119,8 +120,9 @@ def lacking(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OU
 def is_kept(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
     """Whether `ready` has nothing to fit: there is a checkpoint, of the very ones that it stands on, if any."""
     folder = find(variant, dataset_name, splitting=splitting)
-    below = _stands_on(variant, dataset_name, folder, splitting)
-    return folder is not None and all(known == now for known, now in below.values())
+    if folder is None or _tuned_anew(folder, dataset_name):
+        return False
+    return all(known == now for known, now in _stands_on(variant, dataset_name, folder, splitting).values())
 
 
 def ready(
@@ -342,10 +344,22 @@ def _kept(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool)
     if not (folder / META).exists():
         return None
     try:
+        if _tuned_anew(folder, dataset.name):
+            raise StoreError(f"the settings of {_meta(folder)['variant']} have changed since")
         return _load(folder, dataset, splitting, measuring)
     except StoreError as error:
         warnings.warn(f"fitting again, because the kept fit cannot be used: {error.message}", stacklevel=3)
         return None
+
+
+def _tuned_anew(folder: Path, dataset_name: str) -> bool:
+    """Whether a fit was made on first use, with other settings than the tuned ones of now."""
+    with suppress(StoreError, LookupError, ValueError):  # what is damaged, or of another version, is found out elsewhere
+        meta = _meta(folder)
+        found = registry.get(meta["variant"])
+        settings = config_from_dict(found.architecture.Config, meta["config"])
+        return bool(meta.get("tuned")) and settings != found.preset(dataset_name)
+    return False
 
 
 def _fit(
@@ -358,7 +372,8 @@ def _fit(
     stamps = give_members(model, dataset, seed, report, splitting, measuring)
     model.fit(parts.train, parts.valid, Run(seed=seed, report=report))
     try:
-        _write(folder, _describe(variant, model, dataset, splitting, stamps) | {"seed": seed, "notes": {}}, model)
+        own = {"seed": seed, "notes": {}, "tuned": True}
+        _write(folder, _describe(variant, model, dataset, splitting, stamps) | own, model)
     except StoreError as error:
         warnings.warn(f"the fit will be done again next time: {error}", stacklevel=3)
     return model

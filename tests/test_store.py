@@ -492,6 +492,31 @@ def test_a_damaged_kept_fit_is_done_again():
     assert store.load(folder, WORLD)
 
 
+def tuned_to(monkeypatch, power):
+    """From now on the model has other tuned settings."""
+    found = replace(fakes.VARIANTS["counts"], presets={"cycle": fakes.CountsConfig(power)})
+    monkeypatch.setattr(registry, "get", (fakes.VARIANTS | {"counts": found}).__getitem__)
+
+
+def test_a_fit_of_first_use_is_done_again_when_its_settings_have_been_tuned_anew(monkeypatch):
+    store.ready("counts", WORLD)
+    assert store.is_kept("counts", "cycle")
+    tuned_to(monkeypatch, 0.5)
+    assert not store.is_kept("counts", "cycle")
+    with pytest.warns(UserWarning, match="fitting again.*the settings of counts have changed since"):
+        assert store.ready("counts", WORLD).config.power == 0.5
+    assert store.is_kept("counts", "cycle")
+    store.ready("counts", WORLD)
+    assert fakes.Counts.fits == 2
+
+
+def test_settings_that_somebody_chose_outlive_tuning(monkeypatch):
+    save("counts", power=3.0)
+    tuned_to(monkeypatch, 0.5)
+    assert store.is_kept("counts", "cycle")
+    assert store.ready("counts", WORLD).config.power == 3.0
+
+
 def test_a_model_that_needs_training_is_asked_for_with_the_command():
     with pytest.raises(store.StoreError) as error:
         store.ready("trained", WORLD)
