@@ -354,7 +354,7 @@ def _kept(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool)
 
 def _tuned_anew(folder: Path, dataset_name: str) -> bool:
     """Whether a fit was made on first use, with other settings than the tuned ones of now."""
-    with suppress(StoreError, LookupError, ValueError):  # what is damaged, or of another version, is found out elsewhere
+    with suppress(StoreError, LookupError, ValueError):  # damage and other versions are found out elsewhere
         meta = _meta(folder)
         found = registry.get(meta["variant"])
         settings = config_from_dict(found.architecture.Config, meta["config"])
