@@ -7,7 +7,8 @@ import pytest
 from recsys.serving.films import motifs
 from recsys.serving.films.poster_art import SHADE, STYLES, UNKNOWN, WORDS, art, art_url, poster
 
-MOTIFS = {motif for _, drawn in [*STYLES.values(), UNKNOWN] for motif in drawn} | {motif for _, motif in WORDS}
+DRAWN = {motif for _, drawn in [*STYLES.values(), UNKNOWN] for motif in drawn} | {motif for _, motif in WORDS}
+MOTIFS = sorted(DRAWN, key=lambda motif: motif.__name__)  # the order of tests must not change from process to process
 
 
 @pytest.mark.parametrize("genres", [*STYLES, "", "Children's", "Something new", "Comedy|Drama|Romance"])
