@@ -112,7 +112,7 @@ def test_every_error_has_its_ukrainian(place, sentence):
         (
             "Here, of 9 changes, 2 lower (most of all “no dropout”, −.0211) and 3 raise (most of all “8 heads”, +.0100)"
             " NDCG@10 by more than the interval over people",
-            "Тут зі змін (їх 9) більше, ніж на довірчий інтервал за людьми, знижують NDCG@10 2 "
+            "Тут із 9 змін більше, ніж на довірчий інтервал за людьми, знижують NDCG@10 2 "
             "(найбільше «без дропауту», −0,0211) і підвищують 3 (найбільше «8 голів», +0,0100)",
         ),
         # names that are words of the app, too
