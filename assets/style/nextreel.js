@@ -6,11 +6,11 @@ const OVERLAY = "[role=dialog], [role=menu], [data-st-overlay-root]"
 
 export default function ({ data }) {
   const now = (window.nextreel ??= watch())
-  if (now.page !== undefined && now.page !== data.page) closeNavigation()
+  if (now.path !== location.pathname) closeNavigation()
   if (now.step !== undefined && now.step !== data.step) moveFocus(now.step, data.step)
   document.documentElement.lang = data.language
   if (data.seen) document.cookie = COOKIE
-  now.page = data.page
+  now.path = location.pathname
   now.step = data.step
 }
 
@@ -47,7 +47,8 @@ function watch() {
     if (before && !open) setTimeout(() => giveBack(last), 50)
   }).observe(document.body, { childList: true, subtree: true })
   document.querySelectorAll(MARKDOWN).forEach(speakPlainly)
-  return {}
+  // Whoever is quick chooses a page before this script runs for the first time: the path is that of the first request.
+  return { path: new URL(performance.getEntriesByType("navigation")[0].name).pathname }
 }
 
 // Streamlit gives screen readers the Markdown of a label: "*More about Brazil \(1985\)*", "Film :small[of this set]".

@@ -15,7 +15,9 @@ _script = st.components.v2.component("nextreel", js=(STYLE / "nextreel.js").read
 
 
 def tell(page: str, step: int | None, seen: bool) -> None:
-    """Which page is shown, which step of the tour (None: it is not), whether to remember that, and the language."""
+    """Which page is shown (another one makes the script run anew), which step of the tour (None: it is not), whether
+    to remember that, and the language.
+    """
     with st.container(key="browser"):
         _script(
             key="nextreel", data={"page": page, "step": step, "seen": seen, "language": language.current()}, height=1

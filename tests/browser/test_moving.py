@@ -72,6 +72,20 @@ def test_on_a_phone_the_navigation_closes_after_a_page_was_chosen(address, tab):
     tab.wait_for_function("() => document.activeElement.tagName == 'H1'")
 
 
+def test_on_a_phone_the_navigation_closes_for_who_is_quicker_than_the_script(address, tab):
+    held = []
+    tab.set_viewport_size({"width": 390, "height": 844})
+    tab.route("**/BidiComponent*.js", lambda request: held.append(request))  # what runs assets/style/nextreel.js
+    tab.goto(f"{address}/?s=1-2")
+    tab.get_by_role("button", name="Expand sidebar").click()
+    tab.locator("[data-testid=stSidebarNavLink]", has_text="Evaluation").click()
+    tab.get_by_role("heading", name="Evaluation", level=1).wait_for()
+    assert tab.evaluate("window.nextreel") is None
+    for request in held:
+        request.continue_()
+    tab.get_by_role("button", name="Expand sidebar").wait_for()
+
+
 def test_a_menu_by_keyboard_and_the_focus_after_its_dialog(address, tab):
     tab.goto(f"{address}/?data=ml-latest-sample&s=1-2-3")
     more = tab.locator(".st-key-picks [class*=st-key-more-] button").first
