@@ -40,6 +40,7 @@ from recsys.studies import make
 PEERS = {system.name: system for system in SYSTEMS if system.installs}
 TRAINED = [f"{peer}-{model}" for peer in PEERS for model in ("sasrec", "bert4rec")]
 OURS = ("sasrec-softmax", "bert4rec", "sasrec-memory", "bert4rec-memory")
+SAME = {"sasrec": "sasrec-softmax", "bert4rec": "bert4rec"}  # as in the peers: softmax over all films, no memory
 TITLES = {"rectools": "RecTools", "recbole": "RecBole", "sasrec": "SASRec", "bert4rec": "BERT4Rec"}
 NONE = "none"
 SMOKE = course.Limits(minutes=0.05, looks=2, asked=50)
@@ -145,12 +146,17 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: course.Limits) -> di
     Raises RecsysError where only one side has been measured.
     """
     rows = sorted(rows, key=lambda row: -row["test"]["ndcg@10"])
-    own = next((row for row in rows if row["system"].startswith("ours ")), None)
-    other = next((row for row in rows if "machine" in row), None)
-    if own is None or other is None:
-        who = "our own recommenders" if own is None else "the other libraries"
+    theirs = [row for row in rows if "machine" in row]
+    pairs = [
+        (model, own, best)
+        for model, variant in SAME.items()
+        if (own := next((row for row in rows if row["system"] == f"ours {variant}"), None))
+        and (best := next((row for row in theirs if row["system"].endswith(f" {model}")), None))
+    ]
+    if not pairs:
+        who = "the other libraries" if len(theirs) < len(rows) else "our own recommenders"
         raise RecsysError(f"nothing of {who} has been measured on {dataset} yet")
-    where, dates = other["machine"]["cpu"], sorted({row["machine"]["date"][:10] for row in rows if "machine" in row})
+    where, dates = theirs[0]["machine"]["cpu"], sorted({row["machine"]["date"][:10] for row in theirs})
     libraries = "; ".join(f"{TITLES[name]} {one.installs[-1][-1].partition('==')[2]}" for name, one in PEERS.items())
     return {
         "title": "Other libraries",
@@ -159,12 +165,11 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: course.Limits) -> di
         "their authors recommend, when each is trained for the same time?",
         "papers": "Petrov and Macdonald (RecSys 2022) compare implementations of BERT4Rec: with their usual settings "
         "most fall short of the published figures, and some reach them when trained many times longer.",
-        "answer": f"Here {title(own)} has {short(own['test']['ndcg@10'])}; of the other libraries' {title(other)} "
-        f"comes closest ({short(other['test']['ndcg@10'])} after {other['epochs']:.0f} epochs).",
+        "answer": f"Here {'; '.join(_compared(*pair) for pair in pairs)}.",
         "how": f"{dataset}, protocol “{UNTIED_FULL.title}”, test NDCG@10, 1 seed a row; the others trained "
         f"{limits.minutes:.0f} minutes on one thread and kept the weights that were best on validation "
         f"({limits.asked:,} people); {libraries}; ours as they ship, with the minutes of their logs; from and to are a "
-        f"95 % interval over people (bootstrap); {where}, {', '.join(dates)}, commit {other['machine']['commit']}.",
+        f"95 % interval over people (bootstrap); {where}, {', '.join(dates)}, commit {theirs[0]['machine']['commit']}.",
         "columns": [
             {"name": "system", "title": "Recommender"},
             {"name": "epochs", "title": "Epochs", "digits": 0},
@@ -187,6 +192,17 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: course.Limits) -> di
         ],
         "chart": {"kind": "rows", "x": "system", "y": "ndcg", "low": "low", "high": "high"},
     }
+
+
+def _compared(model: str, own: dict[str, Any], best: dict[str, Any]) -> str:
+    """Ours and the best of theirs."""
+    library = TITLES[best["system"].split(" ")[0]]
+    mine, other = (short(row["test"]["ndcg@10"]) for row in (own, best))
+    minutes, longer = (f"{row['train_seconds'] / 60:.0f}" for row in (own, best))
+    return (
+        f"{TITLES[model]} has {mine} in NextReel after {minutes} minutes of training "
+        f"and at best {other} elsewhere, in {library} after {longer}"
+    )
 
 
 def title(row: dict[str, Any]) -> str:
