@@ -168,8 +168,9 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: course.Limits) -> di
         "answer": f"Here {'; '.join(_compared(*pair) for pair in pairs)}.",
         "how": f"{dataset}, protocol “{UNTIED_FULL.title}”, test NDCG@10, 1 seed a row; the others trained "
         f"{limits.minutes:.0f} minutes on one thread and kept the weights that were best on validation "
-        f"({limits.asked:,} people); {libraries}; ours as they ship, with the minutes of their logs; from and to are a "
-        f"95 % interval over people (bootstrap); {where}, {', '.join(dates)}, commit {theirs[0]['machine']['commit']}.",
+        f"({limits.asked:,} people); {libraries}; ours as they ship, tuned on the validation part of this set, with "
+        f"the minutes of their logs; from and to are a 95 % interval over people (bootstrap); {where}, "
+        f"{', '.join(dates)}, commit {theirs[0]['machine']['commit']}.",
         "columns": [
             {"name": "system", "title": "Recommender"},
             {"name": "epochs", "title": "Epochs", "digits": 0},
