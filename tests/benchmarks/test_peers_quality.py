@@ -145,6 +145,22 @@ def test_ours_are_read_from_results_on_the_same_drawing(tmp_path, monkeypatch):
     assert f"{row['test']['ndcg@10']:.4f}" in peers_quality.line(row)
 
 
+def test_the_minutes_of_ours_are_those_of_the_drawing_whose_ranks_are_shown(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    monkeypatch.setattr(peers_quality, "OURS", ("markov",))
+    evaluate("markov", CYCLE, UNTIED_FULL, seeds=[0, 1])
+
+    def log(seed, seconds):
+        folder = paths.checkpoint("cycle", UNTIED.name, "markov", seed)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / paths.LOG).write_text(json.dumps({"epoch": 3, "seconds": seconds}) + "\n")
+
+    log(1, 90.0)
+    assert "train_seconds" not in peers_quality.ours("cycle")[0]
+    log(0, 60.0)
+    assert peers_quality.ours("cycle")[0]["train_seconds"] == 60
+
+
 def test_a_system_that_nobody_knows_is_answered_with_those_there_are():
     with pytest.raises(SystemExit, match="no system is called recsys; there are: rectools-sasrec"):
         peers_quality.main(["--systems", "recsys"])

@@ -72,7 +72,7 @@ def test_on_a_phone_the_navigation_closes_after_a_page_was_chosen(address, tab):
     tab.wait_for_function("() => document.activeElement.tagName == 'H1'")
 
 
-def test_on_a_phone_the_navigation_closes_for_who_is_quicker_than_the_script(address, tab):
+def test_on_a_phone_the_navigation_closes_for_whoever_is_quicker_than_the_script(address, tab):
     held = []
     tab.set_viewport_size({"width": 390, "height": 844})
     tab.route("**/BidiComponent*.js", lambda request: held.append(request))  # what runs assets/style/nextreel.js
