@@ -28,7 +28,7 @@ from recsys.bench import shapes
 from recsys.data import movielens
 from recsys.data.schema import Dataset
 from recsys.data.split import UNTIED
-from recsys.errors import RecsysError
+from recsys.errors import RecsysError, python, recsys_command
 from recsys.evaluation import results
 from recsys.evaluation.protocols import UNTIED_FULL
 from recsys.evaluation.report import short
@@ -143,19 +143,18 @@ def merged(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict
 def study(dataset: str, rows: list[dict[str, Any]], limits: course.Limits) -> dict[str, Any]:
     """What the Evaluation page shows of it, in the form of `recsys.evaluation.studies`, the best first.
 
-    Raises RecsysError where only one side has been measured.
+    Raises RecsysError where no model has been trained and measured on both sides.
     """
     rows = sorted(rows, key=lambda row: -row["test"]["ndcg@10"])
     theirs = [row for row in rows if "machine" in row]
     pairs = [
         (model, own, best)
         for model, variant in SAME.items()
-        if (own := next((row for row in rows if row["system"] == f"ours {variant}"), None))
+        if (own := next((row for row in rows if row["system"] == f"ours {variant}" and "train_seconds" in row), None))
         and (best := next((row for row in theirs if row["system"].endswith(f" {model}")), None))
     ]
     if not pairs:
-        who = "the other libraries" if len(theirs) < len(rows) else "our own recommenders"
-        raise RecsysError(f"nothing of {who} has been measured on {dataset} yet")
+        raise RecsysError(f"no model has been trained on {dataset} by us and by others yet", _next(dataset, theirs))
     where, dates = theirs[0]["machine"]["cpu"], sorted({row["machine"]["date"][:10] for row in theirs})
     libraries = "; ".join(f"{TITLES[name]} {one.installs[-1][-1].partition('==')[2]}" for name, one in PEERS.items())
     return {
@@ -193,6 +192,14 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: course.Limits) -> di
         ],
         "chart": {"kind": "rows", "x": "system", "y": "ndcg", "low": "low", "high": "high"},
     }
+
+
+def _next(dataset: str, theirs: list[dict[str, Any]]) -> str:
+    """What to run so that a study can be made: the others, where there are none, else ours of the same name."""
+    if not theirs:
+        return f"{python()} -m benchmarks.peers_quality --dataset {dataset} --json benchmarks/peers_quality.json --ship"
+    on = (SAME[theirs[0]["system"].split(" ")[1]], "--dataset", dataset, "--protocol", UNTIED_FULL.name)
+    return f"{recsys_command('train', *on)} && {recsys_command('evaluate', *on)}"
 
 
 def _compared(model: str, own: dict[str, Any], best: dict[str, Any]) -> str:
