@@ -93,10 +93,12 @@ def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Sp
     return None
 
 
-def notes(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, Any]:
+def notes(
+    variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT, seed: int | None = None
+) -> dict[str, Any]:
     """How the checkpoint that `find` prefers was trained, see `TrainingSummary.notes`; {} where nobody knows."""
-    folder = find(variant, dataset_name, splitting=splitting)
     try:
+        folder = find(variant, dataset_name, seed, splitting)
         return _meta(folder).get("notes", {}) if folder else {}
     except StoreError:
         return {}

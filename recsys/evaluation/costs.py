@@ -1,23 +1,19 @@
-"""What quality costs: the seconds of training, from what checkpoints remember of it. Loads no torch.
+"""What quality costs: the seconds of training, from what results remember of it. Loads no torch.
 
 Nothing but the training loop's own clock counts: no loading, no ranking. Only trainings on the same kind of hardware
-are set side by side, and only of the very settings and data that were measured.
+are set side by side.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from recsys import files, paths
-from recsys.evaluation import protocols
 from recsys.evaluation.provenance import is_trained
 from recsys.ranking.metrics import METRICS
-from recsys.store import META
 
 COLUMNS = ["variant", "title", "family", "seconds", "log10", *METRICS]
 
@@ -29,57 +25,37 @@ class Costs:
     table: pd.DataFrame  # COLUMNS, a row for each recommender
     hardware: str  # "cpu", "cuda"; "" where no time is known
     untrained: list[str]  # fitted on first use: nobody trains them
-    unknown: list[str]  # trained, but no checkpoint here tells for how long, or it is another one than was measured
+    unknown: list[str]  # trained, but nobody noted for how long
     elsewhere: list[str]  # trained on other hardware
 
 
 def costs(found: Sequence[dict[str, Any]]) -> Costs:
-    """The training times of what was measured (`results.documents`), one training (seed) each."""
+    """The training times of what was measured (`results.documents`), the first seed of each whose time is known."""
     trained = [document for document in found if is_trained(document)]
-    notes = {document["variant"]: _notes(document) for document in trained}
-    kinds = Counter(kind for own in notes.values() if (kind := _hardware(own)))
+    known = [(document, times[0]) for document in trained if (times := document["run"].get("trained"))]
+    kinds = Counter(took["hardware"] for _, took in known)
     hardware = max(kinds, key=lambda kind: (kinds[kind], kind), default="")
     rows = [
-        {**document, "seconds": seconds, "log10": np.log10(seconds), **document["mean"]}
-        for document in trained
-        if hardware and _hardware(own := notes[document["variant"]]) == hardware and (seconds := own["seconds"])
+        {**document, "seconds": took["seconds"], "log10": np.log10(took["seconds"]), **document["mean"]}
+        for document, took in known
+        if took["hardware"] == hardware
     ]
-    shown = {row["variant"] for row in rows}
-    others = [document for document in trained if document["variant"] not in shown]
+    timed = [document["variant"] for document, _ in known]
     return Costs(
         pd.DataFrame(rows, columns=COLUMNS),
         hardware,
         untrained=[document["title"] for document in found if not is_trained(document)],
-        unknown=[one["title"] for one in others if not _hardware(notes[one["variant"]])],
-        elsewhere=[one["title"] for one in others if _hardware(notes[one["variant"]])],
+        unknown=[document["title"] for document in trained if document["variant"] not in timed],
+        elsewhere=[document["title"] for document, took in known if took["hardware"] != hardware],
     )
 
 
-def _notes(document: dict[str, Any]) -> dict[str, Any]:
-    """What a checkpoint of just what was measured says of its training; nothing where there is none."""
-    dataset, variant = document["dataset"], document["variant"]
-    protocol = protocols.PROTOCOLS.get(document["protocol"]["name"])
-    if protocol is None:  # one that is no longer there
-        return {}
-    splitting = protocol.splitting.name
-    here = [paths.checkpoint(dataset, splitting, variant, run["seed"]) for run in document["seeds"]]
-    for folder in (*here, paths.shipped_checkpoint(dataset, splitting, variant)):
-        meta = _meta(folder)
-        same = (meta.get("config"), meta.get("fingerprint")) == (document["config"], document["fingerprint"])
-        if same and meta.get("notes", {}).get("seconds"):
-            return meta["notes"]
-    return {}
+def time_of(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """{"seconds", "hardware"} of a training, from its notes (`TrainingSummary.notes`); {} where they do not tell.
 
-
-def _meta(folder: Path) -> dict[str, Any]:
-    """What a checkpoint says of itself; nothing where it is missing or damaged, about which `store` complains."""
-    try:
-        return files.read_sealed(folder / META)
-    except (OSError, files.DamagedFileError):
-        return {}
-
-
-def _hardware(notes: dict[str, Any]) -> str:
-    """On what a training ran, "" where nothing tells: by its own word, else by a PyTorch that knows no GPU."""
+    hardware: "cpu" or "cuda", by its own word, else by a PyTorch that knows no GPU.
+    """
     said = str(notes.get("device", "")).partition(":")[0]
-    return said or ("cpu" if str(notes.get("versions", {}).get("torch", "")).endswith("+cpu") else "")
+    hardware = said or ("cpu" if str(notes.get("versions", {}).get("torch", "")).endswith("+cpu") else "")
+    seconds = notes.get("seconds")
+    return {"seconds": round(seconds, 1), "hardware": hardware} if seconds and hardware else {}

@@ -17,7 +17,7 @@ import numpy as np
 from recsys import machine, store
 from recsys.data.schema import Dataset, HeldOut, Split
 from recsys.errors import RecsysError, recsys_command
-from recsys.evaluation import beyond, protocols, results, significance, stars
+from recsys.evaluation import beyond, costs, protocols, results, significance, stars
 from recsys.evaluation.calibration import calibration
 from recsys.evaluation.protocols import FULL, Protocol
 from recsys.evaluation.rank_held_out import Lists, ranks, ranks_and_lists
@@ -78,6 +78,7 @@ def evaluate(
         parts = (list(models.values()), list(splits.values()), list(held_out.values()))
         document["stars"] = _all_rounded(stars.summary(*parts, dataset))
     document["run"] = _circumstances(models, time.perf_counter() - started)
+    document["run"] |= _trained(variant_name, dataset.name, protocol, list(models))
     hidden_ranks = np.array([one.ranks for one in found.values()])
     if part == "test" and add:
         document, hidden_ranks = _added(document, hidden_ranks)
@@ -147,8 +148,16 @@ def _added(document: dict[str, Any], measured: np.ndarray) -> tuple[dict[str, An
     joined = document | _accuracy({seed: by_seed[seed] for seed in sorted(runs)})
     joined["seeds"] = [runs[seed] for seed in sorted(runs)]
     joined |= _mean_beyond(joined["seeds"])
-    joined["run"] = document["run"] | {"earlier": earlier["run"]}
+    joined["run"] = document["run"] | {"earlier": earlier["run"]} | _all_trained(earlier, document)
     return joined, np.array([by_seed[seed] for seed in sorted(runs)])
+
+
+def _all_trained(earlier: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
+    """`trained` of two results' seeds together; a seed that both have was measured anew, so the later one counts."""
+    again = {run["seed"] for run in document["seeds"]}
+    kept = [one for one in earlier["run"].get("trained", []) if one["seed"] not in again]
+    times = sorted([*kept, *document["run"].get("trained", [])], key=lambda one: one["seed"])
+    return {"trained": times} if times else {}
 
 
 def _made_of(document: dict[str, Any]) -> str:
@@ -243,3 +252,10 @@ def _circumstances(models: dict[int, Recommender], seconds: float) -> dict[str, 
         "commit": machine.commit(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def _trained(variant_name: str, dataset_name: str, protocol: Protocol, seeds: Sequence[int]) -> dict[str, Any]:
+    """{"trained": [{"seed", "seconds", "hardware"}]}: how long seeds were trained and on what, where that is known."""
+    notes = {seed: store.notes(variant_name, dataset_name, protocol.splitting, seed) for seed in seeds}
+    times = [{"seed": seed, **took} for seed, own in notes.items() if (took := costs.time_of(own))]
+    return {"trained": times} if times else {}

@@ -7,8 +7,9 @@ users. `fingerprint` is of the sequences, `data_sha256` of their times and ratin
 `beyond` is there where the whole catalogue was ranked, and besides `calibration` where the model gives probabilities,
 `stars` where it predicts ratings (`stars.summary`). Probabilities with "over": UNSEEN add up to 1 over the films that a
 user has not seen, older ones over all films. Everything but `run` is the same, byte for byte, when an evaluation is
-repeated. Where seeds were added later, `run` holds the earlier run under "earlier", and `calibration` and `stars` are
-of the seeds measured last.
+repeated; it holds {machine, …, trained: [{seed, seconds, hardware}]} for those seeds whose training noted its time.
+Where seeds were added later, `run` holds the earlier run under "earlier", and `calibration` and `stars` are of the
+seeds measured last.
 
 What was measured on this machine wins over what is shipped. A result counts only where it was measured on the data as
 it is on this machine; where the data is not here, on the form of it that most of the results are of.

@@ -1,74 +1,55 @@
 import pytest
 
-from recsys import files, paths, store
 from recsys.evaluation import costs, results
-from tests.evaluation.made_up import keep
+from tests.evaluation.made_up import CIRCUMSTANCES, keep
 
 SETTINGS = {"schedule": {"epochs": 2}}
-ON_CPU = {"seconds": 100.0, "versions": {"torch": "2.13.0+cpu"}}
 
 
-def measured(variant, rank, config=SETTINGS, **more):
-    keep(variant, [[rank, rank]], config=config, **more)
+def measured(variant, rank, *trained, config=SETTINGS):
+    """A result of which these trainings are known: (seed, seconds, hardware)."""
+    times = [dict(zip(("seed", "seconds", "hardware"), one, strict=True)) for one in trained]
+    keep(variant, [[rank, rank]], config=config, run=CIRCUMSTANCES | {"trained": times})
 
 
-def remember(variant, notes, config=SETTINGS, fingerprint="f" * 64, folder=None, splitting="leave-one-out"):
-    """A checkpoint as far as it tells of its training."""
-    folder = folder or paths.checkpoint("toy", splitting, variant, 0)
-    folder.mkdir(parents=True, exist_ok=True)
-    files.write(folder / store.META, files.seal({"config": config, "fingerprint": fingerprint, "notes": notes}))
+def found():
+    return costs.costs(results.documents("toy", "full", pytest.fail))
 
 
-def found(protocol="full"):
-    return costs.costs(results.documents("toy", protocol, pytest.fail))
-
-
-def test_only_the_clock_of_the_training_counts_and_who_has_none_is_named():
-    measured("sasrec", 1)
+def test_the_first_training_counts_and_who_has_no_time_is_named():
+    measured("sasrec", 1, (1, 100.0, "cpu"), (2, 300.0, "cpu"))
     measured("fpmc", 2)
-    measured("popular", 3, {"run": 1})
-    remember("sasrec", ON_CPU)
+    measured("popular", 3, config={"run": 1})
     told = found()
     assert told.table[["variant", "seconds", "log10"]].values.tolist() == [["sasrec", 100.0, 2.0]]
+    assert told.table["ndcg@10"].tolist() == [1.0]
     assert (told.hardware, told.untrained, told.unknown, told.elsewhere) == ("cpu", ["popular"], ["fpmc"], [])
 
 
+def test_results_from_before_times_were_noted_have_none():
+    keep("sasrec", [[1, 1]], config=SETTINGS)
+    assert (found().hardware, found().unknown, found().table.empty) == ("", ["sasrec"], True)
+
+
 def test_trainings_on_other_hardware_are_left_out_and_named():
-    for rank, variant in enumerate(("a", "b", "c"), start=1):
-        measured(variant, rank)
-    remember("a", {"seconds": 5.0, "device": "cuda:0", "versions": {"torch": "2.13.0+cu130"}})
-    remember("b", ON_CPU)
-    remember("c", ON_CPU | {"device": "cpu"})
+    measured("a", 1, (0, 5.0, "cuda"))
+    measured("b", 2, (0, 100.0, "cpu"))
+    measured("c", 3, (0, 100.0, "cpu"))
     told = found()
     assert told.table["variant"].tolist() == ["b", "c"]
     assert (told.hardware, told.elsewhere, told.unknown) == ("cpu", ["a"], [])
 
 
-def test_where_nothing_tells_the_hardware_the_time_is_unknown():
-    measured("a", 1)
-    remember("a", {"seconds": 5.0, "versions": {"torch": "2.13.0+cu130"}})
-    told = found()
-    assert told.table.empty
-    assert (told.hardware, told.unknown) == ("", ["a"])
-
-
-@pytest.mark.parametrize("other", [{"config": {"schedule": {"epochs": 9}}}, {"fingerprint": "e" * 64}])
-def test_the_time_of_another_training_than_the_measured_one_does_not_count(other):
-    measured("a", 1)
-    remember("a", ON_CPU, **other)
-    assert found().unknown == ["a"]
-    remember("a", ON_CPU | {"seconds": 7.0}, folder=paths.shipped_checkpoint("toy", "leave-one-out", "a"))
-    assert found().table["seconds"].tolist() == [7.0]
-
-
-def test_a_protocol_with_a_split_of_its_own_has_trainings_of_its_own():
-    measured("a", 1, protocol="time")
-    remember("a", ON_CPU)
-    assert found("time").unknown == ["a"]
-    remember("a", ON_CPU | {"seconds": 3.0}, splitting="time")
-    assert found("time").table["seconds"].tolist() == [3.0]
-
-
-def test_results_of_a_protocol_that_is_gone_have_no_known_time():
-    measured("a", 1, protocol="of-old")
-    assert found("of-old").unknown == ["a"]
+@pytest.mark.parametrize(
+    ("notes", "time"),
+    [
+        ({"seconds": 5.04, "device": "cuda:0", "versions": {"torch": "2.13.0+cpu"}}, (5.0, "cuda")),
+        ({"seconds": 5.0, "device": "cpu"}, (5.0, "cpu")),
+        ({"seconds": 5.0, "versions": {"torch": "2.13.0+cpu"}}, (5.0, "cpu")),
+        ({"seconds": 5.0, "versions": {"torch": "2.13.0+cu130"}}, None),
+        ({"device": "cpu"}, None),
+        ({}, None),
+    ],
+)
+def test_the_time_of_a_training_is_known_with_its_hardware_or_not_at_all(notes, time):
+    assert costs.time_of(notes) == (dict(zip(("seconds", "hardware"), time, strict=True)) if time else {})

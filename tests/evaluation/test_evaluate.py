@@ -12,7 +12,7 @@ from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Splitting, by_time
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols, results
 from recsys.evaluation.evaluate import EvaluationError, evaluate, ranks
-from recsys.evaluation.protocols import FULL, ORDERS, POPULARITY_100, PROTOCOLS, Protocol
+from recsys.evaluation.protocols import FULL, ORDERS, POPULARITY_100, PROTOCOLS, UNTIED_FULL, Protocol
 from recsys.models.registry import UnknownModelError
 from recsys.ranking.metrics import ndcg
 from recsys.ranking.ranking import ScoreError, log_sum_exp
@@ -47,10 +47,10 @@ class Broken(fakes.Counts):
         return self.scores
 
 
-def train(seed, power=1.0, dataset=CYCLE, splitting=LEAVE_ONE_OUT):
+def train(seed, power=1.0, dataset=CYCLE, splitting=LEAVE_ONE_OUT, notes=None):
     model = fakes.Trained(fakes.CountsConfig(power)).fit(splitting(dataset).train)
     model.counts = model.counts + seed * np.arange(dataset.n_items, dtype=np.float32)
-    return store.save("trained", model, dataset, seed, splitting=splitting)
+    return store.save("trained", model, dataset, seed, notes, splitting=splitting)
 
 
 def test_whoever_knows_the_cycle_ranks_every_target_first():
@@ -199,6 +199,30 @@ def test_seeds_added_later_stand_as_if_all_had_been_measured_at_once():
         assert later[name] == at_once[name], name
     assert np.array_equal(results.ranks("cycle", "full", "trained"), hidden)
     assert later["run"]["earlier"]["date"] <= later["run"]["date"]
+
+
+def test_the_result_remembers_how_long_each_of_its_seeds_was_trained():
+    def noted(seed, seconds):
+        train(seed, notes={"seconds": seconds, "device": "cpu"})
+        return {"seed": seed, "seconds": seconds, "hardware": "cpu"}
+
+    times = [noted(0, 60.0), noted(1, 70.0)]
+    train(2)
+    assert evaluate("trained", CYCLE)["run"]["trained"] == times
+    assert "trained" not in evaluate("trained", CYCLE, seeds=[2])["run"]
+    evaluate("trained", CYCLE, seeds=[1])
+    train(0, notes={"seconds": 65.0, "device": "cpu"})
+    added = evaluate("trained", CYCLE, seeds=[0, 2], add=True)
+    assert [(one["seed"], one["seconds"]) for one in added["run"]["trained"]] == [(0, 65.0), (1, 70.0)]
+    train(1)
+    added = evaluate("trained", CYCLE, seeds=[1], add=True)
+    assert [one["seed"] for one in added["run"]["trained"]] == [0]
+
+
+def test_each_protocol_has_the_times_of_its_own_trainings():
+    train(0, notes={"seconds": 60.0, "device": "cpu"})
+    train(0, splitting=UNTIED, notes={"seconds": 70.0, "device": "cpu"})
+    assert evaluate("trained", CYCLE, UNTIED_FULL)["run"]["trained"][0]["seconds"] == 70
 
 
 def test_a_seed_measured_again_takes_the_place_of_the_old_one():
