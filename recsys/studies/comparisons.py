@@ -69,8 +69,8 @@ def quality_for_time(dataset: str) -> dict[str, Any]:
     measured = {name: costs(results.documents(dataset, name)) for name in unsampled}
     protocol = max(measured, key=lambda name: len(measured[name].table), default="")
     if not protocol or measured[protocol].table.empty:
-        command = recsys_command("train", "bert4rec", "--dataset", dataset)
-        raise RecsysError(f"no checkpoint of {dataset} says how long it was trained", command)
+        lines = [recsys_command(verb, "bert4rec", "--dataset", dataset) for verb in ("train", "evaluate")]
+        raise RecsysError(f"no result on {dataset} says how long its model was trained", " && ".join(lines))
     found = measured[protocol]
     table = found.table.sort_values("seconds")
     best = table.loc[table[METRIC].idxmax()]

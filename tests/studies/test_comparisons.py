@@ -1,11 +1,13 @@
+import re
+
 import numpy as np
 import pytest
 
-from recsys import files, paths, store
+from recsys import paths
 from recsys.errors import RecsysError
 from recsys.studies.catalogue import COMPARED
 from recsys.studies.comparisons import COMPARISONS, protocols_agree, quality_for_time
-from tests.evaluation.made_up import keep
+from tests.evaluation.made_up import CIRCUMSTANCES, keep
 
 NAMES = ["a", "b", "c", "d", "e"]
 
@@ -58,12 +60,8 @@ def test_too_few_recommenders_or_people_say_nothing(ranks, people):
 def test_the_quickest_that_comes_near_the_best_is_named(near, said):
     some = [1] * near + [2] * (10 - near)
     for name, ranks, seconds in (("a", [1] * 10, 600), ("b", some, 90), ("c", [1] * 5 + [20] * 5, 1)):
-        keep(name, [ranks], config={"schedule": {"epochs": 2}})
-        folder = paths.checkpoint("toy", "leave-one-out", name, 0)
-        folder.mkdir(parents=True)
-        notes = {"seconds": seconds, "device": "cpu"}
-        meta = {"config": {"schedule": {"epochs": 2}}, "fingerprint": "f" * 64, "notes": notes}
-        files.write(folder / store.META, files.seal(meta))
+        trained = [{"seed": 0, "seconds": seconds, "hardware": "cpu"}]
+        keep(name, [ranks], config={"schedule": {"epochs": 2}}, run=CIRCUMSTANCES | {"trained": trained})
     document = quality_for_time("toy")
     assert [row[0] for row in document["rows"]] == ["c", "b", "a"]
     assert document["answer"].endswith(f"a is best (1.0000 after 10 min), and {said}")
@@ -73,4 +71,4 @@ def test_without_any_time_there_is_a_command_that_trains():
     keep("a", [[1, 2]])
     with pytest.raises(RecsysError, match="says how long") as raised:
         quality_for_time("toy")
-    assert "train bert4rec --dataset toy" in raised.value.command
+    assert re.fullmatch(r".* train bert4rec --dataset toy && .* evaluate bert4rec --dataset toy", raised.value.command)
