@@ -1,13 +1,13 @@
 """Where one figure comes from: the commands that make it again, the commit, the seeds, the people."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from pages.evaluation import words
 from pages.shared import loaders
-from pages.shared.language import count, say
+from pages.shared.language import count, number, say
 from recsys.evaluation import provenance
 
 ARXIV = "arXiv:"
@@ -31,6 +31,7 @@ def ours(document: dict[str, Any]) -> About:
         words.SEEDS_FACT: words.SEEDS_OF.format(n=len(seeds), seeds=", ".join(seeds)),
         words.CODE_FACT: run.get("commit", ""),
         words.DATE_FACT: run.get("date", "")[:10],
+        words.TRAINED_FACT: "; ".join(_trained(run.get("trained", []))),
         words.MACHINE_FACT: ", ".join(filter(None, [run.get("machine", ""), _device(run)])),
         words.VERSIONS_FACT: ", ".join(f"{name} {version}" for name, version in run.get("versions", {}).items()),
         words.DATA_FACT: words.FINGERPRINT.format(data=document["dataset"], print=document["fingerprint"][:12]),
@@ -67,6 +68,23 @@ def popover(about: About) -> str:
         f'<div popover id="{name}" class="nr-about" role="dialog" aria-label="{words.ABOUT.format(title=title)}">'
         f"{cross}<b>{title}</b><dl>{facts}</dl>{again}</div>"
     )
+
+
+def _trained(times: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """How long the seeds were trained, for each kind of hardware: "41 min, 44 min on a CPU"."""
+    by_hardware: dict[str, list[str]] = {}
+    for one in times:
+        by_hardware.setdefault(one["hardware"], []).append(_spelt(one["seconds"]))
+    for hardware, spelt in by_hardware.items():
+        yield words.TRAINED.format(times=", ".join(spelt), hardware=words.HARDWARE.get(hardware, hardware))
+
+
+def _spelt(seconds: float) -> str:
+    """ "45 s", "41 min", "1.2 h"."""
+    for unit, length, spec in (("h", 3600, ".1f"), ("min", 60, ".0f")):
+        if seconds >= length:
+            return words.TIME_UNITS[unit].format(n=number(seconds / length, spec))
+    return words.TIME_UNITS["s"].format(n=number(seconds, ".0f"))
 
 
 def _device(run: Mapping[str, Any]) -> str:

@@ -51,6 +51,13 @@ def result(variant, dataset, protocol, ranks):
     }
 
 
+def trained(document, **seconds):
+    """The result of a recommender that was trained; seconds: of its seeds, for each kind of hardware."""
+    each = [(kind, one) for kind, own in seconds.items() for one in own]
+    times = [{"seed": seed, "seconds": one, "hardware": kind} for seed, (kind, one) in enumerate(each)]
+    return document | {"config": {"schedule": {"epochs": 3}}, "run": document["run"] | {"trained": times}}
+
+
 @pytest.fixture
 def measured_here(home):
     """Two recommenders measured on the very data of this machine: one always finds the film, one never does."""
@@ -163,11 +170,12 @@ def opened(app, name):
 def test_a_click_on_a_title_tells_command_commit_seeds_and_people(visit, measured):
     document = results.load("ml-1m", "full", "bert4rec")
     document["run"] = {"date": "2026-01-01", "commit": "abc123def456", "machine": "Linux, 2 cores", "device": "cpu"}
-    document |= {"paper": "arXiv:1904.06690", "config": {"schedule": {"epochs": 3}}}
+    document = trained(document | {"paper": "arXiv:1904.06690"}, cpu=(2478.2, 60), cuda=(4400.0, 29.0))
     results.write(document, results.ranks("ml-1m", "full", "bert4rec"))
     about = opened(visit("evaluation", data="ml-1m"), "bert4rec")
     for fact in ("abc123def456", "2 (0, 1)", "People 3", "2026-01-01", "Linux, 2 cores, cpu", "arXiv:1904.06690"):
         assert fact in about
+    assert "Trained for 41 min, 1 min on a CPU; 1.2 h, 29 s on a GPU" in about
     assert "train bert4rec --dataset ml-1m --seed 1" in about
     assert "evaluate bert4rec --dataset ml-1m --protocol full --seeds 0 1" in about
 
@@ -285,12 +293,10 @@ def test_learning_shows_what_was_logged_by_epoch_or_by_time(visit, measured):
 
 
 def test_what_quality_costs_is_training_time_alone_and_the_others_are_named(visit, measured):
-    for variant in ("bert4rec", "fpmc"):
-        ranks = np.array([[1, 2, 3]])
-        trained = result(variant, "ml-latest-sample", "full", ranks) | {"config": {"schedule": {"epochs": 3}}}
-        if variant == "bert4rec":
-            trained["run"] = trained["run"] | {"trained": [{"seed": 0, "seconds": 120.0, "hardware": "cpu"}]}
-        results.write(trained, ranks)
+    ranks = np.array([[1, 2, 3]])
+    for variant, seconds in (("bert4rec", [120.0]), ("fpmc", [])):
+        document = result(variant, "ml-latest-sample", "full", ranks)
+        results.write(trained(document, cpu=seconds), ranks)
     app = open_section(visit("evaluation"), "curves")
     marks, *_ = chart(app)
     assert marks["x"] == [120.0]
