@@ -58,4 +58,4 @@ def time_of(notes: Mapping[str, Any]) -> dict[str, Any]:
     said = str(notes.get("device", "")).partition(":")[0]
     hardware = said or ("cpu" if str(notes.get("versions", {}).get("torch", "")).endswith("+cpu") else "")
     seconds = notes.get("seconds")
-    return {"seconds": round(seconds, 1), "hardware": hardware} if seconds and hardware else {}
+    return {"seconds": seconds, "hardware": hardware} if seconds and hardware else {}
