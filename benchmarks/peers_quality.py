@@ -23,13 +23,13 @@ import numpy as np
 
 from benchmarks.against_peers import SYSTEMS, environment
 from benchmarks.peers import course
-from recsys import machine, paths
+from recsys import machine, paths, store
 from recsys.bench import shapes
 from recsys.data import movielens
 from recsys.data.schema import Dataset
 from recsys.data.split import UNTIED
-from recsys.errors import RecsysError, python, recsys_command
-from recsys.evaluation import results
+from recsys.errors import RecsysError, python
+from recsys.evaluation import provenance, results
 from recsys.evaluation.protocols import UNTIED_FULL
 from recsys.evaluation.report import short
 from recsys.evaluation.significance import intervals
@@ -121,15 +121,15 @@ def measured(ranks: np.ndarray) -> dict[str, Any]:
 
 
 def ours(dataset: str) -> list[dict[str, Any]]:
-    """Rows of our own networks, from their results and logs; none where there are none."""
+    """Rows of our own networks, from their results and what their checkpoints note; none where there are no results."""
     rows = []
     for variant in OURS:
         try:
-            ranks = results.ranks(dataset, UNTIED_FULL.name, variant)[:1]  # the drawing that the others get
+            ranks = results.ranks_of_split(dataset, UNTIED_FULL.name, variant)  # on the drawing that the others get
         except results.ResultError:
             continue
-        log = results.curve(dataset, variant, UNTIED_FULL.splitting, seed=0)
-        trained = {"epochs": int(log["epoch"].max()), "train_seconds": float(log["seconds"].max())} if len(log) else {}
+        notes = store.notes(variant, dataset, UNTIED_FULL.splitting, seed=0)
+        trained = {"epochs": notes["epochs"], "train_seconds": notes["seconds"]} if "seconds" in notes else {}
         rows.append({"system": f"ours {variant}", **trained, **measured(ranks)})
     return rows
 
@@ -198,8 +198,9 @@ def _next(dataset: str, theirs: list[dict[str, Any]]) -> str:
     """What to run so that a study can be made: the others, where there are none, else ours of the same name."""
     if not theirs:
         return f"{python()} -m benchmarks.peers_quality --dataset {dataset} --json benchmarks/peers_quality.json --ship"
-    on = (SAME[theirs[0]["system"].split(" ")[1]], "--dataset", dataset, "--protocol", UNTIED_FULL.name)
-    return f"{recsys_command('train', *on)} && {recsys_command('evaluate', *on)}"
+    variant = SAME[theirs[0]["system"].split(" ")[1]]
+    missing = provenance.Missing(variant, variant, trained=True)
+    return " && ".join(provenance.commands_for(missing, dataset, UNTIED_FULL.name))
 
 
 def _compared(model: str, own: dict[str, Any], best: dict[str, Any]) -> str:

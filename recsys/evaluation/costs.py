@@ -1,7 +1,7 @@
 """What quality costs: the seconds of training, from what results remember of it. Loads no torch.
 
-Nothing but the training loop's own clock counts: no loading, no ranking. Only trainings on the same kind of hardware
-are set side by side.
+Nothing but the training loop's own clock counts: no loading, no ranking. A result has the times of the very trainings
+that it measured (`evaluate`). Only trainings on the same kind of hardware are set side by side.
 """
 
 from collections import Counter

@@ -160,14 +160,14 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
     return table.sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
 
 
-def curve(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OUT, seed: int | None = None) -> pd.DataFrame:
+def curve(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OUT) -> pd.DataFrame:
     """How a training on the training part of a splitting went, a row per epoch: epoch, loss, ndcg@10, hr@10, seconds, …
 
-    ndcg@10 and hr@10 are those of validation. From `seed`, or the lowest, of this machine, else from the shipped log;
-    empty where there is neither.
+    ndcg@10 and hr@10 are those of validation. From the lowest seed of this machine, else from the shipped log; empty
+    where there is neither.
     """
     where = (dataset, splitting.name, variant)
-    trained = [paths.checkpoint(*where, one) for one in (paths.seeds(*where) if seed is None else [seed])]
+    trained = [paths.checkpoint(*where, seed) for seed in paths.seeds(*where)]
     for folder in (*trained, paths.shipped_checkpoint(*where)):
         if (folder / paths.LOG).exists():
             return epochs(folder / paths.LOG)

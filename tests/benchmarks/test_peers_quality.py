@@ -7,7 +7,7 @@ import pytest
 from benchmarks import peers_quality
 from benchmarks.peers import course
 from pages.shared import language, sentences
-from recsys import files, paths
+from recsys import files, paths, store
 from recsys.data.split import UNTIED
 from recsys.errors import RecsysError
 from recsys.evaluation import results, studies
@@ -150,14 +150,13 @@ def test_the_minutes_of_ours_are_those_of_the_drawing_whose_ranks_are_shown(tmp_
     monkeypatch.setattr(peers_quality, "OURS", ("markov",))
     evaluate("markov", CYCLE, UNTIED_FULL, seeds=[0, 1])
 
-    def log(seed, seconds):
-        folder = paths.checkpoint("cycle", UNTIED.name, "markov", seed)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / paths.LOG).write_text(json.dumps({"epoch": 3, "seconds": seconds}) + "\n")
+    def note(seed, seconds):
+        model = store.ready("markov", CYCLE, seed, splitting=UNTIED, measuring=True)
+        store.save("markov", model, CYCLE, seed, {"epochs": 3, "seconds": seconds}, UNTIED)
 
-    log(1, 90.0)
+    note(1, 90.0)
     assert "train_seconds" not in peers_quality.ours("cycle")[0]
-    log(0, 60.0)
+    note(0, 60.0)
     assert peers_quality.ours("cycle")[0]["train_seconds"] == 60
 
 
@@ -216,7 +215,7 @@ def test_the_study_has_everybody_the_best_first_and_compares_each_model_with_the
     assert found["how"].endswith("A processor, 2026-11-23, commit abc.")
 
 
-def without_a_log(row):
+def without_a_time(row):
     return {name: value for name, value in row.items() if name not in ("epochs", "train_seconds")}
 
 
@@ -224,7 +223,7 @@ def without_a_log(row):
     ("rows", "command"),
     [
         (ROWS[:3], "train bert4rec --dataset ml-1m --protocol untied && "),
-        ([*ROWS[:3], *map(without_a_log, ROWS[3:])], "recsys evaluate bert4rec --dataset ml-1m --protocol untied$"),
+        ([*ROWS[:3], *map(without_a_time, ROWS[3:])], "recsys evaluate bert4rec --dataset ml-1m --protocol untied$"),
         (ROWS[3:], "-m benchmarks.peers_quality --dataset ml-1m "),
     ],
 )
