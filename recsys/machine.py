@@ -123,8 +123,15 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit of this code, "-dirty" with changes on top; "" where there is no repository."""
-    return _first_line("git", "-C", str(paths.REPOSITORY), "describe", "--always", "--dirty", "--abbrev=12")
+    """The commit of this code, "-dirty" with changes on top; "" where there is no repository.
+
+    Results and trials that were shipped since are no changes: they are what the code measured, not a part of it.
+    """
+    repository = str(paths.REPOSITORY)
+    code = ("--", ".", *(f":!{folder}" for folder in paths.MEASURED))
+    head = _first_line("git", "-C", repository, "rev-parse", "--short=12", "HEAD")
+    changed = _first_line("git", "-C", repository, "status", "--porcelain", "--untracked-files=no", *code)
+    return f"{head}-dirty" if changed else head
 
 
 def _first_line(*command: str) -> str:

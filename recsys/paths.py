@@ -5,6 +5,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ASSETS = REPOSITORY / "assets"
+MEASURED = ("assets/results", "assets/trials")  # within REPOSITORY: what measuring writes
 PUBLIC = "NEXTREEL_PUBLIC"  # in the environment; anything but 0
 LOG = "log.jsonl"  # in a checkpoint's folder: one training event a line
 

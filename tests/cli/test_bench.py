@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from recsys import machine, paths
+from recsys import files, machine, paths
 from recsys.cli import bench
 from recsys.cli.main import main
 
@@ -81,3 +82,20 @@ def test_a_machine_without_a_gpu_or_a_repository_can_be_described(monkeypatch):
     described = machine.describe()
     assert described["gpu"] is None
     assert "commit unknown" in machine.line(described)
+
+
+def test_a_commit_is_dirty_when_its_code_has_changed_not_when_results_were_shipped(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "REPOSITORY", tmp_path / "a b")
+    assert machine.commit() == ""
+    for path in (code := paths.REPOSITORY / "code.py", result := paths.REPOSITORY / "assets" / "results" / "one.json"):
+        files.write(path, b"old")
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    for arguments in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "first"]):
+        subprocess.run(["git", "-C", str(paths.REPOSITORY), *arguments], check=True)
+    clean = machine.commit()
+    assert re.fullmatch("[0-9a-f]{12}", clean)
+    result.write_bytes(b"new")
+    (paths.REPOSITORY / "untracked.txt").write_bytes(b"")
+    assert machine.commit() == clean
+    code.write_bytes(b"new")
+    assert machine.commit() == f"{clean}-dirty"
