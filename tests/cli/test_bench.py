@@ -85,17 +85,19 @@ def test_a_machine_without_a_gpu_or_a_repository_can_be_described(monkeypatch):
 
 
 def test_a_commit_is_dirty_when_its_code_has_changed_not_when_results_were_shipped(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "REPOSITORY", tmp_path / "a b")
+    monkeypatch.setattr(paths, "REPOSITORY", root := tmp_path / "a b")
     assert machine.commit() == ""
-    for path in (code := paths.REPOSITORY / "code.py", result := paths.REPOSITORY / "assets" / "results" / "one.json"):
+    shipped = paths.results(root / "assets", "cycle", "full"), paths.trial(root / "assets", "cycle", "full", "markov")
+    measured = [folder / "one.json" for folder in (*shipped, paths.studies(root / "assets"))]
+    for path in (code := root / "code.py", *measured):
         files.write(path, b"old")
     who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
     for arguments in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "first"]):
-        subprocess.run(["git", "-C", str(paths.REPOSITORY), *arguments], check=True)
+        subprocess.run(["git", "-C", str(root), *arguments], check=True)
     clean = machine.commit()
     assert re.fullmatch("[0-9a-f]{12}", clean)
-    result.write_bytes(b"new")
-    (paths.REPOSITORY / "untracked.txt").write_bytes(b"")
+    for path in (*measured, root / "untracked.txt"):
+        path.write_bytes(b"new")
     assert machine.commit() == clean
     code.write_bytes(b"new")
     assert machine.commit() == f"{clean}-dirty"
