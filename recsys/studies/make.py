@@ -4,7 +4,7 @@ Shapes: S seeds, B queries.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ COLUMNS = {
     "change_high": "Change to",
 }
 WORDS = {"recommender", "setting", "seeds"}
+BySeed = Mapping[int, Outcome]  # what came of one point
 
 
 def train(
@@ -114,45 +115,50 @@ def usual_protocol(dataset: str) -> str:
     return UNTIED_FULL.name if served_from(dataset) is UNTIED_FULL.splitting else FULL.name
 
 
-def _table(plan: Plan, dataset: Dataset, found: list[list[Outcome]]) -> pd.DataFrame:
+def _table(plan: Plan, dataset: Dataset, found: list[BySeed]) -> pd.DataFrame:
     """A row with COLUMNS for each point that has been measured; found: the outcomes of each."""
     measured = [(point, own) for point, own in zip(plan.points, found, strict=True) if own]
     usual = {point.recommender: own for point, own in measured if _is_usual(point, dataset.name)}
     rows = [
-        _row(point, own, [] if _is_usual(point, dataset.name) else usual.get(point.recommender, []))
+        _row(point, own, {} if _is_usual(point, dataset.name) else usual.get(point.recommender, {}))
         for point, own in measured
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]) -> list[Outcome]:
-    """What is on disk of a point, seed by seed."""
+def _outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]) -> BySeed:
+    """What is on disk of a point."""
     wanted = [Trial(point.variant, point.changes, seed) for seed in seeds]
-    return [outcome for trial in wanted if (outcome := trials.read(trial, dataset, protocol))]
+    return {trial.seed: outcome for trial in wanted if (outcome := trials.read(trial, dataset, protocol))}
 
 
-def _row(point: Point, found: list[Outcome], usual: list[Outcome]) -> dict[str, Any]:
-    """The figures of a point, means over its seeds; `change`: against the usual settings, the same people."""
-    own = _each(found, METRIC)
+def _row(point: Point, found: BySeed, usual: BySeed) -> dict[str, Any]:
+    """The figures of a point, means over its seeds; `change`: against the usual settings, same people, same seeds.
+
+    A seed draws the first weights and the order of the samples: two trainings that share it differ by less than two
+    that do not, and a row of one seed against a mean of three would be compared with other draws as well.
+    """
+    own = _each(found.values(), METRIC)
     (low, high) = bootstrap(own[:, None])
     row = {
         "recommender": point.recommender,
         "setting": point.setting,
         "seeds": len(found),
-        "valid": np.mean([outcome.valid.get(METRIC, np.nan) for outcome in found]),
+        "valid": np.mean([outcome.valid.get(METRIC, np.nan) for outcome in found.values()]),
         "ndcg": own.mean(),
         "low": low[0],
         "high": high[0],
-        "hr": _each(found, "hr@10").mean(),
+        "hr": _each(found.values(), "hr@10").mean(),
     }
-    if usual:
-        difference = own - _each(usual, METRIC)
+    if shared := found.keys() & usual.keys():
+        pairs = [_each([found[seed]], METRIC) - _each([usual[seed]], METRIC) for seed in sorted(shared)]
+        difference = np.mean(pairs, axis=0)
         (low, high) = bootstrap(difference[:, None])
         row |= {"change": difference.mean(), "change_low": low[0], "change_high": high[0]}
     return row
 
 
-def _each(found: list[Outcome], metric: str) -> np.ndarray:
+def _each(found: Iterable[Outcome], metric: str) -> np.ndarray:
     """(B,) a metric of each person, the mean over seeds."""
     return values(np.stack([outcome.ranks for outcome in found]), metric).mean(0)
 
@@ -165,21 +171,22 @@ def _is_usual(point: Point, dataset: str) -> bool:
     return Trial(point.variant, point.changes).config(dataset) == Trial(point.variant).config(dataset)
 
 
-def _how(dataset: Dataset, protocol: Protocol, found: list[list[Outcome]]) -> str:
+def _how(dataset: Dataset, protocol: Protocol, found: list[BySeed]) -> str:
     """How it was measured, on what, when and with which code; clauses, as `pages.shared.sentences` knows them."""
     seeds = sorted({len(own) for own in found if own})
+    outcomes = [outcome for own in found for outcome in own.values()]
     trained = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else f"{seeds[0]} seed{'s' if seeds[0] > 1 else ''}"
-    stopping = "early stopping on validation; " if any(outcome.training for own in found for outcome in own) else ""
+    stopping = "early stopping on validation; " if any(outcome.training for outcome in outcomes) else ""
     left = sum(not own for own in found)
     open_rows = f"{left} of {len(found)} rows are still to be trained; " if left else ""
-    runs = [outcome.run for own in found for outcome in own]
+    runs = [outcome.run for outcome in outcomes]
     machines, dates, commits = (
         ", ".join(sorted({run[name][:length] for run in runs if run[name]}))
         for name, length in (("cpu", None), ("date", 10), ("commit", 12))
     )
     return (
         f"{dataset.name}, protocol “{protocol.title}”, test NDCG@10, {trained} a row; {stopping}from and to are a 95 % "
-        "interval over people (bootstrap); a change is paired by person with the usual settings; "
+        "interval over people (bootstrap); a change is paired by person and seed with the usual settings; "
         f"{open_rows}{machines}, {dates}, commit {commits or 'unknown'}."
     )
 

@@ -61,6 +61,7 @@ SWEEPS = {
         sweep("BERT4Rec", "bert4rec", "mask_prob", SHARES),
         best_and_worst,
         LINES,
+        each_often=True,
     ),
     "length": Plan(
         "Length of the history",
@@ -74,6 +75,7 @@ SWEEPS = {
         ),
         best_and_worst,
         LINES | {"log": ["x"]},
+        each_often=True,
     ),
     "popularity": Plan(
         "What drawing by popularity rewards",
@@ -104,6 +106,7 @@ SWEEPS = {
         ),
         best_and_worst,
         FIGURES,
+        each_often=True,
     ),
     "masking": Plan(
         "What takes the place of a hidden film",

@@ -108,10 +108,26 @@ def test_several_seeds_are_averaged_and_counted(world, measured):
     first, second = document["rows"]
     assert first[:5] == ["GRU4Rec", "as it is", 2, 0.3, 0.5]
     assert second[2] == 1
-    assert second[-3:] == [0, 0, 0]
     assert "1 to 2 seeds" in document["how"]
     assert document["how"].endswith("1 of 3 rows are still to be trained; A processor, 2026-11-22, commit abc.")
-    assert "none of the 1 changes moves" in document["answer"]
+
+
+def test_a_change_is_measured_over_the_seeds_that_both_have(world, measured):
+    usual = {0: outcome(1), 1: outcome(20), 2: outcome(3)}  # NDCG@10 1, 0 and .5: lucky and unlucky seeds
+    measured.update({((), seed): found for seed, found in usual.items()})
+    measured[(("dropout", 0.0),), 0] = outcome(1)
+    measured[(("dim", 8),), 1], measured[(("dim", 8),), 2] = outcome(3), outcome(3)
+    document = make.study(PARTS, world, FULL, seeds=(0, 1, 2))
+    assert [row[4] for row in document["rows"]] == [0.5, 1, 0.5]
+    assert [row[-3:] for row in document["rows"]] == [[None] * 3, [0, 0, 0], [0.25, 0.25, 0.25]]
+    assert "paired by person and seed with the usual settings" in document["how"]
+    del measured[(), 0]
+    assert make.study(PARTS, world, FULL, seeds=(0, 1, 2))["rows"][1][-3:] == [None] * 3
+
+
+def test_where_nothing_moves_the_study_says_so(world, measured):
+    measured[(), 0], measured[(("dim", 8),), 0] = outcome(3), outcome(3)
+    assert "none of the 1 changes moves" in make.study(PARTS, world, FULL)["answer"]
 
 
 def test_a_recommender_with_one_row_has_one_figure():
