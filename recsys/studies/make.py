@@ -135,8 +135,8 @@ def _outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequenc
 def _row(point: Point, found: BySeed, usual: BySeed) -> dict[str, Any]:
     """The figures of a point, means over its seeds; `change`: against the usual settings, same people, same seeds.
 
-    A seed draws the first weights and the order of the samples: two trainings that share it differ by less than two
-    that do not, and a row of one seed against a mean of three would be compared with other draws as well.
+    A seed draws the first weights and the order of the samples. Where both settings draw the same ones, trainings with
+    the same seed differ by less than others; and one lucky seed is not set against a mean over seeds.
     """
     own = _each(found.values(), METRIC)
     (low, high) = bootstrap(own[:, None])
@@ -151,8 +151,8 @@ def _row(point: Point, found: BySeed, usual: BySeed) -> dict[str, Any]:
         "hr": _each(found.values(), "hr@10").mean(),
     }
     if shared := found.keys() & usual.keys():
-        pairs = [_each([found[seed]], METRIC) - _each([usual[seed]], METRIC) for seed in sorted(shared)]
-        difference = np.mean(pairs, axis=0)
+        here, there = (_each([outcomes[seed] for seed in shared], METRIC) for outcomes in (found, usual))
+        difference = here - there
         (low, high) = bootstrap(difference[:, None])
         row |= {"change": difference.mean(), "change_low": low[0], "change_high": high[0]}
     return row

@@ -163,6 +163,12 @@ def test_a_plan_may_want_all_of_its_rows_trained_with_several_seeds():
     assert len(list(make.all_trials(PARTS, "toy", (0, 1)))) == 4
 
 
+@pytest.mark.parametrize("name", ["losses", "mask-share", "length", "popularity", "steps"])
+def test_studies_that_compare_every_row_train_every_row_with_each_seed(name):
+    planned = list(make.all_trials(PLANS[name], "ml-100k", (0, 1, 2)))
+    assert len(planned) == 3 * len(PLANS[name].points)
+
+
 @pytest.mark.parametrize(("dataset", "usual", "other"), [("toy", "full", "untied"), ("ml-1m", "untied", "full")])
 def test_a_study_under_another_protocol_is_kept_beside_the_usual_one(dataset, usual, other, world, measured):
     measured[(), 0], measured[(("dim", 8),), 0] = outcome(1), outcome(2)
