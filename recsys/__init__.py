@@ -2,8 +2,8 @@
 
     import recsys
     data = recsys.load()
-    bert4rec = recsys.recommender("bert4rec", data)
-    for one in bert4rec.recommend(["Inception (2010)", "Interstellar (2014)"], k=5):
+    best = recsys.recommender(data=data)
+    for one in best.recommend(["Inception (2010)", "Interstellar (2014)"], k=5):
         print(one.rank, one.film.label, one.probability)
     print(recsys.evaluate("markov", data)["mean"]["ndcg@10"])
 
@@ -44,17 +44,27 @@ def recommenders() -> list[str]:
     return registry.names()
 
 
-def recommender(name: str, data: "Dataset", report: "Report | None" = None) -> "TitleRecommender":
-    """A recommender that is ready for `data`: loaded, or fitted on first use and kept.
+def recommender(
+    name: str | None = None, data: "Dataset | None" = None, report: "Report | None" = None
+) -> "TitleRecommender":
+    """Return a recommender that is ready to answer: loaded, or fitted on first use and kept.
 
-    From here on NumPy and torch compute on one thread: one history is too little work to divide. `report` is called
-    with events (`recsys.progress`). Raises UnknownModelError, and StoreError, with the command, for a model that has to
-    be trained first.
+    From here on NumPy and torch compute on one thread: one history is too little work to divide.
+
+    Args:
+        name: One of `recommenders()`; None: the default of the data set, the one that the app begins with.
+        data: A data set from `load`; None: the built-in one.
+        report: Called with events while something is fitted, see `recsys.progress`.
+
+    Raises:
+        UnknownModelError: No recommender has this name.
+        StoreError: The model has to be trained first; the error has the command.
     """
     from recsys.progress import ignore
     from recsys.serving import predictor
 
-    return TitleRecommender(predictor.load(name, data, report or ignore))
+    data = load() if data is None else data
+    return TitleRecommender(predictor.load(name or predictor.default(data.name), data, report or ignore))
 
 
 def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence[int] = ()) -> dict[str, Any]:

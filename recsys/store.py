@@ -7,6 +7,7 @@ A fit that stands on other models belongs to the very checkpoints that it was fo
 use to the tuned settings of its time.
 """
 
+import json
 import warnings
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
@@ -54,7 +55,7 @@ def save(
     Raises StoreError, with the old checkpoint intact, when the disk refuses.
     """
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
-    stamps = {name: _stamp(_member(name, dataset.name, seed, splitting)) for name in model.members}
+    stamps = {name: _member_stamp(name, dataset.name, seed, splitting) for name in model.members}
     meta = _describe(variant, model, dataset, splitting, stamps) | {"seed": seed, "notes": notes or {}}
     _make(folder)
     with files.locked(folder):
@@ -120,7 +121,15 @@ def lacking(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OU
 
 
 def is_kept(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
-    """Whether `ready` has nothing to fit: there is a checkpoint, of the very ones that it stands on, if any."""
+    """Whether `ready` has nothing to fit, neither this recommender nor one of its members."""
+    if not has_fit(variant, dataset_name, splitting):
+        return False
+    members = _stands_on(variant, dataset_name, find(variant, dataset_name, splitting=splitting), splitting)
+    return all(is_kept(name, dataset_name, splitting) for name in members)
+
+
+def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
+    """Whether there is a checkpoint of the present settings and members; a member may still have to be fitted."""
     folder = find(variant, dataset_name, splitting=splitting)
     if folder is None or _tuned_anew(folder, dataset_name):
         return False
@@ -147,6 +156,10 @@ def ready(
             command = training_command(variant, dataset.name, splitting.name, seed)
             raise StoreError(f"no checkpoint for {variant} on {_divided(dataset.name, splitting)}", command)
         return load(folder, dataset, splitting, measuring)
+    if folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant):
+        if shipped := _kept(folder, dataset, splitting, measuring):
+            return shipped
+        folder = None  # a fit of this machine must not overwrite what is shipped
     folder = folder or paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
     with _alone_in(folder):  # two that come at once share one fit
         kept = _kept(folder, dataset, splitting, measuring)
@@ -172,7 +185,7 @@ def give_members(
             raise StoreError(f"{model.title} cannot stand on {name}, which is mixed itself; name its members instead")
         own = seed if splitting.unties or find(name, dataset.name, seed, splitting) else None
         found[name] = ready(name, dataset, own, report, splitting, measuring)
-        stamps[name] = _stamp(_member(name, dataset.name, seed, splitting))
+        stamps[name] = _member_stamp(name, dataset.name, seed, splitting)
     if found:
         model.stand_on(found)
     return stamps
@@ -187,9 +200,11 @@ def check(folder: Path) -> None:
 def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> Path:
     """Copy a checkpoint of this machine, its weights `halved`, with its training log, into assets/; returns the folder.
 
-    Raises StoreError for a model that is fitted on first use, such as all whose state is what people watched.
+    Raises StoreError for a model that is fitted on first use, such as all whose state is what people watched. Mixtures
+    can be shipped, because fitting their few weights takes long. Fit a mixture with the shipped checkpoints of its
+    members: in an empty home, after those were shipped.
     """
-    if not registry.get(variant).needs_training:
+    if not registry.get(variant).needs_training and not registry.get(variant).members(dataset_name):
         raise StoreError(f"{variant} is fitted on first use, so it is not shipped; ship a model that needs training")
     if registry.get(variant).architecture.holds_histories:
         raise StoreError(f"{variant} consists of what people watched, which must not be passed on; ship another model")
@@ -238,7 +253,27 @@ def _stands_on(variant: str, dataset_name: str, folder: Path | None, splitting: 
         with suppress(StoreError, KeyError):  # what is damaged will be fitted again
             meta = _meta(folder)
             known, seed = meta["members"], meta["seed"]
-    return {name: (then, _stamp(_member(name, dataset_name, seed, splitting))) for name, then in known.items()}
+    return {name: (then, _member_stamp(name, dataset_name, seed, splitting)) for name, then in known.items()}
+
+
+def _member_stamp(name: str, dataset_name: str, seed: int, splitting: Splitting) -> str:
+    """What tells a member from another fit of it; "" if it has to be trained first.
+
+    A member that is fitted on first use is determined by its settings and the data, so the stamp is that of its
+    settings. It is the same on every machine and before the first fit, so a shipped mixture is valid at once.
+    """
+    folder, variant = _member(name, dataset_name, seed, splitting), registry.get(name)
+    if variant.needs_training or (folder is not None and not _is_tuned(folder)):
+        return _stamp(folder)
+    settings = {"variant": name, "config": config_to_dict(variant.preset(dataset_name))}
+    return files.sha256(json.dumps(settings, sort_keys=True).encode())
+
+
+def _is_tuned(folder: Path) -> bool:
+    """Whether a fit was made on first use with the tuned settings; False where the checkpoint is damaged."""
+    with suppress(StoreError):
+        return bool(_meta(folder).get("tuned"))
+    return False
 
 
 def _stamp(folder: Path | None) -> str:

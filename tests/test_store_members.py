@@ -193,3 +193,43 @@ def test_it_says_whose_people_its_members_learnt_from_besides():
     model.also = "ml-1m"
     store.save("trained", model, WORLD, 0)
     assert store.ready("mixed", WORLD).also == "ml-1m"
+
+
+def ship(name, power=0.5):
+    """Ship "trained" and a mixture of it, then empty this machine, as on a fresh clone."""
+    train(power)
+    store.ship("trained", "cycle", 0)
+    shutil.rmtree(paths.home())  # a mixture is shipped for the shipped members, not for those of this machine
+    store.ready(name, WORLD)
+    store.ship(name, "cycle", 0)
+    shutil.rmtree(paths.home())
+
+
+def test_a_shipped_mixture_is_valid_before_its_members_are_fitted(fits):
+    ship("mixed")
+    fits.clear()
+    assert store.has_fit("mixed", "cycle")
+    assert not store.is_kept("mixed", "cycle")  # "counts" has to be fitted
+    model = ready_without_warning()
+    assert powers(model) == [0.5, 1.0]
+    assert fits == []
+    assert store.is_kept("mixed", "cycle")
+
+
+def test_a_shipped_mixture_is_fitted_anew_on_this_machine_and_stays_as_it_is_shipped(fits):
+    ship("mixed")
+    shipped = (paths.shipped_checkpoint("cycle", LEAVE_ONE_OUT.name, "mixed") / store.META).read_bytes()
+    fits.clear()
+    train(power=2.0)
+    assert not store.has_fit("mixed", "cycle")
+    with pytest.warns(UserWarning, match="fitting again"):
+        assert powers(store.ready("mixed", WORLD)) == [2.0, 1.0]
+    assert fits == [0]
+    assert powers(ready_without_warning()) == [2.0, 1.0]
+    assert (paths.shipped_checkpoint("cycle", LEAVE_ONE_OUT.name, "mixed") / store.META).read_bytes() == shipped
+
+
+def test_what_is_fitted_on_first_use_is_not_shipped():
+    store.ready("counts", WORLD)
+    with pytest.raises(store.StoreError, match="fitted on first use"):
+        store.ship("counts", "cycle", 0)

@@ -37,6 +37,7 @@ WELL_KNOWN = (  # the order of the menu: families by their best known member, an
     "sasrec-softmax",
     "gru4rec-ce",
     "gru4rec-plus",
+    "pool",
     "hybrid",
     "markov",
     "popular",
@@ -51,7 +52,6 @@ WELL_KNOWN = (  # the order of the menu: families by their best known member, an
     "item2vec-skipgram",
     "caser",
 )
-BEST = "sasrec-memory"  # of single recommenders on every set where it has been measured
 TO_TRAIN = "train_model"  # session state: the recommender that the page Train shows
 AT_ONCE = 10.0  # seconds: what takes longer is fitted only after a click on a button that says how long
 UNDER_A_MINUTE = 60.0
@@ -112,11 +112,9 @@ def keep(key: str) -> None:
 
 
 def first(data: str) -> str:
-    """The name to begin with: the best or, where it is not trained, what the app is about, else what is quickly had."""
-    for name in (BEST, loaders.FIRST_MODEL, *WELL_KNOWN):
-        if name in loaders.recommenders() and state(name, data) in (State.READY, State.QUICK):
-            return name
-    return FALLBACK
+    """The name to begin with: the default of the data set or, where fitting it takes long, most popular."""
+    name = serving.default(data)
+    return name if state(name, data) in (State.READY, State.QUICK) else FALLBACK
 
 
 def state(name: str, data: str) -> State:
@@ -137,7 +135,8 @@ def seconds(name: str, dataset: Dataset) -> float:
         return BASE
     if members := loaders.recommenders()[name].members(dataset.name):
         missing = [one for one in members if not serving.is_there(one, dataset.name)]
-        return BASE + BY_PEOPLE * min(dataset.n_users, MOST_PEOPLE) + sum(seconds(one, dataset) for one in missing)
+        weights = 0.0 if serving.has_fit(name, dataset.name) else BY_PEOPLE * min(dataset.n_users, MOST_PEOPLE)
+        return BASE + weights + sum(seconds(one, dataset) for one in missing)
     ratings, films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
     cubed = EASE_CUBED * films**3 if name == "ease" else 0.0
     return BASE + BY_RATINGS.get(name, 0.3) * ratings + BY_FILMS.get(name, 0.02) * films + cubed

@@ -13,13 +13,16 @@ _is_warm, _has_answered = threading.Event(), threading.Event()
 
 
 def up() -> None:
-    """Prepare the first set and import torch, for which a page then waits no longer than is left.
+    """Prepare the first set, import torch and fit the members of the default recommender that need no training.
+
+    A page then waits no longer than is left.
 
     Trainings that waited when the server ended go on. What goes wrong is said by the page, which tries again.
     """
     try:
-        movielens.ensure(movielens.FIRST)
+        dataset = movielens.ensure(movielens.FIRST)
         predictor.variants()
+        predictor.load(predictor.default(dataset.name), dataset)
         _is_warm.set()
         queue.wake()
     except RecsysError as error:

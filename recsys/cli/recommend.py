@@ -26,7 +26,7 @@ class Recommend(Settings):
         Path, ...
     ] = ()  # files of Letterboxd, IMDb, Trakt, Netflix, MovieLens or this app, in place of titles
     dataset: str = "ml-latest-sample"  # data set; this one comes with the project
-    model: str = "bert4rec"  # the recommender; it is loaded, or fitted on first use
+    model: str | None = None  # the recommender, loaded or fitted on first use; none: the best one for the data set
     k: Annotated[Count, conf.arg(aliases=("-k",))] = 10  # how many films
     json: flags.Flag = False  # print a JSON list
     keep_seen: flags.Flag = False  # films of the history may be recommended again
@@ -45,11 +45,12 @@ class Recommend(Settings):
 
         self._check()
         filters = Filters(hide_seen=not self.keep_seen)
-        with Terminal(self.model) as report:
+        with Terminal(self.model or "") as report:
             dataset = movielens.ensure(self.dataset, report)
+            model = self.model or predictor.default(dataset.name)
             row = None if self.user is None else people.row_of(dataset, self.user)
             history, rated, notes = self._history(dataset)
-            ready = predictor.load(self.model, dataset, report)
+            ready = predictor.load(model, dataset, report)
             if self.out:
                 people.write(people.everybody(ready, self.k, filters, report), self.out)
         if self.out:

@@ -159,5 +159,17 @@ VARIANTS = {
             "ml-100k": EaseConfig(regularization=100.0),
             "ml-latest-small": EaseConfig(regularization=50.0),
         },
-    )
+    ),
+    "ease-low-rank": Variant(
+        Ease,
+        "EASE (low rank)",
+        "Factorisation",
+        "arXiv:1905.03375",
+        config=EaseConfig(rank=128),
+        presets={
+            "ml-latest-sample": EaseConfig(regularization=100.0, rank=128),
+            "ml-100k": EaseConfig(regularization=100.0, rank=128),
+            "ml-latest-small": EaseConfig(regularization=50.0, rank=128),
+        },
+    ),
 }

@@ -13,7 +13,7 @@ import numpy as np
 
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import ConfigError, Recommender, Variant
-from recsys.models.pool import Pool, check_edges, values_of
+from recsys.models.pool import Pool, check_edges, cut_to_each_range, values_of
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training.config import Count, Settings
 from recsys.training.run import Run
@@ -105,8 +105,57 @@ class Hybrid(Recommender):
         return (values_of(member, queries, self.n_items) for member in self.mixed)
 
 
+@dataclass(frozen=True)
+class VisitorPoolConfig(HybridConfig):
+    """Members and ranges of lengths, chosen on validation (assets/experiments.md)."""
+
+    members: tuple[str, ...] = (
+        "bert4rec-memory",
+        "sasrec-memory",
+        "markov",
+        "markov-both",
+        "ease-low-rank",
+        "content-tfidf",
+        "content-sentence",
+    )  # the recommenders that are mixed
+    edges: tuple[Count, ...] = (2, 3, 5, 10, 50)  # lengths of a history, in items, from which the next weights hold
+
+
+class VisitorPool(Hybrid):
+    """The default recommender: a pool that also answers well for one to ten films.
+
+    Two differences from `Hybrid`:
+
+    - The weights of each range of lengths are fitted on validation histories cut to that range
+      (`pool.cut_to_each_range`), because all users of the data sets have long histories and visitors type short ones.
+    - The networks take part without their count memories. Counts are members of their own (Markov chain, EASE), so
+      that their weights do not depend on those of a network.
+    """
+
+    Config = VisitorPoolConfig
+    config: VisitorPoolConfig
+
+    def stand_on(self, members: Mapping[str, Recommender]) -> None:
+        """Take the fitted members, which must be this pool's own copies: their count memories are removed."""
+        super().stand_on(members)
+        for member in self.mixed:
+            member.forget()
+
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+        """Fit the weights of each range on `valid`; without it all members have equal weights.
+
+        Reports {"stage": "fit", "done": queries, "total": queries}.
+        """
+        self.n_items = train.n_items
+        if valid:
+            self.pool.fit(lambda queries: [*self._said(queries)], valid, run or Run(), cut_to_each_range)
+        return self
+
+
 SHIPPED = HybridConfig(("sasrec-memory", "bert4rec-memory", "gru4rec-ce"))  # those that come with the project
+WITHOUT_BERT_MEMORY = ("bert4rec", *VisitorPoolConfig().members[1:])  # networks that ship for ML-1M
 VARIANTS = {
+    "pool": Variant(VisitorPool, "Pool", "Hybrid", presets={"ml-1m": VisitorPoolConfig(members=WITHOUT_BERT_MEMORY)}),
     "hybrid": Variant(Hybrid, "Hybrid", "Hybrid"),
     "hybrid-few": Variant(
         Hybrid,

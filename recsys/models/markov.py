@@ -20,7 +20,7 @@ from recsys.models.histories import (
     per_item,
     popular_where_empty,
 )
-from recsys.training.config import Amount, Count, Settings, Size
+from recsys.training.config import Amount, Count, Settings, Size, added
 from recsys.training.run import Run
 
 
@@ -34,6 +34,7 @@ class MarkovConfig(Settings):
     history_decay: Amount = 1.0  # the item at position d from the end counts d^-history_decay
     normalisation: Amount = 0.7  # 1: followers as a share of all followers of an item; 0: as counts
     popularity_discount: Amount = 0.3  # 0: none; 1: divided by how often the follower was watched
+    both_directions: bool = added(False)  # items watched shortly before an item count too, not only those after it
 
 
 class Markov(Recommender):
@@ -45,6 +46,9 @@ class Markov(Recommender):
         score(j) = Σ_d d^-history_decay · n(i_d, j) / (Σ_j' n(i_d, j'))^normalisation / c(j)^popularity_discount
 
     where i_d is the item at position d from the end. An empty history gets the order of popularity.
+
+    With `both_directions`, n(i, j) also counts the times that j came before i: two items are near if people watched
+    them at about the same time, in any order. This suits a visitor who types favourites without an order.
     """
 
     Config = MarkovConfig
@@ -57,7 +61,8 @@ class Markov(Recommender):
         followers = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)  # (I, I)
         for distance in range(1, self.config.window + 1):
             later = followed_by(events.user, events.item, train.n_items, distance)
-            followers = followers + later * np.float32(distance**-self.config.decay)
+            pairs = later + later.T if self.config.both_directions else later
+            followers = followers + pairs * np.float32(distance**-self.config.decay)
             run.report({"stage": "fit", "done": distance, "total": self.config.window})
         rows = _inverse_power(followers.sum(1), self.config.normalisation)
         columns = _inverse_power(self.counts, self.config.popularity_discount)
@@ -102,5 +107,12 @@ VARIANTS = {
             "ml-100k": MarkovConfig(decay=0.3, normalisation=0.5),
             "ml-latest-small": MarkovConfig(window=20, decay=0.3, recent=20, history_decay=0.7),
         },
-    )
+    ),
+    "markov-both": Variant(
+        Markov,
+        "Markov chain (both directions)",
+        "No learning",
+        config=MarkovConfig(both_directions=True),
+        presets={"ml-latest-sample": MarkovConfig(window=40, both_directions=True)},
+    ),
 }

@@ -10,6 +10,7 @@ Shapes: B queries, M parts, I items, C candidates, W ranges of lengths.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -23,6 +24,15 @@ AT_ONCE = 256  # queries that are scored at once: M · I floats each
 FEWEST, MOST = 300, 2000  # queries from which the weights of a range are found; below FEWEST longer ones are cut
 BEST, DRAWN = 256, 256  # candidates of a query: the best of an even mixture, and some of the others
 PULL = 3.0  # keeps weights that few queries speak of near those of everybody, and those near 1 / M
+
+
+@dataclass(frozen=True)
+class Examples:
+    """B validation queries from which weights are fitted."""
+
+    queries: Queries  # what the parts are asked
+    targets: np.ndarray  # (B,) the item that was watched next
+    excluded: list[np.ndarray]  # items that do not compete with the target, of each query
 
 
 class Pool:
@@ -42,14 +52,24 @@ class Pool:
         self.edges = edges
         self.weights = np.full((len(edges) + 1, parts), 1 / parts, np.float32)  # (W, M)
 
-    def fit(self, values: Callable[[Queries], Sequence[np.ndarray]], valid: HeldOut, run: Run) -> None:
+    def fit(
+        self,
+        values: Callable[[Queries], Sequence[np.ndarray]],
+        valid: HeldOut,
+        run: Run,
+        examples_of: "ExamplesOf | None" = None,
+    ) -> None:
         """Find the weights by `values`: queries → what each part says of all items, M times (B, I) float32.
 
-        Reports {"stage": "fit", "done": queries, "total": queries}.
+        Args:
+            values: The scores of each part for some queries, M arrays (B, I).
+            valid: Held-out queries with their targets.
+            run: Its seed draws examples and candidates. Reports {"stage": "fit", "done": queries, "total": queries}.
+            examples_of: Chooses the queries of each range of lengths; default `mostly_whole`.
         """
         rng = np.random.default_rng(run.seed)
         start = np.full(self.weights.shape[1], 1 / self.weights.shape[1])
-        examples = _examples(valid, self.edges, rng)
+        examples = (examples_of or mostly_whole)(valid, self.edges, rng)
         margins, log_counts = _margins(values, examples, rng, run)
         everybody = _most_likely(margins, log_counts, start)
         ranges = self._ranges(examples.queries)
@@ -107,7 +127,10 @@ def _log_excess(scores: np.ndarray) -> np.ndarray:
     return np.log1p(excess / (excess.mean() or 1))
 
 
-def _examples(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> HeldOut:
+ExamplesOf = Callable[[HeldOut, Sequence[int], np.random.Generator], Examples]
+
+
+def mostly_whole(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
     """Up to MOST queries of each range of lengths; longer histories, cut to such a length, where FEWEST are missing."""
     lengths = np.array([len(history) for history in valid.queries.histories])
     rows, sizes = [], []
@@ -119,29 +142,50 @@ def _examples(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) ->
         sizes += [lengths[own], least + (rng.random(len(cut)) * (high - least)).astype(int)]
     row, size = np.concatenate(rows), np.concatenate(sizes)
     histories = [valid.queries.histories[at][-newest:] for at, newest in zip(row, size, strict=True)]
-    return HeldOut(Queries(histories), valid.targets[row])
+    return Examples(Queries(histories), valid.targets[row], histories)
+
+
+def cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
+    """Return up to MOST queries per range of lengths, each cut to its newest items, as if a visitor had typed them.
+
+    A history takes part in every range whose shortest length it has. The length it is cut to is drawn uniformly from
+    the range; the last range has whole histories. All items of the whole history are excluded from the candidates,
+    because the user watched them before the target.
+    """
+    histories = valid.queries.histories
+    lengths = np.array([len(history) for history in histories])
+    rows, sizes = [], []
+    for low, high in pairwise((1, *edges, np.inf)):
+        row = rng.permutation(np.flatnonzero(lengths >= low))[:MOST]
+        longest = np.minimum(lengths[row], high - 1)
+        drawn = low + np.floor(rng.random(len(row)) * (longest - low + 1))
+        rows.append(row)
+        sizes.append((longest if high == np.inf else drawn).astype(int))
+    row, size = np.concatenate(rows), np.concatenate(sizes)
+    newest = [histories[index][-kept:] for index, kept in zip(row, size, strict=True)]
+    return Examples(Queries(newest), valid.targets[row], [histories[index] for index in row])
 
 
 def _margins(
-    values: Callable[[Queries], Sequence[np.ndarray]], examples: HeldOut, rng: np.random.Generator, run: Run
+    values: Callable[[Queries], Sequence[np.ndarray]], examples: Examples, rng: np.random.Generator, run: Run
 ) -> tuple[np.ndarray, np.ndarray]:
     """(B, M, C) float32 z of each candidate less that of the target, and (B, C) the log of how many it stands for.
 
     The target comes first, with a margin of 0; places without a candidate count for nothing, minus infinity.
     """
-    found, size = [], 1 + BEST + DRAWN
-    log_counts = np.full((len(examples), size), -np.inf, np.float32)
-    for start in range(0, len(examples), AT_ONCE):
+    found, size, total = [], 1 + BEST + DRAWN, len(examples.queries)
+    log_counts = np.full((total, size), -np.inf, np.float32)
+    for start in range(0, total, AT_ONCE):
         queries = examples.queries[start : start + AT_ONCE]
         said = np.stack(values(queries), 1)  # (b, M, I)
         margins = np.zeros((*said.shape[:2], size), np.float32)
-        for row, (history, own) in enumerate(zip(queries.histories, said, strict=True)):
+        for row, own in enumerate(said):
             target = examples.targets[start + row]
-            items, counts = _candidates(own.mean(0), np.append(history, target), rng)
+            items, counts = _candidates(own.mean(0), np.append(examples.excluded[start + row], target), rng)
             margins[row, :, 1 : 1 + len(items)] = own[:, items] - own[:, [target]]
             log_counts[start + row, 0], log_counts[start + row, 1 : 1 + len(items)] = 0, np.log(counts)
         found.append(margins)
-        run.report({"stage": "fit", "done": start + len(queries), "total": len(examples)})
+        run.report({"stage": "fit", "done": start + len(queries), "total": total})
     return np.concatenate(found), log_counts
 
 

@@ -16,6 +16,7 @@ from recsys.ranking.ranking import LogProbabilities
 from recsys.serving.filters import Facts, facts
 from recsys.training.run import Run
 
+DEFAULTS = ("pool", "sasrec-memory", "bert4rec", "item-knn")  # best first; the first that a data set has is its default
 FALLBACK = "popular"  # needs no training, so it can always answer
 
 
@@ -85,6 +86,22 @@ def _key(variant_name: str, dataset: Dataset, stamp: str = "", details: str | No
     return "/".join([dataset.name, variant_name, stamp, dataset.fingerprint, *filter(None, [details])])
 
 
+def default(data: str) -> str:
+    """Return the name of the recommender that answers where none is chosen: app, command line and Python API.
+
+    It is the best one that does not have to be trained first. A mixture counts only if its weights are there, because
+    fitting them takes longer than a visitor waits. Item kNN is fitted in seconds.
+    """
+    return next((name for name in DEFAULTS if _answers_soon(name, data)), FALLBACK)
+
+
+def _answers_soon(name: str, data: str) -> bool:
+    """Whether a recommender is trained for a data set or, without members, fitted on first use."""
+    if registry.get(name).members(data):
+        return has_fit(name, data) and not lacking(name, data)
+    return not lacking(name, data)
+
+
 def training_command(variant_name: str, data: str) -> str:
     """The line that trains a recommender, or those that it stands on and lacks, so that `load` finds it."""
     names = lacking(variant_name, data) or [variant_name]
@@ -127,6 +144,11 @@ def variants_with(capability: Callable[[Recommender], bool]) -> tuple[Variant, .
 def trained(dataset_name: str) -> list[Variant]:
     """The recommenders whose weights for a data set are there: shipped, or made on this machine."""
     return [variant for variant in variants() if is_there(variant.name, dataset_name)]
+
+
+def has_fit(variant_name: str, data: str) -> bool:
+    """Whether there is a checkpoint of the present settings and members; a member may still have to be fitted."""
+    return store.has_fit(variant_name, data, served_from(data))
 
 
 def is_there(variant_name: str, dataset_name: str) -> bool:

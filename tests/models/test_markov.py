@@ -45,3 +45,13 @@ def test_an_empty_history_gets_the_order_of_popularity():
     model = Markov().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
     [scores] = model.score(Queries([[]]))
     assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
+
+
+def test_in_both_directions_what_came_before_counts_as_what_came_after():
+    world = toys.dataset([[0, 1, 2], [0, 2], [1, 0, 2]], n_items=3)
+    config = {"window": 1, "decay": 0, "history_decay": 0, "normalisation": 0, "popularity_discount": 0}
+    query = Queries([[2]])
+    [forward] = Markov(MarkovConfig(**config)).fit(world).score(query)
+    [both] = Markov(MarkovConfig(**config, both_directions=True)).fit(world).score(query)
+    assert list(forward) == [0, 0, 0]  # 2 is always last
+    assert list(both) == [2, 1, 0]

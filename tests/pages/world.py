@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 import torch
 
-from pages.shared.recommenders import BEST
 from recsys import paths, store
 from recsys.data import movielens, prepared
 from recsys.data.schema import Catalog, Dataset
@@ -84,8 +83,8 @@ def train(dataset: Dataset, config: Any = SIZES, name: str = "bert4rec") -> None
 def train_best() -> None:
     """Keep a small one of what the app begins with: else the one in assets/ is found, which knows other films."""
     quick = {"epochs": 20, "lr": 1e-2, "warmup_steps": 20, "ema_decay": 0.9}
-    settings = changed(registry.get(BEST).preset(""), dim=16, length=24, **quick)
-    train(movielens.load("ml-latest-sample"), settings, BEST)
+    settings = changed(registry.get("sasrec-memory").preset(""), dim=16, length=24, **quick)
+    train(movielens.load("ml-latest-sample"), settings, "sasrec-memory")
 
 
 def untrain() -> None:
