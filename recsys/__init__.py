@@ -2,12 +2,12 @@
 
     import recsys
     data = recsys.load()
-    best = recsys.recommender(data=data)
-    for one in best.recommend(["Inception (2010)", "Interstellar (2014)"], k=5):
+    bert4rec = recsys.recommender("bert4rec", data)
+    for one in bert4rec.recommend(["Inception (2010)", "Interstellar (2014)"], k=5):
         print(one.rank, one.film.label, one.probability)
     print(recsys.evaluate("markov", data)["mean"]["ndcg@10"])
 
-Importing this costs nothing: NumPy, pandas and torch are loaded by the first call that needs them. Every error that a
+Without a name, `recommender` gives the one that the app begins with. Importing this costs nothing: NumPy, pandas and torch are loaded by the first call that needs them. Every error that a
 person can mend is a `recsys.errors.RecsysError`, with a sentence and, where there is one, the command that mends it.
 """
 
