@@ -31,7 +31,7 @@ def form() -> None:
     """Everything between a file and a set that is open."""
     st.caption(words.OWN_HELP.format(mb=LARGEST))
     if context := get_script_run_ctx():
-        uploads.expect(context.session_id)
+        uploads.expect(context.session_id, LARGEST << 20)
     upload = st.file_uploader(words.OWN_FILE, TYPES, key="own_file", max_upload_size=LARGEST)
     if upload is None:
         return
