@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.evaluation import choice, sections, words
-from pages.shared import errors
+from pages.shared import errors, head
 from pages.shared import words as common
 from recsys.data import movielens
 from recsys.errors import recsys_command
@@ -12,6 +12,7 @@ from recsys.evaluation import results
 with errors.explained():
     st.title(common.EVALUATION)
     st.caption(common.EVALUATION_HELP)
+    head.show_notices()
     if available := results.available():
         sections.report(*choice.dataset_and_protocol(available))
     else:
