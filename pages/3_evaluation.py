@@ -13,7 +13,8 @@ with errors.explained():
     st.title(common.EVALUATION)
     st.caption(common.EVALUATION_HELP)
     head.show_notices()
-    if available := results.available():
+    available = results.available()
+    if available or st.session_state.data not in movielens.SETS:
         sections.report(*choice.dataset_and_protocol(available))
     else:
         st.info(words.NO_RESULTS, icon=":material/leaderboard:")

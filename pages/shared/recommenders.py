@@ -51,6 +51,7 @@ WELL_KNOWN = (  # the order of the menu: families by their best known member, an
     "item2vec-skipgram",
     "caser",
 )
+WITHOUT_TRAINED = "item-knn"  # where no network is trained: fitted in seconds, and personal
 BEST = "sasrec-memory"  # of single recommenders on every set where it has been measured
 TO_TRAIN = "train_model"  # session state: the recommender that the page Train shows
 AT_ONCE = 10.0  # seconds: what takes longer is fitted only after a click on a button that says how long
@@ -112,7 +113,9 @@ def keep(key: str) -> None:
 
 
 def first(data: str) -> str:
-    """The name to begin with: the best or, where it is not trained, what the app is about, else what is quickly had."""
+    """The name to begin with: the best that is trained, or item kNN for a data set without trained models."""
+    if not any(variant.needs_training for variant in serving.trained(data)):
+        return WITHOUT_TRAINED if state(WITHOUT_TRAINED, data) in (State.READY, State.QUICK) else FALLBACK
     for name in (BEST, loaders.FIRST_MODEL, *WELL_KNOWN):
         if name in loaders.recommenders() and state(name, data) in (State.READY, State.QUICK):
             return name

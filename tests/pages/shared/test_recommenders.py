@@ -82,7 +82,7 @@ def test_what_takes_long_is_marked_until_it_is_fitted(home, slow):
 def test_the_first_one_is_the_network_or_what_is_quickly_had_without_it(home):
     assert recommenders.first(DATA) == "bert4rec"
     world.untrain()
-    assert recommenders.first(DATA) == "markov"
+    assert recommenders.first(DATA) == "item-knn"
 
 
 def test_the_first_one_is_the_best_where_that_is_trained(home):

@@ -1,0 +1,26 @@
+"""A recommender beside "most popular", which gives everybody the same list: whether personalization helps."""
+
+import streamlit as st
+
+from pages.evaluation import words
+from pages.evaluation.measured import Shown
+from pages.shared import words as common
+from recsys.serving.predictor import FALLBACK as POPULAR
+
+METRIC = "hr@10"
+
+
+def show(shown: Shown) -> None:
+    """Show the share of people for whom each of the two finds the next item; nothing where one was not measured."""
+    rows = shown.board.set_index("variant")
+    others = [variant for variant in rows.index if variant != POPULAR]
+    if POPULAR not in rows.index or not others:
+        return
+    chosen = st.session_state.get("model")  # on Watch next
+    if chosen not in others:
+        chosen = others[0]  # the best
+    with st.container(horizontal=True, gap="large"):
+        for variant in (chosen, POPULAR):
+            row = rows.loc[variant]
+            st.metric(row["title"], common.percent(row[METRIC]), width="content")
+    st.caption(words.BESIDE_POPULAR)
