@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.evaluation import words
 from pages.evaluation.measured import Shown
-from pages.shared import words as common
+from pages.shared.language import number
 from recsys.serving.predictor import FALLBACK as POPULAR
 
 METRIC = "hr@10"
@@ -22,5 +22,5 @@ def show(shown: Shown) -> None:
     with st.container(horizontal=True, gap="large"):
         for variant in (chosen, POPULAR):
             row = rows.loc[variant]
-            st.metric(row["title"], common.percent(row[METRIC]), width="content")
+            st.metric(row["title"], number(row[METRIC], ".1%"), width="content")
     st.caption(words.BESIDE_POPULAR)
