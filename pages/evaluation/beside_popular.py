@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.evaluation import words
 from pages.evaluation.measured import Shown
+from pages.shared import recommenders
 from pages.shared.language import number
 from recsys.serving.predictor import FALLBACK as POPULAR
 
@@ -16,9 +17,8 @@ def show(shown: Shown) -> None:
     others = [variant for variant in rows.index if variant != POPULAR]
     if POPULAR not in rows.index or not others:
         return
-    chosen = st.session_state.get("model")  # on Watch next
-    if chosen not in others:
-        chosen = others[0]  # the best
+    on_watch_next = (st.session_state.get("model"), recommenders.first(shown.dataset))
+    chosen = next((variant for variant in on_watch_next if variant in others), others[0])  # else the best
     with st.container(horizontal=True, gap="large"):
         for variant in (chosen, POPULAR):
             row = rows.loc[variant]

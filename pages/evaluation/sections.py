@@ -54,6 +54,8 @@ def report(dataset: str, protocol: str) -> None:
     if not board.empty and dataset not in movielens.SETS:
         beside_popular.show(Shown(dataset, protocol, board))
     found = read_studies(damaged.append)
+    if dataset not in movielens.SETS:
+        found = [study for study in found if study.dataset == dataset]
     errors.explain_all(damaged)
     offered = [name for name in SECTIONS if name != "ties" or measured.ties(dataset)]
     section = choose([*offered, *(["studies"] if found else [])])

@@ -5,6 +5,7 @@ import pytest
 
 from pages.evaluation import words
 from pages.shared import loaders, recommenders, work
+from recsys import paths
 from recsys.data import own, tables
 from recsys.evaluation import results
 from tests.pages.conftest import SCRIPTS
@@ -15,12 +16,13 @@ LONG = 60.0  # seconds, at most, for what ends in a few
 
 
 @pytest.fixture
-def shop(home):
+def shop(home, monkeypatch):
     """A shop in which everybody buys the next of forty items, beside results of MovieLens 1M."""
     rows = [(f"p{person}@shop.example", (person + step) % 40, step) for person in range(40) for step in range(6)]
     lines = [f"{who},S{what},{1_700_000_000 + when}\n" for who, what, when in rows]
     text = "customer_email,sku,ordered_at\n" + "".join(lines)
     own.add("shop", own.check(tables.parse("shop.csv", text.encode())), "shop.csv")
+    monkeypatch.setattr(paths, "ASSETS", paths.REPOSITORY / "assets")  # with the studies of MovieLens
     ranks = np.array([[4, 30, 9]])
     for name in ("ml-1m", "ml-latest-sample"):
         results.write(result("popular", name, "full", ranks), ranks)
@@ -45,6 +47,7 @@ def test_no_results_of_another_set_are_shown(visit, shop):
     assert not app.exception
     assert app.selectbox(key="results_of").options == ["shop"]
     assert board(app) == ""
+    assert "studies" not in app.get_by_key("section").options
     assert words.NOT_EVALUATED.format(data="shop") in said(app)
 
 
@@ -82,8 +85,10 @@ def test_the_recommender_chosen_on_watch_next_stands_beside_the_most_popular(vis
         ranks = np.full((1, 40), rank)
         known = {"fingerprint": loaders.dataset("shop").fingerprint, "title": name}
         results.write(result(name, "shop", "full", ranks) | known, ranks)
-    app = visit("evaluation", data="shop", model="item-knn")
+    app = visit("evaluation", data="shop")
     assert [metric.label for metric in app.metric] == ["item-knn", "popular"]
+    app = visit("evaluation", data="shop", model="markov")
+    assert [metric.label for metric in app.metric] == ["markov", "popular"]
 
 
 def test_a_set_without_trained_networks_begins_with_item_knn(visit, shop):
