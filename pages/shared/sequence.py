@@ -5,13 +5,14 @@ read) · unwanted (items that are not to be recommended) · asked (ids of both a
 looked up) · carried (titles of both to find again in another data set) · past (moments before this one, for undo) ·
 left (data set → the moment when it was left for another) · been (address → what was there, for Back and Forward) ·
 here (the address that was read or written last) · notices (sentences about the address) · viewer (the real person
-whose films were last taken) · seed, draws (of the random generator that draws such a person, and how often it has).
+whose films were last taken) · seed, draws (of the random generator that draws such a person, and how often it has) ·
+version (name and fingerprint of the data set that the films are items of).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from secrets import randbits
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import streamlit as st
@@ -53,6 +54,7 @@ def seed() -> None:
         _leave_removed_set()
     elif not params:  # another page: with what was chosen it becomes one step of the browser's history, not two
         write_address()
+    _look_films_up_again_if_replaced()
     state.noun = loaders.noun(state.data)
 
 
@@ -65,6 +67,20 @@ def _leave_removed_set() -> None:
     _set(state.left.get(FIRST_SET) or Moment(FIRST_SET))
     state.noun = loaders.noun(FIRST_SET)  # the notice says "films" again
     state.notices = [words.SET_REMOVED.format(data=loaders.data_title(removed))]
+
+
+def _look_films_up_again_if_replaced() -> None:
+    """Take the films from the last address, by their ids, where another file has replaced the visitor's own set."""
+    state = st.session_state
+    version = (state.data, prepared.fingerprint(state.data) if state.data not in movielens.SETS else "")
+    before, state.version = state.get("version", version), version
+    if before[0] != state.data or before == version:
+        return
+    ids = dict(parse_qsl(state.here))
+    state.left.pop(state.data, None)
+    state.past = [moment for moment in state.past if moment.data != state.data]
+    state.been, state.viewer = {}, None
+    _set(Moment(state.data, asked=(ids.get(FILMS, ""), ids.get(UNWANTED, ""))))
 
 
 def _went_back() -> bool:

@@ -7,7 +7,7 @@ from pages.shared.fetch import FIRST_SET
 from recsys.cli.main import main
 from recsys.data import own, tables
 from tests.pages.conftest import SCRIPTS
-from tests.pages.reading import said
+from tests.pages.reading import said, watched
 
 ROWS = "".join(f"{name},{item},{time}\n" for name in ("ann", "bob", "cat") for time, item in enumerate("xyzw"))
 
@@ -43,6 +43,18 @@ def test_the_other_pages_of_the_session_work_too(visit, shop):
     for page in SCRIPTS.values():
         assert not app.switch_page(page).run().exception
     assert words.SET_REMOVED.format(data="shop") in said(app)
+
+
+def test_films_of_a_set_that_was_replaced_are_looked_up_again(visit, shop):
+    app = visit(data="shop", s="4-1")
+    assert watched(app) == ["z", "w"]
+    text = "user,item,time\n" + "".join(f"{name},{item},{time}\n" for name in "ab" for time, item in enumerate("zyw"))
+    own.add("shop", own.check(tables.parse("shop.csv", text.encode())), "shop.csv", again=True)
+    app.run()
+    assert not app.exception
+    assert watched(app) == ["w"]  # 4 is no item any more, and 1 still is
+    app.run()
+    assert not app.exception
 
 
 def test_undo_and_a_change_of_the_set_do_not_lead_back_to_it(visit, shop):
