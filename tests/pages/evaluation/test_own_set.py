@@ -96,3 +96,14 @@ def test_a_set_without_trained_networks_begins_with_item_knn(visit, shop):
     app = visit(data="shop")
     assert not app.exception
     assert app.selectbox(key="model").value == "item-knn"
+
+
+def test_a_set_on_which_nobody_can_be_tested_says_so(visit, home):
+    own.add("tiny", own.check(tables.parse("tiny.csv", b"user,item\na,x\na,y\nb,x\nb,z\n")), "tiny.csv")
+    app = visit("evaluation", data="tiny")
+    app.button(key="evaluate-tiny").click().run()
+    assert work.find("evaluate/tiny").wait(LONG)
+    app.run()
+    assert not app.exception
+    assert app.warning
+    assert "evaluate-tiny" in keys(app)
