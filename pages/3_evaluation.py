@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.evaluation import choice, sections, words
-from pages.shared import errors
+from pages.shared import errors, head
 from pages.shared import words as common
 from recsys.data import movielens
 from recsys.errors import recsys_command
@@ -12,7 +12,9 @@ from recsys.evaluation import results
 with errors.explained():
     st.title(common.EVALUATION)
     st.caption(common.EVALUATION_HELP)
-    if available := results.available():
+    head.show_notices()
+    available = results.available()
+    if available or st.session_state.data not in movielens.SETS:
         sections.report(*choice.dataset_and_protocol(available))
     else:
         st.info(words.NO_RESULTS, icon=":material/leaderboard:")

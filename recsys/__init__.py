@@ -7,8 +7,9 @@
         print(one.rank, one.film.label, one.probability)
     print(recsys.evaluate("markov", data)["mean"]["ndcg@10"])
 
-Without a name, `recommender` gives the one that the app begins with. Importing this costs nothing: NumPy, pandas and torch are loaded by the first call that needs them. Every error that a
-person can mend is a `recsys.errors.RecsysError`, with a sentence and, where there is one, the command that mends it.
+Without a name, `recommender` gives the one that the app begins with. Importing this costs nothing: NumPy, pandas and
+torch are loaded by the first call that needs them. Every error that a person can mend is a
+`recsys.errors.RecsysError`, with a sentence and, where there is one, the command that mends it.
 """
 
 from collections.abc import Sequence

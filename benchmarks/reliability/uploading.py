@@ -17,7 +17,7 @@ from websockets.typing import Subprotocol
 from benchmarks.reliability import served
 from benchmarks.reliability.promise import Outcome, judged, unmeasured
 from benchmarks.visitors import LARGEST, PATIENCE, Visitor
-from pages.server.uploads import FILES
+from pages.server.uploads import MAX_SESSION_FILES
 from recsys.data import movielens
 
 BRING = "Bring your history"
@@ -99,8 +99,14 @@ def limits() -> Outcome:
         for megabytes, allowed in ((100, (413, 0)), (12, (413, 0)), (9, (204,))):
             status = (await asyncio.to_thread(put, app.host, asked.session, b"x" * (megabytes << 20)))[1]
             found[f"{megabytes} MB: {status}"] = status in allowed
-        many = [await asyncio.to_thread(put, app.host, asked.session, b"x" * 1000) for _ in range(FILES)]
-        found[f"a visit may send {FILES} files"] = [status for _, status in many[-2:]] == [413, 413]
+        many = [
+            await asyncio.to_thread(put, app.host, asked.session, b"x" * 1000) for _ in range(MAX_SESSION_FILES + 1)
+        ]
+        found[f"a visit may send {MAX_SESSION_FILES} files"] = [status for _, status in many[-2:]] == [413, 413]
+        file = f"http://{app.host}/_stcore/upload_file/{asked.session}/{many[0][0]}"
+        refused = (await asyncio.to_thread(requests.delete, file, timeout=30)).status_code
+        again = (await asyncio.to_thread(put, app.host, asked.session, b"x" * 1000))[1]
+        found[f"a refused DELETE ({refused}) makes no room"] = (refused, again) == (403, 413)
         grown = (app.memory - before) / 1e6
         found[f"{grown:.0f} MB more in memory"] = grown < 150
         healthy = await asyncio.to_thread(requests.get, f"{app.address}/_stcore/health", timeout=10)

@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from pages.evaluation import words
-from pages.shared import loaders
+from pages.shared import errors, loaders
 from pages.shared.language import count, number, say
 from recsys.evaluation import provenance
 
@@ -40,7 +40,8 @@ def ours(document: dict[str, Any]) -> About:
         words.PAPER_FACT: document["paper"],
     }
     known = {what: how for what, how in facts.items() if how}
-    return About(document["variant"], str(say(document["title"])), known, tuple(provenance.commands(document)))
+    commands = tuple(map(errors.without_paths, provenance.commands(document)))
+    return About(document["variant"], str(say(document["title"])), known, commands)
 
 
 def theirs(row: dict[str, Any], number: int) -> About:

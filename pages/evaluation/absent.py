@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.evaluation import measured, words
 from pages.evaluation.measured import Shown
-from pages.shared import loaders
+from pages.shared import errors, loaders
 from pages.shared import words as common
 from pages.shared.language import say
 from recsys.evaluation import protocols, provenance
@@ -31,7 +31,7 @@ def explain(shown: Shown, missing: list[Missing], why: str) -> None:
     st.markdown(why.format(models=common.listed([say(one.title) for one in missing])))
     first = next((one for one in missing if one.variant == loaders.FIRST_MODEL), missing[0])
     st.caption(words.MISSING_COMMANDS.format(model=common.plain(say(first.title))))
-    lines = provenance.commands_for(first, shown.dataset, shown.protocol)
+    lines = map(errors.without_paths, provenance.commands_for(first, shown.dataset, shown.protocol))
     st.code("\n".join(lines), language=None, wrap_lines=True)
     if names := [f"`{one.variant}`" for one in missing if one is not first]:
         st.caption(words.MISSING_OTHERS.format(names=", ".join(names)))

@@ -7,16 +7,17 @@ import streamlit as st
 
 from pages.evaluation import words
 from pages.evaluation.measured import Shown
-from pages.shared import loaders
+from pages.shared import address, loaders
 from pages.shared import words as common
-from recsys.evaluation import protocols, results
+from recsys.evaluation import confidence, protocols, results
 
 
 def dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
-    """A data set and a protocol, among those with results."""
+    """A data set and a protocol, among those with results; the visitor's own set is offered without results too."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        dataset = _dataset(list(dict.fromkeys(name for name, _ in available)))
+        dataset = _dataset(address.results_offered())
         offered = protocols.in_order(protocol for name, protocol in available if name == dataset)
+        offered = offered or [confidence.protocol_of(dataset).name]  # of a set without results
         protocol = st.segmented_control(
             words.PROTOCOL,
             offered,
@@ -31,10 +32,11 @@ def dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
 
 
 def _dataset(names: list[str]) -> str:
-    """A data set: the visitor's own, where it has results, until another is chosen."""
+    """A data set: the one that is open, where it has results, until another is chosen."""
     state, current = st.session_state, st.session_state.data
-    if state.get("results_for", current) != current and current in names:  # changed on another page
-        state.results_of = current
+    changed = state.get("results_for", current) != current  # on another page
+    if (changed and current in names) or state.get("results_of", names[0]) not in names:
+        state.results_of = current if current in names else names[0]
     state.results_for = current
     return st.selectbox(
         common.DATA,

@@ -5,7 +5,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.evaluation import (
+    beside_popular,
     calibration,
+    evaluating,
     groups,
     head_to_head,
     leaderboard,
@@ -20,7 +22,9 @@ from pages.evaluation import (
     words,
 )
 from pages.evaluation.measured import Shown
-from pages.shared import errors, sequence
+from pages.shared import errors, loaders, sequence
+from pages.shared import words as common
+from recsys.data import movielens
 from recsys.errors import recsys_command
 from recsys.evaluation.studies import studies as read_studies
 
@@ -46,7 +50,12 @@ def report(dataset: str, protocol: str) -> None:
         st.caption(words.meaning(protocol))
     else:
         rules.show(Shown(dataset, protocol, board))
+    evaluating.show(dataset, protocol, list(board["variant"]))
+    if not board.empty and dataset not in movielens.SETS:
+        beside_popular.show(Shown(dataset, protocol, board))
     found = read_studies(damaged.append)
+    if dataset not in movielens.SETS:
+        found = [study for study in found if study.dataset == dataset]
     errors.explain_all(damaged)
     offered = [name for name in SECTIONS if name != "ties" or measured.ties(dataset)]
     section = choose([*offered, *(["studies"] if found else [])])
@@ -77,5 +86,7 @@ def choose(sections: list[str]) -> str:
 
 def nothing(dataset: str, protocol: str) -> None:
     """How to measure, where nothing was."""
-    st.info(words.NOTHING_OF_OURS, icon=":material/leaderboard:")
+    own = dataset not in movielens.SETS
+    text = words.NOT_EVALUATED.format(data=common.plain(loaders.data_title(dataset))) if own else words.NOTHING_OF_OURS
+    st.info(text, icon=":material/leaderboard:")
     errors.command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))

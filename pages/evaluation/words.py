@@ -119,6 +119,17 @@ COLUMNS = {
 PUBLISHED = "Published"
 PUBLISHED_TITLE = "Published figures"
 PUBLISHED_HELP = "From papers and public repositories, not measured by us. The table says how the rules of each differ."
+NOT_EVALUATED = "No recommender has been measured on {data} yet."
+EVALUATE, EVALUATE_MORE = "Evaluate", "Evaluate {n} more"
+EVALUATE_HELP = (
+    "The last film of each person is hidden, and each recommender that is ready within seconds has to find it. The "
+    "evaluation goes on when you leave the page."
+)
+EVALUATING, CANCEL_EVALUATING = "Evaluating {model}", "Cancel *evaluating*"
+BESIDE_POPULAR = (
+    "Share of people whose next film is among the first ten. “Most popular” gives everybody the same list: a "
+    "recommender helps where its share is clearly higher."
+)
 NOTHING_OF_OURS = "Nothing that can be read has been measured under this protocol yet."
 
 # Evaluation: protocols

@@ -1,82 +1,110 @@
-"""Files from visitors: taken only from those whose page asks for one, and only so much of them.
+"""Limits on the files that visitors upload.
 
-Streamlit takes a file from any session that is open, whether a page has an uploader or not, and keeps it in memory as
-long as the session lasts. A page that shows an uploader calls `expect`.
+Streamlit accepts a file from any open session, even when its page has no uploader, and keeps the file in memory until
+the session ends. A page that shows an uploader calls `expect`. How much is stored is read from Streamlit itself, so a
+deleted file or an ended session frees its quota exactly when Streamlit frees the memory.
 """
 
+import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import runtime
 
 from recsys import metrics
 
-PATH = "/_stcore/upload_file/"  # then the session, and the file's id
-FILES = 40  # that a session may have sent
-BYTES = 200 << 20  # in all
-OPEN = 6 * 3600.0  # seconds after which a page that asked for a file asks no more
-REMEMBERED = 2000  # sessions, the newest
+PATH = "/_stcore/upload_file/"  # followed by the session id and the file id
+MAX_SESSION_FILES = 40
+MAX_SESSION_BYTES = 200 << 20
+MAX_TOTAL_BYTES = 512 << 20  # of all sessions together
+EXPECTED_SECONDS = 6 * 3600.0  # time after `expect` for which a session may upload
+MAX_SESSIONS = 2000  # the newest calls of `expect` are kept
+FRAMING_BYTES = 1024  # a request is longer than its file by the headers of one multipart part
+
+File = tuple[str, str]  # session id, file id
 
 
 @dataclass
-class Account:
-    """What a session may send, and what it has sent."""
+class Permission:
+    """What a session may upload."""
 
-    until: float
-    files: dict[str, int] = field(default_factory=dict)  # file id → bytes
-
-
-_accounts: dict[str, Account] = {}  # session → account, the oldest first
+    until: float  # time.monotonic() in seconds
+    max_file_bytes: int
 
 
-def expect(session: str) -> None:
-    """Let a session send files; call it where an uploader is shown."""
-    until = time.monotonic() + OPEN
-    if session in _accounts:
-        _accounts[session].until = until
-        return
-    _accounts[session] = Account(until)
-    while len(_accounts) > REMEMBERED:
-        del _accounts[next(iter(_accounts))]
+_permissions: dict[str, Permission] = {}  # by session id, the oldest call of `expect` first
+_lock = threading.Lock()  # pages call `expect` in threads
+_arriving: dict[File, int] = {}  # bytes of the requests that are being received
+
+
+def expect(session: str, max_file_bytes: int) -> None:
+    """Let a session upload files for some hours. Call it where an uploader is shown."""
+    with _lock:
+        _permissions.pop(session, None)
+        _permissions[session] = Permission(time.monotonic() + EXPECTED_SECONDS, max_file_bytes)
+        while len(_permissions) > MAX_SESSIONS:
+            del _permissions[next(iter(_permissions))]
 
 
 class Uploads:
-    """Refuses files that nobody asked for (403), and what is too much (413)."""
+    """ASGI middleware that refuses unexpected files (403) and files beyond the limits (413)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
-        if scope["type"] == "http" and PATH in scope["path"] and (refusal := _refusal(scope)):
+        """Handle one request."""
+        if scope["type"] != "http" or scope["method"] != "PUT" or PATH not in scope["path"]:
+            await self.app(scope, receive, send)
+            return
+        session, _, file_id = scope["path"].partition(PATH)[2].partition("/")
+        file, size = (session, file_id), _content_length(scope)
+        if refusal := _refusal(file, size):
             metrics.count("uploads_refused", str(refusal.status_code))
             await refusal(scope, receive, send)
-        else:
+            return
+        _arriving[file] = size or 0
+        try:
             await self.app(scope, receive, send)
+        finally:
+            del _arriving[file]
 
 
-def _refusal(scope: Scope) -> PlainTextResponse | None:
-    """Why a file is not taken; None: it may be."""
-    session, _, file = scope["path"].partition(PATH)[2].partition("/")
-    account = _accounts.get(session)
-    if scope["method"] == "DELETE" and account:
-        account.files.pop(file, None)
-    if scope["method"] != "PUT":
-        return None
-    if account is None or account.until < time.monotonic():
+def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
+    """The response to a file that is not accepted, or None if it is."""
+    permission = _permissions.get(file[0])
+    if permission is None or permission.until < time.monotonic():
         return PlainTextResponse("no page asks for a file", 403)
-    size = _size(scope)
     if size is None:
         return PlainTextResponse("the size of the file is not given", 411)
-    account.files[file] = size
-    if len(account.files) > FILES or sum(account.files.values()) > BYTES:
-        del account.files[file]
-        return PlainTextResponse("that is too much for one visit", 413)
+    if size > permission.max_file_bytes + FRAMING_BYTES:
+        return PlainTextResponse("the file is too large", 413)
+    if file in _arriving:
+        return PlainTextResponse("the file is being uploaded already", 409)
+    sizes = _stored() | _arriving | {file: size}  # a file that is sent again takes the place of the old one
+    of_session = [size for (session, _), size in sizes.items() if session == file[0]]
+    if len(of_session) > MAX_SESSION_FILES or sum(of_session) > MAX_SESSION_BYTES:
+        return PlainTextResponse("too many or too large files for one visit", 413)
+    if sum(sizes.values()) > MAX_TOTAL_BYTES:
+        return PlainTextResponse("the visitors have uploaded all that the server can hold; try again later", 413)
     return None
 
 
-def _size(scope: Scope) -> int | None:
-    """The bytes that are announced."""
-    given = dict(scope["headers"]).get(b"content-length", b"")
-    return int(given) if given.isdigit() else None
+def _stored() -> dict[File, int]:
+    """Bytes of each file that Streamlit keeps."""
+    if not runtime.exists():
+        return {}
+    sessions = runtime.get_instance().uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
+    return {
+        (session, file_id): len(file.data)
+        for session, files in list(sessions.items())
+        for file_id, file in list(files.items())
+    }
+
+
+def _content_length(scope: Scope) -> int | None:
+    """The Content-Length of a request in bytes, or None without a valid one."""
+    value = dict(scope["headers"]).get(b"content-length", b"")
+    return int(value) if value.isdigit() else None

@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import language, loaders
+from recsys.data import movielens
 from recsys.evaluation import protocols, results
 from recsys.evaluation.studies import studies
 from recsys.evaluation.ties import read as read_ties
@@ -130,8 +131,12 @@ def _recommenders() -> Iterable[str]:
     return loaders.recommenders()
 
 
-def _measured() -> list[str]:
-    return list(dict.fromkeys(name for name, _ in results.available()))
+def results_offered() -> list[str]:
+    """The data sets whose results Evaluation offers: of a visitor's own set only that one, else the published sets."""
+    current = st.session_state.data
+    if current not in movielens.SETS:
+        return [current]
+    return [name for name in dict.fromkeys(name for name, _ in results.available()) if name in movielens.SETS]
 
 
 def _protocols() -> Iterable[str]:
@@ -148,9 +153,9 @@ def _sections() -> Iterable[str]:
 def results_of() -> str:
     """The data set whose results Evaluation shows; at first the visitor's own, where it has some."""
     state = st.session_state
-    if "results_of" in state:
+    if state.get("results_of") in results_offered():
         return str(state.results_of)
-    names = _measured()
+    names = results_offered()
     return state.data if state.data in names or not names else names[0]
 
 
@@ -170,7 +175,7 @@ KEPT = (
     Kept("compare", "compared", some_of(_recommenders, 6), by_data=True),
     Kept("each", "how_many_each", HOW_MANY),
     # Evaluation
-    Kept("results", "results_of", one_of(_measured), by_data=True),
+    Kept("results", "results_of", one_of(results_offered), by_data=True),
     Kept("protocol", "protocol-{results_of}", one_of(_protocols)),
     Kept("section", "section", one_of(_sections)),
     Kept("metric", "metric", one_of(lambda: results.METRICS)),

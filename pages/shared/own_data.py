@@ -1,12 +1,14 @@
-"""A form that makes a data set of the visitor's own file: read, looked at, checked, then kept.
+"""A form that turns a visitor's own file into a data set: it is read, previewed, checked and then added.
 
-Files stay in the session until the dialog closes; none is cached or logged.
-Session state: own_file, own_items (uploads) · own_tables (what was read of them, by upload) · own_error (of the
-button), own_error_<set> (of the one that deletes it) · own_noun, own_fewest, own_name_<file>,
-own_column_<role>_<file> (widgets).
+Each file is read once, and checked once for each choice of columns. The results stay in the session until the form
+closes. Nothing is shared with other visitors or logged.
+Session state: own_file, own_items (uploads) · own_results (`Results`) · own_error (of the button), own_error_<set> (of
+the button that deletes a set) · own_noun, own_fewest, own_name_<file>, own_column_<role>_<file> (widgets).
 """
 
 import re
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -27,40 +29,83 @@ SHOWN = 5  # rows of the file
 NEEDED = ("user", "item")
 
 
+@dataclass
+class Results:
+    """What was computed from the uploaded files of one session: at most one result of each kind."""
+
+    file: str = ""  # id of the upload with the interactions
+    kept: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)  # kind → key, and the value or a DataError
+
+    def once(self, kind: str, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """Return the result for a key, which is computed when the key has changed.
+
+        Raises:
+            DataError: `compute` has raised it, now or the last time.
+        """
+        if kind not in self.kept or self.kept[kind][0] != key:
+            self.kept.pop(kind, None)  # frees its memory first
+            try:
+                self.kept[kind] = key, compute()
+            except DataError as error:
+                self.kept[kind] = key, DataError(*error.args)  # the traceback of `error` would keep the tables
+        result = self.kept[kind][1]
+        if isinstance(result, DataError):
+            raise DataError(*result.args)
+        return result
+
+
 def form() -> None:
     """Everything between a file and a set that is open."""
     st.caption(words.OWN_HELP.format(mb=LARGEST))
     if context := get_script_run_ctx():
-        uploads.expect(context.session_id)
+        uploads.expect(context.session_id, LARGEST << 20)
     upload = st.file_uploader(words.OWN_FILE, TYPES, key="own_file", max_upload_size=LARGEST)
     if upload is None:
+        forget()
         return
     described = st.file_uploader(words.OWN_ITEMS, TYPES, key="own_items", max_upload_size=LARGEST)
+    results = results_of(upload.file_id)
+    items_id = described.file_id if described else ""
     with errors.explained():
-        table = read(upload)
-        items = read(described) if described else None
+        table = results.once("table", upload.file_id, lambda: parse(upload))
+        items = results.once("items", items_id, lambda: parse(described) if described else None)
         st.dataframe(table.rows.head(SHOWN), hide_index=True, height="content")
-        columns = choose_columns(table)
+        columns = choose_columns(table, results.once("roles", upload.file_id, lambda: recognised_columns(table)))
         if columns:
-            keep(table, own.check(table, items, columns, chosen_noun()), upload.name)
+            noun = chosen_noun()
+            key = (items_id, *columns.items())
+            checked = results.once("checked", key, lambda: own.check(table, items, columns))
+            keep(table, replace(checked, noun=noun), upload.name)
 
 
-def read(upload: Any) -> Table:
-    """The table of an uploaded file, read once. Raises DataError."""
-    known = st.session_state.setdefault("own_tables", {})
-    if upload.file_id not in known:
-        if len(known) > 1:
-            known.clear()
-        known[upload.file_id] = tables.parse(upload.name, upload.getvalue())
-    return known[upload.file_id]
+def results_of(file: str) -> Results:
+    """The results for an upload; those for another one are dropped."""
+    results = st.session_state.get("own_results")
+    if results is None or results.file != file:
+        results = st.session_state.own_results = Results(file)
+    return results
 
 
-def choose_columns(table: Table) -> dict[str, str]:
-    """Which column is what: as it was found, unless the visitor says otherwise; {} until person and item are said."""
+def forget() -> None:
+    """Drop the results for the uploaded files. The dialog calls it when it closes."""
+    st.session_state.pop("own_results", None)
+
+
+def parse(upload: Any) -> Table:
+    """The table of an uploaded file. Raises DataError."""
+    return tables.parse(upload.name, upload.getvalue())
+
+
+def recognised_columns(table: Table) -> dict[str, str]:
+    """Role → the column that was recognised, or {} where person and item were not."""
     try:
-        found = own.roles(table)
-    except DataError:  # it shows only who the two are, if that: the visitor has to say
-        found = {}
+        return own.roles(table)
+    except DataError:  # the visitor has to choose them
+        return {}
+
+
+def choose_columns(table: Table, found: dict[str, str]) -> dict[str, str]:
+    """Let the visitor correct the recognised columns; {} until person and item are chosen."""
     names, chosen = list(table.rows.columns), {}
     with st.container(horizontal=True, gap="small"):
         for role, label in words.OWN_COLUMNS.items():
@@ -146,6 +191,6 @@ def add(name: str, checked: own.Checked, file: str, fewest: int, replacing: bool
     except RecsysError as error:
         st.session_state.own_error = error
         return
-    st.session_state.pop("own_tables", None)
+    forget()
     getting.open_set(name)
     st.session_state.sets_done = True

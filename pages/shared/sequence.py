@@ -5,13 +5,14 @@ read) · unwanted (items that are not to be recommended) · asked (ids of both a
 looked up) · carried (titles of both to find again in another data set) · past (moments before this one, for undo) ·
 left (data set → the moment when it was left for another) · been (address → what was there, for Back and Forward) ·
 here (the address that was read or written last) · notices (sentences about the address) · viewer (the real person
-whose films were last taken) · seed, draws (of the random generator that draws such a person, and how often it has).
+whose films were last taken) · seed, draws (of the random generator that draws such a person, and how often it has) ·
+version (name and fingerprint of the data set that the films are items of).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from secrets import randbits
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import streamlit as st
@@ -20,7 +21,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.shared import address as kept
 from pages.shared import loaders, words
 from pages.shared.fetch import FIRST_SET
-from recsys.data import movielens
+from recsys.data import movielens, prepared
 from recsys.data.schema import Dataset
 from recsys.serving import history
 
@@ -49,9 +50,37 @@ def seed() -> None:
         _read(params)
     elif _went_back() and urlencode(params) != state.here:
         _return_to(params)
+    elif not _is_known(state.data):
+        _leave_removed_set()
     elif not params:  # another page: with what was chosen it becomes one step of the browser's history, not two
         write_address()
+    _look_films_up_again_if_replaced()
     state.noun = loaders.noun(state.data)
+
+
+def _leave_removed_set() -> None:
+    """Go back to the built-in set, because the data set that is open was deleted."""
+    state, removed = st.session_state, st.session_state.data
+    state.left.pop(removed, None)
+    state.past = [moment for moment in state.past if _is_known(moment.data)]
+    state.viewer = None
+    _set(state.left.get(FIRST_SET) or Moment(FIRST_SET))
+    state.noun = loaders.noun(FIRST_SET)  # the notice says "films" again
+    state.notices = [words.SET_REMOVED.format(data=loaders.data_title(removed))]
+
+
+def _look_films_up_again_if_replaced() -> None:
+    """Take the films from the last address, by their ids, where another file has replaced the visitor's own set."""
+    state = st.session_state
+    version = (state.data, prepared.fingerprint(state.data) if state.data not in movielens.SETS else "")
+    before, state.version = state.get("version", version), version
+    if before[0] != state.data or before == version:
+        return
+    ids = dict(parse_qsl(state.here))
+    state.left.pop(state.data, None)
+    state.past = [moment for moment in state.past if moment.data != state.data]
+    state.been, state.viewer = {}, None
+    _set(Moment(state.data, asked=(ids.get(FILMS, ""), ids.get(UNWANTED, ""))))
 
 
 def _went_back() -> bool:
@@ -102,7 +131,7 @@ def write_address() -> None:
 def address() -> dict[str, str]:
     """The query of a link to all that was chosen: {"data": "ml-100k", "s": "1-260-1196", "n": "5"}, MovieLens ids."""
     state = st.session_state
-    if state.films is None:
+    if state.films is None or not prepared.stamp(state.data):  # not looked up yet, or the data set was deleted
         found = dict(zip((FILMS, UNWANTED), state.asked, strict=True))
     else:
         catalog = loaders.dataset(state.data).catalog
@@ -215,7 +244,7 @@ def switch_data() -> None:
 
 def _packed(now: Moment) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The titles of the films that go along, and those of the unwanted ones."""
-    if not (now.films or now.unwanted):
+    if not (now.films or now.unwanted) or not prepared.stamp(now.data):  # without its data set a film has no title
         return now.carried
     known = loaders.dataset(now.data).catalog.films
     titles, unwanted = (tuple(known[item].label for item in items) for items in (now.films or (), now.unwanted))

@@ -102,11 +102,12 @@ def in_order(names: list[str]) -> list[str]:
 
 def dialog() -> None:
     """Every data set; whatever is pressed there closes it."""
-    st.dialog(words.SETS_TITLE, width="medium", icon=":material/database:")(_dialog)()
+    st.dialog(words.SETS_TITLE, width="medium", icon=":material/database:", on_dismiss=own_data.forget)(_dialog)()
 
 
 def _dialog() -> None:
     if st.session_state.pop("sets_done", False):
+        own_data.forget()
         st.rerun()  # the whole page, without the dialog
     every()
 

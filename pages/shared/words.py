@@ -31,6 +31,7 @@ RETRY = "Try again"
 TYPE, TYPE_THERE = "In a terminal, type:", "Whoever runs this server can type:"
 NOT_SHOWN = "{n} files cannot be shown"
 STRANGE_DATA = "The link names a data set that does not exist, so this shows the films that come with the app."
+SET_REMOVED = "The data set {data} was deleted, so this shows the films that come with the app."
 LOST = "{n} of your {all} films are not in {data}."
 
 # The sequence

@@ -53,7 +53,8 @@ def choose(data: str) -> Variant:
 
 def ask_for_settings(variant: Variant, data: str) -> dict[str, Any]:
     """Numbers to be changed; returns those that were."""
-    st.caption(words.TUNED.format(data=common.plain(loaders.data_title(data))))
+    text = words.TUNED if variant.is_tuned_for(data) else words.BY_SIZE
+    st.caption(text.format(data=common.plain(loaders.data_title(data))))
     with st.grid(2, min_column_width=140):
         asked = [(one, ask(one, variant.name, data)) for one in numbers.settings(variant.name, data, numbers.FIRST)]
     with st.expander(words.MORE, icon=":material/tune:"), st.grid(2, min_column_width=140):

@@ -25,6 +25,10 @@ SETTINGS = {
     "weight_decay": "Weight decay",
 }
 SETTING_HELP = "`{name}`: {help}. At first {value}."
+BY_SIZE = (
+    "Nothing was tuned for {data}. These settings worked for a data set of a similar size. Change what you like; what "
+    "cannot work is said before it starts."
+)
 TUNED = "As tuned for {data}. Change what you like; what cannot work is said before it starts."
 MORE = "More settings"
 DEVICE = "Compute on"
@@ -51,6 +55,7 @@ STATES = {
     State.DONE: "Done",
     State.DAMAGED: "Damaged",
 }
+AS_SUGGESTED = "With the suggested settings."
 AS_TUNED, CHANGED, SETTING = "As tuned.", "Changed: {settings}.", "{name} {value}"
 WHEN = "Begun {date} UTC."
 PREPARING = "Getting ready, then the first epoch"

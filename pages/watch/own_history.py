@@ -21,7 +21,7 @@ from pages.shared import words as common
 from pages.shared.sentences import told
 from pages.watch import history_columns, in_browser, ratings
 from pages.watch import history_words as words
-from recsys.data.imports.entries import Answers, HistoryError, Imported
+from recsys.data.imports.entries import MOST_BYTES, Answers, HistoryError, Imported
 from recsys.data.imports.read import read
 from recsys.data.schema import Dataset, Film
 from recsys.serving import own_history
@@ -64,8 +64,14 @@ def body(dataset: Dataset) -> None:
     st.caption(words.ABOUT)
     in_browser.offer(_take_kept)
     if context := get_script_run_ctx():
-        expect(context.session_id)
-    uploads = st.file_uploader(words.CHOOSE, accept_multiple_files=True, key="history-files", help=words.PRIVATE)
+        expect(context.session_id, MOST_BYTES)
+    uploads = st.file_uploader(
+        words.CHOOSE,
+        accept_multiple_files=True,
+        max_upload_size=MOST_BYTES >> 20,
+        key="history-files",
+        help=words.PRIVATE,
+    )
     if not (uploads or bringing.kept):
         where()
         return

@@ -9,25 +9,52 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+_ITEM_IDS = (
+    *("item", "itemid", "movie", "movieid", "film", "filmid", "asin", "parentasin", "product", "productid", "isbn"),
+    *("book", "bookid", "song", "songid", "track", "trackid", "artist", "artistid", "article", "articleid", "sku"),
+    *("game", "gameid", "business", "businessid", "recipe", "recipeid", "iid", "mid"),
+    *("productsku", "itemsku", "variantsku", "lineitemsku", "stockcode", "productcode", "itemcode", "articlenumber"),
+)
+_OTHER_ITEMS = (  # in a file of items these may describe an item that has another id
+    *("barcode", "ean", "gtin", "upc", "trackuri", "spotifytrackuri", "album", "albumid", "podcast", "podcastid"),
+    *("episode", "episodeid", "video", "videoid", "show", "showid", "series", "seriesid", "anime", "animeid"),
+    *("app", "appid", "course", "courseid", "job", "jobid", "venue", "venueid", "poi", "restaurant", "restaurantid"),
+    *("hotel", "hotelid", "place", "placeid", "location", "locationid", "post", "postid", "page", "pageid"),
+    *("content", "contentid", "newsid", "productname", "producttitle", "itemname", "lineitemname", "trackname"),
+    *("tracktitle", "songname", "songtitle", "mastermetadatatrackname", "movietitle", "filmtitle", "booktitle"),
+    *("artistname", "url", "title"),
+)
 ROLES = {  # the names that a column goes by, whatever its case and signs; the first that a file has is taken
     "user": (
         *("user", "userid", "users", "person", "personid", "customer", "customerid", "client", "clientid", "reviewer"),
         *("reviewerid", "visitor", "visitorid", "member", "memberid", "account", "accountid", "uid", "username"),
+        *("buyer", "buyerid", "shopper", "shopperid", "purchaser", "subscriber", "subscriberid", "patron", "patronid"),
+        *("listener", "listenerid", "viewer", "viewerid", "reader", "readerid", "player", "playerid", "steamid"),
+        *("customernumber", "customerno", "customernr", "accountnumber", "cardnumber", "loyaltyid", "householdkey"),
+        *("profile", "profileid", "customeremail", "useremail", "buyeremail", "billingemail", "email", "emailaddress"),
+        *("customername", "login", "userpseudoid", "anonymousid", "distinctid", "cookieid", "deviceid"),
         *("session", "sessionid"),
     ),
-    "item": (
-        *("item", "itemid", "movie", "movieid", "film", "filmid", "asin", "parentasin", "product", "productid", "isbn"),
-        *("book", "bookid", "song", "songid", "track", "trackid", "artist", "artistid", "article", "articleid", "sku"),
-        *("game", "gameid", "business", "businessid", "recipe", "recipeid", "iid", "mid"),
+    "item": (*_ITEM_IDS, *_OTHER_ITEMS),
+    "rating": (
+        *("rating", "ratings", "stars", "star", "score", "overall", "value", "userrating", "myrating", "starrating"),
+        *("reviewrating", "reviewscore", "bookrating", "grade"),
     ),
-    "rating": ("rating", "ratings", "stars", "star", "score", "overall", "value"),
     "time": (
         *("timestamp", "time", "unixreviewtime", "datetime", "date", "ts", "unixtime", "eventtime", "createdat"),
         *("ratedat", "watchedat", "purchasedat", "reviewtime", "visitedat", "when"),
+        *("orderedat", "orderdate", "ordertime", "orderdatetime", "orderpurchasetimestamp", "boughtat", "soldat"),
+        *("purchasedate", "purchasetime", "purchasedon", "invoicedate", "transactiondate", "transactiontime", "tdat"),
+        *("saledate", "paidat", "createdon", "createddate", "creationdate", "eventtimestamp", "eventdate"),
+        *("timestampms", "timestamputc", "playedat", "listenedat", "scrobbledat", "streamedat", "uts", "startedat"),
+        *("occurredat", "loggedat"),
+        *("starttime", "endtime", "viewedat", "watcheddate", "datewatched", "readat", "dateread", "borrowedat"),
+        *("reviewdate", "reviewedat", "datereviewed", "daterated", "addedat", "dateadded", "submissiondate"),
+        *("clickedat", "clicktime", "accesstime", "logtime", "checkintime", "visitdate", "updatedat"),
     ),
 }
 DESCRIBED = {  # the columns of a file of items
-    "item": (*ROLES["item"], "id"),
+    "item": (*_ITEM_IDS, "id", *(name for name in _OTHER_ITEMS if name.endswith("id"))),
     "title": ("title", "name", "itemname", "movietitle", "producttitle", "productname", "booktitle", "label"),
     "year": ("year", "releaseyear", "yearofpublication", "originalpublicationyear", "releasedate", "published"),
     "genres": ("genres", "genre", "categories", "category", "class", "maincategory"),

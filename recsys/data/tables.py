@@ -120,11 +120,18 @@ def _refuse_wide(name: str, rows: int, width: int, size: int) -> None:
 
 def _parquet(name: str, data: bytes) -> pd.DataFrame:
     """The table of a parquet file, once its size is known: a billion equal cells take a few bytes."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(io.BytesIO(data))
-    _refuse_wide(name, file.metadata.num_rows, file.metadata.num_columns, FULLEST * len(data))
-    return file.read().to_pandas(ignore_metadata=True)  # what pandas has written beside the table is not checked by it
+    try:
+        file = pq.ParquetFile(io.BytesIO(data))
+        _refuse_wide(name, file.metadata.num_rows, file.metadata.num_columns, FULLEST * len(data))
+        table = file.read()
+        table.validate(full=True)  # UTF-8, which pandas would check only when it uses a text
+        return table.to_pandas(ignore_metadata=True)  # pandas does not check its own metadata
+    except (pa.ArrowException, UnicodeDecodeError) as error:  # for invalid UTF-8 pyarrow raises either of them
+        reason = (str(error) or type(error).__name__).splitlines()[0].encode("utf-8", "replace").decode()
+        raise DataError(f"{name} cannot be read as parquet: {reason}; save it anew, with text in UTF-8") from error
 
 
 def _named(name: str, found: pd.DataFrame) -> Table:
@@ -147,7 +154,9 @@ def _written(value: Any) -> str:
     if isinstance(value, list | tuple | np.ndarray):
         return "|".join(map(_written, value))
     if isinstance(value, dict):
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False, default=_written)
+    if isinstance(value, bytes):
+        return value.decode()
     if value is None or value is pd.NA or value is pd.NaT or value != value:
         return ""
     if isinstance(value, float | np.floating) and float(value).is_integer():

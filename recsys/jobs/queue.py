@@ -161,9 +161,16 @@ def check(variant: str, dataset: str, changes: Mapping[str, Any]) -> None:
 
 
 def check_idle(dataset: str) -> None:
-    """Raises JobError while a training for a data set waits or goes on, so that the set is not taken from under it."""
-    if any(job.dataset == dataset and job.state in ACTIVE for job in jobs()):
+    """Raise JobError while a training for a data set waits or goes on, in the app or on the command line."""
+    queued = any(job.dataset == dataset and job.state in ACTIVE for job in jobs())
+    if queued or any(_is_locked(lock) for folder in paths.of_set(dataset) for lock in folder.rglob("*.lock")):
         raise JobError(f"a recommender is being trained for {dataset}; stop that first, or wait for its end")
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether a process holds a lock file, as a training does in the folder of its checkpoint."""
+    with files.try_locked(path) as is_free:
+        return not is_free
 
 
 def stop(job_id: str) -> None:

@@ -158,6 +158,10 @@ class Variant:
             return self.presets.get(dataset, default)
         return sizes.fitted(self.presets.get(sizes.like(size, self.needs_training), default), size)
 
+    def is_tuned_for(self, dataset: str) -> bool:
+        """Whether the settings of `preset` were tuned on this very data set."""
+        return dataset in (*self.presets, *sizes.TUNED)
+
     def model(self, config: Any = None) -> Recommender:
         """An unfitted model; None: with the defaults of the variant."""
         return self.architecture(self.preset("") if config is None else config, self.title)

@@ -16,7 +16,8 @@ from recsys.ranking.ranking import LogProbabilities
 from recsys.serving.filters import Facts, facts
 from recsys.training.run import Run
 
-DEFAULTS = ("pool", "sasrec-memory", "bert4rec", "item-knn")  # best first; the first that a data set has is its default
+# The default of a data set is the first of these that it has, best first.
+DEFAULTS = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
 FALLBACK = "popular"  # needs no training, so it can always answer
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recsys.data import columns
+from recsys.data import columns, own, tables
 
 TIME = 1_700_000_000  # 2023-11-14 22:13:20
 
@@ -12,6 +12,28 @@ TIME = 1_700_000_000  # 2023-11-14 22:13:20
 @pytest.mark.parametrize("name", ["user_id", "User ID", "userId", "USERID", "user_id:token", " user-id "])
 def test_a_column_is_known_whatever_its_case_and_signs(name):
     assert columns.named(["x", name, "y"], columns.ROLES["user"]) == name
+
+
+@pytest.mark.parametrize(
+    ("header", "columns_of"),
+    [
+        ("customer_email,sku,ordered_at", ("customer_email", "sku", "ordered_at")),
+        ("Name,Email,Created at,Lineitem sku,Lineitem quantity", ("Email", "Lineitem sku", "Created at")),  # Shopify
+        ("InvoiceNo,StockCode,Quantity,InvoiceDate,CustomerID", ("CustomerID", "StockCode", "InvoiceDate")),  # UCI
+        ("t_dat,customer_id,article_id,price", ("customer_id", "article_id", "t_dat")),  # H&M
+        ("timestamp,visitorid,event,itemid", ("visitorid", "itemid", "timestamp")),  # RetailRocket
+        ("ts,username,spotify_track_uri,ms_played", ("username", "spotify_track_uri", "ts")),  # Spotify
+        ("user_pseudo_id,event_timestamp,item_id", ("user_pseudo_id", "item_id", "event_timestamp")),  # GA4
+        ("listener,played_at,track_name", ("listener", "track_name", "played_at")),
+        ("user,title,date", ("user", "title", "date")),
+    ],
+)
+def test_columns_of_common_exports_are_recognised(header, columns_of):
+    row = ",".join("x" for _ in header.split(","))
+    table = tables.parse("export.csv", f"{header}\n{row}\n".encode())
+    assert table.has_header
+    found = own.roles(table)
+    assert tuple(found.get(role) for role in ("user", "item", "time")) == columns_of
 
 
 def test_the_usual_name_goes_before_the_rarer_one():

@@ -48,6 +48,15 @@ def test_text_ids_become_titles_and_names_and_time_orders_the_events():
     assert dataset.ties == "drawn"
 
 
+@pytest.mark.parametrize("header", ["id,title,location", "code,title,ean", "product_id,video,title"])
+def test_the_id_in_a_file_of_items_is_not_taken_from_a_description(header):
+    cells = {"title": ("Tea", "Soap"), "ean": ("400", "401"), "location": ("Kyiv", "Lviv"), "video": ("a.mp4", "b.mp4")}
+    rows = [[cells.get(name, ("1", "2"))[row] for name in header.split(",")] for row in (0, 1)]
+    items = table("\n".join([header, *map(",".join, rows)]))
+    checked = own.check(table("user,item\n7,1\n7,2\n"), items)
+    assert checked.raw.films["title"].tolist() == ["Tea", "Soap"]
+
+
 def test_without_times_the_order_of_the_rows_counts():
     dataset = add("bob soap\nann milk\nann tea\nbob tea\nann soap\n")
     assert histories(dataset) == ORDERED

@@ -2,6 +2,7 @@ import gzip
 import io
 import json
 import tracemalloc
+from datetime import date
 
 import pandas as pd
 import pyarrow as pa
@@ -56,6 +57,56 @@ def test_every_kind_of_file_gives_the_same_table(data):
     assert table.has_header
     assert list(table.rows) == list(HEADER)
     assert cells(table) == ROWS
+
+
+def strings(*values, wide=False):
+    """A column of text whose bytes are not checked, as other writers of parquet leave them."""
+    text, data = (pa.large_string(), pa.large_binary()) if wide else (pa.string(), pa.binary())
+    return pa.Array.from_buffers(text, len(values), pa.array(values, data).buffers())
+
+
+BROKEN = strings(b"ok", b"\xff\xfe", b"\x80abc")
+INVALID_UTF8 = {
+    "text": BROKEN,
+    "long text": strings(b"ok", b"\xff\xfe", b"\x80abc", wide=True),
+    "categories": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), BROKEN),
+    "lists": pa.ListArray.from_arrays(pa.array([0, 1, 2, 3]), BROKEN),
+    "objects": pa.StructArray.from_arrays([BROKEN], ["text"]),
+    "bytes": pa.array([b"ok", b"\xff\xfe", b"\x80abc"]),
+}
+
+
+@pytest.mark.parametrize("column", INVALID_UTF8.values(), ids=INVALID_UTF8)
+def test_parquet_with_invalid_utf8_is_one_sentence(column):
+    data = as_parquet(pa.table({"user": [1, 2, 3], "item": column}))
+    with pytest.raises(DataError, match=r"^some.parquet cannot be read[^\n]*save (it|the file) anew[^\n]*$"):
+        tables.parse("some.parquet", data)
+
+
+def test_a_name_of_a_parquet_column_with_invalid_utf8_is_one_sentence():
+    data = as_parquet(pa.table({"user": [1], "item": [2]})).replace(b"item", b"\xff\xfetm")
+    with pytest.raises(DataError, match=r"^some.parquet cannot be read as parquet"):
+        tables.parse("some.parquet", data)
+
+
+@pytest.mark.parametrize("data", [b'{"user": 1, "item": "\\ud800"}', b'[{"user": 1, "\\udc00": 2}]'])
+def test_json_with_half_a_character_is_one_sentence(data):
+    with pytest.raises(DataError, match=r"^some.json cannot be read"):
+        tables.parse("some.json", data)
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        ({"day": date(2024, 1, 31)}, '{"day": "2024-01-31"}'),
+        ({"sizes": [1, 2]}, '{"sizes": "1|2"}'),
+        ({"name": b"tea"}, '{"name": "tea"}'),
+        (b"tea", "tea"),
+    ],
+)
+def test_parquet_objects_and_bytes_are_written_as_text(value, cell):
+    table = tables.parse("some.parquet", as_parquet(pa.table({"user": [1], "item": [value]})))
+    assert cells(table) == [("1", cell)]
 
 
 @pytest.mark.parametrize("separator", [" ", "\t", ",", "   "])

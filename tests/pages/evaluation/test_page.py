@@ -103,6 +103,21 @@ def decoded(value):
     return value
 
 
+def test_commands_on_a_public_server_have_none_of_its_paths(visit, measured, tmp_path, monkeypatch):
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setenv(paths.PUBLIC, "1")
+    app = visit("evaluation")
+    shown = [element.proto.body for element in app.get("html")] + [code.value for code in app.code]
+    assert any("-m recsys evaluate" in text for text in shown[:-1])
+    assert app.code
+    assert not any(str(tmp_path) in text for text in shown)
+    figures(app)
+    assert not any(str(tmp_path) in code.value for code in app.code)
+
+
 def test_without_results_the_page_says_what_to_type(visit):
     app = visit("evaluation")
     assert words.NO_RESULTS in said(app)

@@ -1,7 +1,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import loaders, own_data, words
+from pages.shared import loaders, words
 from recsys.data import movielens, own, tables
 from tests.pages.reading import keys, said
 
@@ -89,19 +89,92 @@ def test_what_is_no_table_is_a_sentence(form):
     assert "own-add" not in keys(form)
 
 
-def test_no_more_than_two_files_are_kept(form):
-    class Upload:
-        def __init__(self, number):
-            self.file_id, self.name = str(number), "shop.csv"
+@pytest.fixture
+def work(monkeypatch):
+    """The names of the files that were parsed, and the columns by which they were checked, in this order."""
+    done = []
 
-        def getvalue(self):
-            return USUAL
+    def parse(name, data, *how):
+        done.append(name)
+        return real_parse(name, data, *how)
 
-    import streamlit as st
+    def check(table, items=None, wanted=None, *how):
+        done.append({"items": items is not None} | (wanted or {}))
+        return real_check(table, items, wanted, *how)
 
-    for number in range(5):
-        own_data.read(Upload(number))
-    assert len(st.session_state["own_tables"]) <= 2
+    real_parse, real_check = tables.parse, own.check
+    monkeypatch.setattr(tables, "parse", parse)
+    monkeypatch.setattr(own, "check", check)
+    return done
+
+
+COLUMNS = {"items": False, "user": "customer", "item": "product", "time": "date", "rating": "none"}
+
+
+def test_a_file_is_parsed_and_checked_once(work, form):
+    given(form, USUAL)
+    for number in range(3):
+        form.text_input(key="own_name_shop.csv").set_value(f"shop{number}").run()
+    form.segmented_control(key="own_noun").set_value("film").run()
+    assert work == ["shop.csv", COLUMNS]
+    form.button(key="own-add").click().run()
+    assert movielens.load("shop2").noun == "film"
+
+
+def test_other_columns_are_checked_without_parsing_the_file_again(work, form):
+    given(form, USUAL)
+    time = form.selectbox(key="own_column_time_shop.csv")
+    time.select("none").run()
+    assert work[2:] == [COLUMNS | {"time": "none"}]
+    assert "there are no times" in said(form)
+
+
+def test_a_new_upload_is_parsed_and_checked(work, form):
+    given(form, USUAL)
+    given(form, USUAL + b"dora,x,9\n", items=b"product,title\nx,Tea\n")
+    assert work == ["shop.csv", COLUMNS, "shop.csv", COLUMNS, "items.csv", COLUMNS | {"items": True}]
+    assert "13 rows: 4 people" in said(form)
+
+
+def test_a_file_that_cannot_be_read_is_parsed_once(work, form):
+    given(form, b"just words\nand more of them\n", "notes.txt")
+    form.run()
+    assert work == ["notes.txt"]
+    assert "columns" in said(form)
+
+
+def test_columns_that_cannot_be_read_are_checked_once(work, form):
+    given(form, USUAL)
+    form.selectbox(key="own_column_rating_shop.csv").select("product").run()
+    form.run()
+    assert "holds no ratings" in said(form)
+    assert len(work) == 3
+
+
+def test_the_results_of_one_upload_are_kept_at_most(form):
+    for number in range(3):
+        given(form, USUAL + f"dora,x,{number}\n".encode(), items=b"product,title\nx,Tea\n")
+    assert sorted(form.session_state.own_results.kept) == ["checked", "items", "roles", "table"]
+
+
+def test_the_results_are_dropped_with_the_upload_and_when_the_dialog_closes(home):
+    def page():
+        import streamlit as st
+
+        from pages.shared import sequence, sets
+
+        sequence.seed()
+        if not st.session_state.get("sets_done") or st.button("close"):
+            sets.dialog()
+
+    app = given(AppTest.from_function(page, default_timeout=60).run(), USUAL)
+    assert "own_results" in app.session_state
+    app.file_uploader(key="own_file").clear().run()
+    assert "own_results" not in app.session_state
+    given(app, USUAL)
+    app.button(key="own-add").click().run()
+    app.button[0].click().run()
+    assert "own_results" not in app.session_state
 
 
 def test_a_set_of_items_is_not_called_one_of_films(visit):

@@ -10,6 +10,7 @@ from pages.shared import words as common
 from pages.shared.recommenders import State
 from pages.train import runs, words
 from recsys import paths
+from recsys.data import own, tables
 from recsys.errors import recsys_command
 from recsys.jobs import queue, runner, settings
 from tests.pages import world
@@ -89,6 +90,17 @@ def test_settings_begin_as_tuned_and_are_explained(visit):
     epochs = app.number_input(key=f"train-{DATA}-sasrec-bce-epochs")
     assert epochs.value == preset.schedule.epochs
     assert "passes over the training histories" in epochs.help
+
+
+def test_only_a_set_that_was_tuned_on_is_said_to_be(visit):
+    text = "user,item\n" + "".join(f"{person},{item}\n" for person in range(9) for item in range(9))
+    own.add("shop", own.check(tables.parse("shop.csv", text.encode())), "shop.csv")
+    for data, is_tuned in ((DATA, True), ("shop", False)):
+        app = visit("train", data=data)
+        assert not app.exception
+        title = loaders.data_title(data)
+        assert (words.TUNED.format(data=title).partition(".")[0] in said(app)) == is_tuned
+        assert (words.BY_SIZE.format(data=title).partition(".")[0] in said(app)) != is_tuned
 
 
 def test_every_setting_has_a_label():

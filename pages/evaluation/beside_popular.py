@@ -1,0 +1,26 @@
+"""A recommender beside "most popular", which gives everybody the same list: whether personalization helps."""
+
+import streamlit as st
+
+from pages.evaluation import words
+from pages.evaluation.measured import Shown
+from pages.shared import recommenders
+from pages.shared.language import number
+from recsys.serving.predictor import FALLBACK as POPULAR
+
+METRIC = "hr@10"
+
+
+def show(shown: Shown) -> None:
+    """Show the share of people for whom each of the two finds the next item; nothing where one was not measured."""
+    rows = shown.board.set_index("variant")
+    others = [variant for variant in rows.index if variant != POPULAR]
+    if POPULAR not in rows.index or not others:
+        return
+    on_watch_next = (st.session_state.get("model"), recommenders.first(shown.dataset))
+    chosen = next((variant for variant in on_watch_next if variant in others), others[0])  # else the best
+    with st.container(horizontal=True, gap="large"):
+        for variant in (chosen, POPULAR):
+            row = rows.loc[variant]
+            st.metric(row["title"], number(row[METRIC], ".1%"), width="content")
+    st.caption(words.BESIDE_POPULAR)

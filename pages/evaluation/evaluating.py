@@ -1,0 +1,111 @@
+"""Measuring recommenders on a data set of the visitor's own: in a thread, which goes on when the page is left."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import streamlit as st
+
+from pages.evaluation import words
+from pages.shared import errors, loaders, recommenders, work
+from pages.shared import words as common
+from pages.shared.recommenders import State
+from recsys import paths
+from recsys.data import movielens
+from recsys.data.schema import DataError
+from recsys.errors import RecsysError
+from recsys.evaluation import confidence
+from recsys.progress import Report
+
+FIRST = ("popular", "item-knn")  # measured before the others, so that there is something to see at once
+
+
+def show(dataset: str, protocol: str, measured: Sequence[str]) -> None:
+    """Show a button that measures what was not measured yet, or the progress. measured: names of recommenders."""
+    if dataset in movielens.SETS or protocol != confidence.protocol_of(dataset).name or paths.is_public():
+        return
+    task = work.find(_task_name(dataset))
+    if task and not task.is_over:
+        _watch(dataset, task.event.get("done", 0))
+        return
+    if task and isinstance(task.error, RecsysError):
+        errors.explain(task.error)
+    elif task and task.error:
+        work.forget(_task_name(dataset))
+        raise task.error
+    if names := _to_measure(dataset, measured):
+        st.button(
+            words.EVALUATE if not measured else words.EVALUATE_MORE.format(n=len(names)),
+            key=f"evaluate-{dataset}",
+            icon=":material/play_arrow:",
+            help=words.EVALUATE_HELP,
+            type="secondary" if measured else "primary",
+            on_click=_begin,
+            args=(dataset, protocol, names),
+        )
+
+
+def _to_measure(dataset: str, measured: Sequence[str]) -> list[str]:
+    """The names of the recommenders that can answer within seconds and were not measured yet."""
+    names = dict.fromkeys([*FIRST, *loaders.recommenders()])
+    with suppress(DataError):
+        return [
+            name
+            for name in names
+            if name not in measured and recommenders.state(name, dataset) in (State.READY, State.QUICK)
+        ]
+    return []
+
+
+def _begin(dataset: str, protocol: str, names: list[str]) -> None:
+    """Start to measure the recommenders, one after the other."""
+    try:
+        data = loaders.dataset(dataset)
+    except DataError:  # deleted meanwhile: the page says so
+        return
+
+    def task(report: Report) -> None:
+        from recsys.evaluation.evaluate import evaluate  # loads torch
+
+        failed: list[RecsysError] = []
+        for number, name in enumerate(names):
+            event = {"stage": "evaluate", "done": number, "total": len(names), "name": name}
+            report(event)
+            try:
+                evaluate(name, data, protocol, report=_always(report, event))
+            except RecsysError as error:
+                failed.append(error)
+        if len(failed) == len(names):
+            raise failed[0]
+
+    work.forget(_task_name(dataset))
+    work.start(_task_name(dataset), task)
+
+
+def _always(report: Report, event: dict[str, Any]) -> Report:
+    """Return a report that repeats one event: the bar counts recommenders, and a cancelled evaluation still stops."""
+
+    def repeat(_: dict[str, Any]) -> None:
+        report(event)
+
+    return repeat
+
+
+@st.fragment(run_every=work.LOOK_EVERY)
+def _watch(dataset: str, done: int) -> None:
+    """Show the progress and a way to stop it. The page is drawn again when `done` recommenders have become more."""
+    task = work.find(_task_name(dataset))
+    if task is None or task.is_over or task.event.get("done", 0) != done:
+        st.rerun()
+    name = task.event.get("name", "")
+    title = loaders.title(loaders.recommenders()[name]) if name else ""
+    text = common.STOPPING if task.called_off else words.EVALUATING.format(model=title)
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        st.progress(task.share(), common.plain(text))
+        if not task.called_off:
+            key = f"stop-evaluating-{dataset}"
+            st.button(words.CANCEL_EVALUATING, key=key, icon=":material/close:", on_click=task.call_off)
+
+
+def _task_name(dataset: str) -> str:
+    return f"evaluate/{dataset}"
