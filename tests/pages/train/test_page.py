@@ -240,6 +240,10 @@ def test_a_recommender_that_is_missing_elsewhere_leads_here(visit):
     assert app.selectbox(key=recommenders.TO_TRAIN).value == "sasrec-softmax"
 
 
+def test_the_page_opens_on_the_network_that_the_app_is_about(visit):
+    assert visit("train").selectbox(key=recommenders.TO_TRAIN).value == loaders.FIRST_MODEL == "bert4rec"
+
+
 def test_a_public_server_has_no_such_page_and_no_way_to_it(visit, monkeypatch):
     monkeypatch.setenv(paths.PUBLIC, "1")
     app = visit(model="sasrec-bce")
