@@ -196,7 +196,8 @@ COST_HELP = (
 )
 HARDWARE = {"cpu": "a CPU", "cuda": "a GPU"}
 NO_COST = "No training time is known for what was measured here."
-UNTRAINED = "Left out, as they need no training: {models}."
+NOT_TIMED = "Left out, as they are fitted by a method of their own, whose time is not on record: {models}."
+MIXED = "Left out, as they combine other recommenders, which are trained by themselves: {models}."
 UNKNOWN_TIME = "Left out, as how long their training took is not on record: {models}."
 OTHER_HARDWARE = "Left out, as they were trained on other hardware: {models}."
 COST_ALT = "{metric} of {n} recommenders against the time of training on a logarithmic axis"

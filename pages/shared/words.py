@@ -109,6 +109,7 @@ WHY_ALONE = "Your only film was left out, and {model} predicted as for somebody 
 WHY_NEWEST = "Only your newest {n} films were left out in turn."
 WHY_REST = "{n} more of your films made a smaller difference."
 LIFTS, LOWERS, NO_MATTER = "lifts it", "holds it back", "makes no difference"
+NO_VISIBLE = "makes no visible difference"
 PROBABILITY_WITHOUT, RANK_WITHOUT, OUT_WITHOUT = (
     "{probability} without it",
     "rank {rank} without it",
@@ -326,13 +327,13 @@ def about(seconds: float) -> str:
     return say(MINUTES).format(n=round(seconds / 60)) if seconds < 5400 else say(HOURS).format(n=round(seconds / 3600))
 
 
-def fine_percent(probability: float) -> str:
-    """Two digits of small ones: "12.3%", "4.2%", "0.42%", "0.042%"; "<0.001%" below that."""
+def fine_percent(probability: float, more: int = 0) -> str:
+    """Two digits of small ones: "12.3%", "4.2%", "0.42%", "0.042%"; "<0.001%" below that. more: further digits."""
     if probability >= 0.01:
-        return number(probability, ".1%")
+        return number(probability, f".{1 + more}%")
     if probability < 1e-5:
         return say(SMALLER).format(percent=number(1e-5, ".3%"))
-    return number(100 * probability, "#.2g") + "%"
+    return number(100 * probability, f"#.{2 + more}g") + "%"
 
 
 def times(factor: float) -> str:

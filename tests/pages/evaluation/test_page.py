@@ -297,11 +297,14 @@ def test_what_quality_costs_is_training_time_alone_and_the_others_are_named(visi
     for variant, seconds in (("bert4rec", [120.0]), ("fpmc", [])):
         document = result(variant, "ml-latest-sample", "full", ranks)
         results.write(trained(document, cpu=seconds), ranks)
+    mixture = result("hybrid", "ml-latest-sample", "full", ranks) | {"config": {"members": ["bert4rec", "popular"]}}
+    results.write(mixture, ranks)
     app = open_section(visit("evaluation"), "curves")
     marks, *_ = chart(app)
     assert marks["x"] == [120.0]
     assert words.COST_HELP.format(hardware="a CPU") in said(app)
-    assert words.UNTRAINED.format(models="Popular") in said(app)
+    assert words.NOT_TIMED.format(models="Popular") in said(app)
+    assert words.MIXED.format(models="Hybrid") in said(app)  # it needs trained members
     assert words.UNKNOWN_TIME.format(models="Fpmc") in said(app)
 
 
