@@ -126,7 +126,8 @@ def _bar(one: Influence, title: str, span: float, standing: Standing, more: int)
         said = words.NO_VISIBLE
     else:
         said = words.LIFTS if up else words.LOWERS
-    text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{escape(f"{said}: {without}")}</span></span>'
+    quiet = escape(f"{said}: {without}")
+    text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{quiet}</span></span>'
     return f'<li class="nr-line">{text}{bar}</li>'
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from recsys.data.details import Detail, Details
+from recsys.data.details import Details
 from recsys.data.tags import Tags
 from recsys.serving.films.search import TitleIndex
 
@@ -44,7 +44,8 @@ def test_two_wrong_letters_of_nine_are_too_many_without_tags_as_well(without_tag
 @pytest.mark.parametrize("typed", TYPOS)
 def test_a_misspelt_title_is_found_with_and_without_tags(index, without_tags, typed):
     first, other = index.search(typed)[0], without_tags.search(typed)[0]
-    assert first.title == other.title == TYPOS[typed] and first.sure
+    assert first.title == other.title == TYPOS[typed]
+    assert first.sure
 
 
 def test_a_director_who_is_known_leads_to_the_films_and_to_no_guess(sample):
