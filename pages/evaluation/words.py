@@ -101,7 +101,7 @@ MISSING_COMMANDS = "For {model}, in a terminal:"
 MISSING_OTHERS = "For the others put in {names}."
 VIEW_BOARD, VIEW_FIGURES = "Intervals", "All figures"
 RANK, INTERVAL, AGAINST_BEST = "Rank", "95% interval", "Against the best"
-THE_BEST, LIKE_THE_BEST, BEHIND = "the best", "not significant, p = {p:.2f}", "{by:.4f} behind"
+THE_BEST, LIKE_THE_BEST, BEHIND = "the best", "not significant, p = {p:.4f}", "{by:.4f} behind"
 LIKE_IN_WORDS = "no significant difference from the best"
 FROM_TO = "95% interval from {low:.4f} to {high:.4f}"
 NO_INTERVAL = "no interval"
@@ -176,7 +176,6 @@ STARS_HELP = (
 )
 STARS_BASELINES = {"mean": "Mean of all ratings", "film and person": "Film's mean + person's offset"}
 STARS_BY = "Predicted by"
-STARS_RANGE = "{low:.3f}–{high:.3f}"
 
 # Evaluation: learning
 RECOMMENDERS, CHOOSE_SOME = "Recommenders", "Choose at least one recommender."

@@ -124,6 +124,9 @@ IN_LISTS = "in {n} of {all} lists"
 ONLY_HERE = "only here"
 NEW_HERE, SAME_RANK, WAS = "new", "same rank", "was {n}"
 
+# Figures
+METRIC = ",.4f"  # the format of metrics, for Python and for Plotly; see `metric`
+
 # Files
 DOWNLOAD = "Download as CSV"
 
@@ -284,12 +287,14 @@ def was(before: int | None, rank: int) -> str:
     return say(SAME_RANK) if before == rank else say(WAS).format(n=before)
 
 
-def metric(value: float | None) -> str:
-    """A figure of a recommender, ".0981": in English without the zero in front; a dash for what is not known."""
-    if value is None or value != value:
-        return "–"
-    written = number(value, ".4f")
-    return written.removeprefix("0") if current() == ENGLISH else written
+def metric(value: float | None, sign: bool = False) -> str:
+    """A metric as all pages, tables and charts write it: "0.0981", "10.7740"; "–" for a missing value.
+
+    Numbers follow one rule. Metrics and p-values have a leading zero and four decimals (METRIC, also for Plotly),
+    percentages one decimal (`percent`; `fine_percent` keeps two digits of small ones), and counts the thousands
+    separator of the language (`language.count`). sign: write a plus as well.
+    """
+    return "–" if value is None or value != value else number(value, f"{'+' if sign else ''}{METRIC}")
 
 
 def ordinal(n: int) -> str:

@@ -7,9 +7,12 @@ import sys
 import numpy as np
 import pytest
 import streamlit as st
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from pages.evaluation import words
 from pages.evaluation.charts import looks
+from pages.shared import language
+from pages.shared import words as common
 from recsys import files, paths
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import overview, protocols, results
@@ -132,7 +135,7 @@ def test_the_metric_orders_the_leaderboard_and_is_the_same_in_every_section(visi
     app = visit("evaluation", data="ml-1m")
     app.get_by_key("metric").set_value("hr@1").run()
     ours = [row for row in board(app) if "Published" not in row]
-    assert " .3333 " in ours[0]
+    assert " 0.3333 " in ours[0]
     assert open_section(app, "protocols").get_by_key("metric").value == "hr@1"
 
 
@@ -367,7 +370,24 @@ def test_errors_of_predicted_stars_are_shown_where_they_were_measured(visit, mea
         words.STARS_BASELINES["mean"],
     ]
     assert table["rmse"].tolist() == [1, 1.25, 1.5]
-    assert table["rmse interval"].tolist() == ["1.125–1.500"] * 3
+    assert table["rmse interval"].tolist() == ["1.1250–1.5000"] * 3
+
+
+@pytest.mark.parametrize(("code", "figure"), [("en", "0.3333"), ("uk", "0,3333")])
+def test_metrics_have_a_leading_zero_and_four_decimals_in_every_table_and_chart(
+    visit, measured, monkeypatch, code, figure
+):
+    monkeypatch.setattr(language, "current", lambda: code)
+    app = visit("evaluation", data="ml-1m", metric="hr@1")
+    assert figure in board(app)[0]
+    figures(app)
+    table = convert_arrow_bytes_to_pandas_df(app.dataframe[0].proto.arrow_data.styler.display_values)
+    assert table["hr@1"].iloc[0] == figure
+    assert all(re.fullmatch(r"\d+[.,]\d{4}|–", text) for name in results.METRICS for text in table[name])
+    app = open_section(app, "measures")
+    hovers = [trace["hovertemplate"] for trace in chart(app) if "hovertemplate" in trace]
+    assert hovers
+    assert all(common.METRIC in hover for hover in hovers)
 
 
 def test_results_of_other_data_are_not_shown_as_those_of_this_set(visit, home):

@@ -166,7 +166,7 @@ def test_a_training_that_goes_on_shows_its_curves_and_the_time_that_is_left(visi
         app.run()
         assert app.get("progress")[0].proto.text == words.EPOCH_LEFT.format(n=2, all=8, time="about 10 minutes")
         assert app.get("progress")[0].proto.value == 25
-        assert words.BEST.format(n=2, value=".0981") in said(app)
+        assert words.BEST.format(n=2, value="0.0981") in said(app)
         titles = [json.loads(chart.proto.spec)["layout"]["yaxis"]["title"]["text"] for chart in app.get("plotly_chart")]
         assert titles == [words.LOSS, words.VALIDATION]
         press(app, "stop")

@@ -61,7 +61,7 @@ def test_numbers_and_names_are_in_the_language_of_the_visitor(opened):
     app.button(key="guess").click().run()
     assert not app.exception
     assert "Найпопулярніші" in rows(app)
-    assert all(re.fullmatch(r"[01],\d{3}", cells[3]) for cells in rows(app).values())
+    assert all(re.fullmatch(r"[01],\d{4}", cells[3]) for cells in rows(app).values())
 
 
 def test_everybody_watches_in_this_order_so_a_chain_guesses_all_of_them(opened):
@@ -71,7 +71,7 @@ def test_everybody_watches_in_this_order_so_a_chain_guesses_all_of_them(opened):
     app.button(key="guess").click().run()
     told = rows(app)
     share, _, interval, ndcg, middle = told["Markov chain"]
-    assert (share, interval, ndcg) == ("10 of 10", "72% – 100%", "1.000")
+    assert (share, interval, ndcg) == ("10 of 10", "72% – 100%", "1.0000")
     assert middle.startswith("1 ")
     assert "would have shown you 10 of your last 10 films" in said(app)
 
