@@ -285,7 +285,7 @@ P_CORRECTED_HELP = (
 VERDICT = "On the same {n:,} people, {one} {verdict} {other}."
 BETTER, WORSE, EVEN = "is better than", "is worse than", "shows no significant difference from"
 MARGINS_TITLE = "Who ranks the hidden film higher"
-WINS = "{one} does for {a:,} people, {other} for {b:,}; for {even:,} they are even."
+WINS = "Number of people for whom it is {one}: {a:,}; {other}: {b:,}; even: {even:,}."
 MARGINS = {-4: "≥ 8×", -3: "4–8×", -2: "2–4×", -1: "< 2×", 0: "even", 1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}
 MARGINS_HELP = "A rank of 5 against 10 is 2× higher, as is 50 against 100. Of several seeds it is the (geometric) mean."
 MARGINS_ALT = "For how many people {one} or {other} ranks the hidden film higher, and by how much"
@@ -295,7 +295,7 @@ ONE_MODEL = "Only one recommender has been measured here. Two are needed."
 
 # Evaluation: one person
 PERSON, SOMEBODY = "Test person", "Somebody else"
-PERSON_OF = "User {id} in the ratings file, who had watched {films} films before the hidden one."
+PERSON_OF = "User {id} in the ratings file, who had watched {n} films before the hidden one."
 HIDDEN_FILM = "The film that was hidden"
 PAST = "Watched before"
 PAST_LATEST = "Watched before, the latest {n}"

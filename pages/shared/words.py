@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pages.shared.language import ENGLISH, count, current, joined, number, say, speak
+from pages.shared.language import ENGLISH, METRIC, count, current, joined, number, say, speak
 
 if TYPE_CHECKING:
     from recsys.data.details import Detail
@@ -124,9 +124,6 @@ IN_LISTS = "in {n} of {all} lists"
 ONLY_HERE = "only here"
 NEW_HERE, SAME_RANK, WAS = "new", "same rank", "was {n}"
 
-# Figures
-METRIC = ",.4f"  # the format of metrics, for Python and for Plotly; see `metric`
-
 # Files
 DOWNLOAD = "Download as CSV"
 
@@ -154,11 +151,11 @@ SETS_HELP = (
     "when you open another set."
 )
 LEFT_OUT = (
-    "Recommenders learn from the {learnt} {things} with {fewest} ratings or more. The other {others} can be put into "
+    "Recommenders learn from the {learnt} {things} with {fewest} ratings or more. The other {n} can be put into "
     "your list: the one most like each of them stands in for it."
 )
 LEFT_OUT_UNRATED = (
-    "Recommenders learn from the {learnt} {things} that somebody rated. The other {others} can be put into your list: "
+    "Recommenders learn from the {learnt} {things} that somebody rated. The other {n} can be put into your list: "
     "the one most like each of them stands in for it."
 )
 BRIEF = "{n} people are left with fewer than three {things}: recommenders learn from them, but are not tested on them."

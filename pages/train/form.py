@@ -99,7 +99,7 @@ def say_before(variant: Variant, data: str) -> None:
     known = numbers.before(variant.name, data)
     if known:
         time, device = common.about(known.seconds), words.KIND.get(known.device, known.device)
-        st.caption(words.BEFORE.format(time=time, epochs=known.epochs, device=device))
+        st.caption(words.BEFORE.format(time=time, n=known.epochs, device=device))
     else:
         st.caption(words.NO_TIME)
     if serving.is_there(variant.name, data):

@@ -8,7 +8,6 @@ import plotly.graph_objects as go
 from pages.evaluation import words
 from pages.evaluation.charts.looks import LOOKS, percents
 from pages.shared import language
-from pages.shared import words as common
 from pages.shared.charts import QUIET, framed, logarithmic
 
 MOST = 6  # lines in a chart that can be told apart
@@ -37,7 +36,7 @@ def lines(logs: Mapping[str, pd.DataFrame], titles: Mapping[str, str], x: str, y
             name=titles[variant],
             line={"color": COLOURS[look], "dash": DASHES[look], "width": 2},
             marker={"symbol": SYMBOLS[look], "size": 7, "maxdisplayed": 15},
-            hovertemplate=f"%{{x:,.4~g}}: %{{y:{common.METRIC}}}",
+            hovertemplate=f"%{{x:,.4~g}}: %{{y:{language.METRIC}}}",
         )
     framed(figure, TALL + 70).update_layout(showlegend=True)
     return figure.update_xaxes(title=x_title)

@@ -12,7 +12,6 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from pages.evaluation import words
 from pages.evaluation.charts import looks
 from pages.shared import language
-from pages.shared import words as common
 from recsys import files, paths
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import overview, protocols, results
@@ -387,7 +386,7 @@ def test_metrics_have_a_leading_zero_and_four_decimals_in_every_table_and_chart(
     app = open_section(app, "measures")
     hovers = [trace["hovertemplate"] for trace in chart(app) if "hovertemplate" in trace]
     assert hovers
-    assert all(common.METRIC in hover for hover in hovers)
+    assert all(language.METRIC in hover for hover in hovers)
 
 
 def test_results_of_other_data_are_not_shown_as_those_of_this_set(visit, home):

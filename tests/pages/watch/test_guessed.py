@@ -95,7 +95,7 @@ def test_films_that_nobody_can_recommend_are_not_asked_for(opened):
 
 def test_the_verdict_says_when_films_are_too_few_to_tell():
     apart = words.verdict([9, 1], [(0.6, 0.98), (0.02, 0.4)], ["A", "B"], 10, FOUND)
-    assert words.APART.format(others=1, films=10) in apart
+    assert words.APART.format(n=1) in apart
     close = words.verdict([3, 2, 0], [(0.1, 0.6), (0.06, 0.5), (0, 0.28)], ["A", "B", "C"], 10, FOUND)
     assert words.SAME.format(n=2, others=2, films=10) in close
     assert words.verdict([0, 0], [(0, 0.3)] * 2, ["A", "B"], 10, FOUND) == words.NONE_SHOWS.format(n=10, k=FOUND)
@@ -104,3 +104,11 @@ def test_the_verdict_says_when_films_are_too_few_to_tell():
 
 def test_the_menu_of_recommenders_has_all_that_are_asked(opened):
     assert set(guessed.there("ml-latest-sample")) <= set(recommenders.menu("ml-latest-sample"))
+
+
+def test_one_film_and_one_recommender_are_counted_as_one(opened):
+    app = opened("1-2")
+    texts = [said(app), *(button.label for button in app.button)]
+    app.button(key="guess").click().run()
+    texts += [said(app), *(element.value for element in app.html)]
+    assert not re.search(r"\b1 (films|recommenders|others)\b", " ".join(texts))
