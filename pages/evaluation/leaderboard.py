@@ -41,6 +41,7 @@ def choose_families(shown: Shown) -> list[str]:
     return st.multiselect(
         words.FAMILIES,
         list(dict.fromkeys(shown.board["family"])),
+        select_all=False,
         format_func=say,
         placeholder=words.ALL_FAMILIES,
         key=f"families-{shown.name}",

@@ -458,7 +458,7 @@ def test_two_recommenders_are_tested_on_the_same_people(visit, measured_here):
     assert app.metric[0].value == "+1.0000"
     assert words.BETTER in app.markdown[0].value
     n = len(LEAVE_ONE_OUT(measured_here).test)
-    assert f"Bert4Rec does for {n:,} people" in app.markdown[1].value.replace("\\", "")
+    assert f"Bert4Rec: {n:,};" in app.markdown[1].value.replace("\\", "")
     app.get_by_key("pair-1-ml-latest-sample-full").set_value("bert4rec").run()
     assert words.TWO_DIFFERENT in said(app)
 

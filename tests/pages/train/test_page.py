@@ -75,7 +75,7 @@ def test_a_training_is_queued_with_what_was_changed_and_nothing_else(visit):
         "cpu",
     )
     assert badges(app) == ["Waiting"]
-    assert "dropout 0.25" in said(app)
+    assert "Dropout 0.25" in said(app)
     assert app.button(key="train-start").label == words.ADD
     app.button(key="train-start").click().run()
     assert "SASRec (BCE) is already being trained" in said(app)
