@@ -37,6 +37,7 @@ def choose(dataset: Dataset) -> tuple[list[str], int]:
         names = st.multiselect(
             words.CHOOSE,
             list(labels),
+            select_all=False,
             default=at_first(dataset.name),
             format_func=labels.__getitem__,
             max_selections=MOST,

@@ -54,7 +54,7 @@ def hits(rows: Mapping[str, Sequence[Standing]], titles: Sequence[str]) -> str:
     body = "".join(_row(title, [_hit(row[place]) for row in rows.values()]) for place, title in enumerate(titles))
     scores = [hidden.score(row) for row in rows.values()]
     found = [f"<td>{score.found}</td>" for score in scores]
-    mrr = [f"<td>{number(score.mrr, '.3f')}</td>" for score in scores]
+    mrr = [f"<td>{common.metric(score.mrr)}</td>" for score in scores]
     foot = _row(words.FOUND_ROW.format(k=hidden.FOUND), found, "nr-sum") + _row(words.MRR_ROW, mrr, "nr-sum")
     return _table(words.HIDE_ALL_TABLE, [words.FILM, *rows], body + foot, "nr-heat nr-films")
 

@@ -67,6 +67,7 @@ def recommenders(shown: Shown, variants: list[str], first: list[str], key: str, 
     chosen = st.multiselect(
         words.RECOMMENDERS,
         variants,
+        select_all=False,
         default=first,
         format_func=shown.title,
         max_selections=most,

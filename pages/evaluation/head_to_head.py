@@ -56,12 +56,14 @@ def verdict(shown: Shown, row: pd.Series, metric: str) -> None:
     st.markdown(f"**{common.plain(said)}**")
     with st.grid(3, min_column_width=220):
         with st.container(gap=None):
-            st.metric(words.DIFFERENCE.format(metric=words.metric_name(metric)), number(row["difference"], "+.4f"))
+            st.metric(
+                words.DIFFERENCE.format(metric=words.metric_name(metric)), common.metric(row["difference"], sign=True)
+            )
             st.caption(words.DIFFERENCE_RANGE.format(low=row["low"], high=row["high"]))
-        st.metric(words.P_VALUE, number(row["p"], ".4f"), help=words.P_HELP)
+        st.metric(words.P_VALUE, common.metric(row["p"]), help=words.P_HELP)
         st.metric(
             words.P_CORRECTED,
-            number(row["p_holm"], ".3f"),
+            common.metric(row["p_holm"]),
             help=words.P_CORRECTED_HELP.format(sure=number(compare.SURE, "")),
         )
 

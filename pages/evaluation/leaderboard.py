@@ -12,7 +12,7 @@ from pages.evaluation import about, absent, board, choice, measured, words
 from pages.evaluation.measured import Shown
 from pages.shared import errors
 from pages.shared import words as common
-from pages.shared.charts import numbers
+from pages.shared.charts import numbers, written
 from pages.shared.language import number, say
 from recsys.evaluation import compare, results
 
@@ -41,6 +41,7 @@ def choose_families(shown: Shown) -> list[str]:
     return st.multiselect(
         words.FAMILIES,
         list(dict.fromkeys(shown.board["family"])),
+        select_all=False,
         format_func=say,
         placeholder=words.ALL_FAMILIES,
         key=f"families-{shown.name}",
@@ -136,14 +137,14 @@ def figures(table: pd.DataFrame, key: str, about_table: str = "", choose: bool =
     about_table = about_table or words.LEADERBOARD
     columns: dict[str, Any] = {name: title for name, title in words.COLUMNS.items() if name in table}
     columns |= {
-        name: st.column_config.NumberColumn(words.metric_name(name), format="%.4f", width=68)
+        name: st.column_config.NumberColumn(words.metric_name(name), width=68)
         for name in results.METRICS
         if name in table
     }
     columns["title"] = st.column_config.TextColumn(words.COLUMNS["title"], width=150, pinned=True)
     shown: dict[str, Any] = {"hide_index": True, "column_config": columns, "placeholder": "–", "key": key}
     if not choose:
-        st.dataframe(table, **shown, alt=about_table)
+        st.dataframe(written(table), **shown, alt=about_table)
         return None
-    event = st.dataframe(table, **shown, alt=about_table, on_select="rerun", selection_mode="single-row")
+    event = st.dataframe(written(table), **shown, alt=about_table, on_select="rerun", selection_mode="single-row")
     return next(iter(event.selection.rows), None)

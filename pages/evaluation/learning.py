@@ -101,7 +101,8 @@ def costs(shown: Shown) -> None:
         )
         chart(figure, about, found.table, f"cost-{shown.name}")
     for sentence, titles in (
-        (words.UNTRAINED, found.untrained),
+        (words.NOT_TIMED, found.fitted),
+        (words.MIXED, found.mixed),
         (words.UNKNOWN_TIME, found.unknown),
         (words.OTHER_HARDWARE, found.elsewhere),
     ):

@@ -27,7 +27,7 @@ def show(shown: Shown) -> None:
     ranks, damaged = measured.ranks(shown)
     errors.explain_all(damaged)
     table = people.ranks_of(shown.board, ranks, measured.comparable(shown, dataset), row)
-    about = words.PERSON_OF.format(id=somebody.user_id, films=len(somebody.history))
+    about = words.PERSON_OF.format(id=somebody.user_id, n=len(somebody.history))
     st.caption(common.plain(about))
     st.subheader(words.HIDDEN_FILM)
     st.html(cards.past([(len(somebody.history) + 1, dataset.catalog.films[somebody.target])]))

@@ -6,7 +6,8 @@ import streamlit as st
 
 from pages.evaluation import measured, words
 from pages.evaluation.measured import Shown
-from pages.shared.charts import numbers
+from pages.shared import words as common
+from pages.shared.charts import numbers, written
 from recsys.evaluation import overview
 
 
@@ -21,9 +22,11 @@ def show(shown: Shown) -> None:
     columns: dict[str, Any] = {"name": words.STARS_BY}
     for error in ("rmse", "mae"):
         ends = zip(table[f"low {error}"], table[f"high {error}"], strict=True)
-        rows[f"{error} interval"] = [words.STARS_RANGE.format(low=low, high=high) for low, high in ends]
-        columns[error] = st.column_config.NumberColumn(words.metric_name(error), format="%.3f", width=70)
+        rows[f"{error} interval"] = [f"{common.metric(low)}–{common.metric(high)}" for low, high in ends]
+        columns[error] = st.column_config.NumberColumn(words.metric_name(error), width=70)
         columns[f"{error} interval"] = words.INTERVAL
     order = ["name", "rmse", "rmse interval", "mae", "mae interval"]
-    st.dataframe(rows, hide_index=True, column_config=columns, column_order=order, alt=words.STARS, width="content")
+    st.dataframe(
+        written(rows), hide_index=True, column_config=columns, column_order=order, alt=words.STARS, width="content"
+    )
     numbers(table, f"stars-{shown.name}")

@@ -6,7 +6,7 @@ from pages.evaluation import words
 from pages.evaluation.charts import study as charts
 from pages.shared import loaders
 from pages.shared import words as common
-from pages.shared.charts import numbers, plot
+from pages.shared.charts import numbers, plot, written
 from pages.shared.language import say
 from pages.shared.sentences import told
 from recsys.evaluation.studies import Study
@@ -55,11 +55,13 @@ def on(study: Study) -> str:
 
 def table(study: Study) -> None:
     """All figures, with as many digits as the study asks for."""
-    columns = {
-        name: st.column_config.NumberColumn(title, format=f"%.{study.digits[name]}f") if name in study.digits else title
-        for name, title in say(study.titles).items()
-    }
     text = study.table.select_dtypes(exclude="number").columns
     shown = study.table.assign(**{name: study.table[name].map(words.cell) for name in text})
-    st.dataframe(shown, hide_index=True, column_config=columns, placeholder="–", alt=words.STUDY_TABLE)
+    st.dataframe(
+        written(shown, study.digits),
+        hide_index=True,
+        column_config=say(study.titles),
+        placeholder="–",
+        alt=words.STUDY_TABLE,
+    )
     numbers(study.table, f"study-{study.name}")

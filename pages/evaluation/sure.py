@@ -67,7 +67,7 @@ def of_person(shown: Shown, dataset: Dataset, somebody: Person, lists: dict[str,
     """The probabilities of one list, and what they add up to."""
     film = dataset.catalog.films[somebody.target].label
     st.markdown(f"**{words.GIVEN_TO_PERSON}**")
-    who = words.PERSON_OF.format(id=somebody.user_id, films=len(somebody.history))
+    who = words.PERSON_OF.format(id=somebody.user_id, n=len(somebody.history))
     st.caption(common.plain(f"{who} {words.RINGED.format(film=film)}"))
     sums = ", ".join(
         words.IN_ALL.format(model=shown.title(variant), sum=table["probability"].sum())

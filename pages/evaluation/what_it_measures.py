@@ -10,7 +10,7 @@ from pages.evaluation.charts import ties as charts
 from pages.evaluation.measured import Shown
 from pages.shared import loaders
 from pages.shared import words as common
-from pages.shared.charts import chart
+from pages.shared.charts import chart, written
 from pages.shared.language import number, say
 
 
@@ -51,11 +51,8 @@ def rules(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         own = table.setdefault(row["title"], {"title": say(row["title"])})
         own[row["protocol"]], own[f"{row['protocol']} added"] = row["alone"], row["with the order"]
-    figure = st.column_config.NumberColumn
-    columns = {
-        name: title if name == "title" else figure(title, format="%.4f") for name, title in words.RULE_COLUMNS.items()
-    }
-    st.dataframe(pd.DataFrame(table.values()), hide_index=True, column_config=columns, alt=words.RULE_TABLE)
+    shown = written(pd.DataFrame(table.values()))
+    st.dataframe(shown, hide_index=True, column_config=words.RULE_COLUMNS, alt=words.RULE_TABLE)
 
 
 def without_the_order(table: pd.DataFrame, dataset: str) -> None:

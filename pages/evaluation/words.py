@@ -101,7 +101,7 @@ MISSING_COMMANDS = "For {model}, in a terminal:"
 MISSING_OTHERS = "For the others put in {names}."
 VIEW_BOARD, VIEW_FIGURES = "Intervals", "All figures"
 RANK, INTERVAL, AGAINST_BEST = "Rank", "95% interval", "Against the best"
-THE_BEST, LIKE_THE_BEST, BEHIND = "the best", "not significant, p = {p:.2f}", "{by:.4f} behind"
+THE_BEST, LIKE_THE_BEST, BEHIND = "the best", "not significant, p = {p:.4f}", "{by:.4f} behind"
 LIKE_IN_WORDS = "no significant difference from the best"
 FROM_TO = "95% interval from {low:.4f} to {high:.4f}"
 NO_INTERVAL = "no interval"
@@ -187,7 +187,6 @@ STARS_HELP = (
 )
 STARS_BASELINES = {"mean": "Mean of all ratings", "film and person": "Film's mean + person's offset"}
 STARS_BY = "Predicted by"
-STARS_RANGE = "{low:.3f}–{high:.3f}"
 
 # Evaluation: learning
 RECOMMENDERS, CHOOSE_SOME = "Recommenders", "Choose at least one recommender."
@@ -207,7 +206,8 @@ COST_HELP = (
 )
 HARDWARE = {"cpu": "a CPU", "cuda": "a GPU"}
 NO_COST = "No training time is known for what was measured here."
-UNTRAINED = "Left out, as they need no training: {models}."
+NOT_TIMED = "Left out, as they are fitted by a method of their own, whose time is not on record: {models}."
+MIXED = "Left out, as they combine other recommenders, which are trained by themselves: {models}."
 UNKNOWN_TIME = "Left out, as how long their training took is not on record: {models}."
 OTHER_HARDWARE = "Left out, as they were trained on other hardware: {models}."
 COST_ALT = "{metric} of {n} recommenders against the time of training on a logarithmic axis"
@@ -296,7 +296,7 @@ P_CORRECTED_HELP = (
 VERDICT = "On the same {n:,} people, {one} {verdict} {other}."
 BETTER, WORSE, EVEN = "is better than", "is worse than", "shows no significant difference from"
 MARGINS_TITLE = "Who ranks the hidden film higher"
-WINS = "{one} does for {a:,} people, {other} for {b:,}; for {even:,} they are even."
+WINS = "Number of people for whom it is {one}: {a:,}; {other}: {b:,}; even: {even:,}."
 MARGINS = {-4: "≥ 8×", -3: "4–8×", -2: "2–4×", -1: "< 2×", 0: "even", 1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}
 MARGINS_HELP = "A rank of 5 against 10 is 2× higher, as is 50 against 100. Of several seeds it is the (geometric) mean."
 MARGINS_ALT = "For how many people {one} or {other} ranks the hidden film higher, and by how much"
@@ -306,7 +306,7 @@ ONE_MODEL = "Only one recommender has been measured here. Two are needed."
 
 # Evaluation: one person
 PERSON, SOMEBODY = "Test person", "Somebody else"
-PERSON_OF = "User {id} in the ratings file, who had watched {films} films before the hidden one."
+PERSON_OF = "User {id} in the ratings file, who had watched {n} films before the hidden one."
 HIDDEN_FILM = "The film that was hidden"
 PAST = "Watched before"
 PAST_LATEST = "Watched before, the latest {n}"

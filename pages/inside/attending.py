@@ -156,7 +156,7 @@ def show_layers(lesson: Lesson) -> None:
     st.caption(f"{words.LAYERS_SHOWN}{same}")
     read = steps.readings(lesson.predictor, lesson.found.layers, FIRST)
     films = lesson.dataset.catalog.films
+    best = max((float(table["probability"].iloc[0]) for table in read), default=0.0)  # one scale for all lists
     for number, table in enumerate(read):
         st.markdown(f"**{words.AFTER_LAYER.format(n=number) if number else words.BEFORE_LAYERS}**")
-        best = table["probability"].iloc[0]
         rows(cards.line(rank, films[row.item], row.probability, best) for rank, row in enumerate(table.itertuples(), 1))

@@ -62,6 +62,7 @@ def choose(dataset: Dataset, films: tuple[int, ...], first: int) -> tuple[list[i
         hidden = st.multiselect(
             words.HIDE_FILMS,
             list(range(first, len(films))),
+            select_all=False,
             default=[(first + len(films)) // 2],  # of three films and more, one with films on both sides
             format_func=lambda position: f"{position + 1}. {labels[position]}",
             max_selections=MOST,
@@ -73,6 +74,7 @@ def choose(dataset: Dataset, films: tuple[int, ...], first: int) -> tuple[list[i
         gaps = st.multiselect(
             words.PUT_BLANKS,
             list(range(first, len(films) + 1)),
+            select_all=False,
             format_func=lambda position: gap(labels, position),
             max_selections=MOST,
             placeholder=words.PUT_BLANKS_HINT,

@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.inside import words
+from pages.shared import words as common
 from pages.shared.charts import ACCENT, SECOND
-from pages.shared.language import ENGLISH, current, number
 
 GREY = "#8d8c88"
 LINES = (ACCENT, SECOND, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", "#8d8c88")
@@ -46,4 +46,4 @@ def as_table(table: pd.DataFrame, about: str, key: str) -> None:
 
 def _written(value: Any) -> Any:
     """A cell; Streamlit writes the numbers of a table as English has them."""
-    return number(value, ".4f") if isinstance(value, float) and current() != ENGLISH else value
+    return common.metric(value) if isinstance(value, float) else value

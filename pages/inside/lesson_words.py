@@ -26,8 +26,8 @@ WHOLE_DRAWN = (
 )
 WHOLE_COLOURS = "Dashed and orange: what the paper has and this network does not. Teal words: what it has instead."
 WHOLE_ALT = (
-    "A drawing of the network, from the bottom to the top: {films}. Each has an embedding. {layers} layers follow, in "
-    "which every position attends to every other and is then worked on by itself. The vector of [mask] is compared "
+    "A drawing of the network, from the bottom to the top: {films}. Each has an embedding. Layers: {layers}. In each, "
+    "every position attends to every other and is then worked on by itself. The vector of [mask] is compared "
     "with {n:,} films, and a softmax makes probabilities of it. The first is {answer}."
 )
 DEPARTS = "Where this network departs from the paper"
@@ -80,7 +80,7 @@ DEPARTURES = {
     ),
 }
 DRAWN_EMBEDDING, DRAWN_POSITION, DRAWN_FORWARD = "embedding", "+ position", "feed-forward"
-DRAWN_LAYER, DRAWN_BIAS = "Layer {n}: self-attention, {heads} heads", "+ bias for distance"
+DRAWN_LAYER, DRAWN_BIAS = "Layer {n}: self-attention, heads: {heads}", "+ bias for distance"
 DRAWN_PROJECTION, DRAWN_SOFTMAX = "linear map, GELU", "compare · softmax over {n:,} films"
 MORE_LAYERS = "… and {n} more"
 

@@ -121,6 +121,7 @@ def choose(found: GenreAttention, everything: bool) -> list[str]:
     chosen = st.multiselect(
         words.GENRES,
         found.genres,
+        select_all=False,
         default=first if len(first) > 1 else found.genres[:4],
         key=f"mean-genres-{len(found.genres)}",
         format_func=common.term,

@@ -69,6 +69,7 @@ def _controls(known: Library) -> None:
         st.multiselect(
             words.TAGS,
             sorted({*known.tags(OFFERED), *now.tags}),
+            select_all=False,
             key="in_tags",
             accept_new_options=True,
             placeholder=words.TAGS_HINT,

@@ -64,6 +64,7 @@ def choose(dataset: Dataset, now: tuple[int, ...]) -> None:
         st.multiselect(
             words.OTHER_FILMS,
             now,
+            select_all=False,
             format_func=titles.__getitem__,
             key="other_films",
             wrap=True,

@@ -60,7 +60,7 @@ LENGTHS = "How much people watch"
 LENGTHS_SAID = "Half of the people rated {median} films or fewer; one in ten rated more than {p90}, and one {longest}."
 FILMS_WATCHED = "Films of one person; the bars grow wider to the right"
 OF_LENGTH, BETWEEN = "{n} films", "{first} to {n} films"
-LENGTHS_HOVER = "%{customdata}: %{y:,} people<extra></extra>"
+LENGTHS_HOVER = "%{customdata} · people: %{y:,}<extra></extra>"
 MEDIAN, P90 = "half: {n}", "9 of 10: {n}"
 
 TAIL = "A few films for many, many for few"
@@ -94,7 +94,7 @@ STARS_AXIS = "Stars"
 
 TIMES = "When people rated"
 TIMES_SAID = "Most ratings are of {when}: {share:.0%} of them, by {n} people."
-TIME_HOVER = "%{x}: %{y:,} ratings by %{customdata:,} people<extra></extra>"
+TIME_HOVER = "%{x} · ratings: %{y:,}, people: %{customdata:,}<extra></extra>"
 
 SECONDS = "How fast people rate"
 GAPS_SAID = (

@@ -1,14 +1,17 @@
 """What the charts of several pages share: the frame around a figure, and how it is put on a page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from numbers import Integral
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from pandas.io.formats.style import Styler
 
-from pages.shared import download
-from pages.shared.language import localised
+from pages.shared import download, words
+from pages.shared.language import count, localised, number
 
 ACCENT, SECOND = "#1f9a94", "#d9772f"  # 3:1 and more against the light and the dark page, as all colours of charts
 QUIET = "#8d8c88"  # what stands back
@@ -35,6 +38,28 @@ def chart(figure: go.Figure, about: str, table: pd.DataFrame, name: str) -> None
     """A chart, described for screen readers, and below it its numbers."""
     plot(figure, about, name)
     numbers(table, name)
+
+
+def written(table: pd.DataFrame, digits: Mapping[str, int] | None = None) -> Styler:
+    """A table for `st.dataframe` whose numbers are written as the language does, and sorted as numbers.
+
+    digits: column → decimals, where other than those of a metric; whole numbers have none.
+    """
+    numeric = table.select_dtypes("number").columns
+    formats: dict[str, Callable[[Any], str]] = {
+        str(name): partial(_cell, spec=f",.{(digits or {})[name]}f" if name in (digits or {}) else "")
+        for name in numeric
+    }
+    return table.style.format(formats)
+
+
+def _cell(value: Any, spec: str) -> str:
+    """A number of a table; without a spec whole numbers as a count, others as a metric."""
+    if pd.isna(value):
+        return "–"
+    if spec:
+        return number(value, spec)
+    return count(int(value)) if isinstance(value, Integral) else words.metric(float(value))
 
 
 def numbers(table: pd.DataFrame, name: str) -> None:

@@ -43,7 +43,7 @@ def genres(known: Facts, key: str, now: tuple[str, ...], read: Read, label: str,
     """Some of the genres; another data set may have had others, which stay chosen."""
     st.session_state[key] = list(now)
     options = sorted({*known.genres, *now})
-    st.multiselect(label, options, format_func=words.term, key=key, placeholder=hint, on_change=read)
+    st.multiselect(label, options, select_all=False, format_func=words.term, key=key, placeholder=hint, on_change=read)
 
 
 def how_known(key: str, now: str, read: Read) -> None:

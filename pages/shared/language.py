@@ -5,9 +5,11 @@ the texts inside tuples and dicts. Its functions, which see their own names as t
 through `say`. What is read while a module is imported stays English, so read words when you need them.
 
 Translations are `assets/locale/<language>.po`, with the English text as the key. A text with a number may have plural
-forms there; `.format` chooses by the number called `n`, else by the first one in the text. Numbers are written as the
-language writes them. Session state: language (its code) · chosen_language (the choice of it) · noun (what the open
-set is of: "film", or "item", of which texts then speak, by `items`).
+forms there; `.format` chooses by the number called `n`, else by the first one in the text. `en.po` has the texts whose
+English differs for one of what is counted, and no others. Numbers are written as the language writes them.
+
+Session state: language (its code) · chosen_language (the choice of it) · noun (what the open set is of: "film", or
+"item", of which texts then speak, by `items`).
 """
 
 import io
@@ -34,12 +36,13 @@ from recsys.data.schema import Noun
 from recsys.paths import ASSETS
 
 ENGLISH = "en"
+METRIC = ",.4f"  # the format of metrics, for Python and for Plotly; see `words.metric`
 NAMES = {ENGLISH: "English", "uk": "Українська"}  # each as its speakers call it
 TRANSLATIONS = ASSETS / "locale"
 
 
 class Translated(str):
-    """A text in another language than English."""
+    """A text from a catalogue: a translation, or English with plural forms."""
 
     source: str  # in English
     language: str
@@ -112,7 +115,7 @@ def say(value: Any, noun: str = "") -> Any:
     noun: what it is to speak of, "film" or "item"; "": of what the open set is of.
     """
     language, noun = current(), noun or things()
-    return value if (language, noun) == (ENGLISH, "film") else _said(value, language, noun)
+    return _said(value, language, noun)
 
 
 def things() -> str:
@@ -147,7 +150,7 @@ def joined(names: list[str]) -> str:
 
 def _said(value: Any, language: str, noun: str) -> Any:
     if isinstance(value, str):
-        said = value if language == ENGLISH else _text(value, language)
+        said = _text(value, language)
         return said if noun == "film" else _of_items(said)
     if isinstance(value, dict):
         return {key: _said(one, language, noun) for key, one in value.items()}
@@ -169,15 +172,19 @@ def _of_items(text: str) -> str:
     """A text about films, about items."""
     if not isinstance(text, Translated):
         return items.english(text)
-    said = Translated(items.ukrainian(text))
+    said = Translated(_about_items(text, text.language))
     said.source, said.language, said.noun = text.source, text.language, "item"
     return said
+
+
+def _about_items(text: str, language: str) -> str:
+    return items.english(text) if language == ENGLISH else items.ukrainian(text)
 
 
 def _form(text: Translated, named: dict[str, Any]) -> str:
     """The plural form of a text for the numbers that are to stand in it."""
     form = _plural(text, named)
-    return form if text.noun == "film" else items.ukrainian(form)
+    return form if text.noun == "film" else _about_items(form, text.language)
 
 
 def _plural(text: Translated, named: dict[str, Any]) -> str:

@@ -153,7 +153,7 @@ def learning(name: str, known: Facts) -> list[str]:
         fewest = movielens.fewest(name)
         sentence = words.LEFT_OUT if fewest > 1 else words.LEFT_OUT_UNRATED
         others, things = count(known.films - known.learnt), words.things(known.noun)
-        said.append(sentence.format(fewest=fewest, learnt=count(known.learnt), others=others, things=things))
+        said.append(sentence.format(fewest=fewest, learnt=count(known.learnt), n=others, things=things))
     if known.brief:
         said.append(words.BRIEF.format(n=count(known.brief), things=words.things(known.noun)))
     known_as = loaders.recommenders()

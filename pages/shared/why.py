@@ -14,6 +14,7 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, Standing
 
 SHOWN = 8  # films in the list, the strongest
+MOST_MORE = 2  # digits beyond the usual ones that a percentage may be given to show a difference
 
 
 def dialog(predictor: Predictor, request: Request, item: int) -> None:
@@ -28,7 +29,7 @@ def body(predictor: Predictor, request: Request, item: int) -> None:
     catalog, model = predictor.dataset.catalog, loaders.title(predictor)
     found = explained(predictor, request, item)
     titles = [film.label for film in catalog.films]
-    st.markdown(words.plain(stands(found.standing, model)))
+    st.markdown(words.plain(stands(found.standing, model, more_digits(found))))
     st.markdown(f"**{words.plain(because(found, titles, model))}**")
     if found.lifted_by or found.lowered_by:
         st.html(bars(found, titles))
@@ -54,15 +55,28 @@ def explained(predictor: Predictor, request: Request, item: int) -> Explanation:
     return explain(predictor, request, [item])[0]
 
 
-def stands(standing: Standing, model: str) -> str:
-    """The rank of the film, and its probability where there is one."""
+def more_digits(found: Explanation) -> int:
+    """How many further digits percentages need to differ where the strongest film made a difference; at most MOST_MORE.
+
+    0 where two digits are enough, or where no number of digits is.
+    """
+    with_all = found.standing.probability
+    without = found.influences[0].without.probability if found.influences else None
+    if with_all is None or without is None:
+        return 0
+    differ = (n for n in range(MOST_MORE + 1) if words.fine_percent(with_all, n) != words.fine_percent(without, n))
+    return next(differ, 0)
+
+
+def stands(standing: Standing, model: str, more: int = 0) -> str:
+    """The rank of the film, and its probability where there is one; more: further digits of that."""
     if standing.rank is None:
         return words.WHY_RULED_OUT.format(model=model)
     first, rank = standing.rank == 1, words.ordinal(standing.rank)
     if standing.probability is None:
         return (words.WHY_FIRST_RANKED if first else words.WHY_RANKED).format(model=model, rank=rank)
     sentence = words.WHY_FIRST if first else words.WHY_STANDS
-    return sentence.format(model=model, rank=rank, probability=words.fine_percent(standing.probability))
+    return sentence.format(model=model, rank=rank, probability=words.fine_percent(standing.probability, more))
 
 
 def because(found: Explanation, titles: Sequence[str], model: str) -> str:
@@ -92,27 +106,37 @@ def bars(found: Explanation, titles: Sequence[str]) -> str:
     """The strongest films, each with a bar from a line at no effect: to the right it lifts, to the left holds back."""
     shown = found.influences[:SHOWN]
     left, right = (max(0.0, *(sign * one.effect for one in shown)) for sign in (-1, 1))  # the longest bars
-    rows = "".join(_bar(one, titles[one.item], left + right) for one in shown)
+    rows = "".join(_bar(one, titles[one.item], left + right, found.standing, more_digits(found)) for one in shown)
     return f'<ol class="nr-why" style="--nr-zero:{left / (left + right):.1%}">{rows}</ol>'
 
 
-def _bar(one: Influence, title: str, span: float) -> str:
-    """One film; the bar is for the eye, the words below the title say the same. `span`: what the whole width means."""
+def _bar(one: Influence, title: str, span: float, standing: Standing, more: int) -> str:
+    """One film; the bar is for the eye, the words below the title say the same.
+
+    span: what the whole width means; standing: where the recommended film stands after all films; more: further
+    digits of percentages.
+    """
     up = one.effect > 0
-    said = words.NO_MATTER if abs(one.effect) <= NOTICEABLE else words.LIFTS if up else words.LOWERS
     side, width = "nr-up" if up else "nr-down", f"{abs(one.effect) / span:.1%}"
     bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{width}"></i></span>'
-    quiet = f"{said}: {_without(one.without)}"
-    text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{escape(quiet)}</span></span>'
+    without = _without(one.without, more)
+    if abs(one.effect) <= NOTICEABLE:
+        said = words.NO_MATTER
+    elif without == _without(standing, more):
+        said = words.NO_VISIBLE
+    else:
+        said = words.LIFTS if up else words.LOWERS
+    quiet = escape(f"{said}: {without}")
+    text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{quiet}</span></span>'
     return f'<li class="nr-line">{text}{bar}</li>'
 
 
-def _without(standing: Standing) -> str:
+def _without(standing: Standing, more: int) -> str:
     if standing.rank is None:
         return words.OUT_WITHOUT
     if standing.probability is None:
         return words.RANK_WITHOUT.format(rank=count(standing.rank))
-    return words.PROBABILITY_WITHOUT.format(probability=words.fine_percent(standing.probability))
+    return words.PROBABILITY_WITHOUT.format(probability=words.fine_percent(standing.probability, more))
 
 
 def links(catalog: Catalog, item: int) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pages.shared.language import ENGLISH, count, current, joined, number, say, speak
+from pages.shared.language import ENGLISH, METRIC, count, current, joined, number, say, speak
 
 if TYPE_CHECKING:
     from recsys.data.details import Detail
@@ -110,6 +110,7 @@ WHY_ALONE = "Your only film was left out, and {model} predicted as for somebody 
 WHY_NEWEST = "Only your newest {n} films were left out in turn."
 WHY_REST = "{n} more of your films made a smaller difference."
 LIFTS, LOWERS, NO_MATTER = "lifts it", "holds it back", "makes no difference"
+NO_VISIBLE = "makes no visible difference"
 PROBABILITY_WITHOUT, RANK_WITHOUT, OUT_WITHOUT = (
     "{probability} without it",
     "rank {rank} without it",
@@ -151,11 +152,11 @@ SETS_HELP = (
     "when you open another set."
 )
 LEFT_OUT = (
-    "Recommenders learn from the {learnt} {things} with {fewest} ratings or more. The other {others} can be put into "
+    "Recommenders learn from the {learnt} {things} with {fewest} ratings or more. The other {n} can be put into "
     "your list: the one most like each of them stands in for it."
 )
 LEFT_OUT_UNRATED = (
-    "Recommenders learn from the {learnt} {things} that somebody rated. The other {others} can be put into your list: "
+    "Recommenders learn from the {learnt} {things} that somebody rated. The other {n} can be put into your list: "
     "the one most like each of them stands in for it."
 )
 BRIEF = "{n} people are left with fewer than three {things}: recommenders learn from them, but are not tested on them."
@@ -284,12 +285,14 @@ def was(before: int | None, rank: int) -> str:
     return say(SAME_RANK) if before == rank else say(WAS).format(n=before)
 
 
-def metric(value: float | None) -> str:
-    """A figure of a recommender, ".0981": in English without the zero in front; a dash for what is not known."""
-    if value is None or value != value:
-        return "–"
-    written = number(value, ".4f")
-    return written.removeprefix("0") if current() == ENGLISH else written
+def metric(value: float | None, sign: bool = False) -> str:
+    """A metric as all pages, tables and charts write it: "0.0981", "10.7740"; "–" for a missing value.
+
+    Numbers follow one rule. Metrics and p-values have a leading zero and four decimals (METRIC, also for Plotly),
+    percentages one decimal (`percent`; `fine_percent` keeps two digits of small ones), and counts the thousands
+    separator of the language (`language.count`). sign: write a plus as well.
+    """
+    return "–" if value is None or value != value else number(value, f"{'+' if sign else ''}{METRIC}")
 
 
 def ordinal(n: int) -> str:
@@ -327,13 +330,13 @@ def about(seconds: float) -> str:
     return say(MINUTES).format(n=round(seconds / 60)) if seconds < 5400 else say(HOURS).format(n=round(seconds / 3600))
 
 
-def fine_percent(probability: float) -> str:
-    """Two digits of small ones: "12.3%", "4.2%", "0.42%", "0.042%"; "<0.001%" below that."""
+def fine_percent(probability: float, more: int = 0) -> str:
+    """Two digits of small ones: "12.3%", "4.2%", "0.42%", "0.042%"; "<0.001%" below that. more: further digits."""
     if probability >= 0.01:
-        return number(probability, ".1%")
+        return number(probability, f".{1 + more}%")
     if probability < 1e-5:
         return say(SMALLER).format(percent=number(1e-5, ".3%"))
-    return number(100 * probability, "#.2g") + "%"
+    return number(100 * probability, f"#.{2 + more}g") + "%"
 
 
 def times(factor: float) -> str:

@@ -4,6 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages.shared import language
 from pages.shared import words as common
 from pages.shared.charts import framed, plot
 from pages.train import words
@@ -36,7 +37,7 @@ def curve(known: pd.DataFrame, column: str, epochs: int) -> go.Figure:
         mode="lines+markers" if len(known) < 40 else "lines",
         line={"color": COLOURS[column], "width": 2},
         marker={"size": 6},
-        hovertemplate="%{x}: %{y:.4g}<extra></extra>",
+        hovertemplate=f"%{{x}}: %{{y:{language.METRIC}}}<extra></extra>",
     )
     framed(figure, HEIGHT).update_layout(showlegend=False, margin_t=8)
     figure.update_xaxes(title=words.BY_EPOCH, range=[0.5, epochs + 0.5], tickformat="d")

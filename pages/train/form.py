@@ -37,12 +37,11 @@ def choose(data: str) -> Variant:
     """The recommender, among those that learn step by step."""
     known, labels = loaders.recommenders(), recommenders.menu(data)
     names = [name for name in labels if known[name].needs_training]
-    untrained = (name for name in recommenders.WELL_KNOWN if name in names and not serving.is_there(name, data))
     recommenders.keep(recommenders.TO_TRAIN)
     name = st.selectbox(
         common.MODEL,
         names,
-        index=names.index(next(untrained, names[0])),
+        index=names.index(loaders.FIRST_MODEL) if loaders.FIRST_MODEL in names else 0,
         format_func=labels.__getitem__,
         key=recommenders.TO_TRAIN,
         help=words.MODEL_HELP,
@@ -101,7 +100,7 @@ def say_before(variant: Variant, data: str) -> None:
     known = numbers.before(variant.name, data)
     if known:
         time, device = common.about(known.seconds), words.KIND.get(known.device, known.device)
-        st.caption(words.BEFORE.format(time=time, epochs=known.epochs, device=device))
+        st.caption(words.BEFORE.format(time=time, n=known.epochs, device=device))
     else:
         st.caption(words.NO_TIME)
     if serving.is_there(variant.name, data):

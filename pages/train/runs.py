@@ -89,7 +89,8 @@ def title(job: Job) -> str:
 
 def details(job: Job) -> list[str]:
     """The settings that were changed, and when it was begun."""
-    changed = [words.SETTING.format(name=name, value=number(value, ",")) for name, value in job.changes.items()]
+    changes = {words.SETTINGS.get(name, name): number(value, ",") for name, value in job.changes.items()}
+    changed = [words.SETTING.format(name=name, value=value) for name, value in changes.items()]
     variant = loaders.recommenders().get(job.variant)
     unchanged = words.AS_TUNED if variant and variant.is_tuned_for(job.dataset) else words.AS_SUGGESTED
     settings = words.CHANGED.format(settings=common.listed(changed)) if changed else unchanged

@@ -97,7 +97,7 @@ def _row(row: Any, n: int) -> str:
         f"<b>{row.found}</b> <span class='nr-quiet'>{words.OF.format(n=n)}</span>",
         f'<span class="nr-span" style="{share}" aria-hidden="true"><i></i><b></b></span>',
         f"{number(row.low, '.0%')} – {number(row.high, '.0%')}",
-        number(row.ndcg, ".3f"),
+        common.metric(row.ndcg),
         f"{_rank(row.median)} <span class='nr-quiet'>{_between(row.best, row.worst)}</span>",
     ]
     name = escape(say(row.recommender))

@@ -116,10 +116,10 @@ BEST = "**{best}** would have shown you {found} of your last {n} films in its to
 BEST_OF = "**{best}** and {alike} more would have shown you {found} of your last {n} films in their top {k}."
 NONE_SHOWS = "No recommender would have shown you one of your last {n} films in its top {k}."
 SAME = (
-    "That is little to go by: the intervals of {n} of the {others} others overlap with its own, so {films} films "
-    "cannot tell them apart. The Evaluation page takes hundreds of people."
+    "That is little to go by: the intervals of {n} of the {others} others overlap with its own, so these films cannot "
+    "tell them apart. The Evaluation page takes hundreds of people."
 )
-APART = "Its interval lies above those of all {others} others, so {films} films are enough to tell it from them."
+APART = "Its interval lies above those of all {n} others, so these films are enough to tell it from them."
 INTERVALS = (
     "Both intervals are 95% intervals for your films alone: Wilson's for the share, order statistics for the median "
     "rank."
@@ -145,7 +145,8 @@ def verdict(found: list[int], intervals: list[tuple[float, float]], names: list[
     if not others:
         return said
     alike = sum(high >= intervals[0][0] for _, high in intervals[1:])
-    return f"{said} {say(SAME if alike else APART).format(n=alike, others=others, films=n)}"
+    told = say(SAME).format(n=alike, others=others) if alike else say(APART).format(n=others)
+    return f"{said} {told}"
 
 
 speak(__name__)

@@ -1,10 +1,10 @@
 """A history in the storage of the visitor's own browser: kept on request, loaded on request, forgotten on request.
 
-A small component without a face; what it keeps never stays on the server. The page has one that keeps, the dialog one
-that tells what is there.
+A small component without a face; what it keeps never stays on the server. The page has one that keeps, and the dialog
+and the start screen have one each that tells what is there.
 
 Session state: keep_in_browser (how often something was to be kept, and what: text and number of films) ·
-in_browser_asked (how often the dialog wanted something, and what: "load" or "forget").
+in_browser_asked-<place> (how often the dialog or the start screen wanted something, and what: "load" or "forget").
 """
 
 from collections.abc import Callable
@@ -70,29 +70,32 @@ def _kept() -> None:
     st.session_state.keep_in_browser = (number, {})
 
 
-def offer(found: Callable[[str], None]) -> None:
-    """What this browser keeps, with buttons to load it and to forget it; found: is given the text."""
-    state = st.session_state
-    number, wish = state.setdefault("in_browser_asked", (0, ""))
-    known = str(state["store-tell"].about or "") if "store-tell" in state else ""
-    data: dict[str, Any] = {"name": "tell", "number": number, "wish": wish, "tells": True, "known": known}
+def offer(found: Callable[[str], None], place: str) -> None:
+    """What this browser keeps, with buttons to load it and to forget it.
+
+    found: is given the text. place: where the buttons are, "dialog" or "start".
+    """
+    state, key = st.session_state, f"store-tell-{place}"
+    number, wish = state.setdefault(f"in_browser_asked-{place}", (0, ""))
+    known = str(state[key].about or "") if key in state else ""
+    data: dict[str, Any] = {"name": f"tell-{place}", "number": number, "wish": wish, "tells": True, "known": known}
     made = _STORE(
-        key="store-tell",
+        key=key,
         data=data,
         default={"about": ""},
         on_about_change=lambda: None,
-        on_found_change=lambda: found(str(state["store-tell"].found or "")),
+        on_found_change=lambda: found(str(state[key].found or "")),
         height=0,
     )
     films, _, day = str(made.about or "").partition(" ")
     if not films.isdigit():
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="in-browser"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"in-browser-{place}"):
         st.caption(words.counted(words.KEPT, int(films), date=day[:10]), width="content")
-        st.button(words.LOAD, key="browser-load", icon=":material/download:", on_click=_wish, args=("load",))
-        st.button(words.FORGET, key="browser-forget", icon=":material/delete:", on_click=_wish, args=("forget",))
+        for wish, label, icon in (("load", words.LOAD, "download"), ("forget", words.FORGET, "delete")):
+            st.button(label, key=f"{place}-{wish}", icon=f":material/{icon}:", on_click=_wish, args=(place, wish))
 
 
-def _wish(wish: str) -> None:
-    number, _ = st.session_state.in_browser_asked
-    st.session_state.in_browser_asked = (number + 1, wish)
+def _wish(place: str, wish: str) -> None:
+    number, _ = st.session_state[f"in_browser_asked-{place}"]
+    st.session_state[f"in_browser_asked-{place}"] = (number + 1, wish)

@@ -2,7 +2,8 @@
 
 Nothing of a file outlives the dialog, but for the films, stars and dates that are taken into the session.
 
-Session state: bringing (what the open dialog knows; None when there is none) · watched_when (label of a film → when and
+Session state: bringing (what the open dialog knows; None when there is none) · kept_history (a text that the browser
+had kept, until the dialog opens with it) · watched_when (label of a film → when and
 how often it was watched, as the history says).
 """
 
@@ -48,8 +49,23 @@ class Bringing:
 def button(dataset: Dataset) -> None:
     """The button that opens the dialog."""
     if st.button(words.BRING, key="bring", icon=":material/upload_file:", help=words.BRING_HELP):
-        st.session_state.bringing = Bringing()
-        st.dialog(words.BRING, width="medium", on_dismiss=_forget)(body)(dataset)
+        _open(dataset, Bringing())
+
+
+def offer_kept(dataset: Dataset) -> None:
+    """On the start screen: the history that this browser keeps, which opens in the dialog."""
+    in_browser.offer(_take_on_start, "start")
+    if text := st.session_state.pop("kept_history", ""):
+        _open(dataset, Bringing(kept=text))
+
+
+def _take_on_start(text: str) -> None:
+    st.session_state.kept_history = text
+
+
+def _open(dataset: Dataset, bringing: Bringing) -> None:
+    st.session_state.bringing = bringing
+    st.dialog(words.BRING, width="medium", on_dismiss=_forget)(body)(dataset)
 
 
 def _forget() -> None:
@@ -62,7 +78,7 @@ def body(dataset: Dataset) -> None:
     bringing: Bringing = st.session_state.setdefault("bringing", None) or Bringing()
     st.session_state.bringing = bringing
     st.caption(words.ABOUT)
-    in_browser.offer(_take_kept)
+    in_browser.offer(_take_kept, "dialog")
     if context := get_script_run_ctx():
         expect(context.session_id, MOST_BYTES)
     uploads = st.file_uploader(

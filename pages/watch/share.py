@@ -1,6 +1,8 @@
 """A link to the sequence, a picture of it, and files of it and of its predictions."""
 
-from urllib.parse import urlencode
+from enum import Enum
+from ipaddress import ip_address
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
@@ -9,6 +11,14 @@ from pages.watch import words
 from pages.watch.predictions import Answer
 from recsys.data.schema import Dataset, Film
 from recsys.serving import export, picture
+
+
+class Reach(Enum):
+    """Who can open a link to this app."""
+
+    COMPUTER = "computer"  # whoever sits at this computer
+    NETWORK = "network"  # computers in the same network
+    EVERYBODY = "everybody"
 
 
 def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
@@ -21,7 +31,7 @@ def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> 
     with panel, popovers.content("share"):
         st.markdown(f"**{words.LINK}**")
         st.code(link(), language=None, wrap_lines=True)
-        st.caption(words.SHARE_HELP)
+        st.caption(words.SHARE_HELP[reach(st.context.url or "").value])
         if answer and answer.picks:
             st.markdown(f"**{words.PICTURE}**")
             show_picture(dataset, films, answer)
@@ -35,6 +45,20 @@ def link() -> str:
     """The address that brings all of this back."""
     page = (st.context.url or "").partition("?")[0]
     return f"{page}?{urlencode(sequence.address())}"
+
+
+def reach(url: str) -> Reach:
+    """Who can open an address, as far as its host tells: localhost, a private address or name, or a public one."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return Reach.COMPUTER
+    try:
+        address = ip_address(host)
+    except ValueError:  # a name
+        return Reach.NETWORK if "." not in host or host.endswith((".local", ".lan", ".internal")) else Reach.EVERYBODY
+    if address.is_loopback or address.is_unspecified:
+        return Reach.COMPUTER
+    return Reach.NETWORK if address.is_private or address.is_link_local else Reach.EVERYBODY
 
 
 def show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
@@ -74,7 +98,7 @@ def sentences(n_films: int, model: str) -> picture.Words:
         earlier=words.PICTURE_MORE.format(n=earlier) if earlier > 0 else "",
         next=words.PICTURE_NEXT,
         by=words.PICTURE_BY.format(model=model),
-        link=link(),
+        link="" if reach(st.context.url or "") is Reach.COMPUTER else link(),
     )
 
 

@@ -13,7 +13,12 @@ FEW_RATED = "few people rated it, so a similar film stands in for it"
 START = "Type a title, or start with what a real person watched, or with a ready-made list."
 UP, DOWN, REMOVE = "Move {film} up", "Move {film} down", "Remove {film}"
 UNDO, CLEAR, SHARE = "Undo", "Clear", "Share"
-SHARE_HELP = "Whoever opens this link sees the same films in the same order."
+SHARE_HELP = {
+    "everybody": "Whoever opens this link sees the same films in the same order.",
+    "network": "The link works in this network only: there it opens the same films in the same order. Send a file "
+    "to people elsewhere.",
+    "computer": "The link works on this computer only: keep it as a bookmark. To share your films, send a file.",
+}
 STANDS_IN, ONE_STANDS_IN = (
     "Few people rated it, so {films} stand in for it.",
     "Few people rated it, so {films} stands in for it.",

@@ -27,6 +27,8 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
         rows(dataset, films, answer)
     else:
         st.caption(words.START)
+        if dataset.noun == "film":
+            own_history.offer_kept(dataset)
     tools(dataset, films, answer)
     say_what_links_hold(dataset, films)
     in_browser.place()

@@ -27,9 +27,11 @@ class Evaluate(Settings):
     def run(self) -> int:
         """Measure with a bar, print the table or, of all, a line each; 1 if nothing could be measured."""
         from recsys.data import movielens
+        from recsys.progress import Terminal
         from recsys.training import device, distributed
 
-        dataset = movielens.load(self.dataset)
+        with Terminal() as report:
+            dataset = movielens.ensure(self.dataset, report)
         with distributed.group(device.choose("auto")):
             speaks = not distributed.rank()
             if ALL in (self.model, self.protocol):

@@ -36,7 +36,9 @@ class Study(Settings):
         if self.name in COMPARISONS:
             document, named = COMPARISONS[self.name](self.dataset), ""
         else:
-            plan, dataset, protocol = PLANS[self.name], movielens.load(self.dataset), protocols.get(named)
+            with Terminal() as report:
+                dataset = movielens.ensure(self.dataset, report)
+            plan, protocol = PLANS[self.name], protocols.get(named)
             if not self.as_it_is:
                 with Terminal() as report:
                     make.train(plan, dataset, protocol, range(self.seeds), report)

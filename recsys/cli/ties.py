@@ -23,7 +23,7 @@ class Ties(Settings):
         from recsys.progress import Terminal
 
         with Terminal("ties") as report:
-            found = ties.measure(movielens.load(self.dataset), self.without_rating, report)
+            found = ties.measure(movielens.ensure(self.dataset, report), self.without_rating, report)
         path = ties.write(found, self.ship)
         print("\n".join([*said(found), f"kept in {path}"]))
         return 0

@@ -69,7 +69,7 @@ class Train(Options, Generic[Config]):
         from recsys.training import distributed, loop
         from recsys.training.alone import alone_in
 
-        variant, dataset = registry.get(self.model), movielens.load(self.dataset)
+        variant, dataset = registry.get(self.model), movielens.ensure(self.dataset, report)
         splitting = protocols.get(self.protocol).splitting
         parts = splitting(dataset, self.seed)
         people = self._people(parts, dataset)

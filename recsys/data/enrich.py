@@ -39,7 +39,7 @@ def enrich(name: str, report: Report = ignore, sleep: Callable[[float], None] = 
     has no IMDb ids, DownloadError when Wikidata cannot be asked. Whatever ends it, what was had until then counts, and
     the next run goes on from there.
     """
-    dataset = movielens.load(name)
+    dataset = movielens.ensure(name, report)
     if dataset.noun != "film":
         raise DataError(f"{name} is not of films, and Wikidata is asked about films alone")
     ids = imdb_ids(dataset)

@@ -219,7 +219,7 @@ def archives(name: str) -> dict[Path, bool]:
 
 
 def ensure(name: str, report: Report = ignore) -> Dataset:
-    """Read a set; the first one, which the app and `recommend` start with, is prepared when it is missing.
+    """Read a set; the first one comes with the project and is prepared when it is missing.
 
     Where the disk takes no files that one is read from its archive, for this process alone.
     """

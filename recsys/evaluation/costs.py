@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys.evaluation.provenance import is_trained
+from recsys.evaluation.provenance import is_trained, mixed
 from recsys.ranking.metrics import METRICS
 
 COLUMNS = ["variant", "title", "family", "seconds", "log10", *METRICS]
@@ -24,7 +24,8 @@ class Costs:
 
     table: pd.DataFrame  # COLUMNS, a row for each recommender
     hardware: str  # "cpu", "cuda"; "" where no time is known
-    untrained: list[str]  # fitted on first use: nobody trains them
+    fitted: list[str]  # fitted on first use, without the training loop and its clock
+    mixed: list[str]  # made of other recommenders, whose trainings count for themselves
     unknown: list[str]  # trained, but nobody noted for how long
     elsewhere: list[str]  # trained on other hardware
 
@@ -40,11 +41,13 @@ def costs(found: Sequence[dict[str, Any]]) -> Costs:
         for document, took in known
         if took["hardware"] == hardware
     ]
+    others = [document for document in found if not is_trained(document)]
     timed = [document["variant"] for document, _ in known]
     return Costs(
         pd.DataFrame(rows, columns=COLUMNS),
         hardware,
-        untrained=[document["title"] for document in found if not is_trained(document)],
+        fitted=[document["title"] for document in others if not mixed(document)],
+        mixed=[document["title"] for document in others if mixed(document)],
         unknown=[document["title"] for document in trained if document["variant"] not in timed],
         elsewhere=[document["title"] for document, took in known if took["hardware"] != hardware],
     )

@@ -59,22 +59,22 @@ def _known(dataset: str, absent: set[str]) -> dict[str, Missing]:
         if absent <= set(known):
             break
         for document in results.documents(name, protocol, _nobody):
-            found = Missing(document["variant"], document["title"], is_trained(document), _mixed(document))
+            found = Missing(document["variant"], document["title"], is_trained(document), mixed(document))
             known.setdefault(document["variant"], found)
     return known
 
 
-def _mixed(document: dict[str, Any]) -> tuple[str, ...]:
+def mixed(document: dict[str, Any]) -> tuple[str, ...]:
     """The variants that the one of a result mixes."""
     return tuple(document["config"].get("members", ()))
 
 
 def _members(document: dict[str, Any]) -> list[dict[str, Any]]:
     """What was measured of those variants under the same protocol; for no mixture is a file read."""
-    if not _mixed(document):
+    if not mixed(document):
         return []
     measured = results.documents(document["dataset"], document["protocol"]["name"], _nobody)
-    return [one for one in measured if one["variant"] in _mixed(document)]
+    return [one for one in measured if one["variant"] in mixed(document)]
 
 
 def training(variant: str, dataset: str, protocol: str, seed: int = 0, also: str = "") -> str:

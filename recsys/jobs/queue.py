@@ -143,7 +143,7 @@ def add(
     _refuse()
     config.check(config.Seed, seed=seed)
     check(variant, dataset, changes or {})
-    movielens.load(dataset)
+    movielens.ensure(dataset)
     with _plain_disk_errors():
         paths.jobs().mkdir(parents=True, exist_ok=True)
     with files.locked(paths.jobs()):

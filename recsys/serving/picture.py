@@ -102,9 +102,11 @@ def table_png(table: pd.DataFrame, title: str, by: str, fonts: Fonts = PLAIN) ->
 
 
 def _cell(value: object) -> str:
-    """A value as people read it: three digits after the point, nothing for what is missing."""
+    """A value as pages write it: four decimals, none of whole numbers, and nothing for what is missing."""
     if isinstance(value, float):
-        return (
-            "" if value != value else f"{value:,.3f}".rstrip("0").rstrip(".") if abs(value) >= 0.001 else f"{value:.2g}"
-        )
+        if value != value:
+            return ""
+        if value.is_integer():
+            return f"{value:,.0f}"
+        return f"{value:,.4f}" if abs(value) >= 1e-4 else f"{value:.2g}"
     return "" if value is None or value is pd.NA or value is pd.NaT else str(value)

@@ -6,6 +6,7 @@ import pytest
 
 from recsys.data.imports.entries import MOST_BYTES
 from tests.browser import accessible
+from tests.browser.conftest import SLOW
 from tests.browser.test_app import CARDS, ROWS, WIDER_THAN_THE_SCREEN, idle, texts, wait_for_texts
 from tests.data.imports import files
 
@@ -74,14 +75,36 @@ def test_the_browser_keeps_a_history_on_request_until_it_is_told_to_forget_it(ad
     tab.wait_for_function("() => localStorage.getItem('nextreel_history')")
     tab.goto(address)
     bring(tab)
-    tab.locator(".st-key-browser-load button").first.click()
+    tab.locator(".st-key-dialog-load button").first.click()
     tab.locator(USE).wait_for()
     idle(tab)
-    tab.locator(".st-key-browser-forget button").first.click()
-    tab.locator(".st-key-browser-forget").wait_for(state="detached")
+    tab.locator(".st-key-dialog-forget button").first.click()
+    tab.locator(".st-key-dialog-forget").wait_for(state="detached")
     assert tab.evaluate("localStorage.getItem('nextreel_history')") is None
     use(tab)
     wait_for_texts(tab, ROWS, ["Alien", "Heat"])
+
+
+def test_a_history_that_the_browser_keeps_is_offered_on_the_next_visit(address, tab, chromium):
+    tab.goto(address)
+    bring(tab, "trakt.zip")
+    tab.locator(".st-key-keep-history label").first.click()
+    idle(tab)
+    use(tab)
+    tab.wait_for_function("() => localStorage.getItem('nextreel_history')")
+    visit = chromium.new_context(storage_state=tab.context.storage_state()).new_page()  # a new session, same storage
+    visit.set_default_timeout(SLOW)
+    visit.goto(address)
+    visit.locator(".st-key-start-load button").click()
+    visit.locator(USE).wait_for()
+    idle(visit)
+    use(visit)
+    wait_for_texts(visit, ROWS, ["Alien", "Heat"])
+    visit.goto(address)
+    visit.locator(".st-key-start-forget button").click()
+    visit.locator(".st-key-start-forget").wait_for(state="detached")
+    assert visit.evaluate("localStorage.getItem('nextreel_history')") is None
+    visit.context.close()
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -20,10 +20,12 @@ def test_the_first_training_counts_and_who_has_no_time_is_named():
     measured("sasrec", 1, (1, 100.0, "cpu"), (2, 300.0, "cpu"))
     measured("fpmc", 2)
     measured("popular", 3, config={"run": 1})
+    measured("hybrid", 4, config={"members": ["sasrec", "popular"]})
     told = found()
     assert told.table[["variant", "seconds", "log10"]].values.tolist() == [["sasrec", 100.0, 2.0]]
     assert told.table["ndcg@10"].tolist() == [1.0]
-    assert (told.hardware, told.untrained, told.unknown, told.elsewhere) == ("cpu", ["popular"], ["fpmc"], [])
+    assert (told.hardware, told.unknown, told.elsewhere) == ("cpu", ["fpmc"], [])
+    assert (told.fitted, told.mixed) == (["popular"], ["hybrid"])
 
 
 def test_results_from_before_times_were_noted_have_none():

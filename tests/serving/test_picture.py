@@ -76,7 +76,7 @@ def test_a_long_cell_is_cut_off():
 
 def test_cells_are_written_as_people_read_them():
     values = [0.0421, 1234.5, float("nan"), None, 0.0000123, 3, "Heat", pd.NA, 0.5]
-    assert list(map(picture._cell, values)) == ["0.042", "1,234.5", "", "", "1.2e-05", "3", "Heat", "", "0.5"]
+    assert list(map(picture._cell, values)) == ["0.0421", "1,234.5000", "", "", "1.2e-05", "3", "Heat", "", "0.5000"]
 
 
 def test_only_tables_that_can_be_read_as_a_picture_fit():

@@ -36,7 +36,7 @@ def lines(logs: Mapping[str, pd.DataFrame], titles: Mapping[str, str], x: str, y
             name=titles[variant],
             line={"color": COLOURS[look], "dash": DASHES[look], "width": 2},
             marker={"symbol": SYMBOLS[look], "size": 7, "maxdisplayed": 15},
-            hovertemplate="%{x:.4g}: %{y:.4g}",
+            hovertemplate=f"%{{x:,.4~g}}: %{{y:{language.METRIC}}}",
         )
     framed(figure, TALL + 70).update_layout(showlegend=True)
     return figure.update_xaxes(title=x_title)
@@ -81,6 +81,7 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 def reliability(bins: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
     """Observed share against predicted probability; with the line of those that are calibrated."""
     figure = lines(bins, titles, "predicted", "hit_rate", words.PREDICTED)
+    figure.update_traces(hovertemplate="%{x:.2%}: %{y:.2%}")
     known = pd.concat(bins.values())[["predicted", "hit_rate"]]
     ends = [known[known > 0].min().min(), known.max().max()]
     line = {"color": QUIET, "width": 1}

@@ -10,7 +10,7 @@ from pages.evaluation import words
 from pages.evaluation.charts.labels import free_sides, scaled
 from pages.evaluation.charts.looks import look
 from pages.shared.charts import framed
-from pages.shared.language import say
+from pages.shared.language import METRIC, say
 
 TALL, AROUND = 430, 130  # pixels inside the axes, and of what stands around them
 WIDE = (640, 800, 950, 1100)  # how broad the chart may be on a desktop
@@ -25,7 +25,7 @@ def scatter(table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log
     table: title, family, x and y. log: where x is seconds on a logarithmic axis, the column of its logarithms.
     """
     known = table.dropna(subset=[x, y]).sort_values(y, ascending=False, kind="stable")
-    figure, told = go.Figure(), words.TIME_HOVER if log else "%{x:.4g}"
+    figure, told = go.Figure(), words.TIME_HOVER if log else f"%{{x:{METRIC}}}"
     for family, own in known.groupby("family", sort=False):
         colour, symbol, _ = look(str(family))
         figure.add_scatter(
@@ -35,7 +35,7 @@ def scatter(table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log
             name=say(str(family)),
             text=own["title"],
             marker={"color": colour, "symbol": symbol, "size": 11},
-            hovertemplate=f"<b>%{{text}}</b><br>{x_title}: {told}<br>{y_title}: %{{y:.4g}}",
+            hovertemplate=f"<b>%{{text}}</b><br>{x_title}: {told}<br>{y_title}: %{{y:{METRIC}}}",
         )
     name_marks(figure, known[x], known[y], known["title"].tolist(), known[log or x], TALL)
     framed(figure, TALL + AROUND)

@@ -87,8 +87,12 @@ def whiskers(table: pd.DataFrame, chart: Chart) -> dict[str, Any] | None:
 
 def with_axes(figure: go.Figure, found: Study, chart: Chart) -> go.Figure:
     """x and y as the chart names them; a logarithmic x of a line has the values that were set."""
-    figure.update_xaxes(title=language.say(found.titles[chart.x]))
-    figure.update_yaxes(title=language.say(found.titles[chart.y]), type="log" if "y" in chart.log else None)
+    figure.update_xaxes(title=language.say(found.titles[chart.x]), hoverformat=spec(found, chart.x))
+    figure.update_yaxes(
+        title=language.say(found.titles[chart.y]),
+        type="log" if "y" in chart.log else None,
+        hoverformat=spec(found, chart.y),
+    )
     if "x" not in chart.log:
         return figure
     if chart.kind != "line":
@@ -105,7 +109,16 @@ def as_rows(figure: go.Figure, found: Study, chart: Chart, groups: int) -> go.Fi
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], title=None, range=[-0.6, len(names) - 0.4])
     if found.table[chart.y].min() < 0:
         figure.add_vline(0, line={"color": QUIET, "width": 1})
-    return figure.update_xaxes(title=language.say(found.titles[chart.y]), type="log" if "y" in chart.log else None)
+    return figure.update_xaxes(
+        title=language.say(found.titles[chart.y]),
+        type="log" if "y" in chart.log else None,
+        hoverformat=spec(found, chart.y),
+    )
+
+
+def spec(found: Study, column: str) -> str | None:
+    """How the numbers of a column are written, for Plotly; None for Plotly's own way."""
+    return f",.{found.digits[column]}f" if column in found.digits else None
 
 
 def named(value: Any) -> str:

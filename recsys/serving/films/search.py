@@ -17,7 +17,7 @@ import numpy as np
 from recsys import paths
 from recsys.data.schema import Catalog, Film
 from recsys.serving.films import series, spelling
-from recsys.serving.films.name_index import EXACT, NameIndex, at_least
+from recsys.serving.films.name_index import EXACT, MISSPELT, NameIndex, at_least
 from recsys.serving.films.names import bare, in_figures, names_of, normalise, split_year, unglued
 from recsys.serving.films.other_names import ELSEWHERE, Matched, OtherNames
 
@@ -32,6 +32,8 @@ NEXT_YEAR, OTHER_YEAR = (
     0.9,
     0.39,
 )  # weights of a film whose year, or number in its series, differs from that of the query
+
+MIN_TAG_USES = 2  # a tag that was used once may be a typing error
 
 NOBODY: Mapping[int, str] = {}
 
@@ -95,7 +97,7 @@ class TitleIndex:
         self._series = series.find(known, self._years)
         self._stems = series.by_initials(self._series)
         self._initials = series.initials_of_names(known)
-        self._details = catalog.details
+        self._details, self._tags = catalog.details, catalog.tags
 
     def __len__(self) -> int:
         """How many films can be found, those that training left out included."""
@@ -119,6 +121,16 @@ class TitleIndex:
     def _others(self) -> OtherNames | None:
         """Titles in other languages and people; None where the set was not enriched. Made for the first query."""
         return OtherNames(self._details, self._films) if len(self._details) else None
+
+    @cached_property
+    def _tag_words(self) -> frozenset[str]:
+        """Tags that were used at least twice, and their words, in plain form: mostly people and subjects.
+
+        A query like this is spelt correctly: "lynch" is the director, not a misspelt "Naked Lunch".
+        """
+        used = np.bincount(np.asarray(self._tags.word), minlength=len(self._tags.words))
+        tags = [normalise(self._tags.words[number]) for number in np.flatnonzero(used >= MIN_TAG_USES)]
+        return frozenset(word for tag in tags for word in (tag, *tag.split()))
 
     def _called(self, label: str) -> list[int]:
         """The films with that name and year."""
@@ -189,10 +201,15 @@ class TitleIndex:
         return Matched(scores if whole == query else np.maximum(scores, self._names.titled(whole)), people)
 
     def _with_others(self, query: str, scores: np.ndarray) -> Matched:
-        """Scores (F,) by the films' own names, raised where another title or a person matches better."""
+        """Scores (F,) by the films' own names, raised where another title or a person matches better.
+
+        A person's name is spelt correctly, so guesses at misspelt titles do not count beside it.
+        """
         if self._others is None:
             return Matched(scores, {})
         others = self._others.find(query)
+        if others.people:
+            scores = np.where(scores > MISSPELT, scores, 0)
         people = {row: name for row, name in others.people.items() if others.scores[row] > scores[row]}
         return Matched(np.maximum(scores, others.scores), people)
 
@@ -207,7 +224,7 @@ class TitleIndex:
             at_least(scores, self._numbered(stems, int(match[2])), OF_SERIES)
         if not scores.any():
             self._expand(scores, query, apart)
-        if np.count_nonzero(scores) < enough:
+        if np.count_nonzero(scores) < enough and query not in self._tag_words:
             scores = np.maximum(scores, self._names.guesses(query, alone=not scores.any()))
         if match and enough and not scores.any():
             scores = self._numbered_otherwise(match[1], int(match[2]))

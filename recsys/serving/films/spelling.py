@@ -1,6 +1,7 @@
 """Which names somebody may have meant who typed another: a few letters wrong, missing, swapped, or a blank too many.
 
-The longer a word, the more of its letters may be wrong. Shapes: N names, W different words, Q words of the query.
+The longer a word, the more of its letters may be wrong; of a whole query at most a fifth.
+Shapes: N names, W different words, Q words of the query.
 """
 
 from bisect import bisect_left
@@ -18,9 +19,14 @@ def may_be_wrong(letters: int) -> int:
     return int(np.searchsorted([5, 9, 14], letters, side="right"))
 
 
+def most_wrong(query: str) -> int:
+    """How many letters of a whole query may be wrong: "tarantino" is not "Tarnation", of which two of nine differ."""
+    return len(query.replace(" ", "")) // 5
+
+
 def similar_names(query: str, names: list[str]) -> np.ndarray:
     """(N,) how similar, 0…1, the names are that are spelt almost like the query; 0 for the others."""
-    allowed = may_be_wrong(len(query))
+    allowed = min(may_be_wrong(len(query)), most_wrong(query))
     if not allowed or not names:
         return np.zeros(len(names))
     wrong = process.cdist([query], names, scorer=OSA.distance, score_cutoff=allowed, dtype=np.int16)[0]
@@ -53,7 +59,7 @@ def similar_words(query: list[str], words: list[str], spread: Callable[[np.ndarr
     """
     total: np.ndarray | None = None
     for index, word in enumerate(query[:WORDS]):
-        similar = spread(_counterparts(word, words, half=index == len(query) - 1))
+        similar = spread(_counterparts(word, words, most_wrong(" ".join(query)), half=index == len(query) - 1))
         total = similar if total is None else np.where(similar > 0, total + similar, 0) * (total > 0)
         if not total.any():
             return total
@@ -61,10 +67,10 @@ def similar_words(query: list[str], words: list[str], spread: Callable[[np.ndarr
     return total / min(len(query), WORDS)
 
 
-def _counterparts(word: str, words: list[str], half: bool) -> np.ndarray:
-    """(W,) how similar each word is to one of the query; 0 where it is another word."""
+def _counterparts(word: str, words: list[str], most: int, half: bool) -> np.ndarray:
+    """(W,) how similar each word is to one of the query, with at most so many wrong letters; 0 for another word."""
     similar = _plural(word, words)
-    allowed = may_be_wrong(len(word))
+    allowed = min(may_be_wrong(len(word)), most)
     if not allowed or any(letter.isdigit() for letter in word):
         return similar
     wrong = process.cdist([word], words, scorer=OSA.distance, score_cutoff=allowed, dtype=np.int16)[0]

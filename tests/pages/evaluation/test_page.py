@@ -7,9 +7,11 @@ import sys
 import numpy as np
 import pytest
 import streamlit as st
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from pages.evaluation import words
 from pages.evaluation.charts import looks
+from pages.shared import language
 from recsys import files, paths
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import overview, protocols, results
@@ -147,7 +149,7 @@ def test_the_metric_orders_the_leaderboard_and_is_the_same_in_every_section(visi
     app = visit("evaluation", data="ml-1m")
     app.get_by_key("metric").set_value("hr@1").run()
     ours = [row for row in board(app) if "Published" not in row]
-    assert " .3333 " in ours[0]
+    assert " 0.3333 " in ours[0]
     assert open_section(app, "protocols").get_by_key("metric").value == "hr@1"
 
 
@@ -312,11 +314,14 @@ def test_what_quality_costs_is_training_time_alone_and_the_others_are_named(visi
     for variant, seconds in (("bert4rec", [120.0]), ("fpmc", [])):
         document = result(variant, "ml-latest-sample", "full", ranks)
         results.write(trained(document, cpu=seconds), ranks)
+    mixture = result("hybrid", "ml-latest-sample", "full", ranks) | {"config": {"members": ["bert4rec", "popular"]}}
+    results.write(mixture, ranks)
     app = open_section(visit("evaluation"), "curves")
     marks, *_ = chart(app)
     assert marks["x"] == [120.0]
     assert words.COST_HELP.format(hardware="a CPU") in said(app)
-    assert words.UNTRAINED.format(models="Popular") in said(app)
+    assert words.NOT_TIMED.format(models="Popular") in said(app)
+    assert words.MIXED.format(models="Hybrid") in said(app)  # it needs trained members
     assert words.UNKNOWN_TIME.format(models="Fpmc") in said(app)
 
 
@@ -379,7 +384,24 @@ def test_errors_of_predicted_stars_are_shown_where_they_were_measured(visit, mea
         words.STARS_BASELINES["mean"],
     ]
     assert table["rmse"].tolist() == [1, 1.25, 1.5]
-    assert table["rmse interval"].tolist() == ["1.125–1.500"] * 3
+    assert table["rmse interval"].tolist() == ["1.1250–1.5000"] * 3
+
+
+@pytest.mark.parametrize(("code", "figure"), [("en", "0.3333"), ("uk", "0,3333")])
+def test_metrics_have_a_leading_zero_and_four_decimals_in_every_table_and_chart(
+    visit, measured, monkeypatch, code, figure
+):
+    monkeypatch.setattr(language, "current", lambda: code)
+    app = visit("evaluation", data="ml-1m", metric="hr@1")
+    assert figure in board(app)[0]
+    figures(app)
+    table = convert_arrow_bytes_to_pandas_df(app.dataframe[0].proto.arrow_data.styler.display_values)
+    assert table["hr@1"].iloc[0] == figure
+    assert all(re.fullmatch(r"\d+[.,]\d{4}|–", text) for name in results.METRICS for text in table[name])
+    app = open_section(app, "measures")
+    hovers = [trace["hovertemplate"] for trace in chart(app) if "hovertemplate" in trace]
+    assert hovers
+    assert all(language.METRIC in hover for hover in hovers)
 
 
 def test_results_of_other_data_are_not_shown_as_those_of_this_set(visit, home):
@@ -451,7 +473,7 @@ def test_two_recommenders_are_tested_on_the_same_people(visit, measured_here):
     assert app.metric[0].value == "+1.0000"
     assert words.BETTER in app.markdown[0].value
     n = len(LEAVE_ONE_OUT(measured_here).test)
-    assert f"Bert4Rec does for {n:,} people" in app.markdown[1].value.replace("\\", "")
+    assert f"Bert4Rec: {n:,};" in app.markdown[1].value.replace("\\", "")
     app.get_by_key("pair-1-ml-latest-sample-full").set_value("bert4rec").run()
     assert words.TWO_DIFFERENT in said(app)
 

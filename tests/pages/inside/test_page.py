@@ -155,6 +155,15 @@ def test_each_layer_says_what_it_would_predict_and_the_last_agrees_with_the_soft
     assert last == softmax[: len(last)]
 
 
+def test_the_bars_of_all_layers_have_one_scale(visit):
+    text = " ".join(html(step(visit, said.LAYERS)))
+    bars = [tuple(map(float, bar)) for bar in re.findall(r'width:([\d.]+)%"></i></span><span>([\d.]+)%', text)]
+    assert len(bars) > 4
+    longest = max(percent for _, percent in bars)
+    for width, percent in bars:
+        assert width == pytest.approx(100 * percent / longest, abs=1)
+
+
 def test_the_softmax_shows_the_probabilities_of_the_model(visit):
     app = step(visit, said.CHOOSE)
     dataset = loaders.dataset("ml-latest-sample")

@@ -78,7 +78,7 @@ def test_people_with_fewer_than_three_films_are_counted(home):
 def test_a_set_whose_films_need_one_rating_says_so(home):
     world.save(world.build("ml-20m"))
     said = sets.learning("ml-20m", sets.facts("ml-20m"))
-    assert words.LEFT_OUT_UNRATED.format(learnt=len(world.TITLES), others=1, things="films") in said
+    assert words.LEFT_OUT_UNRATED.format(learnt=len(world.TITLES), n=1, things="films") in said
 
 
 def test_other_data_under_the_same_name_is_counted_again(home):
@@ -121,7 +121,7 @@ def test_each_set_says_what_it_holds_its_size_its_conditions_and_has_one_button(
     assert "**MovieLens 1M**: 6,040 people, 3,883 films, 1919–2000" in text
     assert "6 MB to fetch. For research only; passed on or used commercially only with GroupLens' permission" in text
     assert "https://files.grouplens.org/datasets/movielens/ml-1m-README.txt" in text
-    assert words.LEFT_OUT.format(fewest=5, learnt=len(world.TITLES), others=1, things="films") in text
+    assert words.LEFT_OUT.format(fewest=5, learnt=len(world.TITLES), n=1, things="films") in text
     assert "Trained for it: BERT4Rec." in text
     assert words.NO_TRAINED in text
     others = [name for name in sets.in_order(list(movielens.SETS)) if name != FIRST]

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from pages.shared import why, words
@@ -79,6 +81,23 @@ def test_bars_share_one_scale_and_words_say_what_they_mean():
     assert "lifts it: 1.2% without it" in html
     assert "holds it back: ruled out without it" in html
     assert "<script" not in html
+
+
+@pytest.mark.parametrize(("without", "digits"), [(0.02204, 0.02236), (0.0221, 0.0223), (0.00123, 0.001234)])
+def test_percentages_get_the_digits_that_show_a_difference(without, digits):
+    found = Explanation(9, Standing(4, 30, digits), (influence(0, 0.02, probability=without),), 1)
+    (before,) = re.findall(r"at ([\d.]+%)", why.stands(found.standing, "M", why.more_digits(found)))
+    (after,) = re.findall(r"lifts it: ([\d.]+%) without it", why.bars(found, ["A"]))
+    assert before != after
+    assert float(before[:-1]) > float(after[:-1])
+
+
+def test_a_difference_that_no_digit_shows_is_said_to_be_invisible():
+    same = influence(0, 0.002, probability=0.0220001)
+    found = Explanation(9, Standing(4, 30, 0.022), (same,), 1)
+    assert why.more_digits(found) == 0
+    assert words.NO_VISIBLE in why.bars(found, ["A"])
+    assert words.LIFTS not in why.bars(found, ["A"])
 
 
 def test_a_long_list_shows_eight_bars_and_says_how_many_films_were_weighed():

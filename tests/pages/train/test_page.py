@@ -76,7 +76,7 @@ def test_a_training_is_queued_with_what_was_changed_and_nothing_else(visit):
         "cpu",
     )
     assert badges(app) == ["Waiting"]
-    assert "dropout 0.25" in said(app)
+    assert "Dropout 0.25" in said(app)
     assert app.button(key="train-start").label == words.ADD
     app.button(key="train-start").click().run()
     assert "SASRec (BCE) is already being trained" in said(app)
@@ -178,7 +178,7 @@ def test_a_training_that_goes_on_shows_its_curves_and_the_time_that_is_left(visi
         app.run()
         assert app.get("progress")[0].proto.text == words.EPOCH_LEFT.format(n=2, all=8, time="about 10 minutes")
         assert app.get("progress")[0].proto.value == 25
-        assert words.BEST.format(n=2, value=".0981") in said(app)
+        assert words.BEST.format(n=2, value="0.0981") in said(app)
         titles = [json.loads(chart.proto.spec)["layout"]["yaxis"]["title"]["text"] for chart in app.get("plotly_chart")]
         assert titles == [words.LOSS, words.VALIDATION]
         press(app, "stop")
@@ -250,6 +250,10 @@ def test_a_recommender_that_is_missing_elsewhere_leads_here(visit):
     app.button(key="train-sasrec-softmax").click().run()
     assert app.title[0].value == common.TRAIN
     assert app.selectbox(key=recommenders.TO_TRAIN).value == "sasrec-softmax"
+
+
+def test_the_page_opens_on_the_network_that_the_app_is_about(visit):
+    assert visit("train").selectbox(key=recommenders.TO_TRAIN).value == loaders.FIRST_MODEL == "bert4rec"
 
 
 def test_a_public_server_has_no_such_page_and_no_way_to_it(visit, monkeypatch):

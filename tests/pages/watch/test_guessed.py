@@ -61,7 +61,7 @@ def test_numbers_and_names_are_in_the_language_of_the_visitor(opened):
     app.button(key="guess").click().run()
     assert not app.exception
     assert "Найпопулярніші" in rows(app)
-    assert all(re.fullmatch(r"[01],\d{3}", cells[3]) for cells in rows(app).values())
+    assert all(re.fullmatch(r"[01],\d{4}", cells[3]) for cells in rows(app).values())
 
 
 def test_everybody_watches_in_this_order_so_a_chain_guesses_all_of_them(opened):
@@ -71,7 +71,7 @@ def test_everybody_watches_in_this_order_so_a_chain_guesses_all_of_them(opened):
     app.button(key="guess").click().run()
     told = rows(app)
     share, _, interval, ndcg, middle = told["Markov chain"]
-    assert (share, interval, ndcg) == ("10 of 10", "72% – 100%", "1.000")
+    assert (share, interval, ndcg) == ("10 of 10", "72% – 100%", "1.0000")
     assert middle.startswith("1 ")
     assert "would have shown you 10 of your last 10 films" in said(app)
 
@@ -95,7 +95,7 @@ def test_films_that_nobody_can_recommend_are_not_asked_for(opened):
 
 def test_the_verdict_says_when_films_are_too_few_to_tell():
     apart = words.verdict([9, 1], [(0.6, 0.98), (0.02, 0.4)], ["A", "B"], 10, FOUND)
-    assert words.APART.format(others=1, films=10) in apart
+    assert words.APART.format(n=1) in apart
     close = words.verdict([3, 2, 0], [(0.1, 0.6), (0.06, 0.5), (0, 0.28)], ["A", "B", "C"], 10, FOUND)
     assert words.SAME.format(n=2, others=2, films=10) in close
     assert words.verdict([0, 0], [(0, 0.3)] * 2, ["A", "B"], 10, FOUND) == words.NONE_SHOWS.format(n=10, k=FOUND)
@@ -104,3 +104,11 @@ def test_the_verdict_says_when_films_are_too_few_to_tell():
 
 def test_the_menu_of_recommenders_has_all_that_are_asked(opened):
     assert set(guessed.there("ml-latest-sample")) <= set(recommenders.menu("ml-latest-sample"))
+
+
+def test_one_film_and_one_recommender_are_counted_as_one(opened):
+    app = opened("1-2")
+    texts = [said(app), *(button.label for button in app.button)]
+    app.button(key="guess").click().run()
+    texts += [said(app), *(element.value for element in app.html)]
+    assert not re.search(r"\b1 (films|recommenders|others)\b", " ".join(texts))

@@ -1,0 +1,30 @@
+"""Commands that need a data set prepare the one that comes with the project, in a home where nothing is yet."""
+
+import pytest
+
+from recsys import paths
+from recsys.cli.main import main
+from recsys.data import movielens
+from recsys.data.split import LEAVE_ONE_OUT
+
+
+@pytest.fixture(autouse=True)
+def empty_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+
+
+def test_evaluate_prepares_the_first_set(capsys):
+    assert main(["evaluate", "popular"]) == 0
+    assert "NDCG@10".lower() in capsys.readouterr().out.lower()
+    assert movielens.prepared_names() == [movielens.FIRST]
+
+
+def test_train_prepares_the_first_set(capsys):
+    assert main(["train", "popular"]) == 0
+    assert str(paths.checkpoint(movielens.FIRST, LEAVE_ONE_OUT.name, "popular", 0)) in capsys.readouterr().out
+    assert movielens.prepared_names() == [movielens.FIRST]
+
+
+def test_a_set_that_is_not_shipped_is_still_asked_for(capsys):
+    assert main(["evaluate", "popular", "--dataset", "ml-1m"]) == 1
+    assert "data get ml-1m" in capsys.readouterr().err
