@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 from pages.server import logs, numbers, ready
 from pages.server.admission import Admission
 from pages.server.headers import Headers
+from pages.server.hosts import Hosts
 from pages.server.messages import Messages
 from pages.server.uploads import Uploads
 from recsys import metrics, paths
@@ -54,7 +55,13 @@ def _count_failure(error: Exception) -> None:
 app = st.App(
     "pages/visit.py",
     lifespan=lifespan,
-    middleware=[Middleware(Headers), Middleware(Admission), Middleware(Uploads), Middleware(Messages)],
+    middleware=[
+        Middleware(Headers),
+        Middleware(Hosts),
+        Middleware(Admission),
+        Middleware(Uploads),
+        Middleware(Messages),
+    ],
     routes=[ready.route(_is_ready)],
     on_script_error=_count_failure,
 )

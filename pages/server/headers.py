@@ -1,5 +1,7 @@
 """Headers that tell a browser what the app's pages may do. Behind nginx they are the same; see `deploy/`."""
 
+import re
+
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -27,7 +29,7 @@ HEADERS = {
 
 
 class Headers:
-    """Adds HEADERS to every answer."""
+    """Add HEADERS to every response, and make redirects relative."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -37,7 +39,15 @@ class Headers:
 
         async def send_with(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                if "location" in headers:
+                    headers["location"] = _relative(headers["location"])
             await send(message)
 
         await self.app(scope, receive, send_with if scope["type"] == "http" else send)
+
+
+def _relative(address: str) -> str:
+    """Return an address without scheme and host: Starlette takes the host from the request."""
+    return re.sub(r"^https?://[^/?#]*/*", "/", address)

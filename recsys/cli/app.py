@@ -17,7 +17,7 @@ class App(Settings):
 
     browser: flags.Flag = False  # in the browser, even where a window could be opened
     port: Annotated[int, Range(0, 65_535)] = 0  # of the server; 0: a free one
-    public: flags.Flag = False  # let every machine of the network in, unencrypted and without a password
+    public: flags.Flag = False  # let the network in, without encryption or password; nobody can train or change data
     install: flags.Flag = False  # put NextReel into the menu of programs (Linux), and open nothing
     uninstall: flags.Flag = False  # take it out of there again
 

@@ -1,5 +1,6 @@
 """The app's server as a process of its own, which ends with whoever started it."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ PATIENCE = 120.0  # seconds that the app may take to answer
 LOOK = 0.1  # seconds between two looks
 TO_END = 10.0  # seconds that the server gets to end by itself
 BY_HAND = "streamlit run app.py"
+HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"  # in the environment: Host headers that are answered, separated by spaces
 
 
 class ServerError(RecsysError):
@@ -27,14 +29,20 @@ class ServerError(RecsysError):
 def served(port: int = 0, public: bool = False) -> Iterator[tuple[str, subprocess.Popen]]:
     """The app's address and its server, which has only just been started: `wait_for` it.
 
-    port: 0 takes a free one. public: for other machines of the network too. Raises ServerError for a port in use.
+    port: 0 takes a free one. public: for other machines of the network too, whose visitors may neither train nor change
+    data. Raises ServerError for a port in use.
     """
     port = _free(port)
     options = (f"--server.port={port}", f"--server.address={EVERYWHERE if public else HERE}", "--server.headless=true")
     command = [sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py"), *options]
     can_ask = sys.platform != "win32"
+    environment = {HOSTS: network_hosts(), **os.environ, paths.PUBLIC: "1"} if public else None
     server = subprocess.Popen(
-        command, cwd=paths.REPOSITORY, stdout=subprocess.DEVNULL, preexec_fn=end_with_parent if can_ask else None
+        command,
+        cwd=paths.REPOSITORY,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        preexec_fn=end_with_parent if can_ask else None,
     )
     try:
         yield f"http://localhost:{port}", server
@@ -45,6 +53,16 @@ def served(port: int = 0, public: bool = False) -> Iterator[tuple[str, subproces
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+def network_hosts() -> str:
+    """Return patterns for the names of this machine and for every IPv4 address, separated by spaces.
+
+    No web site can point a name at this machine that these patterns allow: a host whose last part is a number is an
+    address, not a name (https://url.spec.whatwg.org/#ends-in-a-number-checker).
+    """
+    name = socket.gethostname()
+    return " ".join(["localhost", name, f"{name}.local", *(f"*.{byte}" for byte in range(256))])
 
 
 def wait_for(address: str, server: subprocess.Popen) -> str:

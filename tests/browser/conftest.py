@@ -19,16 +19,14 @@ def address(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def chromium():
+def chromium(playwright):
     """The system's browser."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
     path = app.chromium()
     if not path:
         pytest.skip("there is no chromium on this machine: install it, as in apt install chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=app.FLAGS.split())
-        yield browser
-        browser.close()
+    browser = playwright.chromium.launch(executable_path=path, args=app.FLAGS.split())
+    yield browser
+    browser.close()
 
 
 @pytest.fixture

@@ -1,24 +1,24 @@
-"""The nginx example, in the system's nginx, before a server that tells what reached it."""
+"""The shipped nginx file in the system's nginx, before a stub that returns the request headers, or before no app."""
 
-import getpass
 import http.client
+import itertools
 import json
-import shutil
-import socket
 import ssl
-import subprocess
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from recsys.paths import REPOSITORY
+from tests.deploy import shipped
+from tests.deploy.shipped import NAME
 
-NAME = "films.example.org"
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("nginx") and shutil.which("openssl")), reason="there is no nginx here: apt install nginx"
-)
+FILMS, SESSION = "1-260-1196", "5e551011-aaaa"
+LINK, UPLOAD = f"/?data=ml-1m&s={FILMS}", f"/_stcore/upload_file/{SESSION}/file"
+OURS = {"Origin": f"https://{NAME}", "Referer": f"https://{NAME}{LINK}"}
+TOO_LARGE = 60_000_000  # bytes
+MAX_REQUESTS = 5000
+
+pytestmark = pytest.mark.skipif(not shipped.HAS_NGINX, reason=shipped.NO_NGINX)
 
 
 class App(BaseHTTPRequestHandler):
@@ -41,62 +41,48 @@ class App(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """nginx, with the example but for its ports and paths, on two free ports; that of TLS, and the log."""
-    folder = tmp_path_factory.mktemp("nginx")
+    """nginx before the stub."""
     app = ThreadingHTTPServer(("127.0.0.1", 0), App)
     threading.Thread(target=app.serve_forever, daemon=True).start()
-    with socket.socket() as one, socket.socket() as other:
-        for free in (one, other):
-            free.bind(("127.0.0.1", 0))
-        plain, secure = one.getsockname()[1], other.getsockname()[1]
-    make = f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={NAME} -keyout privkey.pem -out fullchain.pem"
-    subprocess.run(make.split(), cwd=folder, check=True, capture_output=True)
-    example = (REPOSITORY / "deploy" / "nginx.conf").read_text("utf-8")
-    for theirs, ours in {
-        "/etc/ssl/nextreel": str(folder),
-        "127.0.0.1:8501": f"127.0.0.1:{app.server_port}",
-        "listen 80;": f"listen 127.0.0.1:{plain};",
-        "listen 443 ssl;": f"listen 127.0.0.1:{secure} ssl;",
-        "/var/log/nginx": str(folder),
-    }.items():
-        assert theirs in example
-        example = example.replace(theirs, ours)
-    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
-    start = f"user {getpass.getuser()}; daemon off; pid {folder}/pid; events {{}}"
-    whole = f"{start} http {{ access_log off; {temporary} {example} }}"
-    (folder / "nginx.conf").write_text(whole)
-    nginx = subprocess.Popen(["nginx", "-c", folder / "nginx.conf", "-e", folder / "errors", "-p", folder])
-    try:
-        until = time.monotonic() + 60
-        while nginx.poll() is None and time.monotonic() < until:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", secure)) == 0:
-                    break
-            time.sleep(0.02)
-        assert nginx.poll() is None, (folder / "errors").read_text()
-        yield secure, folder / "nextreel.log"
-    finally:
-        nginx.terminate()
-        nginx.wait()
-        app.shutdown()
+    with shipped.nginx(tmp_path_factory.mktemp("nginx"), app.server_port) as running:
+        yield running
+    app.shutdown()
 
 
 @pytest.fixture
 def ask(site):
-    """Asks nginx for an address; gives the status, the headers and the body."""
+    """A function that sends a request and returns the status, the headers and the body."""
 
     def asked(path="/", method="GET", size=0, **headers):
-        trusting = ssl.create_default_context()
-        trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-        connection = http.client.HTTPSConnection("127.0.0.1", site[0], context=trusting, timeout=30)
-        connection.request(method, path, b"x" * size or None, {"Host": NAME, **headers})
-        answer = connection.getresponse()
-        body = answer.read()
-        connection.close()
-        return answer.status, dict(answer.getheaders()), body
+        response = request(site, path, method, b"x" * size or None, headers)
+        return response.status, dict(response.getheaders()), response.read()
 
     return asked
+
+
+def connect(site):
+    """Open a connection over TLS; it is kept for several requests."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return http.client.HTTPSConnection("127.0.0.1", site.port, context=context, timeout=shipped.TIMEOUT_SECONDS)
+
+
+def request(site, path, method="GET", body=None, headers=None):
+    """Send a request over a connection of its own; the body can be read afterwards."""
+    connection = connect(site)
+    connection.request(method, path, body, {"Host": NAME, "Connection": "close", **(headers or {})})
+    return connection.getresponse()
+
+
+def statuses(site, paths):
+    """Send requests over one connection as fast as nginx answers, and yield their statuses."""
+    connection = connect(site)
+    for path in paths:
+        connection.request("GET", path, headers={"Host": NAME, **OURS})
+        response = connection.getresponse()
+        response.read()
+        yield response.status
+    connection.close()
 
 
 def test_pages_come_through_with_the_name_of_the_site_and_the_address_of_the_visitor(ask):
@@ -132,12 +118,51 @@ def test_large_bodies_are_refused_but_where_a_page_asks_for_a_file(ask):
     assert (status, json.loads(body)["size"]) == (200, 70_000)
 
 
-def test_the_log_knows_no_session_and_no_history(ask, site):
-    ask("/_stcore/upload_file/5e551011-aaaa/file", "PUT", 10, Origin=f"https://{NAME}")
-    ask("/?s=1-260-1196")
-    log, until = "", time.monotonic() + 30
-    while "GET / 200" not in log and time.monotonic() < until:
-        log = site[1].read_text()
-    assert "PUT /_stcore/upload_file/ 200" in log
-    assert "5e551011" not in log
-    assert "1196" not in log
+@pytest.mark.parametrize("path", ["/", "/_stcore/stream", "/_stcore/upload_file/session/file"])
+def test_every_location_passes_the_name_and_the_address_of_the_visitor(ask, path):
+    forwarded = json.loads(ask(path, Origin=f"https://{NAME}")[2])
+    names = ("host", "x-forwarded-for", "x-forwarded-proto")
+    assert [forwarded[name] for name in names] == [NAME, "127.0.0.1", "https"]
+
+
+def test_http_redirects_to_the_name_of_the_site_whatever_the_client_sends(site):
+    connection = http.client.HTTPConnection("127.0.0.1", site.plain_port, timeout=shipped.TIMEOUT_SECONDS)
+    connection.request("GET", LINK, headers={"Host": "evil.example"})
+    response = connection.getresponse()
+    connection.close()
+    assert (response.status, response.headers["Location"]) == (308, f"https://{NAME}{LINK}")
+    shipped.wait_until(lambda: " 308 " in site.logs())
+    assert FILMS not in site.logs()
+
+
+def test_no_log_has_films_or_sessions_of_requests_that_succeed(ask, site):
+    ask(UPLOAD, "PUT", 10, **OURS)
+    ask(LINK, **OURS)
+    shipped.wait_until(lambda: "GET / 200" in site.logs())
+    assert "PUT /_stcore/upload_file/ 200" in site.logs()
+    assert_private(site)
+
+
+def test_no_log_has_films_or_sessions_of_requests_that_fail(tmp_path):
+    (unused_port,) = shipped.free_ports(1)
+    with shipped.nginx(tmp_path, unused_port) as site:
+        too_large = {**OURS, "Content-Length": str(TOO_LARGE)}
+        for path, method, headers, status in (
+            (LINK, "GET", OURS, 502),
+            (UPLOAD, "PUT", OURS, 502),
+            (LINK, "POST", too_large, 413),
+            (UPLOAD, "PUT", too_large, 413),
+            (LINK, "GET", {**OURS, "Cookie": "c" * 40_000}, 400),
+        ):
+            assert request(site, path, method, headers=headers).status == status
+        paths = itertools.islice(itertools.cycle([LINK, UPLOAD]), MAX_REQUESTS)
+        assert 503 in statuses(site, paths)  # more requests than limit_req allows
+        for status in (400, 413, 502, 503):
+            shipped.wait_until(lambda status=status: f" {status} " in site.logs())
+        assert_private(site)
+
+
+def assert_private(site):
+    """Check that no log has the films or the session id of a request."""
+    for private in (FILMS, SESSION):
+        assert private not in site.logs()
