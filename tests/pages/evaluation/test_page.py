@@ -486,7 +486,7 @@ def test_one_person_is_shown_with_the_hidden_film_and_who_found_it(visit, measur
     assert measured_here.catalog.films[test.targets[2]].title in films[0]
     latest = test.queries.histories[2][-1]
     assert measured_here.catalog.films[latest].title in films[1].split("</li>")[0]
-    assert "1 of 2 recommenders" in app.markdown[0].value.replace("\\", "")
+    assert "1 of 2" in app.markdown[0].value.replace("\\", "")
     app.get_by_key("draw-person-ml-latest-sample-full").click().run()
     assert 1 <= app.get_by_key("person-ml-latest-sample-full").value <= len(test)
 

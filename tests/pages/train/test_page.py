@@ -138,7 +138,7 @@ def test_how_long_it_took_before_is_said_where_it_is_known(visit, monkeypatch):
     app = choose(visit("train"), "sasrec-bce")
     assert words.NO_TIME in said(app)
     monkeypatch.setattr(settings, "before", lambda name, data: settings.Before(7300.0, 24, "cuda"))
-    assert words.BEFORE.format(time="about 2 hours", epochs=24, device="GPU") in said(app.run())
+    assert words.BEFORE.format(time="about 2 hours", n=24, device="GPU") in said(app.run())
 
 
 def test_where_there_is_a_gpu_it_can_be_chosen_or_not(visit, monkeypatch):
