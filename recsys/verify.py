@@ -56,7 +56,10 @@ def of_set(name: str) -> Iterator[Finding]:
         mend = files.checkout(path) if path.parent == movielens.BUNDLED else get
         yield Finding(path) if sound else Finding(path, "is missing or not the archive that it was", mend)
     if paths.prepared(name).exists():
-        yield Finding(paths.prepared(name), ", ".join(prepared.damage(name)), get)
+        damage = prepared.damage(name)
+        if not damage and movielens.differs_from_bundled(name):
+            damage = [movielens.OTHER_ARCHIVE]
+        yield Finding(paths.prepared(name), ", ".join(damage), get)
     if (path := paths.details(name)).exists():
         yield _read(path, _read_pair, recsys_command("data", "enrich", name))
     yield from _vectors(name)
