@@ -35,7 +35,8 @@ class Finding(NamedTuple):
 
 def everything() -> Iterator[Finding]:
     """All sets, and what belongs to none of them: the sentence encoder and Wikidata's answers."""
-    kept = [path.name for folder in paths.of_set("x") for path in folder.parent.glob("*/")]
+    folders = [path for folder in paths.of_set("x") for path in folder.parent.glob("*/")]
+    kept = [path.name for path in folders if own.NAME.fullmatch(path.name) and _has_files(path)]
     shipped = [path.name for path in paths.shipped_checkpoint("x", "x", "x").parents[2].glob("*/")]
     for name in sorted({*kept, *shipped, movielens.FIRST} - own.TAKEN):
         yield from of_set(name)
@@ -49,13 +50,13 @@ def everything() -> Iterator[Finding]:
 
 def of_set(name: str) -> Iterator[Finding]:
     """One set: its archives, prepared files, details, vectors, maps, models, results, studies. Raises DataError."""
-    if name not in movielens.SETS and not any(folder.exists() for folder in paths.of_set(name)):
+    if name not in movielens.SETS and not any(_has_files(folder) for folder in paths.of_set(name)):
         raise DataError(f"there is nothing of {name} on this machine; see: {recsys_command('data', 'list')}")
     get = movielens.how_to_get(name)
     for path, sound in movielens.archives(name).items():
         mend = files.checkout(path) if path.parent == movielens.BUNDLED else get
         yield Finding(path) if sound else Finding(path, "is missing or not the archive that it was", mend)
-    if paths.prepared(name).exists():
+    if _has_files(paths.prepared(name)):
         damage = prepared.damage(name)
         if not damage and movielens.differs_from_bundled(name):
             damage = [movielens.OTHER_ARCHIVE]
@@ -111,6 +112,11 @@ def _read(path: Path, read: Callable[[Path], object], command: str | None = None
     except OSError as error:
         return Finding(path, f"cannot be read: {error.strerror}", command)
     return Finding(path)
+
+
+def _has_files(folder: Path) -> bool:
+    """Whether a folder exists and is not empty: a write that failed may leave an empty one."""
+    return folder.is_dir() and any(folder.iterdir())
 
 
 def _read_pair(path: Path) -> None:

@@ -13,7 +13,6 @@ from recsys.data.details import Details
 from recsys.data.schema import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
 from recsys.data.tags import Tags
 
-
 ARCHIVE = {"sha256": movielens.SETS[movielens.FIRST].sha256}  # a toy with it passes for the set in the project
 
 
