@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from recsys import arrays, files, paths, store
+from recsys import arrays, files, paths, progress, store
 from recsys.data import movielens, own, prepared
 from recsys.data.schema import DataError
 from recsys.errors import RecsysError, recsys_command
@@ -46,6 +46,10 @@ def everything() -> Iterator[Finding]:
         yield Finding(paths.encoder())
     for path in sorted(paths.wikidata().glob("*.json")):
         yield _read(path, files.read_sealed, _remove(path))
+    for path in sorted(paths.jobs().glob("*/job.json")):
+        yield _read(path, files.read_sealed, _remove(path.parent))
+    for path in sorted(paths.jobs().glob("*/progress.jsonl")):
+        yield _read(path, _read_log, _remove(path))
 
 
 def of_set(name: str) -> Iterator[Finding]:
@@ -59,7 +63,7 @@ def of_set(name: str) -> Iterator[Finding]:
     if _has_files(paths.prepared(name)):
         damage = prepared.damage(name)
         if not damage and movielens.differs_from_bundled(name):
-            damage = [movielens.OTHER_ARCHIVE]
+            damage = ["was not prepared from the archive that comes with the project"]
         yield Finding(paths.prepared(name), ", ".join(damage), get)
     if (path := paths.details(name)).exists():
         yield _read(path, _read_pair, recsys_command("data", "enrich", name))
@@ -84,6 +88,8 @@ def _trained(name: str) -> Iterator[Finding]:
     for root in (paths.home(), paths.ASSETS):
         for path in sorted((root / "checkpoints" / name).rglob(store.META)):
             yield _read(path.parent, store.check)
+        for path in sorted((root / "checkpoints" / name).rglob(paths.LOG)):
+            yield _read(path, _read_log, _remove(path) if root == paths.home() else files.checkout(path))
     for kind in ("checkpoints", "trials"):
         for path in sorted((paths.home() / kind / name).rglob(resume.FILE)):
             yield _read(path, files.read_sealed_bytes, _remove(path))
@@ -117,6 +123,11 @@ def _read(path: Path, read: Callable[[Path], object], command: str | None = None
 def _has_files(folder: Path) -> bool:
     """Whether a folder exists and is not empty: a write that failed may leave an empty one."""
     return folder.is_dir() and any(folder.iterdir())
+
+
+def _read_log(path: Path) -> None:
+    if damaged := progress.count_damaged(path):
+        raise files.DamagedFileError(f"{path}: lines that are damaged: {damaged}")
 
 
 def _read_pair(path: Path) -> None:

