@@ -9,8 +9,10 @@ Whoever has had enough raises Cancelled from the report that was handed in: the 
 training that is told to end by SIGTERM raises it too, after having kept what it needs to go on.
 """
 
+import io
 import json
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
@@ -28,6 +30,12 @@ STAGES = {  # what is being waited for, and in which unit it is counted
 }
 
 
+CHECKSUM = "crc32"  # the first field of a line in a log
+LINE_STARTS = (b'{"crc32": "', b'{"epoch": ', b'{"stage": ')  # the last two: written before lines had checksums
+MAX_LOG_BYTES = 1 << 22  # about 15,000 epochs
+MAX_LINE_BYTES = 1 << 14
+
+
 class Cancelled(Exception):
     """Somebody called the work off; nobody has to be told why."""
 
@@ -37,19 +45,65 @@ def ignore(event: dict[str, Any]) -> None:
 
 
 def as_json(event: dict[str, Any]) -> None:
-    """Print an event as a line of JSON."""
-    print(json.dumps(event), flush=True)
+    """Print an event as a line of JSON with a checksum."""
+    print(line(event), flush=True)
+
+
+def line(event: dict[str, Any]) -> str:
+    """Return an event as a line of JSON whose first field is the CRC-32 of the rest."""
+    text = json.dumps(event)
+    return json.dumps({CHECKSUM: f"{zlib.crc32(text.encode()):08x}"} | event)
 
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
-    """The events of a log that has one a line. Lines that are damaged, or cut short by a kill, are left out."""
-    for line in path.read_bytes().splitlines():
-        try:
-            event = json.loads(line)
-        except ValueError:  # no JSON, or no UTF-8
-            continue
-        if isinstance(event, dict):
+    """Yield the events of a log that has one a line; skip lines that are damaged, or cut short by a kill.
+
+    Of a log of more than MAX_LOG_BYTES, only the end is read.
+    """
+    lines, rest = _lines(path)
+    for text in (*lines, rest):
+        event = _event(text)
+        if event is not None:
             yield event
+
+
+def count_damaged(path: Path) -> int:
+    """Return the number of damaged lines in a log. A last line that was cut short by a kill is not damaged."""
+    lines, rest = _lines(path)
+    damaged = sum(_event(text) is None for text in lines)
+    return damaged + (bool(rest) and _event(rest) is None and not _is_cut_short(rest))
+
+
+def _lines(path: Path) -> tuple[list[bytes], bytes]:
+    """Return the complete lines in the last MAX_LOG_BYTES of a file, and what follows the last line break."""
+    with path.open("rb") as file:
+        start = max(0, file.seek(0, io.SEEK_END) - MAX_LOG_BYTES)
+        file.seek(start)
+        *lines, rest = file.read(MAX_LOG_BYTES).split(b"\n")
+    return lines[1:] if start else lines, rest  # the first of them has no beginning
+
+
+def _event(text: bytes) -> dict[str, Any] | None:
+    """Return the event of a line; None if a byte of it differs from what was written."""
+    if len(text) > MAX_LINE_BYTES or not text.startswith(LINE_STARTS):
+        return None
+    try:
+        event = json.loads(text)
+        if isinstance(event, dict) and CHECKSUM in event:
+            event = {name: value for name, value in event.items() if name != CHECKSUM}
+            return event if line(event).encode() == text else None
+    except (ValueError, RecursionError):  # no JSON, or no UTF-8
+        return None
+    return event  # written before lines had checksums
+
+
+def _is_cut_short(text: bytes) -> bool:
+    """Return whether a line is the beginning of one; False if there is something after its end."""
+    try:
+        json.JSONDecoder().raw_decode(text.decode("utf-8", errors="replace"))
+    except (ValueError, RecursionError):
+        return text.startswith(LINE_STARTS) or any(start.startswith(text) for start in LINE_STARTS)
+    return False
 
 
 class Terminal:

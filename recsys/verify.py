@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from recsys import arrays, files, paths, store
+from recsys import arrays, files, paths, progress, store
 from recsys.data import movielens, own, prepared
 from recsys.data.schema import DataError
 from recsys.errors import RecsysError, recsys_command
@@ -35,7 +35,8 @@ class Finding(NamedTuple):
 
 def everything() -> Iterator[Finding]:
     """All sets, and what belongs to none of them: the sentence encoder and Wikidata's answers."""
-    kept = [path.name for folder in paths.of_set("x") for path in folder.parent.glob("*/")]
+    folders = [path for folder in paths.of_set("x") for path in folder.parent.glob("*/")]
+    kept = [path.name for path in folders if own.NAME.fullmatch(path.name) and _has_files(path)]
     shipped = [path.name for path in paths.shipped_checkpoint("x", "x", "x").parents[2].glob("*/")]
     for name in sorted({*kept, *shipped, movielens.FIRST} - own.TAKEN):
         yield from of_set(name)
@@ -45,18 +46,25 @@ def everything() -> Iterator[Finding]:
         yield Finding(paths.encoder())
     for path in sorted(paths.wikidata().glob("*.json")):
         yield _read(path, files.read_sealed, _remove(path))
+    for path in sorted(paths.jobs().glob("*/job.json")):
+        yield _read(path, files.read_sealed, _remove(path.parent))
+    for path in sorted(paths.jobs().glob("*/progress.jsonl")):
+        yield _read(path, _read_log, _remove(path))
 
 
 def of_set(name: str) -> Iterator[Finding]:
     """One set: its archives, prepared files, details, vectors, maps, models, results, studies. Raises DataError."""
-    if name not in movielens.SETS and not any(folder.exists() for folder in paths.of_set(name)):
+    if name not in movielens.SETS and not any(_has_files(folder) for folder in paths.of_set(name)):
         raise DataError(f"there is nothing of {name} on this machine; see: {recsys_command('data', 'list')}")
     get = movielens.how_to_get(name)
     for path, sound in movielens.archives(name).items():
         mend = files.checkout(path) if path.parent == movielens.BUNDLED else get
         yield Finding(path) if sound else Finding(path, "is missing or not the archive that it was", mend)
-    if paths.prepared(name).exists():
-        yield Finding(paths.prepared(name), ", ".join(prepared.damage(name)), get)
+    if _has_files(paths.prepared(name)):
+        damage = prepared.damage(name)
+        if not damage and movielens.differs_from_bundled(name):
+            damage = ["was not prepared from the archive that comes with the project"]
+        yield Finding(paths.prepared(name), ", ".join(damage), get)
     if (path := paths.details(name)).exists():
         yield _read(path, _read_pair, recsys_command("data", "enrich", name))
     yield from _vectors(name)
@@ -80,6 +88,8 @@ def _trained(name: str) -> Iterator[Finding]:
     for root in (paths.home(), paths.ASSETS):
         for path in sorted((root / "checkpoints" / name).rglob(store.META)):
             yield _read(path.parent, store.check)
+        for path in sorted((root / "checkpoints" / name).rglob(paths.LOG)):
+            yield _read(path, _read_log, _remove(path) if root == paths.home() else files.checkout(path))
     for kind in ("checkpoints", "trials"):
         for path in sorted((paths.home() / kind / name).rglob(resume.FILE)):
             yield _read(path, files.read_sealed_bytes, _remove(path))
@@ -108,6 +118,16 @@ def _read(path: Path, read: Callable[[Path], object], command: str | None = None
     except OSError as error:
         return Finding(path, f"cannot be read: {error.strerror}", command)
     return Finding(path)
+
+
+def _has_files(folder: Path) -> bool:
+    """Whether a folder exists and is not empty: a write that failed may leave an empty one."""
+    return folder.is_dir() and any(folder.iterdir())
+
+
+def _read_log(path: Path) -> None:
+    if damaged := progress.count_damaged(path):
+        raise files.DamagedFileError(f"{path}: lines that are damaged: {damaged}")
 
 
 def _read_pair(path: Path) -> None:

@@ -1,10 +1,42 @@
-"""One thread for arithmetic: toys only wait for more, and on a busy machine they wait long."""
+"""Settings of every test: a temporary home folder, and one thread for arithmetic.
+
+The environment is set when this module is imported, so it also holds while tests are collected, in fixtures of every
+scope, in xdist workers and in the processes that tests start.
+"""
 
 import os
+import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is first imported, here and in what tests start
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # toys only wait for more threads; read when torch is first imported
+
+SANDBOX = Path(tempfile.mkdtemp(prefix="nextreel-tests-"))
+USER_DATA = SANDBOX / "user" / ".local" / "share"
+DATA_FOLDERS = (SANDBOX / "recsys", USER_DATA / "nextreel")  # with RECSYS_HOME, and without
+USER_DATA.mkdir(parents=True)
+os.environ |= {
+    "HOME": str(SANDBOX / "user"),
+    "XDG_DATA_HOME": str(USER_DATA),
+    "RECSYS_HOME": str(DATA_FOLDERS[0]),
+}
+
+
+def pytest_unconfigure():
+    """Delete the temporary folders of this process."""
+    shutil.rmtree(SANDBOX, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _writes_only_into_its_own_home():
+    """Fail a test that writes into the data folder without having chosen one: set RECSYS_HOME in such a test."""
+    yield
+    written = [str(path) for folder in DATA_FOLDERS if folder.exists() for path in folder.rglob("*")]
+    for folder in DATA_FOLDERS:
+        shutil.rmtree(folder, ignore_errors=True)
+    assert not written, f"the test wrote into the user's data folder: {written}"
 
 
 @pytest.fixture(scope="session")

@@ -70,4 +70,36 @@ def test_an_event_of_another_kind_is_passed_over(capsys, event):
 def test_programs_read_each_event_as_a_line_of_json(capsys):
     progress.as_json({"epoch": 1})
     progress.as_json({"epoch": 2})
-    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [{"epoch": 1}, {"epoch": 2}]
+    assert [json.loads(line)["epoch"] for line in capsys.readouterr().out.splitlines()] == [1, 2]
+
+
+EVENTS = [{"epoch": 1, "loss": 2.5, "best": None}, {"stage": "note", "text": "naïve"}, {"epoch": 2, "loss": 0.1}]
+
+
+def test_every_flipped_bit_in_a_log_is_noticed_and_costs_the_lines_it_is_in_alone(tmp_path):
+    path = tmp_path / "log.jsonl"
+    whole = "".join(f"{progress.line(event)}\n" for event in EVENTS).encode()
+    for bit in range(8 * len(whole)):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        assert progress.count_damaged(path), bit
+        kept = list(progress.read(path))
+        assert all(event in EVENTS for event in kept), bit
+        assert len(kept) >= len(EVENTS) - 2, bit
+    path.write_bytes(whole)
+    assert (list(progress.read(path)), progress.count_damaged(path)) == (EVENTS, 0)
+
+
+def test_a_line_cut_short_by_a_kill_is_left_out_and_is_no_damage(tmp_path):
+    path = tmp_path / "log.jsonl"
+    whole = progress.line(EVENTS[0]).encode()
+    for length in range(len(whole)):
+        path.write_bytes(whole + b"\n" + whole[:length])
+        assert (list(progress.read(path)), progress.count_damaged(path)) == (EVENTS[:1], 0)
+
+
+def test_lines_without_a_checksum_are_read(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(f"{json.dumps(event)}\n" for event in EVENTS))
+    assert (list(progress.read(path)), progress.count_damaged(path)) == (EVENTS, 0)

@@ -28,7 +28,7 @@ def home(tmp_path, monkeypatch):
 def small(monkeypatch):
     """In place of the first set's archive, a toy of that name."""
     made = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0], [1, 2, 3, 0]], 4, movielens.FIRST)
-    monkeypatch.setattr(movielens, "_parsed", lambda name, source, report: (made, {"file": "x.zip"}))
+    monkeypatch.setattr(movielens, "_parsed", lambda name, source, report: (made, toys.ARCHIVE))
     return made
 
 
@@ -53,7 +53,8 @@ def test_what_is_not_on_disk_is_known_to_whoever_asks_later(home, small, monkeyp
     assert prepared.fingerprint(movielens.FIRST) == small.fingerprint
     assert prepared.about(movielens.FIRST)["people"] == 3
     monkeypatch.undo()
-    prepared.save(dataset, {})  # in another home, which takes it
+    monkeypatch.setenv("RECSYS_HOME", str(home.with_name("another")))  # which takes it
+    prepared.save(dataset, toys.ARCHIVE)
     assert prepared.load(movielens.FIRST) is not dataset
 
 

@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from recsys import arrays, files, paths, store, verify
+from recsys import arrays, files, paths, progress, store, verify
 from recsys.cli.main import main
 from recsys.data import details, movielens, prepared
 from recsys.data.schema import DataError
@@ -31,6 +31,7 @@ DAMAGE = {  # file, from the home → a part of the command that mends it
     "checkpoints/toy/leave-one-out/counts/seed-0/weights.safetensors": "train counts --dataset toy",
     "checkpoints/toy/leave-one-out/counts/seed-0/meta.json": "train counts --dataset toy",
     "checkpoints/toy/leave-one-out/counts/seed-0/resume.pt": "rm -r",
+    "checkpoints/toy/leave-one-out/counts/seed-0/log.jsonl": "rm -r",
     "results/toy/full/counts.json": "evaluate counts --dataset toy --protocol full",
     "results/toy/full/counts.npz": "evaluate counts --dataset toy --protocol full",
     "results/studies/length-toy.json": "rm -r",
@@ -54,6 +55,7 @@ def home(tmp_path, monkeypatch):
         arrays.write(path, "array", np.eye(4, dtype=np.float16), "a")
     folder = store.save("counts", fakes.Counts(fakes.CountsConfig()).fit(world), world, 0)
     resume.save(folder, {"run": {}})
+    files.write(folder / paths.LOG, f"{progress.line({'epoch': 1, 'loss': 2.5})}\n".encode())
     made_up.keep("counts", [[1, 2]])
     for path in (paths.studies(home) / "length-toy.json", paths.ties(home, "toy")):
         files.write(path, files.seal(STUDY))

@@ -30,7 +30,10 @@ COMMANDS = {
     "app": "open the app in a window, or in the browser",
     "prepare": "make beforehand what visitors of a public server need",
 }
-DISK = {errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR}  # full, or not ours
+DISK = {  # full, limited, not ours, or not a folder
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -132,7 +132,15 @@ def plain_disk_errors(folder: Path) -> Iterator[None]:
         # np.save reports a full disk as "N requested and M written", without an error number.
         if error.errno in (errno.ENOSPC, errno.EDQUOT) or "requested and" in str(error):
             raise DiskError("the disk is full", f"make room in {folder} and run it again") from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR):
+        if error.errno in (
+            errno.EACCES,
+            errno.EPERM,
+            errno.EROFS,
+            errno.EEXIST,
+            errno.ENOTDIR,
+            errno.ELOOP,
+            errno.EFBIG,
+        ):
             raise DiskError(f"cannot write to {folder}", "set RECSYS_HOME to a folder of yours") from error
         raise
 

@@ -189,13 +189,25 @@ def prepared_names() -> list[str]:
 def load(name: str) -> Dataset:
     """Read a set that is on this machine. Raises MissingData with the command, DataError for an unknown name."""
     if name in SETS:
-        return prepared.load(name)
+        dataset = prepared.load(name)
+        if differs_from_bundled(name):
+            raise MissingData(f"{name} was not prepared from the archive that comes with the project", how_to_get(name))
+        return dataset
     if name not in prepared.names():
         raise _unknown(name)
     try:
         return prepared.load(name)
     except MissingData as error:
         raise MissingData(error.message, how_to_get(name)) from error
+
+
+def differs_from_bundled(name: str) -> bool:
+    """Whether a set has an archive in the project but was prepared from another one."""
+    published = SETS.get(name)
+    if not (published and published.sha256):
+        return False
+    archive: dict[str, Any] = prepared.about(name).get("archive", {})
+    return archive.get("sha256") != published.sha256
 
 
 def how_to_get(name: str) -> str:
@@ -221,6 +233,7 @@ def archives(name: str) -> dict[Path, bool]:
 def ensure(name: str, report: Report = ignore) -> Dataset:
     """Read a set; the first one comes with the project and is prepared when it is missing.
 
+    It is prepared again when its copy is damaged or was made from another archive than the one in the project.
     Where the disk takes no files that one is read from its archive, for this process alone.
     """
     try:
@@ -330,6 +343,8 @@ def _parsed(name: str, source: Path | None, report: Report) -> tuple[Dataset, di
     published = SETS[name]
     path, parse = (source, published.parse) if source else _fetch(name, report)
     about = _identify(path, published, report)
+    if published.sha256 and not about["official"]:
+        raise DataError(f"{path} is not the archive of {name} that comes with the project", how_to_get(name))
     report({"stage": "parse"})
     with layouts.opened(path, published.title, about["official"]) as archive:
         raw = parse(archive)

@@ -30,6 +30,7 @@ from recsys.errors import recsys_command
 
 FORMAT = 4  # raise it when the files below change; older folders then ask to be prepared again
 ABOUT, PEOPLE, NAMES = "about.json", "people.csv", "user_names.json"
+SEPARATOR = "~"  # in names of working folders; no name of a set has it, so "ml" and "ml-1m" stay apart
 _EVENTS = ("user", "item", "rating", "timestamp")
 _TAGS = ("tag_movie", "tag_word", "tag_timestamp")
 _in_memory: dict[Path, tuple[Dataset, dict[str, Any]]] = {}  # by the folder that the disk did not take
@@ -124,18 +125,25 @@ def save(dataset: Dataset, archive: dict[str, Any]) -> None:
     Whoever has the older form in memory can go on using it.
     """
     target = paths.prepared(dataset.name)
-    target.mkdir(parents=True, exist_ok=True)
-    for stale in target.parent.glob(f".{dataset.name}-*.part"):  # a killed run's
+    target.parent.mkdir(parents=True, exist_ok=True)
+    prefix = f".{dataset.name}{SEPARATOR}"
+    for stale in target.parent.glob(f"{prefix}*.part"):  # left by a killed process
         shutil.rmtree(stale, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=f".{dataset.name}-", suffix=".part", dir=target.parent) as workplace:
+    with tempfile.TemporaryDirectory(prefix=prefix, suffix=".part", dir=target.parent) as workplace:
         fresh = Path(workplace) / "new"
         fresh.mkdir()
         _write(dataset, fresh)
         about = _described(dataset, archive) | {
             "files": {path.name: files.digest(path, "sha256") for path in fresh.iterdir()}
         }
-        with files.locked(target):  # nobody reads about.json and then finds the files gone
-            _replace(target, fresh, about)
+        target.mkdir(exist_ok=True)
+        try:
+            with files.locked(target):  # nobody reads about.json and then finds the files gone
+                _replace(target, fresh, about)
+        except BaseException:
+            if not (target / ABOUT).exists():  # the first save of this set failed
+                shutil.rmtree(target, ignore_errors=True)
+            raise
     _in_memory.pop(target, None)
 
 

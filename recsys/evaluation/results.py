@@ -18,6 +18,7 @@ it is on this machine; where the data is not here, on the form of it that most o
 import contextlib
 import io
 import json
+import math
 import os
 import warnings
 import zipfile
@@ -181,9 +182,17 @@ def epochs(path: Path, needed: Sequence[str] = ("epoch",)) -> pd.DataFrame:
     """
     known: list[dict[str, Any]] = []
     for event in progress.read(path):
-        if all(isinstance(event.get(name), int | float) for name in needed):
-            known = [row for row in known if row["epoch"] < event["epoch"]] + [event]
+        row = {name: value for name, value in event.items() if _is_finite(value) or isinstance(value, str)}
+        if all(_is_finite(row.get(name)) for name in needed):
+            while known and known[-1]["epoch"] >= row["epoch"]:
+                known.pop()
+            known.append(row)
     return pd.DataFrame(known or {"epoch": []})
+
+
+def _is_finite(value: object) -> bool:
+    """Return whether a value is a finite number, and exact where it is an integer."""
+    return (type(value) is float and math.isfinite(value)) or (type(value) is int and abs(value) < 2**53)
 
 
 def people_of(document: dict[str, Any]) -> str:

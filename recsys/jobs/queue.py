@@ -31,6 +31,8 @@ from recsys.training import config
 
 AT_ONCE = "NEXTREEL_TRAININGS"  # how many are carried out at the same time, 1 unless set
 MOST_WAITING = 20  # jobs in the queue
+MAX_FILE_BYTES = 1 << 20  # of job.json
+END_OF_TIME = 253_402_300_800.0  # the year 10000, in seconds since 1970: beyond it no time can be shown
 FILE, PROGRESS, OUTPUT, LOCK = "job.json", "progress.jsonl", "output.txt", "runner.lock"
 RUNNER_LOG = "runner.log"  # beside the jobs: what a runner says when it fails itself
 
@@ -101,16 +103,17 @@ class Progress:
     def share(self) -> float:
         """How much is done, 0…1."""
         done, all_of_them = self.epochs
-        return done / all_of_them if all_of_them else 0.0
+        return min(1.0, max(0.0, done / all_of_them)) if all_of_them else 0.0
 
     @property
     def best(self) -> tuple[int, float] | None:
         """The epoch with the best validation so far, and its NDCG@10; None before the first."""
-        known = self.curve.dropna(subset=["ndcg@10"]) if "ndcg@10" in self.curve else self.curve.iloc[:0]
-        if known.empty:
+        if "ndcg@10" not in self.curve:
             return None
-        row = known.loc[known["ndcg@10"].idxmax()]
-        return int(row["epoch"]), float(row["ndcg@10"])
+        ndcg = pd.to_numeric(self.curve["ndcg@10"], errors="coerce").dropna()
+        if ndcg.empty:
+            return None
+        return int(self.curve.loc[ndcg.idxmax(), "epoch"]), float(ndcg.max())
 
 
 def allowed() -> bool:
@@ -211,7 +214,7 @@ def progress(job: Job) -> Progress:
         curve, reported = results.epochs(path, ("epoch", "epochs")), path.stat().st_mtime
     except OSError:  # not begun, or removed
         return Progress(pd.DataFrame({"epoch": []}), None)
-    left = curve.get("seconds_left", pd.Series(dtype=float))
+    left = pd.to_numeric(curve.get("seconds_left", pd.Series(dtype=float)), errors="coerce")
     if job.state is not State.RUNNING or left.empty or pd.isna(left.iloc[-1]) or (job.started or 0) > reported:
         return Progress(curve, None)
     return Progress(curve, max(0.0, float(left.iloc[-1]) - (time.time() - reported)))
@@ -285,12 +288,30 @@ def _read(folder: Path) -> Job:
 
 def _kept(folder: Path) -> Job:
     """A job as it was written down."""
+    path = folder / FILE
     try:
-        document = files.read_sealed(folder / FILE)
+        if path.stat().st_size > MAX_FILE_BYTES:
+            return Job(folder.name, state=State.DAMAGED)
+        document = files.read_sealed(path)
         known = {name: document[name] for name in (setting.name for setting in fields(Job)) if name in document}
-        return Job(**known | {"id": folder.name, "state": State(document["state"])})
+        job = Job(**known | {"id": folder.name, "state": State(document["state"])})
+        return job if _is_well_formed(job) else Job(folder.name, state=State.DAMAGED)
     except (OSError, files.DamagedFileError, KeyError, ValueError):
         return Job(folder.name, state=State.DAMAGED)
+
+
+def _is_well_formed(job: Job) -> bool:
+    """Return whether every field of a job that was read has a value that the rest of the program can use."""
+    times = (job.queued, *(time for time in (job.started, job.ended) if time is not None))
+    return (
+        all(type(text) is str for text in (job.variant, job.dataset, job.protocol, job.device, job.error))
+        and job.protocol in protocols.PROTOCOLS
+        and type(job.seed) is int
+        and type(job.resume) is bool
+        and all(type(seconds) in (int, float) and 0 <= seconds < END_OF_TIME for seconds in times)
+        and isinstance(job.changes, dict)
+        and all(type(value) in (bool, int, float, str) for value in job.changes.values())
+    )
 
 
 def _write(job: Job) -> None:
@@ -346,5 +367,5 @@ def _refuse_twice(job: Job) -> None:
     if any(other.trains == job.trains for other in active):
         title = registry.get(job.variant).title
         raise JobError(f"{title} is already being trained for {job.dataset}; stop that first, or wait for its end")
-    if len(active) > MOST_WAITING:
+    if len(active) >= MOST_WAITING:
         raise JobError(f"{len(active)} trainings are waiting, which is enough for now; come back when some are done")

@@ -15,6 +15,7 @@ from recsys.jobs.queue import OUTPUT, PROGRESS, Job, State
 
 LOOK = 0.2  # seconds between two looks at whether a job is to stop
 GRACE = 10.0  # seconds that a training has to keep its state; then it is killed, and goes on from the state before
+MAX_REASON_BYTES = 1 << 12  # at the end of the output of a failed training
 NICE = 5  # of a training: whoever looks at a page goes first
 TOLD_TO_END = (143, -signal.SIGTERM)  # exit codes of a training that heard SIGTERM while it learnt, or before
 
@@ -103,5 +104,7 @@ def _reason(code: int, output: Path) -> str:
     """Why a training failed: the last line that it said."""
     if code < 0:
         return f"it was ended from outside ({signal.Signals(-code).name}), perhaps for want of memory"
-    lines = output.read_text("utf-8", errors="replace").split("\n")
+    with output.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_REASON_BYTES))
+        lines = file.read().decode("utf-8", errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), f"it ended with exit code {code}")

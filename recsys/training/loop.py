@@ -3,7 +3,6 @@
 A model supplies its module, its batches, its loss and its validation; the loop knows nothing of recommenders.
 """
 
-import json
 import math
 import os
 import time
@@ -330,7 +329,7 @@ def write_log(path: Path, event: dict[str, Any]) -> None:
     """Append one event to a run's log as a line of JSON; the first epoch begins a new log."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w" if event["epoch"] == 1 else "a", encoding="utf-8") as file:
-        file.write(json.dumps(event) + "\n")
+        file.write(progress.line(event) + "\n")
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -347,4 +346,4 @@ def trim_log(folder: Path, epoch: int) -> None:
     """Drop the events after `epoch` from the log of a run that is not over: the resumed run writes them again."""
     written = folder / NEW_LOG if (folder / NEW_LOG).exists() else folder / LOG
     kept = [event for event in read_log(written) if event["epoch"] <= epoch]
-    files.write(folder / NEW_LOG, "".join(json.dumps(event) + "\n" for event in kept).encode())
+    files.write(folder / NEW_LOG, "".join(progress.line(event) + "\n" for event in kept).encode())

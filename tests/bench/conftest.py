@@ -11,5 +11,5 @@ def toy_home(tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
     world = toys.dataset([[(user + step) % 20 for step in range(12)] for user in range(60)], 20, "ml-latest-sample")
-    prepared.save(world, {})
+    prepared.save(world, toys.ARCHIVE)
     return world

@@ -11,5 +11,5 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
     histories = [[((user + day) % 20, day) for day in range(12)] for user in range(60)]
-    prepared.save(toys.over_days(histories, 20, "ml-latest-sample"), {})
+    prepared.save(toys.over_days(histories, 20, "ml-latest-sample"), toys.ARCHIVE)
     return tmp_path / "home"

@@ -1,7 +1,14 @@
+import resource
+import subprocess
+from functools import partial
+
 import pytest
 
+from recsys import paths, verify
 from recsys.cli.main import main
 from recsys.data import movielens, wikidata
+from recsys.data.schema import DataError
+from recsys.errors import recsys_command
 from recsys.jobs import queue
 from tests.data import archives
 from tests.data.wikidata_fake import asking, title
@@ -119,6 +126,44 @@ def test_a_set_that_was_added_can_be_removed(tmp_path, capsys):
     assert main(["data", "remove", "shop"]) == 0
     assert movielens.prepared_names() == []
     assert main(["data", "remove", "ml-1m"]) == 1
+
+
+def test_a_first_add_that_the_disk_refuses_leaves_nothing(tmp_path, home):
+    rows = "user,item,time\n" + "".join(f"u{n % 500},i{n},{n}\n" for n in range(5_000))
+    (tmp_path / "some.csv").write_text(rows)
+    line = [*recsys_command().split(), "data", "add", "shop", "--interactions", str(tmp_path / "some.csv")]
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (10_000, 10_000))  # bytes of a file
+    done = subprocess.run(line, cwd=paths.REPOSITORY, preexec_fn=limit, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert not list((home / "data").iterdir())
+    with pytest.raises(DataError, match="nothing of shop"):
+        list(verify.of_set("shop"))
+    assert not [found for found in verify.everything() if found.why]
+
+
+def test_an_empty_folder_is_no_set(home):
+    (home / "data" / "shop").mkdir(parents=True)
+    (home / "data" / ".ml-1m~abcdefgh.part" / "new").mkdir(parents=True)  # left by a killed process
+    assert not [found for found in verify.everything() if found.why]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["data", "get", movielens.FIRST],
+        ["data", "list"],
+        ["data", "verify", "ml-1m"],
+        ["train", "popular"],
+        ["jobs"],
+        ["jobs", "stop", "1"],
+    ],
+)
+def test_a_home_that_is_a_loop_of_links_ends_in_at_most_one_line(tmp_path, home, capsys, command):
+    home.symlink_to(tmp_path / "other")
+    (tmp_path / "other").symlink_to(home)
+    main(command)
+    assert len(capsys.readouterr().err.splitlines()) <= 1
 
 
 def test_data_that_cannot_be_added_is_one_line(tmp_path, capsys):

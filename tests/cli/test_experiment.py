@@ -25,7 +25,7 @@ def fetched(tmp_path, monkeypatch):
 
     def get(name, source=None, report=None):
         names.append(name)
-        prepared.save(replace(toys.cycle(n_items=150, n_users=80, length=8), name=name), {})
+        prepared.save(replace(toys.cycle(n_items=150, n_users=80, length=8), name=name), toys.ARCHIVE)
         return movielens.load(name)
 
     monkeypatch.setattr(movielens, "get", get)

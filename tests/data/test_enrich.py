@@ -33,7 +33,7 @@ def home(tmp_path, monkeypatch):
 def save(name, ids, **columns):
     world = toys.dataset([range(len(ids))], len(ids), name)
     movies = world.catalog.movies.assign(imdb_id=ids, **columns)
-    prepared.save(replace(world, catalog=replace(world.catalog, movies=movies)), {})
+    prepared.save(replace(world, catalog=replace(world.catalog, movies=movies)), toys.ARCHIVE)
 
 
 def run(name=NAME, report=lambda event: None):

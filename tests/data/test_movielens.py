@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recsys import paths
+from recsys import paths, verify
 from recsys.data import download, layouts, movielens, prepared
 from recsys.data.download import DownloadError, Wheel
 from recsys.data.movielens import MissingData
@@ -204,6 +204,24 @@ def test_it_is_mended_when_its_prepared_form_is_damaged():
     movielens.ensure(movielens.FIRST)
     next(paths.prepared(movielens.FIRST).glob("*/item.npy")).write_bytes(b"")
     assert movielens.ensure(movielens.FIRST).n_users == 2745
+
+
+def test_a_copy_that_was_not_made_from_the_archive_of_the_project_is_prepared_again():
+    """A test once left a toy of that name in the user's data folder; all commands then ended in an error."""
+    prepared.save(toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4, movielens.FIRST), {"file": "x.zip"})
+    with pytest.raises(MissingData, match=f"was not prepared from the archive .*{LINE} ml-latest-sample$"):
+        movielens.load(movielens.FIRST)
+    (found,) = [found for found in verify.of_set(movielens.FIRST) if found.path == paths.prepared(movielens.FIRST)]
+    assert found.why
+    assert movielens.ensure(movielens.FIRST).n_users == movielens.load(movielens.FIRST).n_users == 2745
+    (found,) = [found for found in verify.of_set(movielens.FIRST) if found.path == paths.prepared(movielens.FIRST)]
+    assert not found.why
+
+
+def test_the_set_of_the_project_is_not_taken_from_another_archive(tmp_path):
+    with pytest.raises(DataError, match=f"is not the archive of {movielens.FIRST} .*{LINE}"):
+        movielens.get(movielens.FIRST, archives.write(tmp_path, archives.comma()))
+    assert not prepared.about(movielens.FIRST)
 
 
 @pytest.mark.parametrize(("content", "state"), [(None, "missing"), (b"PK", "damaged")])

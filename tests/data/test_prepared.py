@@ -238,6 +238,33 @@ def test_a_save_killed_at_any_step_leaves_the_old_or_the_new_and_the_next_one_cl
     assert sorted(path.name for path in home.joinpath("data").iterdir()) == ["toy"]
 
 
+def test_a_save_leaves_the_working_folders_of_other_sets_alone(monkeypatch):
+    """A save of "ml" once deleted the files of a save of "ml-1m" in another process."""
+    write, nested = prepared._write, []
+
+    def write_while_another_set_is_saved(dataset, folder):
+        write(dataset, folder)
+        if not nested:
+            nested.append(dataset.name)
+            prepared.save(world("ml"), {})
+
+    monkeypatch.setattr(prepared, "_write", write_while_another_set_is_saved)
+    prepared.save(world("ml-1m"), {})
+    for name in ("ml", "ml-1m"):
+        toys.same(prepared.load(name), world(name))
+
+
+@pytest.mark.parametrize("call", ["rename", "replace"])
+def test_a_first_save_that_fails_leaves_nothing(home, monkeypatch, call):
+    def fail(*arguments):
+        raise OSError("no")
+
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(OSError, match="no"):
+        prepared.save(world(), {})
+    assert not list((home / "data").iterdir())
+
+
 @pytest.mark.parametrize("call", ["rename", "replace"])
 def test_a_save_that_fails_at_a_rename_leaves_the_older_form(monkeypatch, call):
     prepared.save(world(last=0), {})

@@ -19,7 +19,7 @@ def home(tmp_path, monkeypatch):
     """A home with a toy data set of 60 people."""
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
     histories = [[((user + day) % 20, day) for day in range(12)] for user in range(60)]
-    prepared.save(toys.over_days(histories, 20, DATA), {})
+    prepared.save(toys.over_days(histories, 20, DATA), toys.ARCHIVE)
 
 
 def run(folder, *more):

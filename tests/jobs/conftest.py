@@ -17,7 +17,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
     for name in (DATA, "ml-100k"):
-        prepared.save(toys.over_days([[(day % 20, day) for day in range(12)]] * 30, 20, name), {})
+        prepared.save(toys.over_days([[(day % 20, day) for day in range(12)]] * 30, 20, name), toys.ARCHIVE)
     return tmp_path / "home"
 
 

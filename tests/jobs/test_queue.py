@@ -1,9 +1,12 @@
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
 from recsys import files, paths
+from recsys.cli.main import main
 from recsys.data.schema import DataError
 from recsys.jobs import queue, runner
 from recsys.jobs.queue import JobError, State
@@ -70,10 +73,127 @@ def test_no_two_jobs_make_the_same_model_at_a_time(asleep):
 
 def test_a_crowd_cannot_fill_the_queue_without_end(asleep, monkeypatch):
     monkeypatch.setattr(queue, "MOST_WAITING", 2)
-    for seed in range(3):
+    for seed in range(2):
         queue.add("caser", DATA, seed=seed)
     with pytest.raises(JobError, match="come back"):
-        queue.add("caser", DATA, seed=3)
+        queue.add("caser", DATA, seed=2)
+
+
+ADD = """
+import sys
+from recsys.jobs import queue
+queue.wake = lambda: None
+sys.stdin.readline()
+for seed in range(int(sys.argv[1]), int(sys.argv[1]) + 10):
+    try:
+        queue.add("caser", "ml-100k", seed=seed)
+    except queue.JobError:
+        pass
+"""
+
+
+def test_processes_that_add_at_once_fill_the_queue_and_no_more(asleep):
+    line = [sys.executable, "-c", ADD]
+    adding = [
+        subprocess.Popen([*line, str(first)], cwd=paths.REPOSITORY, stdin=subprocess.PIPE) for first in (0, 10, 20)
+    ]
+    for process in adding:
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    assert [process.wait() for process in adding] == [0, 0, 0]
+    assert states() == [State.WAITING] * queue.MOST_WAITING
+
+
+def sealed(job, **changes):
+    """Replace job.json by a document with a valid hash."""
+    path = job.folder / queue.FILE
+    files.write(path, files.seal(files.read_sealed(path) | changes))
+
+
+MALFORMED = [
+    {"variant": 5},
+    {"variant": None},
+    {"dataset": ["ml-100k"]},
+    {"protocol": "no such protocol"},
+    {"seed": "0"},
+    {"seed": True},
+    {"changes": [1]},
+    {"changes": {"epochs": {"a": 1}}},
+    {"resume": "yes"},
+    {"queued": "now"},
+    {"queued": None},
+    {"queued": float("nan")},
+    {"queued": float("inf")},
+    {"started": 1e300},
+    {"ended": -1},
+    {"error": {"text": "no"}},
+    {"device": 0},
+    {"state": ["running"]},
+    {"state": "asleep"},
+]
+
+
+@pytest.mark.parametrize("changes", MALFORMED)
+def test_a_sealed_job_with_values_of_the_wrong_kind_is_damaged(asleep, changes):
+    malformed, sound = queue.add("caser", DATA), queue.add("ncf", DATA)
+    sealed(malformed, **changes)
+    assert {job.id: job.state for job in queue.jobs()} == {malformed.id: State.DAMAGED, sound.id: State.WAITING}
+    assert main(["jobs"]) == 0
+    queue.add("caser", DATA)
+    queue.remove(malformed.id)
+
+
+def test_an_endless_job_file_is_damaged_and_not_read(asleep):
+    job = queue.add("caser", DATA)
+    os.truncate(job.folder / queue.FILE, 1 << 40)
+    assert states() == [State.DAMAGED]
+
+
+def endless(path, pattern, size=1 << 26):
+    """Write a log of `size` bytes that repeats a pattern, and seems to be a terabyte long."""
+    path.write_bytes(b"\0")
+    os.truncate(path, 1 << 40)
+    with path.open("r+b") as file:
+        file.seek((1 << 40) - size)
+        for _ in range(size >> 20):
+            file.write(pattern * ((1 << 20) // len(pattern)))
+        file.truncate()
+
+
+@pytest.mark.parametrize("end", ["", '\n{"epoch": 3, "epochs": 9, "loss": 1.0}\n'])
+def test_of_an_endless_line_nothing_is_read_but_the_end_of_the_file(asleep, end):
+    job = queue.add("caser", DATA)
+    endless(job.folder / queue.PROGRESS, b'{"epoch": 1, "epochs": 9, ')
+    with (job.folder / queue.PROGRESS).open("ab") as file:
+        file.write(end.encode())
+    assert queue.progress(job).epochs == ((3, 9) if end else (0, 0))
+    assert main(["jobs"]) == 0
+
+
+def test_of_an_endless_log_the_latest_epochs_are_read(asleep):
+    job = queue.add("caser", DATA)
+    lines = "".join(f'{{"epoch": {epoch}, "epochs": 2000000, "loss": 1.0}}\n' for epoch in range(1_000_000, 1_300_000))
+    endless(job.folder / queue.PROGRESS, b"\n")
+    with (job.folder / queue.PROGRESS).open("ab") as file:
+        file.write(lines.encode())
+    assert queue.progress(job).epochs == (1_299_999, 2_000_000)
+
+
+@pytest.mark.parametrize(
+    "value", ["1e999", "-1e999", "NaN", '"x"', "null", "[]", "{}", "true", "9" * 400, "9" * 5000, "-1", "0", "1e300"]
+)
+@pytest.mark.parametrize("name", ["epoch", "epochs", "loss", "ndcg@10", "seconds_left"])
+def test_a_report_with_any_value_can_be_shown(asleep, name, value):
+    job = queue.add("caser", DATA)
+    with queue.next_one() as running:
+        values = {"epoch": "2", "epochs": "9", "loss": "1.0", "ndcg@10": "0.5", "seconds_left": "3.0"} | {name: value}
+        text = ", ".join(f'"{key}": {shown}' for key, shown in values.items())
+        (job.folder / queue.PROGRESS).write_text(f'{{"epoch": 1, "epochs": 9, "loss": 2.0}}\n{{{text}}}\n')
+        known = queue.progress(running)
+    assert 0 <= known.share <= 1
+    assert known.epochs
+    assert known.best is None or len(known.best) == 2
+    assert main(["jobs"]) == 0
 
 
 def test_what_waits_is_taken_out_of_the_queue_and_put_back(asleep):

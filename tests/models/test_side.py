@@ -253,7 +253,8 @@ def test_held_out_queries_know_who_asks():
 
 
 @BOTH
-def test_a_kept_model_needs_no_data_set_to_know_its_items(variant):
+def test_a_kept_model_needs_no_data_set_to_know_its_items(variant, tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     world = toys.cycle(n_items=20, n_users=60, length=8)
     model = model_of(variant, epochs=1, **ALL).fit(leave_one_out(world).train, run=Run(device="cpu"))
     again = store.load(store.save(variant, model, world, 0), world)

@@ -68,7 +68,7 @@ def furnish(home: Path) -> None:
 
 def save(dataset: Dataset) -> None:
     """Put a data set where the app looks for it."""
-    prepared.save(dataset, {})
+    prepared.save(dataset, toys.ARCHIVE)
 
 
 def train(dataset: Dataset, config: Any = SIZES, name: str = "bert4rec") -> None:

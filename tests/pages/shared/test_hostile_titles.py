@@ -10,6 +10,7 @@ from pages.inside import lesson
 from pages.shared import address, words
 from recsys.data import prepared
 from recsys.data.schema import Catalog
+from tests import toys
 from tests.pages import world
 from tests.pages.marked import texts_by_kind
 from tests.pages.panel import opened
@@ -34,7 +35,7 @@ def hostile(home, visit):
         table.assign(title=[f"{EVIL} {n}" for n in range(len(table))])
         for table in (dataset.catalog.movies, dataset.catalog.left_out)
     )
-    prepared.save(replace(dataset, catalog=Catalog(films, rare)), {})
+    prepared.save(replace(dataset, catalog=Catalog(films, rare)), toys.ARCHIVE)
     return visit
 
 
