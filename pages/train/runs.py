@@ -89,17 +89,11 @@ def title(job: Job) -> str:
 
 def details(job: Job) -> list[str]:
     """The settings that were changed, and when it was begun."""
-<<<<<<< HEAD
-    changes = {words.SETTINGS.get(name, name): number(value, ",") for name, value in job.changes.items()}
-    changed = [words.SETTING.format(name=name, value=value) for name, value in changes.items()]
+    values = {name: value if isinstance(value, str) else number(value, ",") for name, value in job.changes.items()}
+    changed = [words.SETTING.format(name=words.SETTINGS.get(name, name), value=value) for name, value in values.items()]
     variant = loaders.recommenders().get(job.variant)
     unchanged = words.AS_TUNED if variant and variant.is_tuned_for(job.dataset) else words.AS_SUGGESTED
     settings = words.CHANGED.format(settings=common.listed(changed)) if changed else unchanged
-=======
-    values = {name: value if isinstance(value, str) else number(value, ",") for name, value in job.changes.items()}
-    changed = [words.SETTING.format(name=name, value=value) for name, value in values.items()]
-    settings = words.CHANGED.format(settings=common.listed(changed)) if changed else words.AS_TUNED
->>>>>>> h-storage
     return [settings, *([words.begun(job.started)] if job.started else [])]
 
 
