@@ -7,10 +7,11 @@ with every byte that trickles in, and while an address is looked up it has none 
 import asyncio
 import json
 import logging
+import math
 import re
 import threading
+import time
 import zlib
-from collections import deque
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 DEADLINE = 3.0  # seconds for a question, from the look-up of the address to the last byte, the second try included
 PARALLEL = 8  # films that are asked about at a time
-RATE = 38  # questions that may begin within any second; TMDB allows about 40
+RATE = 35  # questions in a second, evenly spread; TMDB allows about 40
 LONGEST = 1 << 18  # bytes of an answer that are read, unpacked
 PAUSE, LONGEST_PAUSE = 60.0, 300.0  # seconds, where the service does not say for how long, and at most
 
@@ -104,7 +105,9 @@ class Client:
     def __init__(self, api: str) -> None:
         self._api = api
         self.places = asyncio.Semaphore(PARALLEL)  # for whoever asks to hold, from before looking whether to ask at all
-        self._begun: deque[float] = deque(maxlen=RATE)  # when the latest questions were, or are to be, put
+        self._order = asyncio.Lock()  # held while the next question waits for its turn
+        self._latest = -math.inf  # when the latest question began, on the monotonic clock
+        self._in_flight: dict[object, float] = {}  # when each question without an answer so far began
 
     @cached_property
     def _http(self) -> "httpx2.AsyncClient":
@@ -135,6 +138,8 @@ class Client:
         http = self._http  # made before it is our turn: the first time takes a tenth of a second
         await self._turn()
         question = http.stream("GET", f"{self._api}{path}", params=params | key.params, headers=key.headers)
+        this = object()
+        self._in_flight[this] = time.monotonic()
         try:
             async with question as reply:
                 if reply.status_code == 404:
@@ -143,16 +148,24 @@ class Client:
                 found = json.loads(await _body(reply, longest))
         except (HTTPError, InvalidURL, OSError, ValueError, RecursionError, zlib.error):
             raise RequestFailed from None
+        finally:
+            del self._in_flight[this]
         if not isinstance(found, dict):
             raise RequestFailed
         return found
 
     async def _turn(self) -> None:
-        """Wait until the RATE-th question before this one is a second old."""
-        now = asyncio.get_running_loop().time()
-        at = max(now, self._begun[0] + 1.0) if len(self._begun) == RATE else now
-        self._begun.append(at)
-        await asyncio.sleep(at - now)
+        """Wait until 1 / RATE seconds have passed since the latest question. A late one is not made up for."""
+        async with self._order:
+            delay = self._latest + 1 / RATE - time.monotonic()
+            if delay > 0:
+                await asyncio.sleep(delay)
+            self._latest = time.monotonic()
+
+    def longest_wait(self) -> float:
+        """Return for how many seconds the oldest question has been without an answer; 0 if there is none."""
+        begun = list(self._in_flight.values())
+        return time.monotonic() - min(begun) if begun else 0.0
 
 
 def _check(reply: "httpx2.Response") -> None:

@@ -119,7 +119,7 @@ class Posters:
             return {}
         started = self._request(key, list(dict.fromkeys(films.values())))
         if started and self._clock() >= self._hasty_until and wait(started, self.patience).not_done:
-            self._hasty_until = self._clock() + REST  # too slow to be waited for
+            self._note_if_slow()
         with self._lock:
             known = {item: self._known(film) for item, film in films.items()}
         return {item: address for item, address in known.items() if address}
@@ -147,8 +147,13 @@ class Posters:
             self._silenced.pop(key, None)  # it may be valid by now
         request = asking.start(self._guarded(key, lambda: self._client.get("/authentication", {}, key)))
         if wait([request], self.patience).not_done:
-            self._hasty_until = self._clock() + REST  # nor will its posters be waited for
+            self._note_if_slow()
         return self.health(key)
+
+    def _note_if_slow(self) -> None:
+        """Wait for no posters for a while if an answer takes long; waiting for a turn does not count."""
+        if self._client.longest_wait() >= self.patience / 2:
+            self._hasty_until = self._clock() + REST
 
     def _known(self, film: Wanted) -> str | None:
         address, until = self._kept.get(film, (None, -math.inf))

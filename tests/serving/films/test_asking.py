@@ -1,16 +1,18 @@
+import asyncio
 import logging
 import time
 import traceback
 import tracemalloc
 from concurrent.futures import wait
 from contextlib import suppress
+from itertools import pairwise
 
 import pytest
 
 from benchmarks.reliability.tmdb_faults import FAULTS, FILMS, GOOD, bomb, broken, reply, says
 from recsys.serving.films import asking
 from recsys.serving.films.asking import Client, Key, RateLimited, RequestFailed
-from recsys.serving.films.tmdb import Health, Posters
+from recsys.serving.films.tmdb import Health, Posters, Wanted
 from tests import loops
 
 API_KEY = Key("5e9713e15e9713e15e9713e15e9713e1")
@@ -68,31 +70,34 @@ def test_an_answer_packed_in_a_way_that_nobody_asked_for_is_not_read():
         ask(service.address)
 
 
-def test_only_so_many_questions_are_put_within_a_second(monkeypatch):
-    monkeypatch.setattr(asking, "RATE", 5)
-    waited = []
+def test_questions_are_spread_evenly_and_a_delay_is_not_made_up_for():
+    begun = []
 
-    async def sleep(seconds):
-        waited.append(seconds)
+    async def ask(client):
+        await client._turn()
+        begun.append(client._latest)
 
-    async def twelve():
+    async def crowd():
         client = Client("http://127.0.0.1:9")
-        for _ in range(12):
-            await client._turn()
+        asking_now = [asyncio.create_task(ask(client)) for _ in range(60)]
+        await asyncio.sleep(0.3)
+        time.sleep(0.5)  # the machine is busy
+        await asyncio.gather(*asking_now)
 
-    monkeypatch.setattr(asking.asyncio, "sleep", sleep)
-    loops.run(twelve())
-    assert waited == pytest.approx([0] * 5 + [1] * 5 + [2] * 2, abs=0.2)
+    loops.run(crowd())
+    assert len(begun) == 60
+    assert min(after - before for before, after in pairwise(begun)) >= 1 / asking.RATE - 1e-6
 
 
-def test_the_questions_of_all_visitors_count_together():
-    n, start = asking.RATE + 5, time.monotonic()
+def test_many_posters_of_a_healthy_service_do_not_make_it_rest():
+    films = {number: Wanted(f"Film {number}", 1995, number + 1) for number in range(120)}
     with broken(FAULTS["none"]) as service:
         posters = Posters(service.address, "https://images")
-        visitors = [Key(f"{number:032x}") for number in range(n)]
-        wait([asking.start(posters._answer(key, FILMS[0])) for key in visitors], 60)
-        assert len(service.asked) == n
-        assert posters._client._begun[-1] - start >= 1.0
+        posters.addresses(API_KEY, films)
+        assert len(service.asked) < len(films)  # they take longer than a page waits
+        assert posters.health(API_KEY) is Health.GOOD
+        wait(list(posters._pending.values()), 60)
+        assert len(posters.addresses(API_KEY, films)) == len(films)
 
 
 def test_a_pause_that_is_demanded_of_one_key_is_not_kept_by_others():
