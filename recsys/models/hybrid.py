@@ -105,19 +105,22 @@ class Hybrid(Recommender):
         return (values_of(member, queries, self.n_items) for member in self.mixed)
 
 
+POOLED = (
+    "bert4rec-memory",
+    "sasrec-memory",
+    "markov",
+    "markov-both",
+    "ease-low-rank",
+    "content-tfidf",
+    "content-sentence",
+)
+
+
 @dataclass(frozen=True)
 class VisitorPoolConfig(HybridConfig):
     """Members and ranges of lengths, chosen on validation (assets/experiments.md)."""
 
-    members: tuple[str, ...] = (
-        "bert4rec-memory",
-        "sasrec-memory",
-        "markov",
-        "markov-both",
-        "ease-low-rank",
-        "content-tfidf",
-        "content-sentence",
-    )  # the recommenders that are mixed
+    members: tuple[str, ...] = POOLED  # the recommenders that are mixed
     edges: tuple[Count, ...] = (2, 3, 5, 10, 50)  # lengths of a history, in items, from which the next weights hold
 
 
@@ -153,7 +156,7 @@ class VisitorPool(Hybrid):
 
 
 SHIPPED = HybridConfig(("sasrec-memory", "bert4rec-memory", "gru4rec-ce"))  # those that come with the project
-WITHOUT_BERT_MEMORY = ("bert4rec", *VisitorPoolConfig().members[1:])  # networks that ship for ML-1M
+WITHOUT_BERT_MEMORY = ("bert4rec", *POOLED[1:])  # networks that ship for ML-1M
 VARIANTS = {
     "pool": Variant(VisitorPool, "Pool", "Hybrid", presets={"ml-1m": VisitorPoolConfig(members=WITHOUT_BERT_MEMORY)}),
     "hybrid": Variant(Hybrid, "Hybrid", "Hybrid"),

@@ -323,7 +323,7 @@ def test_ctrl_c_while_keeping_leaves_nothing_half_written(tmp_path, home, monkey
 
 
 def test_what_a_killed_run_left_is_cleared_away_by_the_next(tmp_path, home):
-    stale = home / "data" / ".ml-latest-small-abc.part" / "new"
+    stale = home / "data" / ".ml-latest-small~abc.part" / "new"
     stale.mkdir(parents=True)
     movielens.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
     assert halves(home) == []

@@ -301,6 +301,6 @@ def test_what_is_not_read_of_an_archive_may_be_large():
     assert [skipped.text for skipped in made[-1].skipped] == ["film.txt"]
 
 
-def test_the_largest_file_is_that_of_the_upload():
+def test_the_server_accepts_the_largest_file_that_is_read():
     settings = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text("utf-8"))
-    assert settings["server"]["maxUploadSize"] << 20 == MOST_BYTES
+    assert settings["server"]["maxUploadSize"] << 20 >= MOST_BYTES
