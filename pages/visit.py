@@ -1,6 +1,6 @@
 """NextReel in the browser: the frame, the page that was asked for, and the watch sequence that all pages share."""
 
-from pages.shared import language, sequence, tour
+from pages.shared import announce, keyboard, language, sequence, tour
 from pages.shared.frame import frame
 from recsys import metrics
 
@@ -11,5 +11,7 @@ page = frame()
 tour.panel(page)
 with metrics.timed("page", page.url_path or "watch_next"):
     page.run()
+announce.place()
+keyboard.place("focus-keeper-page")
 language.switch()
 sequence.write_address()

@@ -2,6 +2,7 @@
 
 const COOKIE = "nextreel_tour=seen; path=/; max-age=31536000; SameSite=Lax"
 const MARKDOWN = ['\\\\', ":small[", ":gray["].map((sign) => `[aria-label*="${sign}"]`).join(", ") + ', [aria-label^="*"]'
+const LISTS = ".st-key-sequence, .st-key-cards, .st-key-picks:not(:has(.st-key-cards)), .st-key-shelf-cards, .st-key-found, .st-key-near"
 const OVERLAY = "[role=dialog], [role=menu], [data-st-overlay-root]"
 
 export default function ({ data }) {
@@ -9,6 +10,7 @@ export default function ({ data }) {
   if (now.path !== location.pathname) closeNavigation()
   if (now.step !== undefined && now.step !== data.step) moveFocus(now.step, data.step)
   document.documentElement.lang = data.language
+  document.querySelector("[data-testid=stSkipToContent]")?.replaceChildren(data.skip)
   if (data.seen) document.cookie = COOKIE
   now.path = location.pathname
   now.step = data.step
@@ -18,7 +20,9 @@ export default function ({ data }) {
 function closeNavigation() {
   if (innerWidth >= 768) return
   document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
-  setTimeout(() => document.activeElement.closest("[data-testid=stSidebar]") && focusHeading(), 400) // when it is away
+  setTimeout(() => { // when it is away; a hidden navigation loses the focus to the body
+    if (document.activeElement.matches("body, [data-testid=stSidebar] *")) focusHeading()
+  }, 400)
 }
 
 // When the tour begins the focus goes to it; when it ends, to the heading of the page, as its buttons are gone.
@@ -40,13 +44,18 @@ function watch() {
     if (target.getAttribute("role") === "menu") enterMenu(target)
     else if (!target.closest(OVERLAY)) last = { element: target, key: keyOf(target) }
   })
+  const announce = liveRegion()
   new MutationObserver(() => {
     document.querySelectorAll(MARKDOWN).forEach(speakPlainly)
+    document.querySelectorAll(LISTS).forEach(markList)
+    announce()
     const before = open
     open = document.querySelector("[role=dialog]") !== null
     if (before && !open) setTimeout(() => giveBack(last), 50)
   }).observe(document.body, { childList: true, subtree: true })
   document.querySelectorAll(MARKDOWN).forEach(speakPlainly)
+  document.querySelectorAll(LISTS).forEach(markList)
+  announce()
   // Whoever is quick chooses a page before this script runs for the first time: the path is that of the first request.
   return { path: new URL(performance.getEntriesByType("navigation")[0].name).pathname }
 }
@@ -55,6 +64,44 @@ function watch() {
 function speakPlainly(element) {
   const label = element.getAttribute("aria-label")
   element.setAttribute("aria-label", label.replace(/\\(.)|:[a-z-]+\[|[\]*]/g, (_, sign) => sign ?? ""))
+}
+
+// Streamlit has no list of widgets: films with buttons get the roles of a list.
+function markList(list) {
+  const films = [...list.children].filter((child) => child.querySelector("button"))
+  for (const child of list.children) setRole(child, films.includes(child) && "listitem")
+  setRole(list, films.length > 0 && "list")
+}
+
+function setRole(element, role) {
+  if (role) element.setAttribute("role", role)
+  else element.removeAttribute("role")
+}
+
+// One live region outside of Streamlit's elements, which are replaced: it says what is new in elements of class
+// nr-status (pages/shared/announce.py). Returns the function that looks for new ones.
+function liveRegion() {
+  const region = document.createElement("div")
+  region.setAttribute("role", "status")
+  region.dataset.liveAnnouncer = "true" // an open dialog hides everything else from screen readers, but not this
+  region.className = "nr-aside"
+  document.body.append(region)
+  let known = new Set()
+  let waiting = []
+  let timer = 0
+  return () => {
+    const messages = [...document.querySelectorAll(".nr-status")]
+    const fresh = messages.filter((message) => message.textContent && !known.has(message.outerHTML))
+    known = new Set(messages.map((message) => message.outerHTML))
+    if (!fresh.length) return
+    waiting.push(...fresh.map((message) => message.textContent))
+    clearTimeout(timer)
+    region.textContent = "" // so that the same text twice is a change, too
+    timer = setTimeout(() => {
+      region.textContent = waiting.join(" ")
+      waiting = []
+    }, 300)
+  }
 }
 
 // Streamlit leaves the focus on the menu itself, from where the first arrow leads past the first entry.

@@ -56,7 +56,7 @@ def fill(lists: Lists, slots: Slots) -> Lists:
 
 def agreement(dataset: Dataset, lists: Lists, k: int) -> None:
     """What two or more lists have in common: in two sentences, as a table, and what each shows alone."""
-    st.subheader(words.AGREEMENT)
+    st.header(words.AGREEMENT)
     films, by_item = dataset.catalog.films, {title: items(picks) for title, picks in lists.items()}
     everywhere = [films[item].label for item, n in overlap.appearances(by_item).items() if n == len(lists)]
     st.markdown(common.plain(f"{words.everywhere(everywhere)} {closest(by_item, k)}"))

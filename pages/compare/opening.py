@@ -37,7 +37,7 @@ class Pair:
 @errors.explained()
 def show(dataset: Dataset, films: Order) -> None:
     """The two orders, what the two recommenders predict after them, and what that means."""
-    st.subheader(words.OPENING)
+    st.header(words.OPENING)
     pair = choose(pairs(dataset, films))
     if pair is None:
         st.caption(words.NO_MOODS)

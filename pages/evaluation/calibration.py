@@ -46,7 +46,7 @@ def over_all_films(bins: pd.DataFrame, chosen: list[str]) -> list[str]:
 
 def by_probability(shown: Shown, bins: pd.DataFrame, chosen: list[str]) -> None:
     """Share that came true against predicted probability."""
-    st.subheader(words.SURE)
+    st.header(words.SURE)
     st.caption(words.SURE_HELP)
     figure = lines.reliability(by_variant(bins, chosen), shown.titles)
     chart(figure, words.SURE_ALT.format(names=shown.names(chosen)), bins, f"reliability-{shown.name}")
@@ -54,7 +54,7 @@ def by_probability(shown: Shown, bins: pd.DataFrame, chosen: list[str]) -> None:
 
 def overconfidence(shown: Shown, by_rank: pd.DataFrame, chosen: list[str]) -> None:
     """Predicted over observed, by rank."""
-    st.subheader(words.BY_RANK)
+    st.header(words.BY_RANK)
     st.caption(words.BY_RANK_HELP)
     figure = lines.overconfidence(by_variant(by_rank, chosen), shown.titles)
     chart(figure, words.BY_RANK_ALT.format(names=shown.names(chosen)), by_rank, f"sure-by-rank-{shown.name}")

@@ -70,7 +70,7 @@ def verdict(shown: Shown, row: pd.Series, metric: str) -> None:
 
 def margins(shown: Shown, table: pd.DataFrame, one: str, other: str) -> None:
     """For how many people each of the two ranks the film higher, and by how much."""
-    st.subheader(words.MARGINS_TITLE)
+    st.header(words.MARGINS_TITLE)
     a, b, even = overview.wins(table)
     first, second = shown.title(one), shown.title(other)
     st.markdown(common.plain(words.WINS.format(one=first, a=a, other=second, b=b, even=even)))

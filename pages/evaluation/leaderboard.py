@@ -104,7 +104,7 @@ def all_figures(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
         explain(about.ours(measured.documents(shown)[ours["variant"].iloc[row]]))
     numbers(ours, f"figures-{shown.name}")
     if not theirs.empty:
-        st.subheader(words.PUBLISHED_TITLE)
+        st.header(words.PUBLISHED_TITLE)
         st.caption(words.PUBLISHED_HELP)
         for told, heading in ((False, ""), (True, words.KNOWS_THE_TIME)):
             part = theirs[theirs["knows_the_time"] == told]

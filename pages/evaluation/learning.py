@@ -82,7 +82,7 @@ def with_logged(board: pd.DataFrame, logs: dict[str, pd.DataFrame]) -> pd.DataFr
 
 def costs(shown: Shown) -> None:
     """Seconds of training against a metric; who is left out is named."""
-    st.subheader(words.COST)
+    st.header(words.COST)
     found = spent.costs(list(measured.documents(shown).values()))
     if found.table.empty:
         st.caption(words.NO_COST)

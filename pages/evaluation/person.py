@@ -29,7 +29,7 @@ def show(shown: Shown) -> None:
     table = people.ranks_of(shown.board, ranks, measured.comparable(shown, dataset), row)
     about = words.PERSON_OF.format(id=somebody.user_id, n=len(somebody.history))
     st.caption(common.plain(about))
-    st.subheader(words.HIDDEN_FILM)
+    st.header(words.HIDDEN_FILM)
     st.html(cards.past([(len(somebody.history) + 1, dataset.catalog.films[somebody.target])]))
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -55,13 +55,13 @@ def past(dataset: Dataset, somebody: Person) -> None:
     """The latest of the history, the newest first."""
     films, history = dataset.catalog.films, somebody.history
     latest = list(enumerate(history.tolist(), start=1))[-LATEST:]
-    st.subheader(words.PAST_LATEST.format(n=LATEST) if len(history) > LATEST else words.PAST)
+    st.header(words.PAST_LATEST.format(n=LATEST) if len(history) > LATEST else words.PAST)
     st.html(cards.past([(number, films[item]) for number, item in reversed(latest)]))
 
 
 def who_found(shown: Shown, dataset: Dataset, somebody: Person, table: pd.DataFrame) -> None:
     """Every recommender's rank of the hidden film."""
-    st.subheader(words.PERSON_RANKS)
+    st.header(words.PERSON_RANKS)
     found = table.loc[table["found"], "title"].tolist()
     sentence = words.WHO_FOUND if found else words.NOBODY_FOUND
     st.markdown(common.plain(sentence.format(n=len(found), all=len(table), names=", ".join(found))))

@@ -16,7 +16,7 @@ def show(shown: Shown) -> None:
     table = overview.predicted_stars(measured.documents(shown).values())
     if table.empty:
         return
-    st.subheader(words.STARS)
+    st.header(words.STARS)
     st.caption(words.STARS_HELP)
     rows = table[["name", "rmse", "mae"]].replace({"name": shown.titles | words.STARS_BASELINES})
     columns: dict[str, Any] = {"name": words.STARS_BY}

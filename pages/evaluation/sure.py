@@ -20,7 +20,7 @@ NUMBER = 963  # the person of that figure
 
 def show(shown: Shown, known: list[str]) -> None:
     """A person to choose, and the probabilities by rank; known: recommenders whose scores are probabilities."""
-    st.subheader(words.SURE_OF_LIST)
+    st.header(words.SURE_OF_LIST)
     there = [variant for variant in known if is_there(variant, shown.dataset)]
     if not there:
         st.caption(words.NOT_THERE.format(data=loaders.data_title(shown.dataset)))

@@ -19,16 +19,16 @@ def show(shown: Shown) -> None:
     found = measured.ties(shown.dataset)
     assert found is not None, "the section is offered where there is something to show"
     data = loaders.data_title(shown.dataset)
-    st.subheader(words.SAME_SECOND)
+    st.header(words.SAME_SECOND)
     for line in the_order(found, data):
         st.markdown(common.plain(line))
     distances = pd.DataFrame(found["distances"])
     chart(charts.distances(distances), words.DISTANCES_ALT, distances, f"file-order-{shown.dataset}")
     if found["rules"]:
-        st.subheader(words.RULE_ALONE)
+        st.header(words.RULE_ALONE)
         rules(found["rules"])
     if found["recommenders"]:
-        st.subheader(words.WITHOUT_THE_ORDER)
+        st.header(words.WITHOUT_THE_ORDER)
         without_the_order(pd.DataFrame(found["recommenders"]), shown.dataset)
     st.caption(common.plain(how(found)))
 

@@ -5,7 +5,7 @@ import math
 import streamlit as st
 
 from pages.library import filters, words
-from pages.shared import cards, find, keyboard, loaders, sequence
+from pages.shared import announce, cards, find, keyboard, loaders, sequence
 from pages.shared import words as common
 from pages.shared.frame import WATCH_NEXT
 from pages.shared.language import count
@@ -91,12 +91,13 @@ def say(dataset: Dataset, known: Library, n: int) -> None:
     said, to_list = words.COUNT[kind], words.TO_LIST[min(mine, 2)]
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(said.format(n=count(n), all=count(len(known))), width="content")
+        announce.status(said.format(n=count(n), all=count(len(known))))
         st.page_link(WATCH_NEXT, label=to_list.format(n=mine), icon=":material/playlist_play:")
 
 
 def shelf(known: Library, films: list[int]) -> None:
     """Some films as cards; what is to be known of those that recommenders do not know stands below."""
-    with st.container(key="shelf"), st.grid("auto", min_column_width=140, gap="medium"):
+    with st.container(key="shelf"), st.grid("auto", min_column_width=140, gap="medium", key="shelf-cards"):
         for film in films:
             with st.container(gap="xsmall"):
                 one(known, film)

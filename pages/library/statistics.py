@@ -75,6 +75,6 @@ def part(
     """A chart below its title and what it says; nothing where there is nothing to draw."""
     if table.empty:
         return
-    st.subheader(title)
+    st.header(title)
     st.markdown(common.plain(said))
     chart(draw(), words.CHART_ALT.format(title=title, said=said), table, f"{name}-{dataset.name}")

@@ -25,13 +25,13 @@ def show(dataset: Dataset) -> None:
     with left:
         yours(dataset, mine)
     with right:
-        st.subheader(words.THEIRS)
+        st.header(words.THEIRS)
         theirs = other.films(dataset)
         other.choose(dataset, theirs)
     if not (mine and theirs):
         st.info(words.NEED_BOTH, icon=":material/group:")
         return
-    st.subheader(words.FOR_BOTH)
+    st.header(words.FOR_BOTH)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
         variant = recommenders.choose(dataset.name, "model")
         rule = choose_rule()
@@ -42,7 +42,7 @@ def show(dataset: Dataset) -> None:
 
 def yours(dataset: Dataset, mine: tuple[int, ...]) -> None:
     """The visitor's films, and the way to change them."""
-    st.subheader(words.YOURS)
+    st.header(words.YOURS)
     if mine:
         head.in_one_line(dataset, mine)
     st.page_link(WATCH_NEXT, label=common.EDIT if mine else words.PUT_IN, icon=":material/edit:")

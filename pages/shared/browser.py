@@ -5,7 +5,7 @@ The script is assets/style/nextreel.js; it sends nothing back.
 
 import streamlit as st
 
-from pages.shared import language
+from pages.shared import language, words
 from pages.shared.frame import STYLE
 
 COOKIE = "nextreel_tour"  # set by the script; it holds nothing but that the tour was seen
@@ -20,7 +20,9 @@ def tell(page: str, step: int | None, seen: bool) -> None:
     """
     with st.container(key="browser"):
         _script(
-            key="nextreel", data={"page": page, "step": step, "seen": seen, "language": language.current()}, height=1
+            key="nextreel",
+            data={"page": page, "step": step, "seen": seen, "language": language.current(), "skip": words.SKIP},
+            height=1,
         )
 
 

@@ -85,7 +85,8 @@ def column(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: 
 
 def rows(lines: Iterable[str]) -> str:
     """Films below each other: what `line` or `measured` gives for each."""
-    return f'<div class="nr-rows">{"".join(lines)}</div>'
+    items = "".join(f"<li>{line}</li>" for line in lines)
+    return f'<ol class="nr-rows">{items}</ol>'
 
 
 def past(numbered: Iterable[tuple[int, Film]]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import keyboard, loaders, words
+from pages.shared import announce, keyboard, loaders, words
 from pages.shared.language import count
 from recsys.data import movielens
 from recsys.data.schema import Film
@@ -54,6 +54,7 @@ def box(
             st.caption(f"{notice} {words.NEAREST}" if found and not sure else notice)
         for film in [] if sure else found:
             offer(film)
+    announce.status(words.FILMS_FOUND.format(n=len(sure)))
 
 
 def hint(index: TitleIndex) -> str:

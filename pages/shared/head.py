@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared import cards, enriching, getting, loaders, sequence, sets, words
+from pages.shared import cards, enriching, getting, keyboard, loaders, sequence, sets, words
 from pages.shared.frame import WATCH_NEXT
 from pages.shared.language import say
 from pages.shared.sentences import told
@@ -66,6 +66,12 @@ def choose_example(dataset: Dataset) -> None:
                 words.TAKE.format(example=say(example.name)),
                 key=f"take-{example.name}",
                 icon=":material/playlist_add:",
-                on_click=sequence.change,
+                on_click=take_example,
                 args=(example.items,),
             )
+
+
+def take_example(items: Sequence[int]) -> None:
+    """Make a ready-made list the visitor's. Its button disappears, so the focus goes to the search box or the title."""
+    sequence.change(items)
+    keyboard.focus_on("search")

@@ -41,6 +41,11 @@ export default function ({ data }) {
       if (found) break
     }
     if (--tries > 0 && data.asked === window.nextreelFocus) timer = setTimeout(focus, 50)
+    else if (tries === 0 && document.activeElement === document.body) {  // none of the widgets is there
+      const heading = document.querySelector("h1")
+      heading?.setAttribute("tabindex", "-1")
+      heading?.focus({ preventScroll: true })
+    }
   }
   const stop = () => { tries = 0; clearTimeout(timer) }
   addEventListener("pointerdown", stop, { once: true, capture: true })
@@ -67,7 +72,10 @@ def focus_on(*keys: str) -> None:
     st.session_state.focus = (asked + 1, keys)
 
 
-def place() -> None:
-    """Draw what puts the focus where `focus_on` wants it: once on a page, after what may be focused."""
+def place(key: str = "focus-keeper") -> None:
+    """Render the component that moves the focus, after the widgets that may get it.
+
+    visit.py does this at the end of every run. A fragment with callbacks of its own does it as well.
+    """
     asked, keys = st.session_state.get("focus", (0, ()))
-    _FOCUS(key="focus-keeper", data={"asked": asked, "keys": list(keys)}, height=0)
+    _FOCUS(key=key, data={"asked": asked, "keys": list(keys)}, height=0)

@@ -19,7 +19,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared import address as kept
-from pages.shared import loaders, words
+from pages.shared import announce, loaders, words
 from pages.shared.fetch import FIRST_SET
 from recsys.data import movielens, prepared
 from recsys.data.schema import Dataset
@@ -158,6 +158,7 @@ def change(new: Sequence[int]) -> None:
     """Replace the sequence; the one before can be had back by `undo`."""
     _remember()
     st.session_state.films, st.session_state.notices = tuple(new), []
+    _announce_length()
 
 
 def _now() -> Moment:
@@ -181,12 +182,14 @@ def _remember() -> None:
 def add(item: int) -> None:
     """Put a film at the end."""
     change([*st.session_state.films, item])
+    announce.announce(words.ADDED.format(film=_label(item), n=len(st.session_state.films)))
 
 
 def remove(position: int) -> None:
     """Take out the film at a position, counted from 0."""
     now = st.session_state.films
     change([*now[:position], *now[position + 1 :]])
+    announce.announce(words.REMOVED.format(film=_label(now[position]), n=len(now) - 1))
 
 
 def move(position: int, by: int) -> None:
@@ -194,6 +197,7 @@ def move(position: int, by: int) -> None:
     now = list(st.session_state.films)
     now[position], now[position + by] = now[position + by], now[position]
     change(now)
+    announce.announce(words.MOVED.format(film=_label(now[position + by]), n=position + by + 1, all=len(now)))
 
 
 def refuse(item: int) -> None:
@@ -201,12 +205,14 @@ def refuse(item: int) -> None:
     if item not in st.session_state.unwanted:
         _remember()
         st.session_state.unwanted += (item,)
+        announce.announce(words.REFUSED.format(film=_label(item)))
 
 
 def take_back(item: int) -> None:
     """Let a film be recommended again."""
     _remember()
     st.session_state.unwanted = tuple(other for other in st.session_state.unwanted if other != item)
+    announce.announce(words.ALLOWED_AGAIN.format(film=_label(item)))
 
 
 def surprise(dataset: Dataset) -> None:
@@ -230,6 +236,17 @@ def undo() -> None:
     if past:
         _set(past[-1])
         st.session_state.past = past[:-1]
+        _announce_length()
+
+
+def _label(item: int) -> str:
+    """Title and year of a film of the open data set."""
+    return loaders.dataset(st.session_state.data).catalog.films[item].label
+
+
+def _announce_length() -> None:
+    """Announce how many films are in the list. Films of a link that are not read yet do not count."""
+    announce.announce(words.LIST_NOW.format(n=len(st.session_state.films or ())))
 
 
 def switch_data() -> None:

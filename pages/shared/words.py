@@ -378,6 +378,17 @@ def trained(titles: Sequence[str]) -> str:
 # The frame
 TAB = "{page} · {app}"  # the title of the browser's tab
 
+# Messages for screen readers
+SKIP = "Skip to the content"
+FILMS_FOUND = "Films found: {n}."
+ADDED = "{film} added. Films in your list: {n}."
+REMOVED = "{film} removed. Films in your list: {n}."
+MOVED = "{film} is now number {n} of {all}."
+LIST_NOW = "Films in your list: {n}."
+REFUSED = "{film} will not be recommended again."
+ALLOWED_AGAIN = "{film} can be recommended again."
+RECOMMENDED = "Recommendations: {n}. First: {film}."
+
 # The tour
 TOUR = "Take the tour"
 TOUR_NUMBER = "{n} of {all}"

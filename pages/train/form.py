@@ -24,7 +24,7 @@ from recsys.serving.predictor import Variant
 
 def show(dataset: Dataset) -> None:
     """Everything that is to be chosen, what is to be known before, and the button that starts it."""
-    st.subheader(words.NEW)
+    st.header(words.NEW)
     variant, data = choose(dataset.name), dataset.name
     changes = ask_for_settings(variant, data)
     device = choose_device()

@@ -30,7 +30,7 @@ LOOKS: dict[State, tuple[str, Literal["gray", "blue", "orange", "red", "green"]]
 
 def show() -> None:
     """Every training; those that go on are looked at again by themselves."""
-    st.subheader(words.RUNS)
+    st.header(words.RUNS)
     queue.wake()
     known = queue.jobs()
     if not known:

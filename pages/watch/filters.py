@@ -9,7 +9,7 @@ from typing import Literal
 import streamlit as st
 
 from pages.shared import filters as shared
-from pages.shared import loaders, rated, sequence
+from pages.shared import keyboard, loaders, rated, sequence
 from pages.shared import words as common
 from pages.shared.popovers import content
 from pages.watch import words
@@ -76,6 +76,7 @@ def reset_button(key: str, label: str = "", type: Literal["secondary", "tertiary
 def reset() -> None:
     """Ask for nothing."""
     st.session_state.filters = Filters()
+    keyboard.focus_on("filters_open")
 
 
 def _read(known: Facts) -> None:
@@ -111,17 +112,24 @@ def unwanted(dataset: Dataset) -> None:
     if panel.open:
         with panel, content("unwanted_open"):
             st.caption(words.UNWANTED_HELP)
-            for item in items:
-                _take_back(dataset, item)
+            for position, item in enumerate(items):
+                others = items[position + 1 :] + items[:position]
+                _take_back(dataset, item, [f"back-{other}" for other in others])
 
 
-def _take_back(dataset: Dataset, item: int) -> None:
+def _take_back(dataset: Dataset, item: int, others: list[str]) -> None:
+    """A button that lets a film be recommended again. others: keys of the buttons that may have the focus then."""
     film = common.plain(dataset.catalog.films[item].label)
     st.button(
         words.TAKE_BACK.format(film=film),
         key=f"back-{item}",
         type="tertiary",
         icon=":material/undo:",
-        on_click=sequence.take_back,
-        args=(item,),
+        on_click=_allow,
+        args=(item, others),
     )
+
+
+def _allow(item: int, others: list[str]) -> None:
+    sequence.take_back(item)
+    keyboard.focus_on(*others, "filters_open")

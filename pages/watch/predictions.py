@@ -5,7 +5,7 @@ from functools import cached_property
 
 import streamlit as st
 
-from pages.shared import at_tmdb, cards, errors, loaders, recommenders, sequence, why
+from pages.shared import announce, at_tmdb, cards, errors, keyboard, loaders, recommenders, sequence, why
 from pages.shared import words as common
 from pages.shared.address import AS_CARDS
 from pages.shared.language import count, say
@@ -49,16 +49,18 @@ class Answer:
 @errors.explained()
 def what_comes_next(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     """Controls and predictions; None where no recommender could answer."""
-    st.subheader(words.NEXT)
+    st.header(words.NEXT)
     variant, k, view = controls.controls(dataset)
     predictor, request = ready(variant, dataset), filters.request(dataset, films, k)
     answer = Answer(predictor, request, recommend(predictor, request))
     say_before(answer)
     if not answer.picks:
         filters.nothing_left(dataset, films)
+        announce.status(words.NONE_LEFT)
         return answer
     show = grid if view == AS_CARDS else listing
     show(answer)
+    announce.status(common.RECOMMENDED.format(n=len(answer.picks), film=answer.picks[0].film.label))
     say_after(answer)
     return answer
 
@@ -132,13 +134,14 @@ def made(answer: Answer, pick: Recommendation) -> str | None:
 def actions(answer: Answer, pick: Recommendation) -> None:
     """Put a recommended film at the end of the sequence; in a menu, what else can be done with it."""
     name, menu = common.plain(pick.film.label), f"more-{pick.film.movie_id}"
+    others = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
     st.button(
         words.ADD.format(film=name),
         key=f"pick-{pick.film.movie_id}",
         icon=":material/add:",
         type="tertiary",
-        on_click=sequence.add,
-        args=(pick.item,),
+        on_click=add,
+        args=(pick.item, others),
         disabled=pick.item in answer.request.history,
     )
     chosen = st.menu_button(
@@ -148,13 +151,20 @@ def actions(answer: Answer, pick: Recommendation) -> None:
         icon=":material/more_horiz:",
         type="tertiary",
         on_click=choose_from_menu,
-        args=(menu, pick.item),
+        args=(menu, pick.item, others),
     )
     if chosen == words.WHY:
         why.dialog(answer.predictor, answer.request, pick.item)
 
 
-def choose_from_menu(menu: str, item: int) -> None:
-    """Do what changes the page; a dialog opens in the run that follows."""
+def add(item: int, others: list[int]) -> None:
+    """Put a recommended film at the end of the list; the focus goes to the next film. others: their MovieLens ids."""
+    sequence.add(item)
+    keyboard.focus_on(*(f"pick-{movie}" for movie in others), "picks")
+
+
+def choose_from_menu(menu: str, item: int, others: list[int]) -> None:
+    """Do what changes the page; a dialog opens in the run that follows. others: ids of films that may get the focus."""
     if st.session_state[menu] == words.NOT_FOR_ME:
         sequence.refuse(item)
+        keyboard.focus_on(*(f"more-{movie}" for movie in others), "picks")

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import errors, find, keyboard, loaders, sequence
+from pages.shared import announce, errors, find, keyboard, loaders, sequence
 from pages.shared import words as common
 from pages.shared.work import share
 from pages.watch import words
@@ -44,6 +44,7 @@ def show(dataset: Dataset, found: list[Near]) -> None:
     """The films that fit best, each to be added with a click."""
     if not found:
         st.caption(words.THEME_NONE)
+    announce.status(common.FILMS_FOUND.format(n=len(found)))
     with st.container(key="near", gap=None):
         for rank, near in enumerate(found):
             offer(dataset, near, found[rank + 1 :] + found[:rank])

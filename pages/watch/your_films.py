@@ -18,7 +18,7 @@ ROWS = 12  # films of the sequence on one page
 
 def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
     """Search, the sequence, and its tools; `answer`: what is predicted after it, for the files."""
-    st.subheader(words.YOURS, help=words.YOURS_HELP)
+    st.header(words.YOURS, help=words.YOURS_HELP)
     search(dataset.name)
     themes.search(dataset.name)
     head.show_notices()
@@ -34,7 +34,6 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     in_browser.place()
     if not films:
         head.choose_example(dataset)
-    keyboard.place()
 
 
 @st.fragment
@@ -163,7 +162,7 @@ def surprise(dataset: Dataset, films: tuple[int, ...]) -> None:
             key="surprise",
             icon=":material/casino:",
             help=words.SURPRISE_HELP,
-            on_click=sequence.surprise,
+            on_click=surprise_first,
             args=(dataset,),
         )
         return
@@ -172,6 +171,12 @@ def surprise(dataset: Dataset, films: tuple[int, ...]) -> None:
         with panel, popovers.content("surprise-open"):
             st.caption(words.SURPRISE_ASK[min(len(films), 2)].format(n=len(films)))
             st.button(words.SURPRISE_YES, key="surprise", icon=":material/casino:", on_click=replace, args=(dataset,))
+
+
+def surprise_first(dataset: Dataset) -> None:
+    """Draw a real person; a popover takes the place of the button."""
+    sequence.surprise(dataset)
+    keyboard.focus_on("surprise-open", "surprise")
 
 
 def by_number(dataset: Dataset) -> None:
@@ -199,12 +204,23 @@ def replace(dataset: Dataset) -> None:
 def undo_and_clear(films: tuple[int, ...]) -> None:
     """Take back the last step, or all films."""
     past = bool(st.session_state.past)
-    st.button(words.UNDO, key="undo", icon=":material/undo:", on_click=sequence.undo, disabled=not past)
+    st.button(words.UNDO, key="undo", icon=":material/undo:", on_click=undo, disabled=not past)
     st.button(
         words.CLEAR,
         key="clear",
         icon=":material/delete_sweep:",
-        on_click=sequence.change,
-        args=((),),
+        on_click=clear,
         disabled=not films,
     )
+
+
+def undo() -> None:
+    """Take back the last step. The focus goes to the search box when there is nothing left to take back."""
+    sequence.undo()
+    keyboard.focus_on("undo", "search")
+
+
+def clear() -> None:
+    """Remove all films; the focus goes to Undo, as Clear is disabled now."""
+    sequence.change(())
+    keyboard.focus_on("undo")

@@ -66,7 +66,7 @@ def opening(app):
 
 def test_the_first_thing_is_what_another_order_does_even_without_films(visit):
     app = visit("compare")
-    assert app.subheader[0].value == words.OPENING
+    assert app.header[0].value == words.OPENING
     network, people = opening(app).values()
     assert network[0] != network[1]
     assert people[0] == people[1]

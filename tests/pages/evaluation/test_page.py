@@ -267,7 +267,7 @@ def test_a_set_that_is_chosen_on_another_page_is_shown_next_and_a_choice_here_st
 def test_published_figures_stand_apart_with_their_source(visit, measured):
     app = visit("evaluation", data="ml-1m")
     published = figures(app, 1)
-    assert words.PUBLISHED_TITLE in [heading.value for heading in app.subheader]
+    assert words.PUBLISHED_TITLE in [heading.value for heading in app.header]
     assert published["source"].notna().all()
     assert not {"Bert4Rec", "Popular"} & {*published["title"]}
 

@@ -53,7 +53,7 @@ def chips(app):
 
 def rows(app):
     """Each list of films as (title, figure) pairs."""
-    lists = [text for text in html(app) if text.startswith('<div class="nr-rows"')]
+    lists = [text for text in html(app) if text.startswith('<ol class="nr-rows"')]
     return [
         [(unescape(title), figure) for title, figure in re.findall(r"<b>(.*?)</b>.*?</span><span>(.*?)</span>", text)]
         for text in lists
@@ -277,7 +277,7 @@ def test_cbow_fills_blanks_too_without_probabilities(visit):
     app.get_by_key("filling_blanks").set_value("item2vec-cbow").run()
     assert not app.exception
     assert re.search(rf"You watched \*\*{re.escape(world.TITLES[2])}\*\* here: rank \d+\.", sentences(app))
-    (listed,) = [text for text in html(app) if text.startswith('<div class="nr-rows"')]
+    (listed,) = [text for text in html(app) if text.startswith('<ol class="nr-rows"')]
     assert listed.count("<b>") == 8
     assert "%" not in listed
 

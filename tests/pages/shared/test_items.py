@@ -67,4 +67,4 @@ def test_other_sets_are_still_of_films(visit, shop):
     app = visit(data="shop")
     assert "MovieLens latest (sample) · films 1940–2000" in app.selectbox(key="chosen_data").options
     app.selectbox(key="chosen_data").set_value("ml-latest-sample").run()
-    assert next(one.value for one in app.subheader) == "Your films"
+    assert next(one.value for one in app.header) == "Your films"

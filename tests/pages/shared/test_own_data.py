@@ -181,7 +181,7 @@ def test_a_set_of_items_is_not_called_one_of_films(visit):
     own.add("shop", own.check(tables.parse("shop.csv", USUAL)), "shop.csv")
     app = visit(data="shop")
     assert not app.exception
-    assert next(one.value for one in app.subheader) == "Your items"
+    assert next(one.value for one in app.header) == "Your items"
     assert app.selectbox(key="chosen_data").label == "Items from"
     assert app.text_input(key="search").label.startswith("Add an item")
     assert app.text_input(key="search").placeholder == "Search 4 items"
