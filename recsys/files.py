@@ -12,10 +12,11 @@ every process that touches what is gone (SIGBUS), and no program can prevent tha
 import contextlib
 import hashlib
 import json
+import logging
 import os
 import shlex
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,30 @@ def read_sealed(path: Path) -> dict[str, Any]:
     if not intact:
         raise DamagedFileError(f"{path} is damaged")
     return document
+
+
+def read_shipped_json(path: Path, is_valid: Callable[[Any], bool]) -> Any:
+    """Return the JSON of a shipped file; None, with one log warning per process, if it is missing or damaged.
+
+    Args:
+        path: A file without a hash of its own, see `recsys.checksums`.
+        is_valid: Whether the parsed content has the expected structure. LookupError, TypeError and AttributeError
+            count as False.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+        if is_valid(content):
+            return content
+        reason = "unexpected structure"
+    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        reason = str(error)
+    _warn_once(path, reason)
+    return None
+
+
+@cache
+def _warn_once(path: Path, reason: str) -> None:
+    logging.getLogger(__name__).warning("ignored %s: %s; run: %s", path, reason, checkout(path))
 
 
 def write_pair(index: Path, document: dict[str, Any], payload: Path, data: bytes) -> None:

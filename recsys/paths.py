@@ -103,6 +103,21 @@ def by_names() -> Path:
     return ASSETS / "search" / "by_names.json"
 
 
+def published() -> Path:
+    """Figures that others published."""
+    return REPOSITORY / "recsys" / "evaluation" / "published.json"
+
+
+def translation(language: str) -> Path:
+    """The translations of the interface into a language."""
+    return ASSETS / "locale" / f"{language}.po"
+
+
+def checksums() -> Path:
+    """SHA-256 of shipped files that no sealed document covers."""
+    return ASSETS / "SHA256SUMS"
+
+
 def results(root: Path, dataset: str, protocol: str) -> Path:
     """The folder of result files under `root`, which is `home()` or `ASSETS`."""
     return root / "results" / dataset / protocol

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from recsys import arrays, files, paths, progress, store
+from recsys import arrays, checksums, files, paths, progress, store
 from recsys.data import movielens, own, prepared
 from recsys.data.schema import DataError
 from recsys.errors import RecsysError, recsys_command
@@ -34,7 +34,7 @@ class Finding(NamedTuple):
 
 
 def everything() -> Iterator[Finding]:
-    """All sets, and what belongs to none of them: the sentence encoder and Wikidata's answers."""
+    """All sets, and what belongs to none of them: the sentence encoder, shipped texts, Wikidata's answers, jobs."""
     folders = [path for folder in paths.of_set("x") for path in folder.parent.glob("*/")]
     kept = [path.name for path in folders if own.NAME.fullmatch(path.name) and _has_files(path)]
     shipped = [path.name for path in paths.shipped_checkpoint("x", "x", "x").parents[2].glob("*/")]
@@ -44,6 +44,7 @@ def everything() -> Iterator[Finding]:
         yield Finding(paths.encoder(), "is damaged", _remove(paths.encoder()))
     elif paths.encoder().exists():
         yield Finding(paths.encoder())
+    yield from _shipped_texts()
     for path in sorted(paths.wikidata().glob("*.json")):
         yield _read(path, files.read_sealed, _remove(path))
     for path in sorted(paths.jobs().glob("*/job.json")):
@@ -70,6 +71,15 @@ def of_set(name: str) -> Iterator[Finding]:
     yield from _vectors(name)
     yield from _trained(name)
     yield from _measured(name)
+
+
+def _shipped_texts() -> Iterator[Finding]:
+    """Shipped files that have no hash of their own, and the list of their checksums."""
+    sums = paths.checksums()
+    yield _read(sums, lambda _: checksums.check_list(), files.checkout(sums))
+    if sums.exists():
+        for path in checksums.covered():
+            yield _read(path, checksums.check, files.checkout(path, sums))
 
 
 def _vectors(name: str) -> Iterator[Finding]:

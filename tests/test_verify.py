@@ -132,8 +132,8 @@ def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
     for victim in victims:
         flip(victim)
     mends = {found.path: found.command for found in verify.everything() if found.why}
-    bundled = movielens.BUNDLED / f"{movielens.FIRST}.zip"  # which is not there
-    assert set(mends) == {paths.encoder(), *victims[1:], bundled}
+    bundled = movielens.BUNDLED / f"{movielens.FIRST}.zip"  # neither it nor the list of checksums is there
+    assert set(mends) == {paths.encoder(), *victims[1:], bundled, paths.checksums()}
     assert [mends[path].split()[0] for path in (victims[3], bundled)] == ["git", "git"]
     assert [found for found in verify.everything() if found.path == paths.prepared("toy") and not found.why]
 

@@ -13,6 +13,7 @@ Session state: language (its code) · chosen_language (the choice of it) · noun
 """
 
 import io
+import logging
 import string
 import sys
 from collections.abc import Sequence
@@ -25,9 +26,9 @@ from typing import Any
 import streamlit as st
 from babel import Locale
 from babel.lists import format_list
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
+from babel.messages.pofile import PoFileError, read_po
 from plotly.graph_objects import Figure
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -242,15 +243,50 @@ def _forms(text: str | Sequence[str]) -> Sequence[str]:
 
 @cache
 def _catalog(language: str) -> Catalog:
-    """The translations of a language."""
-    with (TRANSLATIONS / f"{language}.po").open("rb") as file:
-        return read_po(file, locale=language)
+    """Return the translations of a language; none, with a log warning, if the file is missing or damaged."""
+    path = TRANSLATIONS / f"{language}.po"
+    empty = Catalog(locale=language)
+    try:
+        with path.open("rb") as file:
+            catalog = read_po(file, locale=language, abort_invalid=True)
+        if catalog.plural_forms != empty.plural_forms:
+            raise ValueError("unexpected Plural-Forms")
+        for entry in catalog:
+            _check_placeholders(entry)
+        _gettext(catalog)  # raises ValueError where gettext cannot read it
+    except (OSError, PoFileError, LookupError, ValueError, TypeError, AttributeError, AssertionError) as error:
+        command = f"git checkout -- assets/locale/{language}.po"
+        logging.getLogger(__name__).warning("ignored %s: %s; run: %s", path, error, command)
+        return empty
+    return catalog
+
+
+def _check_placeholders(entry: Message) -> None:
+    """Raise ValueError if a translation has a placeholder that the English text does not have."""
+    try:
+        allowed = {field for form in _forms(entry.id) for field in _placeholders(form)}
+    except ValueError:
+        return  # a formula, which is never formatted
+    for form in _forms(entry.string or ""):
+        if extra := _placeholders(form) - allowed:
+            raise ValueError(f"unknown placeholders {sorted(extra)} in the translation of {entry.id!r}")
+
+
+def _placeholders(text: str) -> set[str]:
+    """Return the replacement fields of a text: name, format and conversion."""
+    fields = string.Formatter().parse(text)
+    return {f"{name}:{spec}!{conversion}" for _, name, spec, conversion in fields if name is not None}
 
 
 @cache
 def _plurals(language: str) -> GNUTranslations:
     """The same for gettext, which knows which form belongs to a number."""
+    return _gettext(_catalog(language))
+
+
+def _gettext(catalog: Catalog) -> GNUTranslations:
+    """Return the translations as gettext reads them."""
     written = io.BytesIO()
-    write_mo(written, _catalog(language))
+    write_mo(written, catalog)
     written.seek(0)
     return GNUTranslations(written)

@@ -150,7 +150,7 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
     a sentence), knows_the_time (whether the model is told when the hidden film was watched, which ours never are),
     source. A code that ends in * says that the published method is not quite ours either; `rules` says how they differ.
     """
-    known = json.loads(Path(__file__).with_name("published.json").read_text("utf-8"))
+    known = files.read_shipped_json(paths.published(), _is_published) or {"figures": []}
     rows = [
         {**row, **_rules(row, known["rules"][row["code"]]), "source": known["sources"][row["source"]]}
         for row in known["figures"]
@@ -209,6 +209,22 @@ def _row(document: dict[str, Any]) -> dict[str, Any]:
     labels = {name: document[name] for name in (*LABELS, "users", "fingerprint")}
     spread = {f"std {name}": value for name, value in document["std"].items()}
     return labels | {"seeds": len(document["seeds"]), "date": document["run"]["date"]} | document["mean"] | spread
+
+
+def _is_published(content: Any) -> bool:
+    """Whether the content has the structure that `published` reads. Raises LookupError, TypeError, AttributeError."""
+    rules, sources, rows = content["rules"], content["sources"], content["figures"]
+    texts = [*sources.values(), *(rule[field] for rule in rules.values() for field in ("short", "text"))]
+    texts += [row[field] for row in rows for field in ("dataset", "protocol", "title", "code", "source")]
+    texts += [row.get(field, "") for row in rows for field in ("variant", "note")]
+    figures = [row[metric] for row in rows for metric in ("hr@10", "ndcg@10")]
+    figures += [row.get(metric, 0.0) for row in rows for metric in ("hr@1", "hr@5", "ndcg@5", "mrr")]
+    return (
+        all(isinstance(text, str) for text in texts)
+        and all(map(_is_finite, figures))
+        and all(row["code"] in rules and row["source"] in sources for row in rows)
+        and all(isinstance(rule.get("knows_the_time", False), bool) for rule in rules.values())
+    )
 
 
 def _rules(row: dict[str, Any], rules: dict[str, Any]) -> dict[str, Any]:

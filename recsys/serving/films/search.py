@@ -5,16 +5,16 @@ and compared (name_index.py); by-names, initials and numbers of a series come on
 typed: a film that the set does not have is not answered with another one. Shapes: F films.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
+from typing import Any
 
 import numpy as np
 
-from recsys import paths
+from recsys import files, paths
 from recsys.data.schema import Catalog, Film
 from recsys.serving.films import series, spelling
 from recsys.serving.films.name_index import EXACT, MISSPELT, NameIndex, at_least
@@ -257,10 +257,14 @@ class TitleIndex:
 
 def by_names() -> dict[str, list[str]]:
     """What people call films that their titles do not tell: {"t2": ["Terminator 2: Judgment Day (1991)"]}."""
-    try:
-        return json.loads(paths.by_names().read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
+    return files.read_shipped_json(paths.by_names(), _is_by_names) or {}
+
+
+def _is_by_names(content: Any) -> bool:
+    """Whether the content is an object of lists of texts."""
+    return isinstance(content, dict) and all(
+        isinstance(labels, list) and all(isinstance(label, str) for label in labels) for labels in content.values()
+    )
 
 
 def _plain(query: str) -> str:

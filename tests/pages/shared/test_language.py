@@ -39,15 +39,69 @@ msgstr "Хтозна"
 
 @pytest.fixture
 def ukrainian(tmp_path, monkeypatch):
-    """A visitor who reads Ukrainian, with a small catalogue."""
+    """A visitor who reads Ukrainian, with a small catalogue; yields its file."""
     (tmp_path / "uk.po").write_text(PO, "utf-8")
     monkeypatch.setattr(language, "TRANSLATIONS", tmp_path)
     monkeypatch.setattr(language, "current", lambda: "uk")
-    for cached in (language.texts, language._catalog, language._plurals):
+    read_anew()
+    yield tmp_path / "uk.po"
+    read_anew()
+
+
+def read_anew():
+    """Let the catalogues be read from disk again."""
+    for cached in (language.texts, language.known, language._catalog, language._plurals):
         cached.cache_clear()
-    yield
-    for cached in (language.texts, language._catalog, language._plurals):
-        cached.cache_clear()
+
+
+DAMAGED = {
+    "not UTF-8": PO.encode().replace("Додати".encode(), b"\xff\xfe"),
+    "not a catalogue": b"<html></html>",
+    "placeholder that is not in the English text": PO.replace("{share:.1%} з", "{shade:.1%} з").encode(),
+    "format that is not in the English text": PO.replace("{share:.1%} з", "{share:.1q} з").encode(),
+    "open brace": PO.replace("{all} фільмів", "{all фільмів").encode(),
+    "division by zero": PO.replace("n%10==1", "n%00==1").encode(),
+    "unknown plural rule": PO.replace("plural=(", "plural=<").encode(),
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGED, "missing"])
+def test_a_damaged_catalogue_leaves_english_and_one_warning(ukrainian, caplog, damage):
+    if damage == "missing":
+        ukrainian.unlink()
+    else:
+        ukrainian.write_bytes(DAMAGED[damage])
+    assert [language.say(text) for text in ("Add a film", "", "{n:,} films")] == ["Add a film", "", "{n:,} films"]
+    assert language.say("{share:.1%} of {all} films").format(share=0.5, all=7) == "50.0% of 7 films"
+    assert language.known() == {}
+    (warning,) = caplog.records
+    assert str(ukrainian) in warning.getMessage()
+
+
+def test_an_altered_byte_of_a_catalogue_never_stops_a_page(ukrainian):
+    given = {"n": 21, "all": 3, "share": 0.5}
+    sources = ("Add a film", "{n:,} films", "in {all} lists, {n} films", "{share:.1%} of {all} films")
+    data = PO.encode()
+    for place in range(len(data)):
+        changed = bytearray(data)
+        changed[place] ^= 1 << place % 8
+        ukrainian.write_bytes(changed)
+        read_anew()
+        for source in sources:
+            assert language.say(source).format(**given) is not None
+
+
+def test_the_app_with_a_damaged_catalogue_is_in_english(visit, tmp_path, monkeypatch):
+    (tmp_path / "uk.po").write_bytes(b"\xff" * 100)
+    (tmp_path / "en.po").write_bytes(b"\xff" * 100)
+    monkeypatch.setattr(language, "TRANSLATIONS", tmp_path)
+    read_anew()
+    try:
+        app = visit(lang="uk")
+        assert not app.exception
+        assert app.title[0].value == "Watch next"
+    finally:
+        read_anew()
 
 
 @pytest.mark.parametrize(

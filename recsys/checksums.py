@@ -1,0 +1,49 @@
+"""Checksums of the shipped text files whose content has no SHA-256 of its own.
+
+`assets/SHA256SUMS` has the format of `sha256sum`, so `sha256sum -c SHA256SUMS` in assets/ checks it without Python.
+`python -m recsys data verify` checks the same files. After a change to one of them, run `python -m recsys.checksums`.
+"""
+
+import os
+from pathlib import Path
+
+from recsys import files, paths
+
+LANGUAGES = ("en", "uk")
+
+
+def covered() -> list[Path]:
+    """Return the files in the list, in its order."""
+    return [*map(paths.translation, LANGUAGES), paths.by_names(), paths.published()]
+
+
+def document() -> bytes:
+    """Return the content that `assets/SHA256SUMS` must have. Raises OSError."""
+    return "".join(f"{_line(path)}\n" for path in covered()).encode()
+
+
+def check(path: Path) -> None:
+    """Raise DamagedFileError unless the list has the checksum of this file, and OSError if one cannot be read."""
+    lines = paths.checksums().read_bytes().split(b"\n")
+    if _line(path).encode() not in lines:
+        raise files.DamagedFileError(f"{path} is damaged")
+
+
+def check_list() -> None:
+    """Raise DamagedFileError unless the list names exactly the covered files, and OSError if it cannot be read."""
+    lines = paths.checksums().read_bytes().split(b"\n")
+    if [line[64:] for line in lines] != [*(f"  {_name(path)}".encode() for path in covered()), b""]:
+        raise files.DamagedFileError(f"{paths.checksums()} is damaged")
+
+
+def _line(path: Path) -> str:
+    return f"{files.digest(path, 'sha256')}  {_name(path)}"
+
+
+def _name(path: Path) -> str:
+    """Return the path relative to assets/, with forward slashes on every system."""
+    return Path(os.path.relpath(path, paths.ASSETS)).as_posix()
+
+
+if __name__ == "__main__":
+    files.write(paths.checksums(), document())
