@@ -2,7 +2,7 @@
 
 import pytest
 
-TRIES = 3
+TRIES = 6
 STILL = "() => document.getAnimations().every(one => !(one instanceof CSSTransition))"
 
 
@@ -24,7 +24,7 @@ def violations(tab, impacts=("minor", "moderate", "serious", "critical")):
     """
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     for _ in range(TRIES):
-        tab.wait_for_timeout(200)
+        tab.wait_for_timeout(400)
         tab.wait_for_function(STILL)
         found = [one for one in axe.run(tab).response["violations"] if one["impact"] in impacts]
         bad = [(one["id"], node) for one in found for node in one["nodes"] if not is_floating(tab, one["id"], node)]
