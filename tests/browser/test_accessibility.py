@@ -89,6 +89,7 @@ def test_changes_of_the_list_are_announced(address, tab):
     tab.goto(f"{address}/?s=1")
     wait_for_texts(tab, ROWS, [world.TITLES[0][:-7]])
     idle(tab)
+    tab.locator("[data-live-announcer]").wait_for(state="attached")  # the script that makes it loads after the page
     tab.evaluate(
         "() => { window.said = []; const region = document.querySelector('[data-live-announcer]');"
         " new MutationObserver(() => said.push(region.textContent)).observe(region, {childList: true}) }"
