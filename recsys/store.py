@@ -19,11 +19,12 @@ from safetensors.numpy import load as weights_from_bytes
 from safetensors.numpy import save as weights_to_bytes
 
 from recsys import files, paths
+from recsys.config import from_document, to_document
 from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.errors import RecsysError, recsys_command
 from recsys.models import registry
-from recsys.models.base import Recommender, config_from_dict, config_to_dict
+from recsys.models.base import Recommender
 from recsys.progress import Report, ignore
 from recsys.text.films import film_texts, texts_fingerprint, texts_with_makers
 from recsys.training.run import Run
@@ -265,7 +266,7 @@ def _member_stamp(name: str, dataset_name: str, seed: int, splitting: Splitting)
     folder, variant = _member(name, dataset_name, seed, splitting), registry.get(name)
     if variant.needs_training or (folder is not None and not _is_tuned(folder)):
         return _stamp(folder)
-    settings = {"variant": name, "config": config_to_dict(variant.preset(dataset_name))}
+    settings = {"variant": name, "config": to_document(variant.preset(dataset_name))}
     return files.sha256(json.dumps(settings, sort_keys=True).encode())
 
 
@@ -290,7 +291,7 @@ def _describe(
     """What a checkpoint says about the model, the data that it belongs to, and those that it stands on (`stamps`)."""
     return {
         "variant": variant,
-        "config": config_to_dict(model.config),
+        "config": to_document(model.config),
         "dataset": dataset.name,
         "n_items": dataset.n_items,
         "films": dataset.catalog.fingerprint,
@@ -367,7 +368,7 @@ def _model(folder: Path, meta: dict[str, Any], weights: bytes, command: str) -> 
     variant = meta["variant"]
     try:
         found = registry.get(variant)
-        model = found.model(config_from_dict(found.architecture.Config, meta["config"]))
+        model = found.model(from_document(found.architecture.Config, meta["config"]))
         model.load_state(_whole(weights), meta["n_items"])
         model.also = meta.get("also", "")
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError, RecsysError) as error:
@@ -394,7 +395,7 @@ def _tuned_anew(folder: Path, dataset_name: str) -> bool:
     with suppress(StoreError, LookupError, ValueError):  # damage and other versions are found out elsewhere
         meta = _meta(folder)
         found = registry.get(meta["variant"])
-        settings = config_from_dict(found.architecture.Config, meta["config"])
+        settings: Any = from_document(found.architecture.Config, meta["config"])
         return bool(meta.get("tuned")) and settings != found.preset(dataset_name)
     return False
 

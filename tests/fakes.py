@@ -1,16 +1,17 @@
 """Recommenders that need no training, for tests of what surrounds a model."""
 
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
+from recsys.config import config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import Recommender, Variant
+from recsys.models.base import Recommender
+from recsys.models.registry import Variant
 from recsys.training.run import Run
 
 
-@dataclass(frozen=True)
+@config_class
 class CountsConfig:
     power: float = 1.0
     sizes: tuple[int, ...] = (3, 4)  # JSON has no tuples: a store must give back what it took
@@ -46,6 +47,8 @@ class Trained(Counts):
 
 
 VARIANTS = {
-    "counts": Variant(Counts, "Counts", "Baselines", "arXiv:0000.00000", name="counts"),
-    "trained": Variant(Trained, "Trained", "Transformers", "arXiv:0000.00000", name="trained"),
+    "counts": Variant("counts", "Counts", "Baselines", "tests.fakes:Counts", "arXiv:0000.00000"),
+    "trained": Variant(
+        "trained", "Trained", "Transformers", "tests.fakes:Trained", "arXiv:0000.00000", needs_training=True
+    ),
 }

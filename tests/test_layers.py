@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 LAYERS = [  # from the ground up: a package may import itself and what stands below it, not its neighbours on a line
     ("recsys.errors", "recsys.metrics", "recsys.paths", "recsys.progress"),
-    ("recsys.files", "recsys.machine"),
+    ("recsys.config", "recsys.files", "recsys.machine"),
     ("recsys.arrays", "recsys.checksums"),
     ("recsys.data",),
     ("recsys.text", "recsys.ranking"),

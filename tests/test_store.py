@@ -18,7 +18,7 @@ from recsys import files, paths, store
 from recsys.data.schema import Queries
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, leave_one_out
 from recsys.errors import recsys_command
-from recsys.models import registry
+from recsys.models import presets, registry
 from recsys.models.base import NoConfig
 from tests import fakes, toys
 from tests.dying import do_and_die
@@ -494,8 +494,7 @@ def test_a_damaged_kept_fit_is_done_again():
 
 def tuned_to(monkeypatch, power):
     """From now on the model has other tuned settings."""
-    found = replace(fakes.VARIANTS["counts"], presets={"cycle": fakes.CountsConfig(power)})
-    monkeypatch.setattr(registry, "get", (fakes.VARIANTS | {"counts": found}).__getitem__)
+    monkeypatch.setitem(presets.PRESETS, "counts", {"cycle": {"power": power}})
 
 
 def test_a_fit_of_first_use_is_done_again_when_its_settings_have_been_tuned_anew(monkeypatch):

@@ -11,15 +11,15 @@ from recsys.data.schema import Queries
 from recsys.data.split import LEAVE_ONE_OUT, UNTIED, leave_one_out
 from recsys.errors import recsys_command
 from recsys.models import registry
-from recsys.models.base import Variant
 from recsys.models.hybrid import Hybrid, HybridConfig
+from recsys.models.registry import HYBRID, MIXTURES, Variant
 from tests import fakes, toys
 
 WORLD = toys.cycle()
 KNOWN = fakes.VARIANTS | {
-    "mixed": Variant(Hybrid, "Mixed", "Hybrid", config=HybridConfig(("trained", "counts")), name="mixed"),
-    "nested": Variant(Hybrid, "Nested", "Hybrid", config=HybridConfig(("counts", "mixed")), name="nested"),
-    "itself": Variant(Hybrid, "Itself", "Hybrid", config=HybridConfig(("itself",)), name="itself"),
+    "mixed": Variant("mixed", "Mixed", MIXTURES, HYBRID, settings={"members": ("trained", "counts")}),
+    "nested": Variant("nested", "Nested", MIXTURES, HYBRID, settings={"members": ("counts", "mixed")}),
+    "itself": Variant("itself", "Itself", MIXTURES, HYBRID, settings={"members": ("itself",)}),
 }
 
 

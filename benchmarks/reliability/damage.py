@@ -27,7 +27,8 @@ from recsys.data.tags import Tags
 from recsys.errors import RecsysError
 from recsys.evaluation import evaluate, protocols, results, studies, ties
 from recsys.jobs import queue
-from recsys.models.popular import VARIANTS, Popular
+from recsys.models import registry
+from recsys.models.popular import Popular
 from recsys.studies import trials
 from recsys.text import encoder
 from recsys.training import resume
@@ -113,7 +114,7 @@ def _kinds(home: Path, stack: ExitStack) -> Iterator[Kind]:
     for path in _pair(paths.details(NAME)):
         yield Kind(f"details/{path.name}", path, lambda: details.read(NAME).fingerprint, without="")
     yield from _computed(world, home)
-    folder = store.save("popular", Popular(VARIANTS["popular"].preset(NAME)).fit(world), world, 0)
+    folder = store.save("popular", Popular(registry.get("popular").preset(NAME)).fit(world), world, 0)
     for path in (folder / store.META, folder / store.WEIGHTS):
         yield Kind(f"checkpoints/{path.name}", path, lambda: store.load(folder, world).state()["counts"].tolist())
     resume.save(folder, {"run": {}, "step": 7})

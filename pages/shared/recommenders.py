@@ -29,29 +29,6 @@ from recsys.progress import Report
 from recsys.serving import predictor as serving
 from recsys.serving.predictor import FALLBACK, Predictor, Variant
 
-WELL_KNOWN = (  # the order of the menu: families by their best known member, and these first in each
-    "bert4rec",
-    "bert4rec-memory",
-    "sasrec-memory",
-    "sasrec-bce",
-    "sasrec-softmax",
-    "gru4rec-ce",
-    "gru4rec-plus",
-    "pool",
-    "hybrid",
-    "markov",
-    "popular",
-    "item-knn",
-    "user-knn",
-    "ials",
-    "bpr-mf",
-    "ease",
-    "ncf",
-    "content-tfidf",
-    "fpmc",
-    "item2vec-skipgram",
-    "caser",
-)
 TO_TRAIN = "train_model"  # session state: the recommender that the page Train shows
 AT_ONCE = 10.0  # seconds: what takes longer is fitted only after a click on a button that says how long
 UNDER_A_MINUTE = 60.0
@@ -82,11 +59,9 @@ def menu(data: str) -> dict[str, str]:
 
 
 def ordered(variants: Iterable[Variant]) -> list[str]:
-    """Their names by family, the well known first; then as the alphabet has their titles."""
-    places = {name: place for place, name in enumerate(WELL_KNOWN)}
-    found = [(one.family, places.get(one.name, len(places)), one.title, one.name) for one in variants]
-    best = {family: min(place for other, place, *_ in found if other == family) for family, *_ in found}
-    return [name for *_, name in sorted(found, key=lambda one: (best[one[0]], one))]
+    """Return their names in the order of the registry: by family, the best known first."""
+    places = {name: place for place, name in enumerate(serving.names())}
+    return sorted((variant.name for variant in variants), key=places.__getitem__)
 
 
 def choose(data: str, key: str, width: int = 240) -> str:
@@ -228,10 +203,13 @@ def train_here(name: str) -> None:
 
 
 def _quick(data: str, most: int = 4) -> list[str]:
-    """Titles of the best known recommenders that can answer at once."""
+    """Return the titles of the best known recommender of each family among those that can answer at once."""
     known = loaders.recommenders()
-    names = [name for name in WELL_KNOWN if name in known and not known[name].needs_training]
-    return [loaders.title(known[name]) for name in names if state(name, data) in (State.READY, State.QUICK)][:most]
+    best: dict[str, Variant] = {}
+    for name in ordered(known.values()):
+        if not known[name].needs_training and state(name, data) in (State.READY, State.QUICK):
+            best.setdefault(known[name].family, known[name])
+    return [loaders.title(variant) for variant in best.values()][:most]
 
 
 @st.fragment(run_every=work.LOOK_EVERY)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shared import errors, loaders, recommenders
 from pages.shared import words as common
-from pages.shared.language import number, say
+from pages.shared.language import number
 from pages.shared.sentences import told
 from pages.train import words
 from recsys.data.schema import Dataset
@@ -64,8 +64,8 @@ def ask_for_settings(variant: Variant, data: str) -> dict[str, Any]:
 def ask(setting: Setting, variant: str, data: str) -> int | float:
     """One number, at first as tuned."""
     whole = isinstance(setting.value, int)
-    about = common.plain(say(setting.help))
-    help_text = words.SETTING_HELP.format(name=setting.name, help=about, value=number(setting.value, ","))
+    text = words.SETTING_HELPS[setting.name]
+    help_text = words.SETTING_HELP.format(name=setting.name, help=text, value=number(setting.value, ","))
     return st.number_input(
         words.SETTINGS[setting.name],
         value=setting.value,

@@ -24,6 +24,22 @@ SETTINGS = {
     "patience": "Patience",
     "weight_decay": "Weight decay",
 }
+SETTING_HELPS = {
+    "epochs": "Passes over the training histories",
+    "lr": "Highest learning rate of AdamW",
+    "dim": "Size of a film's vector",
+    "length": "Number of most recent films that the model reads",
+    "layers": "Number of layers of the network",
+    "heads": "Attention heads of each layer",
+    "batch_size": "Histories of each training step",
+    "hidden": "Units of the recurrent layer",
+    "dropout": "Share of values set to zero during training",
+    "mask_prob": "Probability that a film is masked during training",
+    "negatives": "Films that each target is compared with",
+    "validate_every": "Epochs between two validations",
+    "patience": "Validations without improvement before training stops",
+    "weight_decay": "Weight decay of AdamW",
+}
 SETTING_HELP = "`{name}`: {help}. At first {value}."
 BY_SIZE = (
     "Nothing was tuned for {data}. These settings worked for a data set of a similar size. Change what you like; what "

@@ -6,15 +6,16 @@ For single requests films and histories are generated and the model is untrained
 import time
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from recsys.bench.shapes import generated
+from recsys.config import Count, Layers, Size, config_class
 from recsys.data import movielens
 from recsys.machine import peak_memory_mb
-from recsys.training.config import Count, Layers, Range, Settings, Size
 
 if TYPE_CHECKING:
     from recsys.serving.predictor import Predictor
@@ -27,15 +28,15 @@ SIZES = ("films", "dim", "layers", "heads", "history", "requests", "memory")
 REMEMBERED = 5_000, 144  # people whose histories are counted, and films of each: the mean of ML-20M
 
 
-@dataclass(frozen=True)
-class Options(Settings):
+@config_class
+class Options:
     """The sizes of a request, or the data set and the recommender of a batch."""
 
     films: Count = 27_000  # films in the catalogue
     dim: Size = 64  # width of an embedding
     layers: Layers = 2  # Transformer blocks
     heads: Count = 2  # attention heads
-    history: Annotated[int, Range(0, 32_765)] = 199  # films in each history
+    history: Annotated[int, Field(ge=0, le=32_765)] = 199  # films in each history
     requests: Count = 500  # histories to answer, one after another
     memory: bool = False  # with a memory of counts beside the network
     batch: bool = False  # answer all users of a data set instead, on all cores

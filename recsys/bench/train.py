@@ -5,32 +5,34 @@ A set of ML-20M's shape, generated: --users 138493 --films 26744 --mean-length 1
 
 import statistics
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
 from recsys.bench.shapes import generated
+from recsys.config import Count, Layers, Length, Seed, Size, config_class
 from recsys.data import movielens
 from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.machine import peak_memory_mb
-from recsys.training.config import Count, Layers, Length, Range, Seed, Settings, Size
 from recsys.training.run import Run
 
 SIZES = ("dim", "layers", "heads", "length")  # of the model's config
 SCHEDULE = ("epochs", "batch_size")  # of its schedule
 
 
-@dataclass(frozen=True)
-class Options(Settings):
+@config_class
+class Options:
     """Which recommender, on what data, where."""
 
     model: str = "bert4rec"  # the recommender
     dataset: str = "ml-1m"  # data set, on this machine
     users: Count | None = None  # generate a set of this many users instead; goes with the next two
     films: Count | None = None  # films of the generated set
-    mean_length: Annotated[float, Range(1)] | None = None  # mean films per user of the generated set
+    mean_length: Annotated[float, Field(ge=1)] | None = None  # mean films per user of the generated set
     device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # of matrix products
     compile: bool = False  # hand the model to torch.compile

@@ -1,22 +1,23 @@
 """`python -m recsys app`: the app in a window of its own, or in the browser."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Annotated
 
+from pydantic import Field
+
 from recsys.cli import flags
+from recsys.config import config_class
 from recsys.desktop import entry, window
 from recsys.errors import MissingLibraryError
-from recsys.training.config import Range, Settings
 
 
-@dataclass(frozen=True)
-class App(Settings):
+@config_class
+class App:
     """Open the app in a window, where the package pywebview is installed, or in the browser."""
 
     browser: flags.Flag = False  # in the browser, even where a window could be opened
-    port: Annotated[int, Range(0, 65_535)] = 0  # of the server; 0: a free one
+    port: Annotated[int, Field(ge=0, le=65_535)] = 0  # of the server; 0: a free one
     public: flags.Flag = False  # let the network in, without encryption or password; nobody can train or change data
     install: flags.Flag = False  # put NextReel into the menu of programs (Linux), and open nothing
     uninstall: flags.Flag = False  # take it out of there again

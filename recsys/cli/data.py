@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from recsys.cli import flags
 from recsys.cli.flags import conf
-from recsys.training.config import Natural, Settings
+from recsys.config import NonNegativeInt, config_class
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class Enrich:
         return 0
 
 
-@dataclass(frozen=True)
-class Add(Settings):
+@config_class
+class Add:
     """Make a data set of your own file: CSV, TSV, JSON lines, parquet or pairs separated by spaces, gzipped or not."""
 
     name: conf.Positional[str]  # what to call it; a folder gets this name
@@ -103,7 +103,7 @@ class Add(Settings):
     time_col: str = ""  # that of the time; none: the order of the rows counts
     rating_col: str = ""  # that of the rating; none: do without
     sep: str = ""  # what stands between columns, such as ';' or tab; found by itself
-    min_ratings: Natural = 0  # leave out items with fewer events; 0: take all
+    min_ratings: NonNegativeInt = 0  # leave out items with fewer events; 0: take all
     noun: Literal["item", "film"] = "item"  # what the app calls what it recommends
     replace: flags.Flag = False  # take the place of the set of that name
     check: flags.Flag = False  # say what is in the file, and add nothing

@@ -2,18 +2,18 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from recsys.cli import flags
 from recsys.cli.choices import ALL, ProtocolOrAll
 from recsys.cli.flags import conf
+from recsys.config import Seed, config_class
 from recsys.errors import RecsysError
-from recsys.training.config import Seed, Settings
 
 
-@dataclass(frozen=True)
-class Evaluate(Settings):
+@config_class
+class Evaluate:
     """Measure a recommender and write the result file."""
 
     model: conf.Positional[str]  # a name, or all; what cannot be measured is named and skipped then

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated, Any, TypeVar
 
+from recsys.config import ConfigError
 from recsys.errors import MissingLibraryError, recsys_command
-from recsys.training.config import ConfigError
 
 try:
     import tyro

@@ -3,13 +3,12 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from recsys.cli import flags
 from recsys.cli.flags import conf
-from recsys.training.config import Count, Settings
+from recsys.config import Count, config_class
 
 if TYPE_CHECKING:
     from recsys.data.schema import Dataset
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
     from recsys.serving.recommend import Recommendation
 
 
-@dataclass(frozen=True)
-class Recommend(Settings):
+@config_class
+class Recommend:
     """Print the films to watch after a history. Only the answer goes to stdout."""
 
     titles: conf.Positional[tuple[str, ...]] = ()  # what was watched, oldest first, such as "Toy Story (1995)"

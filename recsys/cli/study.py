@@ -1,16 +1,15 @@
 """`python -m recsys experiment NAME`, for the studies of `recsys.studies`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from recsys.cli import flags
 from recsys.cli.choices import ProtocolName
 from recsys.cli.flags import conf
-from recsys.training.config import Count, Settings
+from recsys.config import Count, config_class
 
 
-@dataclass(frozen=True)
-class Study(Settings):
+@config_class
+class Study:
     """Train what a study compares, and write its table; what is on disk is not done again.
 
     The same command in several processes, here or on machines that share RECSYS_HOME, shares the work.

@@ -1,15 +1,14 @@
 """`python -m recsys experiment ties`: what the order of a ratings file within a second gives away."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from recsys.cli import flags
-from recsys.training.config import Finite, Settings
+from recsys.config import Finite, config_class
 
 
-@dataclass(frozen=True)
-class Ties(Settings):
+@config_class
+class Ties:
     """Find the order in which a data set has the films of one second, and what recommenders learn of it."""
 
     dataset: str = "ml-1m"  # data set, on this machine

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 from recsys.cli import flags
 from recsys.cli.choices import ProtocolName
 from recsys.cli.flags import conf
+from recsys.config import NonNegative, Seed, config_class
 from recsys.progress import Report, Terminal, as_json
-from recsys.training.config import Amount, Seed, Settings
 
 if TYPE_CHECKING:
     from recsys.data.schema import Dataset, Split
@@ -24,8 +24,8 @@ class Model:
     model: conf.Positional[str]  # which one: bert4rec, markov, item-knn …
 
 
-@dataclass(frozen=True)
-class Options(Settings):
+@config_class
+class Options:
     """What every training takes."""
 
     model: Annotated[str, conf.Suppress, conf.Fixed] = ""
@@ -35,14 +35,14 @@ class Options(Settings):
     device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
     seed: Seed = 0  # of everything random
     resume: flags.Flag = False  # go on where a stopped run of these settings was
-    save_every: Amount = 60.0  # seconds of work that a kill can cost
+    save_every: NonNegative = 60.0  # seconds of work that a kill can cost
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # of matrix products
     compile: flags.Flag = False  # hand the encoder to torch.compile
     json: flags.Flag = False  # progress as JSON lines
     ship: flags.Flag = False  # copy the checkpoint into assets/
 
 
-@dataclass(frozen=True)
+@config_class
 class Train(Options, Generic[Config]):
     """Train a recommender and keep it. The defaults of its settings are tuned for the data set."""
 

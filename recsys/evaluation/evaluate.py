@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from recsys import machine, store
+from recsys.config import Seed, check, to_document
 from recsys.data.schema import Dataset, HeldOut, Split
 from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import beyond, costs, protocols, results, significance, stars
@@ -22,11 +23,11 @@ from recsys.evaluation.calibration import calibration
 from recsys.evaluation.protocols import FULL, Protocol
 from recsys.evaluation.rank_held_out import Lists, ranks, ranks_and_lists
 from recsys.models import registry
-from recsys.models.base import Recommender, Variant, config_to_dict
+from recsys.models.base import Recommender
+from recsys.models.registry import Variant
 from recsys.progress import Report, ignore
 from recsys.ranking.metrics import summary
 from recsys.training import distributed
-from recsys.training.config import Seed, check
 
 __all__ = ["EvaluationError", "Measured", "evaluate", "ranks"]
 
@@ -176,7 +177,7 @@ def _mean_beyond(seeds: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _common_config(variant_name: str, models: list[Recommender]) -> dict[str, Any]:
     """The settings that all seeds share; means over different settings would describe no model."""
-    configs = [config_to_dict(model.config) for model in models]
+    configs = [to_document(model.config) for model in models]
     if any(config != configs[0] for config in configs):
         raise EvaluationError(
             f"the seeds of {variant_name} were trained with different settings; choose some with --seeds"

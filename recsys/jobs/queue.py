@@ -21,13 +21,13 @@ from typing import Any
 import pandas as pd
 
 from recsys import files, paths
+from recsys.config import Seed, replace_settings
+from recsys.config import check as check_setting
 from recsys.data import movielens
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols, results
 from recsys.models import registry
-from recsys.models.base import changed
-from recsys.training import config
 
 AT_ONCE = "NEXTREEL_TRAININGS"  # how many are carried out at the same time, 1 unless set
 MOST_WAITING = 20  # jobs in the queue
@@ -144,7 +144,7 @@ def add(
     JobError where the same recommender is being trained already, or nobody may.
     """
     _refuse()
-    config.check(config.Seed, seed=seed)
+    check_setting(Seed, seed=seed)
     check(variant, dataset, changes or {})
     movielens.ensure(dataset)
     with _plain_disk_errors():
@@ -160,7 +160,7 @@ def add(
 
 def check(variant: str, dataset: str, changes: Mapping[str, Any]) -> None:
     """Raises UnknownModelError, and ConfigError for settings that cannot work."""
-    changed(registry.get(variant).preset(dataset), changes)
+    replace_settings(registry.get(variant).preset(dataset), changes)
 
 
 def check_idle(dataset: str) -> None:

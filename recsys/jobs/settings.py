@@ -6,7 +6,6 @@ from functools import cache
 from recsys import machine, store
 from recsys.data.movielens import served_from
 from recsys.models import registry
-from recsys.training.config import comments
 
 FIRST = ("epochs", "lr", "dim", "length", "layers", "heads")  # what is asked first, where a recommender has it
 MORE = ("batch_size", "hidden", "dropout", "mask_prob", "negatives", "validate_every", "patience", "weight_decay")
@@ -18,7 +17,6 @@ class Setting:
 
     name: str  # as in the config: "batch_size"
     value: int | float  # as tuned for the data set
-    help: str  # the comment beside it, which the command line shows too
 
 
 @dataclass(frozen=True)
@@ -35,9 +33,8 @@ def settings(variant: str, dataset: str, names: tuple[str, ...]) -> list[Setting
     config = registry.get(variant).preset(dataset)
     schedule = getattr(config, "schedule", config)
     values = vars(schedule) | vars(config)
-    helps = comments(type(schedule)) | comments(type(config))
     numbers = {name for name, value in values.items() if type(value) in (int, float)}
-    return [Setting(name, values[name], helps[name]) for name in names if name in numbers]
+    return [Setting(name, values[name]) for name in names if name in numbers]
 
 
 def before(variant: str, dataset: str) -> Before | None:

@@ -5,21 +5,18 @@ Shapes: B queries, I items, T tokens, Q blanks, L layers, H heads, D dimensions.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, ClassVar, Self, get_type_hints
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from recsys import machine
+from recsys.config import config_class
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
-from recsys.models import sizes
-from recsys.training.config import ConfigError as ConfigError  # it is raised by every config of a model
-from recsys.training.config import Settings, came_later
 from recsys.training.run import Run, TrainingSummary
 
 
-@dataclass(frozen=True)
-class NoConfig(Settings):
+@config_class
+class NoConfig:
     """For recommenders without anything to set."""
 
 
@@ -136,83 +133,3 @@ class Recommender(ABC):
     def embed_tokens(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """What the network is given for tokens (T,): their embeddings (T, D), and those of their positions, if any."""
         raise NotImplementedError(f"{self.title} embeds no tokens")
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A recommender as people choose it: an architecture with its settings. A row of a model file's VARIANTS."""
-
-    architecture: type[Recommender]
-    title: str  # for people: "SASRec (BCE)"
-    family: str  # the group that it belongs to: "Transformers"
-    paper: str = ""  # "arXiv:1808.09781"
-    config: Any = None  # the defaults of this variant; None: those of the architecture
-    presets: Mapping[str, Any] = field(default_factory=dict)  # data set → settings tuned for it, see `preset`
-    name: str = ""  # "sasrec-bce", as on the command line; set by the registry
-
-    def preset(self, dataset: str) -> Any:
-        """The settings tuned for a data set; for others by its size, see `sizes`; the defaults where none is known."""
-        default = self.config if self.config is not None else self.architecture.Config()
-        size = None if dataset in (*self.presets, *sizes.TUNED, "") else sizes.of(dataset)
-        if size is None:
-            return self.presets.get(dataset, default)
-        return sizes.fitted(self.presets.get(sizes.like(size, self.needs_training), default), size)
-
-    def is_tuned_for(self, dataset: str) -> bool:
-        """Whether the settings of `preset` were tuned on this very data set."""
-        return dataset in (*self.presets, *sizes.TUNED)
-
-    def model(self, config: Any = None) -> Recommender:
-        """An unfitted model; None: with the defaults of the variant."""
-        return self.architecture(self.preset("") if config is None else config, self.title)
-
-    def members(self, dataset: str) -> tuple[str, ...]:
-        """The variants that it stands on, with the settings tuned for a data set."""
-        return self.model(self.preset(dataset)).members
-
-    @property
-    def needs_training(self) -> bool:
-        """Whether `train` has to make it; the others are fitted on first use."""
-        return self.architecture.needs_training
-
-
-def changed(config: Any, changes: Mapping[str, Any]) -> Any:
-    """A config with other settings; those of its schedule may stand beside the others. Raises ConfigError."""
-    within = {setting.name for setting in fields(config.schedule)} if hasattr(config, "schedule") else set()
-    if unknown := changes.keys() - within - {setting.name for setting in fields(config)}:
-        raise ConfigError(f"{type(config).__name__} has no setting {min(unknown)}")
-    own = {name: value for name, value in changes.items() if name not in within}
-    of_schedule = {name: value for name, value in changes.items() if name in within}
-    return replace(config, **own, **({"schedule": replace(config.schedule, **of_schedule)} if of_schedule else {}))
-
-
-def config_to_dict(config: Any) -> dict[str, Any]:
-    """Every setting of a config by name, configs within it alike; without those that came later and say nothing new."""
-    found = {setting: getattr(config, setting.name) for setting in fields(config)}
-    return {
-        setting.name: config_to_dict(value) if is_dataclass(value) else value
-        for setting, value in found.items()
-        if not (came_later(setting) and value == setting.default)
-    }
-
-
-def config_from_dict(cls: type, document: Mapping[str, Any]) -> Any:
-    """The frozen dataclass that `config_to_dict` made a document of; JSON's lists become tuples again.
-
-    Raises ValueError for a missing or unknown setting, and for a value that the class refuses.
-    """
-    types = {field.name: get_type_hints(cls)[field.name] for field in fields(cls)}
-    if unknown := document.keys() - types.keys():
-        raise ValueError(f"{cls.__name__} has no {', '.join(sorted(unknown))}")
-    if missing := {field.name for field in fields(cls) if not came_later(field)} - document.keys():
-        raise ValueError(f"{', '.join(sorted(missing))} is missing for {cls.__name__}")
-    try:
-        return cls(**{name: _from_json(types[name], value) for name, value in document.items()})
-    except (ConfigError, TypeError) as error:
-        raise ValueError(f"{cls.__name__} refuses its settings: {error}") from error
-
-
-def _from_json(kind: Any, value: Any) -> Any:
-    if is_dataclass(kind) and isinstance(value, Mapping):
-        return config_from_dict(kind, value)  # type: ignore[arg-type]
-    return tuple(value) if isinstance(value, list) else value

@@ -27,19 +27,29 @@ Shapes: B sequences, E items in all of them, T positions, Q positions per sequen
 I items of the catalogue.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from typing import Annotated, ClassVar
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
+from recsys.config import (
+    Count,
+    DropoutRate,
+    Fraction,
+    Layers,
+    Length,
+    NonNegative,
+    Positive,
+    Size,
+    check,
+    config_class,
+)
 from recsys.data.schema import Dataset
-from recsys.models.base import Variant
-from recsys.models.extras import remembering
 from recsys.models.neural import (
-    SMALL_SETS,
     NeuralModule,
     NeuralRecommender,
     check_heads,
@@ -59,15 +69,14 @@ from recsys.models.nn.transformer import (
     stacked,
 )
 from recsys.training.batches import NEVER, Batch, Draws, pad
-from recsys.training.config import Amount, Count, Dropped, Layers, Length, Positive, Range, Share, Size, check
 from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
 
 IGNORE_INDEX = -100  # in place of a target: no loss here
-TWO_OR_MORE = Annotated[int, Range(2)]  # positions: one item and the [mask]
+TWO_OR_MORE = Annotated[int, Field(ge=2)]  # positions: one item and the [mask]
 
 
-@dataclass(frozen=True)
+@config_class
 class Bert4RecConfig(Parts):
     """Settings of BERT4Rec, tuned on ML-1M; the sizes are the paper's for it."""
 
@@ -76,9 +85,9 @@ class Bert4RecConfig(Parts):
     length: Length = 200  # positions: the newest items of a history that are read, [mask] included; the paper's N
     layers: Layers = 2  # Transformer blocks, the paper's L
     heads: Count = 2  # attention heads, the paper's h
-    dropout: Dropped = 0.1  # share of the values set to zero
-    mask_prob: Share = 0.2  # probability that an item of a training sample is masked, the paper's ρ
-    last_item_mask_prob: Share = 0.1  # share of the samples in which the last item alone is masked
+    dropout: DropoutRate = 0.1  # share of the values set to zero
+    mask_prob: Fraction = 0.2  # probability that an item of a training sample is masked, the paper's ρ
+    last_item_mask_prob: Fraction = 0.1  # share of the samples in which the last item alone is masked
     bert_80_10_10: bool = False  # BERT's rule: of the masked items, a tenth stays, a tenth becomes a random item
     windows: bool = False  # half of the samples of a history longer than `length` are a random stretch of it
     relative_bias: bool = True  # a relative position bias on attention; without it: the paper's position embeddings
@@ -88,10 +97,10 @@ class Bert4RecConfig(Parts):
     pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
     loss: LossName = "softmax"  # over all items; against some: sampled-softmax, gbce, bce, bpr, top1, bpr-max
     negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: Share = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: Amount = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
+    gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
 
-    def agree(self) -> None:
+    def __post_init__(self) -> None:
         """Raises ConfigError."""
         check(TWO_OR_MORE, length=self.length)
         check_heads(self.dim, self.heads)
@@ -284,69 +293,3 @@ def eighty_ten_ten(
     random_items = draws.integers(Purpose.RANDOM_ITEM, np.full(len(items), n_items), rows, positions)
     tokens = np.where(masked & (u < 0.8), n_items + 1, items)
     return np.where(masked & (u >= 0.9), random_items, tokens)
-
-
-DEFAULT = Bert4RecConfig()
-SMALL = replace(
-    DEFAULT,
-    dropout=0.3,
-    schedule=replace(DEFAULT.schedule, batch_size=16, epochs=60, ema_decay=0.995, validate_every=5, patience=8),
-)
-WITH_ML_1M = replace(DEFAULT, schedule=replace(DEFAULT.schedule, epochs=60, validate_every=4))  # for --also ml-1m
-
-
-def with_details(config: Bert4RecConfig) -> Bert4RecConfig:
-    """The same with what is known of the films."""
-    return replace(config, genres=True, decade=True, popularity=True)
-
-
-PAPER = Bert4RecConfig(
-    # Section 4.3: rate 1e-4, weight decay .01, linear decay, batches of 256; in the authors' code 400,000 of them.
-    # Validation stands still for many epochs at first: hence the patience.
-    Schedule(epochs=200, lr=1e-4, warmup_steps=100, weight_decay=0.01, ema_decay=0.0, validate_every=5, patience=20),
-    dropout=0.2,
-    last_item_mask_prob=1 / 11,
-    relative_bias=False,
-    pre_norm=False,
-    projection=True,
-    init=0.01,  # cut at two standard deviations: the paper's range
-    pmi_init=False,
-)
-# a CPU can afford 38,000 steps of 32 sequences, a tenth of the paper's, so each is ten times as long
-PAPER_ON_ML_1M = replace(PAPER, schedule=replace(PAPER.schedule, lr=1e-3))
-# so few people make few steps: at the paper's rate twenty epochs of ML-100K do not get beyond popularity
-PAPER_ON_SMALL = replace(PAPER, schedule=replace(PAPER.schedule, batch_size=16, lr=1e-3, epochs=60, patience=8))
-
-VARIANTS = {
-    "bert4rec-paper": Variant(
-        Bert4Rec,
-        "BERT4Rec (paper)",
-        "Transformers",
-        "arXiv:1904.06690",
-        PAPER,
-        dict.fromkeys((*SMALL_SETS, "ml-latest-sample"), PAPER_ON_SMALL) | {"ml-1m": PAPER_ON_ML_1M},
-    ),
-    "bert4rec": Variant(
-        Bert4Rec,
-        "BERT4Rec",
-        "Transformers",
-        "arXiv:1904.06690",
-        presets=dict.fromkeys(SMALL_SETS, SMALL) | {"ml-latest-sample": WITH_ML_1M},
-    ),
-    "bert4rec-memory": Variant(
-        Bert4Rec,
-        "BERT4Rec with memory",
-        "Transformers",
-        "",
-        remembering(DEFAULT),
-        dict.fromkeys(SMALL_SETS, remembering(SMALL)) | {"ml-latest-sample": remembering(WITH_ML_1M)},
-    ),
-    "bert4rec-side": Variant(
-        Bert4Rec,
-        "BERT4Rec with details",
-        "Transformers",
-        "arXiv:1904.06690",
-        with_details(DEFAULT),
-        dict.fromkeys(SMALL_SETS, with_details(SMALL)) | {"ml-latest-sample": with_details(WITH_ML_1M)},
-    ),
-}

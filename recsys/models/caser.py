@@ -11,26 +11,24 @@ drawn uniformly. assets/experiments.md says what a softmax gives.
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, L items of a window, N filters of a kind.
 """
 
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, config_class
 from recsys.data.schema import Dataset
-from recsys.models.base import Variant
-from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender
+from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.models.nn.pooling import running_mean
-from recsys.training.config import Amount, Dropped, Length, Positive, Settings, Share, Size
 from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
 
 
-@dataclass(frozen=True)
-class CaserConfig(Settings):
+@config_class
+class CaserConfig:
     """Settings of Caser, tuned on ML-1M; the filters are the paper's for MovieLens."""
 
     schedule: Schedule = Schedule(epochs=40, batch_size=64, validate_every=5)
@@ -40,13 +38,13 @@ class CaserConfig(Settings):
     horizontal: Size = 16  # filters of each height from 1 to `window`
     vertical: Size = 4  # filters that weigh the items of a window
     person: bool = True  # the mean of all items so far takes part
-    dropout: Dropped = 0.2  # share of the values set to zero
+    dropout: DropoutRate = 0.2  # share of the values set to zero
     init: Positive = 0.05  # standard deviation of the first weights
     pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
     loss: LossName = "gbce"  # gbce with t = 0 is BCE; others: softmax, sampled-softmax, bpr, top1, bpr-max
     negatives: Size = 3  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: Share = 0.0  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: Amount = 0.75  # items are drawn by popularity to this power; gBCE draws uniformly
+    gbce_t: Fraction = 0.0  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE draws uniformly
 
 
 class CaserModule(NeuralModule):
@@ -96,22 +94,3 @@ class Caser(NeuralRecommender):
         """PMI initialisation, unless it is switched off."""
         if self.config.pmi_init:
             initialise_from_pmi(module.items, None, train, self.config.init, seed)
-
-
-DEFAULT = CaserConfig()
-SMALL = replace(
-    DEFAULT,
-    dropout=0.3,
-    schedule=replace(DEFAULT.schedule, batch_size=16, ema_decay=0.995, warmup_steps=100, validate_every=4),
-)
-SAMPLE = replace(SMALL, schedule=replace(SMALL.schedule, batch_size=32, epochs=20, validate_every=2))
-
-VARIANTS = {
-    "caser": Variant(
-        Caser,
-        "Caser",
-        "Convolutional",
-        "arXiv:1809.07426",
-        presets=dict.fromkeys(SMALL_SETS, SMALL) | {"ml-latest-sample": SAMPLE},
-    ),
-}

@@ -5,24 +5,23 @@ its cosine with the profile.
 Shapes: B queries, I items, D numbers per item.
 """
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
 
+from recsys.config import Positive, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import Recommender, Variant
+from recsys.models.base import Recommender
 from recsys.models.histories import csr_state, per_item, popular_where_empty, profile_weights
 from recsys.text import films
-from recsys.training.config import Positive, Settings
 from recsys.training.run import Run
 
 Vectors = Literal["sentences", "tf-idf", "genres"]
 
 
-@dataclass(frozen=True)
-class ContentConfig(Settings):
+@config_class
+class ContentConfig:
     """A half-life of 1.5 is good on each of ML-1M, ML-100K and ML-latest-small."""
 
     vectors: Vectors = "sentences"  # what describes an item: a sentence encoder's vector, its words, or its genres
@@ -104,35 +103,3 @@ class Content(Recommender):
         if vectors.shape[0] != n_items:
             raise ValueError(f"the saved vectors are of {vectors.shape[0]} items, not {n_items}; fit it again")
         self._learnt(vectors, counts)
-
-
-VARIANTS = {
-    "content-sentence": Variant(
-        Content,
-        "Content (sentences)",
-        "Content",
-        "arXiv:1908.10084",
-        config=ContentConfig("sentences"),
-    ),
-    "content-tfidf": Variant(
-        Content,
-        "Content (TF-IDF)",
-        "Content",
-        config=ContentConfig("tf-idf"),
-        presets={
-            "ml-latest-sample": ContentConfig("tf-idf", half_life=3.0),
-            "ml-1m": ContentConfig("tf-idf", half_life=2.0),
-            "ml-100k": ContentConfig("tf-idf", half_life=2.0),
-        },
-    ),
-    "content-genre": Variant(
-        Content,
-        "Content (genres)",
-        "Content",
-        config=ContentConfig("genres"),
-        presets={
-            "ml-1m": ContentConfig("genres", half_life=1.0),
-            "ml-100k": ContentConfig("genres", half_life=3.0),
-        },
-    ),
-}

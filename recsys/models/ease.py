@@ -3,29 +3,28 @@
 Shapes: B queries, U users, I items, r eigenvectors.
 """
 
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from scipy import sparse
 
+from recsys.config import NonNegative, OptionalSize, added, config_class
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
-from recsys.models import sizes
-from recsys.models.base import Recommender, Variant
+from recsys.models import presets
+from recsys.models.base import Recommender
 from recsys.models.histories import per_item, popular_where_empty, seen, watched
-from recsys.training.config import Amount, Settings, SizeOrNone, added
 from recsys.training.run import Run
 
 BLOCK = 1024  # rows of an (I, I) matrix that are worked on at a time
 COPIES = 3  # times that the weights are held at once: once, and twice more while they are written to disk
 
 
-@dataclass(frozen=True)
-class EaseConfig(Settings):
+@config_class
+class EaseConfig:
     """Defaults are those tuned on ML-1M."""
 
-    regularization: Amount = 200.0  # λ, added to the diagonal of the item-item counts
-    rank: SizeOrNone = added(0)  # leading eigenvectors of the counts that the weights are made of; 0: all of them
+    regularization: NonNegative = 200.0  # λ, added to the diagonal of the item-item counts
+    rank: OptionalSize = added(0)  # leading eigenvectors of the counts that the weights are made of; 0: all of them
 
 
 class Ease(Recommender):
@@ -54,9 +53,10 @@ class Ease(Recommender):
         if self.config.rank:
             self._take(_leading(watched(train), self.config.rank, self.config.regularization))  # L, (I, r)
             return self
-        if train.n_items > sizes.MANY_ITEMS:
+        if train.n_items > presets.MANY_ITEMS:
             raise DataError(
-                f"EASE of full rank holds items² numbers, too many for {train.n_items:,}; add --rank {sizes.RANK}"
+                f"EASE of full rank holds items² numbers, too many for {train.n_items:,}; "
+                f"add --rank {presets.LARGE_SET_RANK}"
             )
         gram = _gram(watched(train))  # (I, I)
         gram[np.diag_indices_from(gram)] += self.config.regularization
@@ -146,30 +146,3 @@ def _weights(inverse: np.ndarray) -> np.ndarray:
     inverse /= -inverse.diagonal().copy()
     np.fill_diagonal(inverse, 0)
     return inverse
-
-
-VARIANTS = {
-    "ease": Variant(
-        Ease,
-        "EASE",
-        "Factorisation",
-        "arXiv:1905.03375",
-        presets={
-            "ml-latest-sample": EaseConfig(regularization=100.0),
-            "ml-100k": EaseConfig(regularization=100.0),
-            "ml-latest-small": EaseConfig(regularization=50.0),
-        },
-    ),
-    "ease-low-rank": Variant(
-        Ease,
-        "EASE (low rank)",
-        "Factorisation",
-        "arXiv:1905.03375",
-        config=EaseConfig(rank=128),
-        presets={
-            "ml-latest-sample": EaseConfig(regularization=100.0, rank=128),
-            "ml-100k": EaseConfig(regularization=100.0, rank=128),
-            "ml-latest-small": EaseConfig(regularization=50.0, rank=128),
-        },
-    ),
-}

@@ -9,24 +9,22 @@ target does not count; AdamW with averaged weights takes the place of single ste
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, I items.
 """
 
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from recsys.models.base import Variant
+from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, config_class
 from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.models.nn.pooling import running_mean
-from recsys.training.config import Amount, Dropped, Length, Positive, Settings, Share, Size
 from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
 
 
-@dataclass(frozen=True)
-class FpmcConfig(Settings):
+@config_class
+class FpmcConfig:
     """Settings of FPMC, tuned on ML-1M."""
 
     # the learning rate is higher than that of networks: tables of factors stand more
@@ -34,12 +32,12 @@ class FpmcConfig(Settings):
     personal: bool = True  # with the user's factors (FPMC); without: the last item alone (FMC)
     dim: Size = 64  # factors
     length: Length = 200  # positions: the newest items of a history that are read
-    dropout: Dropped = 0.1  # share of the values set to zero
+    dropout: DropoutRate = 0.1  # share of the values set to zero
     init: Positive = 0.05  # standard deviation of the first weights
     loss: LossName = "bpr"  # the paper's; others: softmax, sampled-softmax, gbce, top1, bpr-max
     negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: Share = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: Amount = 0.0  # items are drawn by popularity to this power, 0 for uniformly; gBCE draws uniformly
+    gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE: uniformly
 
 
 class FpmcModule(NeuralModule):
@@ -72,22 +70,3 @@ class Fpmc(NeuralRecommender):
     Module: ClassVar[type] = FpmcModule
     config: FpmcConfig
     module: FpmcModule
-
-
-def on_small(config: FpmcConfig) -> FpmcConfig:
-    """The same, tuned for a set of some hundred users."""
-    return replace(config, schedule=replace(config.schedule, batch_size=16, lr=2e-3, ema_decay=0.99, epochs=25))
-
-
-FPMC = FpmcConfig()
-FMC = FpmcConfig(personal=False)
-PAPER = "doi:10.1145/1772690.1772773"
-
-VARIANTS = {
-    "fmc": Variant(
-        Fpmc, "FMC", "Markov with factors", PAPER, FMC, dict.fromkeys(("ml-100k", "ml-latest-sample"), on_small(FMC))
-    ),
-    "fpmc": Variant(
-        Fpmc, "FPMC", "Markov with factors", PAPER, FPMC, dict.fromkeys(("ml-100k", "ml-latest-sample"), on_small(FPMC))
-    ),
-}

@@ -6,27 +6,26 @@ Shapes: B queries, I items, M members, W ranges of lengths.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
+from recsys.config import ConfigError, Count, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import ConfigError, Recommender, Variant
+from recsys.models.base import Recommender
 from recsys.models.pool import Pool, check_edges, cut_to_each_range, values_of
 from recsys.ranking.ranking import log_sum_exp
-from recsys.training.config import Count, Settings
 from recsys.training.run import Run
 
 
-@dataclass(frozen=True)
-class HybridConfig(Settings):
+@config_class
+class HybridConfig:
     """Who is mixed. Shorter histories than 10 items want other weights; further edges change little."""
 
     members: tuple[str, ...] = ("sasrec-softmax", "markov", "content-tfidf")  # the recommenders that are mixed
     edges: tuple[Count, ...] = (10, 50)  # lengths of a history, in items, from which the next weights hold
 
-    def agree(self) -> None:
+    def __post_init__(self) -> None:
         """Raises ConfigError where nobody is mixed, somebody twice, or edges do not ascend."""
         if not self.members:
             raise ConfigError("members is empty, but must name at least 1 recommender", "members")
@@ -116,7 +115,7 @@ POOLED = (
 )
 
 
-@dataclass(frozen=True)
+@config_class
 class VisitorPoolConfig(HybridConfig):
     """Members and ranges of lengths, chosen on validation (assets/experiments.md)."""
 
@@ -153,24 +152,3 @@ class VisitorPool(Hybrid):
         if valid:
             self.pool.fit(lambda queries: [*self._said(queries)], valid, run or Run(), cut_to_each_range)
         return self
-
-
-SHIPPED = HybridConfig(("sasrec-memory", "bert4rec-memory", "gru4rec-ce"))  # those that come with the project
-WITHOUT_BERT_MEMORY = ("bert4rec", *POOLED[1:])  # networks that ship for ML-1M
-VARIANTS = {
-    "pool": Variant(VisitorPool, "Pool", "Hybrid", presets={"ml-1m": VisitorPoolConfig(members=WITHOUT_BERT_MEMORY)}),
-    "hybrid": Variant(Hybrid, "Hybrid", "Hybrid"),
-    "hybrid-few": Variant(
-        Hybrid,
-        "Hybrid (few films)",
-        "Hybrid",
-        config=HybridConfig(("sasrec-softmax", "bert4rec", "markov", "content-tfidf")),
-    ),
-    "ensemble": Variant(
-        Hybrid,
-        "Ensemble",
-        "Hybrid",
-        config=HybridConfig(("sasrec-memory", "bert4rec-memory", "gru4rec-memory")),
-        presets={"ml-latest-sample": SHIPPED},
-    ),
-}

@@ -15,7 +15,6 @@ of a batch.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,12 +22,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from recsys.config import Length, NonNegative, Positive, Rate, Size, config_class
 from recsys.data.schema import Dataset
-from recsys.models.base import Variant
 from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights
 from recsys.training.batches import Batch, Draws
-from recsys.training.config import Amount, Length, Positive, Rate, Settings, Size
 from recsys.training.loop import Schedule
 from recsys.training.losses import Loss
 from recsys.training.negatives import Sampler, fetch, sampling_distribution
@@ -37,8 +35,8 @@ DRAWN = 64  # negatives that a batch shares; they are weighted as if there were 
 KEEP, WINDOW = 1, 2  # purposes of random numbers
 
 
-@dataclass(frozen=True)
-class Item2VecConfig(Settings):
+@config_class
+class Item2VecConfig:
     """Settings of item2vec, tuned on ML-1M."""
 
     # the learning rate is higher than that of networks: tables of vectors stand more
@@ -48,7 +46,7 @@ class Item2VecConfig(Settings):
     length: Length = 200  # positions: the newest items of a history that are read
     window: Size = 3  # items to either side that are neighbours; each position draws its own window from 1 to this
     negatives: Positive = 5.0  # items that a pair is compared with
-    sampling_power: Amount = 0.75  # they are drawn by popularity to this power
+    sampling_power: NonNegative = 0.75  # they are drawn by popularity to this power
     subsample: Rate = 1.0  # items with a greater share of all views are left out at random; 1: never
     half_life: Positive = 3.0  # in scoring, an item weighs half as much as one watched so many items later
     init: Positive = 0.05  # standard deviation of the first vectors
@@ -212,32 +210,3 @@ def neighbours(row: np.ndarray, window: np.ndarray) -> Iterator[tuple[np.ndarray
         for centre, neighbour in ((earlier, earlier + distance), (earlier + distance, earlier)):
             within = window[centre] >= distance
             yield centre[within], neighbour[within]
-
-
-def on_small(config: Item2VecConfig) -> Item2VecConfig:
-    """The same, tuned for a set of some hundred users."""
-    return replace(config, schedule=replace(config.schedule, batch_size=16, ema_decay=0.99))
-
-
-SKIP_GRAM = Item2VecConfig()
-CBOW = Item2VecConfig(cbow=True)
-PAPER = "arXiv:1603.04259"
-
-VARIANTS = {
-    "item2vec-cbow": Variant(
-        Item2Vec,
-        "item2vec (CBOW)",
-        "Film embeddings",
-        PAPER,
-        CBOW,
-        dict.fromkeys(("ml-100k", "ml-latest-sample"), on_small(CBOW)),
-    ),
-    "item2vec-skipgram": Variant(
-        Item2Vec,
-        "item2vec (skip-gram)",
-        "Film embeddings",
-        PAPER,
-        SKIP_GRAM,
-        dict.fromkeys(("ml-100k", "ml-latest-sample"), on_small(SKIP_GRAM)),
-    ),
-}

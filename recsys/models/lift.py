@@ -19,17 +19,16 @@ Shapes: B queries, I items.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
+from recsys.config import NonNegative, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import Recommender, Variant
+from recsys.models.base import Recommender
 from recsys.models.histories import per_item
 from recsys.models.pool import values_of
 from recsys.ranking.ranking import log_sum_exp
-from recsys.training.config import Amount, Settings
 from recsys.training.run import Run
 
 NOTE = (
@@ -38,12 +37,12 @@ NOTE = (
 )
 
 
-@dataclass(frozen=True)
-class LiftConfig(Settings):
+@config_class
+class LiftConfig:
     """Nothing is tuned: the power follows from the protocol."""
 
     member: str = "sasrec-memory"  # the recommender whose probabilities are divided
-    power: Amount = 1.0  # of popularity: 0 leaves the member as it is
+    power: NonNegative = 1.0  # of popularity: 0 leaves the member as it is
 
 
 class Lift(Recommender):
@@ -94,6 +93,3 @@ class Lift(Recommender):
     def _discount(self) -> np.ndarray:
         """(I,) float32: what popularity takes off each score."""
         return np.float32(self.config.power) * self.log_counts
-
-
-VARIANTS = {"lift": Variant(Lift, "SASRec by lift", "Hybrid")}

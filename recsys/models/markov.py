@@ -3,15 +3,15 @@
 Shapes: B queries, I items.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
 import numpy as np
 from scipy import sparse
 
+from recsys.config import Count, NonNegative, Size, added, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import Recommender, Variant
+from recsys.models.base import Recommender
 from recsys.models.histories import (
     csr_from_state,
     csr_state,
@@ -20,20 +20,19 @@ from recsys.models.histories import (
     per_item,
     popular_where_empty,
 )
-from recsys.training.config import Amount, Count, Settings, Size, added
 from recsys.training.run import Run
 
 
-@dataclass(frozen=True)
-class MarkovConfig(Settings):
+@config_class
+class MarkovConfig:
     """Defaults are those tuned on ML-1M."""
 
     window: Size = 10  # items after an item that count as its followers
-    decay: Amount = 0.7  # a follower d items later counts d^-decay
+    decay: NonNegative = 0.7  # a follower d items later counts d^-decay
     recent: Count = 100  # items of a history that are used, from the end
-    history_decay: Amount = 1.0  # the item at position d from the end counts d^-history_decay
-    normalisation: Amount = 0.7  # 1: followers as a share of all followers of an item; 0: as counts
-    popularity_discount: Amount = 0.3  # 0: none; 1: divided by how often the follower was watched
+    history_decay: NonNegative = 1.0  # the item at position d from the end counts d^-history_decay
+    normalisation: NonNegative = 0.7  # 1: followers as a share of all followers of an item; 0: as counts
+    popularity_discount: NonNegative = 0.3  # 0: none; 1: divided by how often the follower was watched
     both_directions: bool = added(False)  # items watched shortly before an item count too, not only those after it
 
 
@@ -95,24 +94,3 @@ class Markov(Recommender):
 def _inverse_power(sums: np.ndarray, power: float) -> np.ndarray:
     """sums^-power, float32; 0 where the sum is 0."""
     return (np.maximum(sums, 1e-9) ** -power * (sums > 0)).astype(np.float32)
-
-
-VARIANTS = {
-    "markov": Variant(
-        Markov,
-        "Markov chain",
-        "No learning",
-        presets={
-            "ml-latest-sample": MarkovConfig(window=40),
-            "ml-100k": MarkovConfig(decay=0.3, normalisation=0.5),
-            "ml-latest-small": MarkovConfig(window=20, decay=0.3, recent=20, history_decay=0.7),
-        },
-    ),
-    "markov-both": Variant(
-        Markov,
-        "Markov chain (both directions)",
-        "No learning",
-        config=MarkovConfig(both_directions=True),
-        presets={"ml-latest-sample": MarkovConfig(window=40, both_directions=True)},
-    ),
-}

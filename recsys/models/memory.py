@@ -22,10 +22,10 @@ import numpy as np
 from scipy import sparse
 
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models import ease, markov
+from recsys.models import ease, markov, registry
 from recsys.models.base import Recommender
 from recsys.models.pool import Pool, values_of
-from recsys.models.sizes import MANY_ITEMS
+from recsys.models.presets import MANY_ITEMS
 from recsys.training.run import Run
 
 EDGES = (10, 50)  # lengths of a history, in items, from which the next weights hold, as in `hybrid`
@@ -49,10 +49,10 @@ class Memory:
         network: queries → its scores (B, I). Without `valid` it is left as it is.
         """
         made = cls()
-        made.followers = markov.Markov(markov.VARIANTS["markov"].preset(train.name)).fit(train)
+        made.followers = markov.Markov(registry.get("markov").preset(train.name)).fit(train)
         made.followers.followers = _most(made.followers.followers, KEPT)
         rank = RANK if train.n_items <= MANY_ITEMS else RANK_OF_MANY
-        made.companions = ease.Ease(replace(ease.VARIANTS["ease"].preset(train.name), rank=rank)).fit(train)
+        made.companions = ease.Ease(replace(registry.get("ease").preset(train.name), rank=rank)).fit(train)
         made.pool.load(np.tile(np.array([1, 0, 0], np.float32), (len(EDGES) + 1, 1)))
         if valid:
             made.pool.fit(lambda queries: made._values(network(queries), queries), valid, run)

@@ -6,26 +6,25 @@ at test time every history is an item longer than in training. Shapes: B queries
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
+from recsys.config import Count, NonNegative, Rate, Size, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.errors import MissingLibraryError
-from recsys.models.base import Recommender, Variant
+from recsys.models.base import Recommender
 from recsys.models.histories import one_blas_thread, per_item, popular_where_empty, profile_weights, watched
-from recsys.training.config import Amount, Count, Rate, Settings, Size
 from recsys.training.run import Run
 
 
-@dataclass(frozen=True)
-class AlsConfig(Settings):
+@config_class
+class AlsConfig:
     """Defaults are those tuned on ML-1M."""
 
     factors: Size = 192  # numbers per item and per person
-    regularization: Amount = 10.0  # λ, added to the diagonal once per user and item, not per rating
-    alpha: Amount = 1.0  # confidence in an item that was watched; one that was not has confidence 1
+    regularization: NonNegative = 10.0  # λ, added to the diagonal once per user and item, not per rating
+    alpha: NonNegative = 1.0  # confidence in an item that was watched; one that was not has confidence 1
     iterations: Count = 15  # each computes all users, then all items
 
 
@@ -90,15 +89,15 @@ class Als(Recommender):
         self._learnt(per_item(state, "factors", n_items), per_item(state, "counts", n_items))
 
 
-@dataclass(frozen=True)
-class BprMfConfig(Settings):
+@config_class
+class BprMfConfig:
     """Defaults are those tuned on ML-1M."""
 
     factors: Size = 64  # numbers per item and per person
     lr: Rate = 0.05  # learning rate
-    regularization: Amount = 0.003  # λ of the paper, per sampled pair
+    regularization: NonNegative = 0.003  # λ of the paper, per sampled pair
     epochs: Count = 20  # one pair is sampled per rating and epoch
-    fold_in: Amount = 0.1  # λ where a user is computed from a history
+    fold_in: NonNegative = 0.1  # λ where a user is computed from a history
 
 
 class BprMf(Recommender):
@@ -180,27 +179,3 @@ def _implicit() -> Iterator[Any]:
 def _progress(run: Run, total: int) -> Any:
     """implicit's callback after each iteration, as an event of the run."""
     return lambda iteration, *_: run.report({"stage": "fit", "done": iteration + 1, "total": total})
-
-
-VARIANTS = {
-    "ials": Variant(
-        Als,
-        "ALS",
-        "Factorisation",
-        "doi:10.1109/ICDM.2008.22",
-        presets={
-            "ml-100k": AlsConfig(factors=32, regularization=1.0),
-            "ml-latest-small": AlsConfig(factors=64, regularization=70.0, alpha=12.0),
-        },
-    ),
-    "bpr-mf": Variant(
-        BprMf,
-        "BPR-MF",
-        "Factorisation",
-        "arXiv:1205.2618",
-        presets={
-            "ml-100k": BprMfConfig(factors=32, lr=0.02, regularization=0.01, epochs=50, fold_in=0.01),
-            "ml-latest-small": BprMfConfig(factors=128, regularization=0.01, epochs=50, fold_in=0.2),
-        },
-    ),
-}

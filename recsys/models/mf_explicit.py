@@ -4,21 +4,20 @@ State holds items only; the vector of a user is computed from the history at han
 F factors.
 """
 
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from scipy import sparse
 
+from recsys.config import Count, Finite, Positive, Size, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import Recommender, Variant
+from recsys.models.base import Recommender
 from recsys.models.histories import one_blas_thread, per_item, popular_where_empty, ratings_of, stars
-from recsys.training.config import Count, Finite, Positive, Settings, Size
 from recsys.training.run import Run
 
 
-@dataclass(frozen=True)
-class MfExplicitConfig(Settings):
+@config_class
+class MfExplicitConfig:
     """Defaults are those tuned on ML-1M."""
 
     factors: Size = 8  # numbers per item and per person
@@ -88,6 +87,3 @@ class MfExplicit(Recommender):
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
         self.items, self.counts = per_item(state, "items", n_items), per_item(state, "counts", n_items)
         self.mean = np.float32(state["mean"].reshape(())[()])  # ValueError for more numbers than one
-
-
-VARIANTS = {"mf-explicit": Variant(MfExplicit, "MF on ratings", "Factorisation", "doi:10.1109/MC.2009.263")}

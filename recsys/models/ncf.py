@@ -9,30 +9,29 @@ Shapes: B users, T positions, Q positions per sequence, D dimensions of either p
 negatives.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, ClassVar
 
 import torch
 import torch.nn.functional as F
+from pydantic import Field
 from torch import Tensor, nn
 
+from recsys.config import ConfigError, DropoutRate, Length, Positive, Size, config_class
 from recsys.data.schema import Dataset
-from recsys.models.base import ConfigError, Variant
 from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.models.nn.pooling import running_mean
-from recsys.training.config import Dropped, Length, Positive, Range, Settings, Size
 from recsys.training.loop import Schedule
 from recsys.training.losses import Loss
 
 BLOCK = 1 << 18  # values of the widest layer at a time: what a core's cache holds
-Layers = Annotated[int, Range(1, 16)]  # each halves the width of the next
+Layers = Annotated[int, Field(ge=1, le=16)]  # each halves the width of the next
 
 
-@dataclass(frozen=True)
-class NcfConfig(Settings):
+@config_class
+class NcfConfig:
     """Settings of NeuMF, tuned on ML-1M."""
 
     # the learning rate is higher than that of networks: most of the model is tables of factors
@@ -40,11 +39,11 @@ class NcfConfig(Settings):
     dim: Size = 32  # factors of a user and of an item, in either part
     length: Length = 200  # positions: the newest items of a history that are read
     layers: Layers = 3  # of the network; each is half as wide as the one before, the first as wide as `dim`
-    dropout: Dropped = 0.1  # share of the user's factors set to zero
+    dropout: DropoutRate = 0.1  # share of the user's factors set to zero
     negatives: Size = 4  # items drawn for each target, uniformly
     init: Positive = 0.05  # standard deviation of the first factors
 
-    def agree(self) -> None:
+    def __post_init__(self) -> None:
         """Raises ConfigError where the last layer would have no width."""
         if self.dim >> (self.layers - 1) < 1:
             least = 1 << (self.layers - 1)
@@ -121,16 +120,3 @@ class Ncf(NeuralRecommender):
         logits = (logits + F.embedding(chosen, bias[:, None])[..., 0]).float()
         negative = logits[:, 1:].masked_fill(drawn == targets[:, None], -torch.inf)
         return -F.logsigmoid(logits[:, 0]).sum() - F.logsigmoid(-negative).sum()
-
-
-VARIANTS = {
-    "ncf": Variant(
-        Ncf,
-        "NCF (NeuMF)",
-        "Factorisation",
-        "arXiv:1708.05031",
-        presets={
-            "ml-100k": NcfConfig(schedule=Schedule(epochs=10, batch_size=16, lr=1e-2, ema_decay=0.99, validate_every=3))
-        },
-    ),
-}

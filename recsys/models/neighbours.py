@@ -5,15 +5,15 @@ Shapes: B queries, b of them at a time, U users of the training data, I items, E
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
 
+from recsys.config import Count, NonNegative, Positive, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.errors import MissingLibraryError
-from recsys.models.base import Recommender, Variant
+from recsys.models.base import Recommender
 from recsys.models.histories import (
     csr_from_state,
     csr_state,
@@ -25,7 +25,6 @@ from recsys.models.histories import (
     stars,
     watched,
 )
-from recsys.training.config import Amount, Count, Positive, Settings
 from recsys.training.run import Run
 
 AT_ONCE = 64  # queries at a time: their similarities to U users are held together
@@ -33,12 +32,12 @@ AT_ONCE = 64  # queries at a time: their similarities to U users are held togeth
 Weighting = Literal["cosine", "tf-idf", "bm25"]
 
 
-@dataclass(frozen=True)
-class UserKnnConfig(Settings):
+@config_class
+class UserKnnConfig:
     """Defaults are those tuned on ML-1M."""
 
     neighbours: Count = 50  # X, the most similar users
-    shrink: Amount = 100.0  # added to the number of ratings; 0 is the formula as it was written
+    shrink: NonNegative = 100.0  # added to the number of ratings; 0 is the formula as it was written
     centred: bool = False  # neighbours vote with their ratings less their own mean
 
 
@@ -153,8 +152,8 @@ def _per_rating(ratings: sparse.csr_array, per_user: np.ndarray) -> np.ndarray:
     return np.repeat(per_user, np.diff(ratings.indptr)).astype(np.float32)
 
 
-@dataclass(frozen=True)
-class ItemKnnConfig(Settings):
+@config_class
+class ItemKnnConfig:
     """Defaults are those tuned on ML-1M."""
 
     weighting: Weighting = "tf-idf"  # of the user-item matrix, before items are compared
@@ -210,37 +209,3 @@ def _implicit(weighting: Weighting) -> Any:
         "tf-idf": nearest_neighbours.TFIDFRecommender,
         "bm25": nearest_neighbours.BM25Recommender,
     }[weighting]
-
-
-VARIANTS = {
-    "user-knn": Variant(
-        UserKnn,
-        "User kNN",
-        "Neighbours",
-        presets={
-            "ml-latest-sample": UserKnnConfig(neighbours=20),
-            "ml-100k": UserKnnConfig(neighbours=20, shrink=1000.0),
-        },
-    ),
-    "user-knn-centred": Variant(
-        UserKnn,
-        "User kNN (centred)",
-        "Neighbours",
-        config=UserKnnConfig(centred=True),
-        presets={
-            "ml-1m": UserKnnConfig(shrink=1000.0, centred=True),
-            "ml-latest-sample": UserKnnConfig(shrink=1000.0, centred=True),
-            "ml-100k": UserKnnConfig(neighbours=20, shrink=1000.0, centred=True),
-        },
-    ),
-    "item-knn": Variant(
-        ItemKnn,
-        "Item kNN",
-        "Neighbours",
-        "doi:10.1145/963770.963776",
-        presets={
-            "ml-latest-sample": ItemKnnConfig(neighbours=200),
-            "ml-100k": ItemKnnConfig(neighbours=400),
-        },
-    ),
-}

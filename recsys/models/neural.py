@@ -15,10 +15,11 @@ import torch.nn.functional as F
 from scipy.special import log_expit
 from torch import Tensor, nn
 
+from recsys.config import ConfigError, to_document
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
 from recsys.data.ties import redrawn
 from recsys.models import memory
-from recsys.models.base import ConfigError, Recommender, config_to_dict
+from recsys.models.base import Recommender
 from recsys.models.memory import Memory
 from recsys.models.nn.side import KINDS, UNKNOWN, UNRATED, ItemDetails, PersonVectors, StarVectors, star_codes
 from recsys.ranking import metrics
@@ -185,7 +186,7 @@ class NeuralRecommender(Recommender):
             self.loss,
             (lambda module: self._validate(module, valid)) if valid else None,
             {
-                "config": config_to_dict(self.config),
+                "config": to_document(self.config),
                 "data": train.details_fingerprint if self.reads_details else train.fingerprint,
             },
         )

@@ -16,8 +16,9 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import logsumexp, softmax
 
+from recsys.config import ConfigError
 from recsys.data.schema import HeldOut, Queries
-from recsys.models.base import ConfigError, Recommender
+from recsys.models.base import Recommender
 from recsys.training.run import Run
 
 AT_ONCE = 256  # queries that are scored at once: M · I floats each

@@ -3,14 +3,14 @@
 Shapes: B queries, I items, E events.
 """
 
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from scipy import sparse
 
+from recsys.config import Count, NonNegative, Positive, Size, config_class
 from recsys.data.schema import Dataset, HeldOut, Interactions, Queries
-from recsys.models.base import Recommender, Variant
+from recsys.models.base import Recommender
 from recsys.models.histories import (
     csr_from_state,
     csr_state,
@@ -19,7 +19,6 @@ from recsys.models.histories import (
     per_item,
     popular_where_empty,
 )
-from recsys.training.config import Amount, Count, Positive, Settings, Size
 from recsys.training.run import Run
 
 
@@ -44,8 +43,8 @@ class Popular(Recommender):
         self.counts = per_item(state, "counts", n_items)
 
 
-@dataclass(frozen=True)
-class PopularRecentConfig(Settings):
+@config_class
+class PopularRecentConfig:
     """The default is that tuned on ML-1M."""
 
     half_life: Positive = 500.0  # days: a rating this long before the last one of the training data counts half
@@ -70,11 +69,11 @@ class PopularRecent(Popular):
         return self
 
 
-@dataclass(frozen=True)
-class SessionPopularConfig(Settings):
+@config_class
+class SessionPopularConfig:
     """Defaults are those tuned on ML-1M."""
 
-    gap: Amount = 24.0  # hours without a rating that end a session
+    gap: NonNegative = 24.0  # hours without a rating that end a session
     window: Size = 2  # items before and after an item that are near it
     recent: Count = 2  # items of the user's history, from the end, that are their session
 
@@ -130,24 +129,3 @@ def _sessions(events: Interactions, gap: float) -> np.ndarray:
     """(E,) the number of the session that each event belongs to: a user's next one begins after `gap` hours without."""
     pause = np.diff(events.timestamp) > gap * 3600
     return np.concatenate([[0], np.cumsum(pause | (np.diff(events.user) != 0))])
-
-
-VARIANTS = {
-    "popular": Variant(Popular, "Most popular", "No learning"),
-    "popular-recent": Variant(
-        PopularRecent,
-        "Popular lately",
-        "No learning",
-        presets={"ml-100k": PopularRecentConfig(half_life=7.0)},
-    ),
-    "session-popular": Variant(
-        SessionPopular,
-        "Popular in the session",
-        "No learning",
-        "arXiv:1511.06939",
-        presets={
-            "ml-latest-sample": SessionPopularConfig(gap=0.1),
-            "ml-100k": SessionPopularConfig(gap=0.1, recent=10),
-        },
-    ),
-}

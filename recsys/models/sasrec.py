@@ -24,18 +24,15 @@ another order in each epoch (`redraw`). A `Memory` of counts is added to the tra
 Shapes: B sequences, T positions, Q positions per sequence, L blocks, H heads, D dimensions.
 """
 
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from recsys.config import Count, DropoutRate, Fraction, Layers, Length, NonNegative, Positive, Size, added, config_class
 from recsys.data.schema import Dataset
-from recsys.models.base import Variant
-from recsys.models.extras import remembering
 from recsys.models.neural import (
-    SMALL_SETS,
     NeuralModule,
     NeuralRecommender,
     check_heads,
@@ -53,12 +50,11 @@ from recsys.models.nn.transformer import (
     stacked,
 )
 from recsys.training.batches import Draws
-from recsys.training.config import Amount, Count, Dropped, Layers, Length, Positive, Share, Size, added
 from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
 
 
-@dataclass(frozen=True)
+@config_class
 class SasRecConfig(Parts):
     """Settings of SASRec, tuned on ML-1M; the sizes are the paper's for it, but for `dim`, 50 there."""
 
@@ -67,19 +63,19 @@ class SasRecConfig(Parts):
     length: Length = 200  # positions: the newest items of a history that are read, the paper's n
     layers: Layers = 2  # Transformer blocks, the paper's b
     heads: Count = 2  # attention heads
-    dropout: Dropped = 0.2  # share of the values set to zero
+    dropout: DropoutRate = 0.2  # share of the values set to zero
     relative_bias: bool = True  # a relative position bias on attention; without it: the paper's position embeddings
     init: Positive = 0.05  # standard deviation of the first weights
     pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
     loss: LossName = "softmax"  # over all items; against some: sampled-softmax, gbce, bce, bpr, top1, bpr-max
     negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: Share = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: Amount = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
+    gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
     relu: bool = added(False)  # ReLU in the feed-forward network, as in the paper, instead of GELU
     item_bias: bool = added(True)  # a learnt number per item is added to its score; the paper has none
     windows: bool = added(False)  # half of the samples of a history longer than `length` are a random stretch of it
 
-    def agree(self) -> None:
+    def __post_init__(self) -> None:
         """Raises ConfigError."""
         check_heads(self.dim, self.heads)
         check_only_unseen(self)
@@ -147,79 +143,3 @@ class SasRec(NeuralRecommender):
         """
         x = self.module.embed(self._batch_of_one(tokens))
         return attention_by_layer(self.module.blocks, x, None)[:, 0].float().cpu().numpy()
-
-
-def on_sample(config: SasRecConfig) -> SasRecConfig:
-    """The same loss, for the set that comes with the project."""
-    return replace(config, dropout=0.3, schedule=replace(config.schedule, epochs=30, validate_every=3))
-
-
-def on_small(config: SasRecConfig) -> SasRecConfig:
-    """The same loss, tuned for sets of some hundred users."""
-    schedule = replace(config.schedule, batch_size=16, ema_decay=0.995, validate_every=5)
-    return replace(config, dropout=0.3, schedule=schedule)
-
-
-SOFTMAX = SasRecConfig()
-WITH_ML_1M = replace(SOFTMAX, schedule=replace(SOFTMAX.schedule, epochs=24, validate_every=2))  # for --also ml-1m
-SIXTY_EPOCHS = replace(SOFTMAX.schedule, epochs=60)
-BCE = SasRecConfig(schedule=SIXTY_EPOCHS, loss="gbce", negatives=1, gbce_t=0.0)  # gBCE with t = 0 is BCE
-GBCE = SasRecConfig(schedule=SIXTY_EPOCHS, loss="gbce", negatives=256, gbce_t=0.75)
-PAPER = SasRecConfig(
-    # Adam's rate of .001 and batches of 128 are the paper's, 200 passes the authors' code's
-    Schedule(epochs=200, batch_size=128, lr=1e-3, warmup_steps=0, ema_decay=0.0, validate_every=10),
-    dim=50,
-    heads=1,
-    relative_bias=False,
-    pmi_init=False,
-    loss="bce",
-    negatives=1,
-    widening=1,
-    relu=True,
-    item_bias=False,
-)
-PAPER_ON_SMALL = replace(PAPER, schedule=replace(PAPER.schedule, batch_size=16, epochs=100))
-GBCE_WITH_ML_1M = replace(GBCE, schedule=replace(GBCE.schedule, epochs=20, validate_every=4))  # for --also ml-1m
-
-VARIANTS = {
-    "sasrec-paper": Variant(
-        SasRec,
-        "SASRec (paper)",
-        "Transformers",
-        "arXiv:1808.09781",
-        PAPER,
-        dict.fromkeys((*SMALL_SETS, "ml-latest-sample"), PAPER_ON_SMALL),
-    ),
-    "sasrec-memory": Variant(
-        SasRec,
-        "SASRec with memory",
-        "Transformers",
-        "",
-        remembering(SOFTMAX),
-        dict.fromkeys(SMALL_SETS, remembering(on_small(SOFTMAX))) | {"ml-latest-sample": remembering(WITH_ML_1M)},
-    ),
-    "sasrec-softmax": Variant(
-        SasRec,
-        "SASRec (softmax)",
-        "Transformers",
-        "arXiv:2309.07602",
-        SOFTMAX,
-        dict.fromkeys(SMALL_SETS, on_small(SOFTMAX)) | {"ml-latest-sample": WITH_ML_1M},
-    ),
-    "sasrec-bce": Variant(
-        SasRec,
-        "SASRec (BCE)",
-        "Transformers",
-        "arXiv:1808.09781",
-        BCE,
-        dict.fromkeys(SMALL_SETS, on_small(BCE)) | {"ml-latest-sample": on_sample(BCE)},
-    ),
-    "gsasrec": Variant(
-        SasRec,
-        "gSASRec",
-        "Transformers",
-        "arXiv:2308.07192",
-        GBCE,
-        dict.fromkeys(SMALL_SETS, on_small(GBCE)) | {"ml-latest-sample": GBCE_WITH_ML_1M},
-    ),
-}

@@ -9,38 +9,36 @@ leave the unit ball unless `ball` is set; AdamW with averaged weights, dropout i
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, I items.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recsys.models.base import Variant
+from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, config_class
 from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.models.nn.pooling import running_mean
-from recsys.training.config import Amount, Dropped, Length, Positive, Settings, Share, Size
 from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
 
 
-@dataclass(frozen=True)
-class TransRecConfig(Settings):
+@config_class
+class TransRecConfig:
     """Settings of TransRec, tuned on ML-1M."""
 
     # the learning rate is higher than that of networks: tables of factors stand more
     schedule: Schedule = Schedule(epochs=20, lr=1e-2, validate_every=5)
     dim: Size = 64  # dimensions of the space
     length: Length = 200  # positions: the newest items of a history that are read
-    dropout: Dropped = 0.1  # share of the values set to zero
+    dropout: DropoutRate = 0.1  # share of the values set to zero
     init: Positive = 0.05  # standard deviation of the first coordinates
     ball: bool = False  # keep all items within the unit ball, as the paper does
     loss: LossName = "bpr"  # the paper's; others: softmax, sampled-softmax, gbce, top1, bpr-max
     negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: Share = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: Amount = 0.0  # items are drawn by popularity to this power, 0 for uniformly; gBCE draws uniformly
+    gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE: uniformly
 
 
 class TransRecModule(NeuralModule):
@@ -88,18 +86,3 @@ class TransRec(NeuralRecommender):
     def item_embeddings(self) -> np.ndarray:
         """(I, D) float32: the coordinates of the items."""
         return self.module.coordinates[: self.module.n_items].detach().cpu().numpy()
-
-
-VARIANTS = {
-    "transrec": Variant(
-        TransRec,
-        "TransRec",
-        "Markov with factors",
-        "arXiv:1707.02410",
-        presets={
-            "ml-100k": TransRecConfig(
-                schedule=Schedule(epochs=20, batch_size=16, lr=1e-2, ema_decay=0.99, validate_every=5)
-            )
-        },
-    ),
-}

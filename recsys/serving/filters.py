@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
+from recsys.config import Fraction, config_class
 from recsys.data.schema import Dataset
 from recsys.text.films import genre_matrix
-from recsys.training.config import OneOf, Range, Settings, Share
 
 # How well known: the share of the set's films that are watched more often lies between these two.
 KNOWN: dict[str, tuple[float, float]] = {
@@ -18,21 +19,21 @@ KNOWN: dict[str, tuple[float, float]] = {
     "lesser known": (0.20, 1.0),
     "hidden gems": (0.50, 1.0),
 }
-Year = Annotated[int, Range(0, 9999)]
+Year = Annotated[int, Field(ge=0, le=9999)]
 POOL = 100  # of the best films, from which a diverse list is chosen
 
 
-@dataclass(frozen=True)
-class Filters(Settings):
+@config_class
+class Filters:
     """Which films a person wants to be shown. The default lets every film pass that was not watched."""
 
     years: tuple[Year, Year] | None = None  # first and last, both included; a film without a year does not pass
     genres: tuple[str, ...] = ()  # at least one of them
     without: tuple[str, ...] = ()  # none of them
-    known: Annotated[str, OneOf(tuple(KNOWN))] = "any"  # a step of KNOWN
+    known: Literal["mainstream", "well known", "any", "lesser known", "hidden gems"] = "any"  # a step of KNOWN
     no_newer: bool = False  # nothing newer than the last film of the history
     hide_seen: bool = True  # no film of the history
-    diversity: Share = 0.0  # 0…1: how much the films of a list are to differ, see `mmr`
+    diversity: Fraction = 0.0  # 0…1: how much the films of a list are to differ, see `mmr`
 
     @property
     def active(self) -> list[str]:

@@ -10,7 +10,8 @@ from recsys.data.movielens import served_from
 from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
-from recsys.models.base import Recommender, Variant
+from recsys.models.base import Recommender
+from recsys.models.registry import Variant
 from recsys.progress import Report, ignore
 from recsys.ranking.ranking import LogProbabilities
 from recsys.serving.filters import Facts, facts
@@ -128,6 +129,11 @@ def hold_to_one_thread() -> None:
 
     torch.set_num_threads(1)
     threadpool_limits(1, "blas")
+
+
+def names() -> list[str]:
+    """Return the names of all recommenders in the order of the menus."""
+    return registry.names()
 
 
 @cache

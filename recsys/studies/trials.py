@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from recsys import files, machine, paths, store
+from recsys.config import replace_settings, to_document
 from recsys.data.schema import Dataset
 from recsys.evaluation.protocols import Protocol
 from recsys.evaluation.rank_held_out import ranks
 from recsys.models import registry
-from recsys.models.base import Recommender, changed, config_to_dict
+from recsys.models.base import Recommender
 from recsys.progress import Report, ignore
 from recsys.training import loop
 from recsys.training.run import Run
@@ -40,11 +41,11 @@ class Trial:
 
     def config(self, dataset: str) -> Any:
         """The settings; raises ConfigError for those that do not exist or cannot work."""
-        return changed(registry.get(self.variant).preset(dataset), self.changes)
+        return replace_settings(registry.get(self.variant).preset(dataset), self.changes)
 
     def folder(self, dataset: str, protocol: str, root: Path | None = None) -> Path:
         """Where it is kept, on this machine or under `root`. Trials of the same settings share a folder."""
-        settings = json.dumps([config_to_dict(self.config(dataset)), self.seed], sort_keys=True)
+        settings = json.dumps([to_document(self.config(dataset)), self.seed], sort_keys=True)
         name = f"{self.variant}-{files.sha256(settings.encode())[:16]}"
         return paths.trial(root or paths.home(), dataset, protocol, name)
 
@@ -108,7 +109,7 @@ def _trained(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Recomm
     It may be called otherwise: without some of its settings, a variant is another one of the same file. A memory is
     added to a network that has been trained, so without it the network is the same.
     """
-    settings = config_to_dict(trial.config(dataset.name))
+    settings = to_document(trial.config(dataset.name))
     without = {name: value for name, value in settings.items() if name != "memory"}
     for name in registry.siblings(trial.variant):
         folder = store.find(name, dataset.name, trial.seed, protocol.splitting)
@@ -138,7 +139,7 @@ def _document(trial: Trial, found: Outcome, dataset: Dataset, protocol: Protocol
     """What is written."""
     return {
         "variant": trial.variant,
-        "config": config_to_dict(trial.config(dataset.name)),
+        "config": to_document(trial.config(dataset.name)),
         "seed": trial.seed,
         "dataset": dataset.name,
         "protocol": protocol.name,

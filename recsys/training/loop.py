@@ -19,13 +19,13 @@ import torch
 from torch import Tensor, nn
 
 from recsys import files, progress
+from recsys.config import Count, Decay, Fraction, NonNegativeInt, Rate, Size, config_class
 from recsys.errors import RecsysError
 from recsys.paths import LOG
 from recsys.progress import Cancelled
 from recsys.training import device as devices
 from recsys.training import distributed, resume, stopping
 from recsys.training.batches import Batch, ahead
-from recsys.training.config import Count, Decay, Natural, Rate, Settings, Share, Size
 from recsys.training.run import Run, TrainingSummary
 
 METRIC = "ndcg@10"  # what early stopping watches
@@ -37,15 +37,15 @@ class TrainingError(RecsysError):
     """A run that cannot go on."""
 
 
-@dataclass(frozen=True)
-class Schedule(Settings):
+@config_class
+class Schedule:
     """How long and how fast to learn; the config of every neural model has one."""
 
     epochs: Count = 90  # passes over the training histories; the learning rate reaches zero at the end of the last
     batch_size: Size = 32  # sequences per step
     lr: Rate = 2e-3  # highest learning rate of AdamW
-    warmup_steps: Natural = 300  # steps over which the learning rate rises from zero
-    weight_decay: Share = 0.0  # AdamW's
+    warmup_steps: NonNegativeInt = 300  # steps over which the learning rate rises from zero
+    weight_decay: Fraction = 0.0  # AdamW's
     ema_decay: Decay = 0.999  # decay per step of the moving average of the weights, which is validated and kept
     validate_every: Count = 10  # epochs between two validations
     patience: Count = 5  # validations without a new best before stopping

@@ -7,20 +7,20 @@ bias (I,). Below, p is the true distribution of a position's target, q the one t
 import math
 from collections.abc import Callable
 from itertools import count
-from typing import Annotated, Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from recsys.training import config as check
+from recsys.config import check
 from recsys.training.batches import Seen
 from recsys.training.negatives import Sampler, fetch, sampling_distribution
 from recsys.training.pairwise import PAIRWISE, Pairwise
 
-LOSSES = ("softmax", "sampled-softmax", "gbce", "bce", *PAIRWISE)
-LossName = Annotated[str, check.OneOf(LOSSES)]
+LossName = Literal["softmax", "sampled-softmax", "gbce", "bce", "bpr", "top1", "bpr-max"]
+LOSSES = get_args(LossName)
 Loss = Callable[..., Tensor]  # hidden, weight, bias, targets and, for the softmax, Seen → the sum, ()
 
 CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # at a time: what fits a core's cache; what keeps a GPU busy
@@ -157,7 +157,7 @@ def item_loss(
     1)^sampling_power, where `counts` (I,) is how often each item is in the training data. Raises ConfigError for
     another name.
     """
-    check.check(LossName, loss=name)
+    check(LossName, loss=name)
     if name == "softmax":
         return softmax_cross_entropy
     if name == "sampled-softmax":

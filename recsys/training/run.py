@@ -7,12 +7,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from recsys.config import NonNegative, Seed, config_class
 from recsys.progress import Report, ignore
-from recsys.training.config import Amount, Seed, Settings
 
 
-@dataclass(frozen=True)
-class Run(Settings):
+@config_class
+class Run:
     """Settings of one training run that do not change what is learnt (but for `seed`)."""
 
     seed: Seed = 0
@@ -20,7 +20,7 @@ class Run(Settings):
     folder: Path | None = None  # where the run keeps its log and its resumable state; None: nowhere
     resume: bool = False  # go on from the state in `folder`, if there is one
     report: Report = ignore  # called with one event per epoch, or per step of a fit without epochs
-    save_every: Amount = 60.0  # seconds between two states kept in `folder`: the most work that a kill can lose
+    save_every: NonNegative = 60.0  # seconds between two states kept in `folder`: the most work that a kill can lose
     precision: str = "auto"  # of matrix products: fp32, bf16 (sums stay fp32), auto: bf16 where the hardware has it
     compile: bool = False  # hand the encoder to torch.compile, where there is a compiler
 

@@ -7,10 +7,10 @@ import pytest
 
 from recsys import files, paths
 from recsys.cli.main import main
+from recsys.config import ConfigError
 from recsys.data.schema import DataError
 from recsys.jobs import queue, runner
 from recsys.jobs.queue import JobError, State
-from recsys.models.base import ConfigError
 from recsys.models.registry import UnknownModelError
 from tests.jobs.conftest import DATA
 

@@ -1,8 +1,8 @@
 """Settings for toys."""
 
-from recsys.models import base
+from recsys.config import replace_settings
 
 
 def changed(config, **changes):
     """The config with other settings; those of its schedule may stand beside the others."""
-    return base.changed(config, changes)
+    return replace_settings(config, changes)

@@ -1,44 +1,17 @@
 import json
-from dataclasses import dataclass, field
+import subprocess
+import sys
+from importlib import import_module
+from inspect import isabstract
 
 import pytest
 
 from recsys import files, paths
-from recsys.models import registry
-from recsys.models.base import ConfigError, Variant, changed, config_from_dict, config_to_dict
-from recsys.training.config import Count, Settings, added
+from recsys.config import from_document, to_document
+from recsys.models import presets, registry
+from recsys.models.base import Recommender
+from recsys.models.registry import Variant
 from tests import fakes
-
-
-@dataclass(frozen=True)
-class Inner(Settings):
-    epochs: Count = 3
-
-
-@dataclass(frozen=True)
-class Outer:
-    inner: Inner = field(default_factory=Inner)
-    sizes: tuple[int, ...] = (3, 4)
-
-
-def test_a_config_comes_back_from_json_as_it_was():
-    config = Outer(Inner(epochs=7), sizes=(1, 2))
-    assert config_from_dict(Outer, json.loads(json.dumps(config_to_dict(config)))) == config
-
-
-@dataclass(frozen=True)
-class Grown(Inner):
-    colour: str = added("red")
-
-
-def test_a_setting_that_came_later_may_be_missing_and_is_written_down_where_it_says_something_new():
-    assert config_from_dict(Grown, {"epochs": 3}) == Grown(3, "red")
-    assert config_to_dict(Grown(3, "red")) == {"epochs": 3}
-    assert config_to_dict(Grown(3, "blue")) == {"epochs": 3, "colour": "blue"}
-    assert config_from_dict(Grown, {"epochs": 3, "colour": "blue"}) == Grown(3, "blue")
-    with pytest.raises(ValueError, match="epochs is missing for Grown"):
-        config_from_dict(Grown, {"colour": "blue"})
-
 
 SHIPPED = sorted((paths.ASSETS / "checkpoints").glob("*/*/*/meta.json"))
 
@@ -46,60 +19,59 @@ SHIPPED = sorted((paths.ASSETS / "checkpoints").glob("*/*/*/meta.json"))
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: "-".join(path.parts[-4:-1]))
 def test_the_settings_of_shipped_checkpoints_are_read_and_written_down_alike(path):
     known = files.read_sealed(path)
-    config = config_from_dict(registry.get(known["variant"]).architecture.Config, known["config"])
-    assert json.loads(json.dumps(config_to_dict(config))) == known["config"]  # JSON has no tuples
+    config = from_document(registry.get(known["variant"]).architecture.Config, known["config"])
+    assert json.loads(json.dumps(to_document(config))) == known["config"]  # JSON has no tuples
 
 
 @pytest.mark.parametrize("name", registry.names())
 def test_every_variants_settings_come_back_from_json_as_they_were(name):
     variant = registry.get(name)
-    for config in (variant.preset(""), *variant.presets.values()):
-        assert config_from_dict(type(config), json.loads(json.dumps(config_to_dict(config)))) == config
+    for config in map(variant.preset, ("", *presets.PRESETS.get(name, ()))):
+        assert from_document(type(config), json.loads(json.dumps(to_document(config)))) == config
 
 
-@pytest.mark.parametrize(
-    ("document", "what"),
-    [
-        ({"inner": {"epochs": 3}, "sizes": [], "colour": "red"}, "Outer has no colour"),
-        ({"inner": {"epochs": 3, "speed": 1}, "sizes": []}, "Inner has no speed"),
-        ({"inner": {"epochs": 3}}, "sizes is missing for Outer"),
-        ({"inner": {}, "sizes": []}, "epochs is missing for Inner"),
-        ({"inner": {"epochs": 0}, "sizes": []}, "epochs is 0, but must be at least 1"),
-        ({"inner": {"epochs": "3"}, "sizes": []}, "Inner refuses its settings"),
-    ],
-)
-def test_a_document_that_is_no_config_is_refused_in_words(document, what):
-    with pytest.raises(ValueError, match=what):
-        config_from_dict(Outer, document)
+COUNTS = Variant("counts", "By views", "Baselines", "tests.fakes:Counts", settings={"power": 0.5})
 
 
-def test_a_variant_has_settings_for_a_data_set_its_own_defaults_or_those_of_the_architecture():
-    own, tuned = fakes.CountsConfig(power=0.5), fakes.CountsConfig(power=2.0)
-    variant = Variant(fakes.Counts, "Counts", "Baselines", config=own, presets={"small": tuned})
-    assert variant.preset("small") is tuned
-    assert variant.preset("large") is own
-    assert Variant(fakes.Counts, "Counts", "Baselines").preset("large") == fakes.CountsConfig()
-    assert variant.model().config is own
-    assert variant.model(tuned).config is tuned
+def test_a_recommender_has_settings_for_a_data_set_or_its_own_defaults(monkeypatch):
+    monkeypatch.setitem(presets.PRESETS, "counts", {"small": {"power": 2.0}})
+    assert COUNTS.preset("small") == fakes.CountsConfig(power=2.0)
+    assert COUNTS.preset("large") == COUNTS.model().config == fakes.CountsConfig(power=0.5)
+    assert COUNTS.model(fakes.CountsConfig(3.0)).config.power == 3.0
 
 
-def test_a_model_carries_the_title_of_its_variant():
-    assert Variant(fakes.Counts, "By views", "Baselines").model().title == "By views"
+def test_a_model_has_the_title_of_its_recommender():
+    assert COUNTS.model().title == "By views"
     assert fakes.Counts().title == "Counts"
+
+
+def test_every_preset_belongs_to_a_recommender():
+    assert presets.PRESETS.keys() <= set(registry.names())
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_row_says_truly_whether_its_model_needs_training(name):
+    assert registry.get(name).needs_training == registry.get(name).architecture.needs_training
+
+
+def test_every_model_has_a_row():
+    rows = {row.architecture for row in map(registry.get, registry.names())}
+    for path in sorted((paths.REPOSITORY / "recsys" / "models").glob("*.py")):
+        module = import_module(f"recsys.models.{path.stem}")
+        classes = [
+            value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__
+        ]
+        models = [value for value in classes if issubclass(value, Recommender) and not isabstract(value)]
+        assert {model for model in models if not model.__subclasses__()} <= rows, path.name
+
+
+def test_titles_are_listed_without_importing_torch():
+    code = "import sys; from recsys.models import registry; print([registry.get(n).title for n in registry.names()])"
+    subprocess.run(
+        [sys.executable, "-c", f"{code}; assert 'torch' not in sys.modules"], check=True, capture_output=True
+    )
 
 
 def test_an_unknown_name_is_answered_by_the_names_there_are():
     with pytest.raises(registry.UnknownModelError, match=r"no model is called bert; there are: .*bert4rec"):
         registry.get("bert")
-
-
-def test_a_refused_setting_is_an_error_that_people_can_mend():
-    with pytest.raises(ConfigError, match="epochs is 0"):
-        Inner(epochs=0)
-
-
-def test_settings_of_the_schedule_stand_beside_the_others():
-    config = changed(registry.get("gru4rec-ce").preset(""), {"dim": 16, "epochs": 3})
-    assert (config.dim, config.schedule.epochs, config.hidden) == (16, 3, 128)
-    with pytest.raises(ConfigError, match="has no setting width"):
-        changed(config, {"width": 3})

@@ -3,10 +3,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from recsys.config import ConfigError
 from recsys.data.schema import DataError, HeldOut, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.base import ConfigError
 from recsys.models.bert4rec import IGNORE_INDEX, Bert4Rec, Bert4RecConfig, cloze
 from recsys.models.nn.layers import Dropout
 from recsys.ranking import metrics

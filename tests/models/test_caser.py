@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from recsys.config import ConfigError
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
-from recsys.models.base import ConfigError
 from recsys.models.caser import Caser, CaserConfig
 from recsys.models.nn.pooling import running_mean
 from recsys.ranking import metrics

@@ -2,23 +2,26 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
+from recsys.config import ConfigError
 from recsys.data.download import DownloadError
 from recsys.data.schema import Queries
-from recsys.models.base import ConfigError
-from recsys.models.content import VARIANTS, Content, ContentConfig
+from recsys.models.content import Content, ContentConfig
+from recsys.models.registry import RECOMMENDERS
 from recsys.text import encoder
 from recsys.text.films import film_texts, texts_with_makers
 from recsys.training.run import Run
 from tests import toys
+
+NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith("recsys.models.content:")]
 
 TF_IDF, GENRES = ContentConfig("tf-idf"), ContentConfig("genres")
 
 pytestmark = pytest.mark.usefixtures("known_encoder")
 
 
-@pytest.fixture(params=VARIANTS)
+@pytest.fixture(params=NAMES)
 def model(request):
-    return VARIANTS[request.param].model().fit(toys.checkerboard())  # even films are comedies, odd ones horror
+    return RECOMMENDERS[request.param].model().fit(toys.checkerboard())  # even films are comedies, odd ones horror
 
 
 def test_films_of_the_same_genre_come_first(model):

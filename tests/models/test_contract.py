@@ -8,8 +8,8 @@ import pytest
 
 from recsys.data.schema import HeldOut, Queries
 from recsys.data.split import leave_one_out
-from recsys.models import registry
-from recsys.models.base import Variant
+from recsys.models import presets, registry
+from recsys.models.registry import Variant
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, ServingError, recommend
@@ -101,7 +101,7 @@ def test_it_says_what_it_is(variant):
 
 def test_all_its_settings_are_of_its_own_kind(variant):
     found = registry.get(variant)
-    for dataset in ("ml-1m", *found.presets):
+    for dataset in ("ml-1m", *presets.PRESETS.get(variant, ())):
         assert type(found.preset(dataset)) is found.architecture.Config
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from recsys.config import ConfigError
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.base import ConfigError
 from recsys.models.gru4rec import Gru4Rec, Gru4RecConfig
 from recsys.ranking import metrics
 from recsys.training.batches import Draws

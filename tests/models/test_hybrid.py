@@ -7,9 +7,10 @@ import pytest
 from scipy.optimize import check_grad
 from scipy.special import log_softmax, softmax
 
+from recsys.config import ConfigError
 from recsys.data.schema import HeldOut, Queries
 from recsys.models import pool
-from recsys.models.base import ConfigError, Recommender
+from recsys.models.base import Recommender
 from recsys.models.hybrid import Hybrid, HybridConfig
 from recsys.models.pool import log_values
 from recsys.ranking.ranking import Ranking, log_sum_exp

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from recsys.config import ConfigError
 from recsys.data.schema import Queries
 from recsys.errors import MissingLibraryError
-from recsys.models.base import ConfigError
-from recsys.models.mf import VARIANTS, Als, AlsConfig, BprMf, BprMfConfig
+from recsys.models.mf import Als, AlsConfig, BprMf, BprMfConfig
+from recsys.models.registry import RECOMMENDERS
 from recsys.training.run import Run
 from tests import toys
 
@@ -23,7 +24,7 @@ def variant(request):
 
 @pytest.fixture(scope="module")
 def model(variant):
-    return VARIANTS[variant].model(TOY[variant]).fit(toys.checkerboard())
+    return RECOMMENDERS[variant].model(TOY[variant]).fit(toys.checkerboard())
 
 
 def test_the_withheld_film_of_a_checkerboard_comes_first(model):
@@ -48,7 +49,7 @@ def test_order_and_repetition_change_nothing(model):
 
 def test_an_empty_history_gets_the_order_of_popularity(variant):
     world = toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4)
-    model = VARIANTS[variant].model(replace(TOY[variant], factors=2)).fit(world)
+    model = RECOMMENDERS[variant].model(replace(TOY[variant], factors=2)).fit(world)
     [scores] = model.score(Queries([[]]))
     assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
 
@@ -104,12 +105,12 @@ def test_a_setting_that_cannot_work_is_refused_when_it_is_made(variant, wrong):
 def test_no_warning_about_threads_reaches_the_user(variant):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        VARIANTS[variant].model(replace(TOY[variant], factors=2)).fit(toys.checkerboard())
+        RECOMMENDERS[variant].model(replace(TOY[variant], factors=2)).fit(toys.checkerboard())
 
 
 def test_progress_is_reported(variant):
     events = []
-    model = VARIANTS[variant].model(TOY[variant]).fit(toys.checkerboard(), run=Run(report=events.append))
+    model = RECOMMENDERS[variant].model(TOY[variant]).fit(toys.checkerboard(), run=Run(report=events.append))
     total = model.config.iterations if variant == "ials" else model.config.epochs
     assert events[-1] == {"stage": "fit", "done": total, "total": total}
     assert len(events) == total
@@ -125,4 +126,4 @@ def test_without_implicit_there_is_one_clear_sentence(variant, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingLibraryError, match="pip install implicit"):
-        VARIANTS[variant].model().fit(toys.checkerboard())
+        RECOMMENDERS[variant].model().fit(toys.checkerboard())

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from recsys.config import ConfigError
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
-from recsys.models.base import ConfigError
 from recsys.models.ncf import Ncf, NcfConfig
 from recsys.training.run import Run
 from tests import toys

@@ -5,13 +5,16 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
+from recsys.config import ConfigError
 from recsys.data.schema import Queries
 from recsys.errors import MissingLibraryError
 from recsys.models import neighbours
-from recsys.models.base import ConfigError
-from recsys.models.neighbours import VARIANTS, ItemKnn, ItemKnnConfig, UserKnn, UserKnnConfig
+from recsys.models.neighbours import ItemKnn, ItemKnnConfig, UserKnn, UserKnnConfig
+from recsys.models.registry import RECOMMENDERS
 from recsys.training.run import Run
 from tests import toys
+
+NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith("recsys.models.neighbours:")]
 
 WIDE = {
     "user-knn": UserKnnConfig(neighbours=20),
@@ -48,7 +51,7 @@ def withheld(model):
 
 @pytest.mark.parametrize("variant", ["user-knn", "item-knn"])
 def test_the_withheld_film_of_a_checkerboard_comes_first(variant):
-    assert withheld(VARIANTS[variant].model(WIDE[variant]).fit(toys.checkerboard())) == list(range(30))
+    assert withheld(RECOMMENDERS[variant].model(WIDE[variant]).fit(toys.checkerboard())) == list(range(30))
 
 
 def test_the_centred_formula_knows_what_neighbours_like_best():
@@ -181,9 +184,9 @@ def test_only_the_most_similar_films_are_kept():
     assert model.similarities.nnz > 30
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", NAMES)
 def test_an_empty_history_gets_the_order_of_popularity(variant):
-    model = VARIANTS[variant].model().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
+    model = RECOMMENDERS[variant].model().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
     [scores] = model.score(Queries([[]]))
     assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from recsys.config import ConfigError
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.base import ConfigError
 from recsys.training.batches import NEVER, Draws
 from tests import toys
 from tests.models.configs import changed

@@ -5,14 +5,16 @@ import pytest
 
 from recsys.data.schema import Queries
 from recsys.models.popular import (
-    VARIANTS,
     Popular,
     PopularRecent,
     PopularRecentConfig,
     SessionPopular,
     SessionPopularConfig,
 )
+from recsys.models.registry import RECOMMENDERS
 from tests import toys
+
+NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith("recsys.models.popular:")]
 
 HOUR = 3600
 
@@ -36,7 +38,7 @@ def test_films_are_ranked_by_how_often_they_were_watched():
 
 @pytest.mark.parametrize("variant", ["popular", "popular-recent"])
 def test_everybody_gets_the_same_answer(variant):
-    model = VARIANTS[variant].model().fit(toys.cycle())
+    model = RECOMMENDERS[variant].model().fit(toys.cycle())
     first, second = model.score(Queries([[], [3, 4]]))
     assert (first == second).all()
 
@@ -89,8 +91,8 @@ def test_only_the_last_films_are_the_session():
     assert set(order(scores)[:2]) == {14, 16}
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", NAMES)
 def test_an_empty_history_gets_the_order_of_popularity(variant):
-    model = VARIANTS[variant].model().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
+    model = RECOMMENDERS[variant].model().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
     [scores] = model.score(Queries([[]]))
     assert order(scores) == [0, 1, 2, 3]

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from recsys import store
+from recsys.config import to_document
 from recsys.data.schema import PEOPLE_COLUMNS, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.base import config_to_dict
 from recsys.models.neural import About
 from recsys.models.nn.side import UNRATED, ItemDetails, star_codes
 from recsys.training.batches import Draws
@@ -268,8 +268,8 @@ def test_a_kept_model_needs_no_data_set_to_know_its_items(variant, tmp_path, mon
 @BOTH
 def test_settings_of_models_without_are_written_as_before(variant):
     model = untrained(variant)
-    assert not set(config_to_dict(model.config)) & set(ALL)
+    assert not set(to_document(model.config)) & set(ALL)
     assert not model.reads_ratings
     assert not model.reads_details
     assert not [name for name in model.state() if "details" in name or "_vectors" in name]
-    assert set(config_to_dict(replace(model.config, genres=True))) & set(ALL) == {"genres"}
+    assert set(to_document(replace(model.config, genres=True))) & set(ALL) == {"genres"}

@@ -3,7 +3,8 @@
 import numpy as np
 
 from recsys.data.schema import Dataset, Queries
-from recsys.models.base import Recommender, Variant
+from recsys.models.base import Recommender
+from recsys.models.registry import Variant
 from recsys.ranking.ranking import log_sum_exp
 from recsys.serving.predictor import Predictor
 
@@ -59,4 +60,6 @@ def pulls(**of):
 
 def predictor(dataset: Dataset, model: Recommender, title: str = "Given") -> Predictor:
     """A model made ready for a data set."""
-    return Predictor(dataset, Variant(type(model), title, "Toys", name="given"), model)
+    return Predictor(
+        dataset, Variant("given", title, "Toys", f"{type(model).__module__}:{type(model).__qualname__}"), model
+    )

@@ -13,13 +13,13 @@ import pytest
 import torch
 
 from recsys import paths
+from recsys.config import ConfigError
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.progress import Cancelled
 from recsys.ranking import metrics
 from recsys.training import device, loop, resume, stopping
-from recsys.training.config import ConfigError
 from recsys.training.losses import softmax_cross_entropy
 from recsys.training.run import Run, TrainingSummary
 from tests import toys

@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from recsys.config import ConfigError
 from recsys.training import batches, losses
-from recsys.training.config import ConfigError
 from recsys.training.pairwise import PAIRWISE
 
 

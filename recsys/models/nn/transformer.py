@@ -6,17 +6,16 @@ Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H head
 import math
 from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from recsys.config import NonNegativeInt, added, config_class
 from recsys.models.extras import Extras
 from recsys.models.nn import attention
 from recsys.models.nn.layers import Dropout, gather_positions
-from recsys.training.config import Natural, added
 
 
 class RelativeBias(nn.Module):
@@ -169,12 +168,12 @@ class Block(nn.Module):
         return self.forward_out(F.relu(x) if self.relu else F.gelu(x))
 
 
-@dataclass(frozen=True, kw_only=True)
+@config_class(kw_only=True)
 class Parts(Extras):
     """Settings that BERT4Rec and SASRec share: what an encoder is built with or without, and what it is shown."""
 
     prefixes: bool = added(False)  # half of the samples end before the newest item, after any of the others
-    widening: Natural = added(4)  # units of the feed-forward network per dimension of an embedding; 0: no such network
+    widening: NonNegativeInt = added(4)  # width of the feed-forward network / dim; 0: no such network
     knows_order: bool = added(True)  # without: neither a relative position bias nor position embeddings
     norms: bool = added(True)  # without: no layer normalisation anywhere
     residual: bool = added(True)  # without: no residual connections

@@ -57,7 +57,6 @@ def test_the_known_come_first_and_families_stay_together():
 
 
 def test_what_this_module_knows_by_name_exists():
-    assert set(recommenders.WELL_KNOWN) <= set(registry.names())
     assert set(recommenders.BY_RATINGS) | set(recommenders.BY_FILMS) <= set(registry.names())
     assert not any(registry.get(name).needs_training for name in recommenders.BY_RATINGS)
 
@@ -158,7 +157,7 @@ def test_one_that_takes_more_than_a_minute_shows_the_command(visit, monkeypatch)
 def test_a_network_that_is_not_trained_shows_the_command_and_names_what_can_answer(visit):
     app = choose(visit(s="1-2-3"), "sasrec-bce")
     assert recsys_command("train", "sasrec-bce", "--dataset", DATA) in said(app)
-    assert words.FITTED_AT_ONCE.format(models="Markov chain, Most popular, Item kNN and User kNN") in said(app)
+    assert words.FITTED_AT_ONCE.format(models="Markov chain, Item kNN, ALS and Content (TF-IDF)") in said(app)
     assert len(picks(app)) == 10
 
 

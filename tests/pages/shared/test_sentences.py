@@ -9,13 +9,13 @@ import pytest
 from pages.evaluation.studies import whole
 from pages.shared import language, sentences
 from pages.shared.sentences import told
+from recsys.config import REQUIREMENTS
 from recsys.data.imports import documents, sources
 from recsys.data.imports import text as text_files
 from recsys.errors import RecsysError
 from recsys.evaluation.studies import read
 from recsys.jobs import queue
 from recsys.paths import REPOSITORY
-from recsys.training.config import OneOf, Range
 from tests.pages.texts import NAMES, SHIPPED
 
 ELSEWHERE = ("cli", "bench", "desktop", "studies", "verify.py")  # in a terminal alone
@@ -138,8 +138,7 @@ PARTS = [
     documents._UNLIKE,
     *(part for source in sources.SOURCES if source.advice for part in source.advice.split(sentences.BETWEEN)),
     *(state for state in queue.State if state is not queue.State.DAMAGED),
-    *(str(one) for one in (Range(1), Range(0, above=True), Range(0, 1), Range(0, 1, above=True), Range())),
-    str(OneOf(("a", "b"))),
+    *(text.format(ge=1, gt=0, le=1, expected="'a'") for text in REQUIREMENTS.values()),
 ]
 
 

@@ -5,8 +5,8 @@ import pytest
 from recsys import machine
 from recsys.data import prepared
 from recsys.data.schema import DataError
-from recsys.models import registry, sizes
-from recsys.models.sizes import Size
+from recsys.models import presets, registry
+from recsys.models.presets import DataSize as Size
 from tests import toys
 
 BEAUTY = Size(40_226, 54_542, 353_962)
@@ -17,7 +17,7 @@ CLUB = Size(300, 400, 9_000)
 def known(monkeypatch):
     """Sets by their sizes, as if they were on this machine."""
     found = {"beauty": BEAUTY, "club": CLUB, "ml-1m": CLUB}
-    monkeypatch.setattr(sizes, "of", found.get)
+    monkeypatch.setattr(registry, "size_of", found.get)
 
 
 @pytest.mark.parametrize(
@@ -32,23 +32,23 @@ def known(monkeypatch):
     ],
 )
 def test_a_set_is_like_the_tuned_one_of_its_size(size, alike):
-    assert sizes.like(size, trained=False) == alike
+    assert presets.nearest_tuned(size, needs_training=False) == alike
 
 
 def test_networks_are_not_taken_from_the_sample_where_others_lent_their_people():
-    assert sizes.like(Size(2_745, 6_135, 291_716), trained=True) == "ml-1m"
+    assert presets.nearest_tuned(Size(2_745, 6_135, 291_716), needs_training=True) == "ml-1m"
 
 
 def test_a_set_of_some_hundred_people_gets_what_was_tuned_on_one(known):
     for name in ("bert4rec", "sasrec-softmax", "markov", "ease"):
-        assert registry.get(name).preset("club") == registry.get(name).presets["ml-100k"], name
+        assert registry.get(name).preset("club") == registry.get(name).preset("ml-100k"), name
 
 
 def test_a_large_sparse_catalogue_gets_samples_large_batches_and_as_many_steps_as_1m(known):
     usual, found = registry.get("bert4rec").preset(""), registry.get("bert4rec").preset("beauty")
     assert (found.loss, found.negatives, found.dropout) == ("gbce", 256, 0.4)
     assert found.schedule.batch_size == 128
-    steps = found.schedule.epochs * BEAUTY.people / found.schedule.batch_size
+    steps = found.schedule.epochs * BEAUTY.users / found.schedule.batch_size
     assert steps == pytest.approx(usual.schedule.epochs * 6_040 / usual.schedule.batch_size, rel=0.02)
     assert not registry.get("sasrec-memory").preset("beauty").only_unseen
     assert registry.get("ease").preset("beauty").rank > 0
@@ -60,16 +60,16 @@ def test_sets_that_were_tuned_on_keep_their_settings_whatever_is_here(known):
 
 def test_every_recommender_has_settings_for_every_size(monkeypatch):
     for size in (Size(1, 1, 1), CLUB, BEAUTY, Size(10**7, 10**6, 10**9)):
-        monkeypatch.setattr(sizes, "of", lambda _, size=size: size)
+        monkeypatch.setattr(registry, "size_of", lambda _, size=size: size)
         for name in registry.names():
             registry.get(name).preset("some set")
 
 
 def test_the_size_is_that_of_the_prepared_set(tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    assert sizes.of("toy") is None
+    assert registry.size_of("toy") is None
     prepared.save(toys.dataset([[0, 1, 2], [1, 2]], 4), {})
-    assert sizes.of("toy") == Size(2, 4, 5)
+    assert registry.size_of("toy") == Size(2, 4, 5)
 
 
 @pytest.mark.parametrize("name", registry.names())

@@ -1,0 +1,192 @@
+"""Settings that are validated when they are made, and the documents they are stored in. Loads no torch.
+
+A class of settings is declared with `@config_class`. The type of a field states its range: `epochs: Count = 90`. Rules
+about several fields are checked in `__post_init__`, which runs after the fields were validated.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import Field as DataclassField
+from dataclasses import asdict, field, fields, replace
+from functools import cache, wraps
+from typing import Annotated, Any, TypeVar, dataclass_transform, overload
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+
+from recsys.errors import RecsysError
+
+STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
+OMIT_DEFAULT = "omit default"  # metadata key of a field made by `added`
+
+Count = Annotated[int, Field(ge=1)]
+NonNegativeInt = Annotated[int, Field(ge=0)]
+Size = Annotated[int, Field(ge=1, le=65_536)]  # memory or time is proportional to it
+OptionalSize = Annotated[int, Field(ge=0, le=65_536)]  # 0: none
+Length = Annotated[int, Field(ge=1, le=32_766)]  # items of a history; positions are stored in 16 bits
+Layers = Annotated[int, Field(ge=0, le=256)]
+Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # the range that NumPy, torch and implicit accept
+Finite = Annotated[float, Field()]
+NonNegative = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+Rate = Annotated[float, Field(gt=0, le=1)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+DropoutRate = Annotated[float, Field(ge=0, le=0.99)]  # 1 would remove all values
+Decay = Annotated[float, Field(ge=0, le=0.999_999)]  # of a moving average; 1 would keep its first value
+
+# pydantic's error types and what the value must be
+REQUIREMENTS = {
+    "greater_than_equal": "at least {ge}",
+    "greater_than": "greater than {gt}",
+    "less_than_equal": "at most {le}",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "literal_error": "{expected}",
+}
+
+T = TypeVar("T")
+
+
+class ConfigError(RecsysError):
+    """A setting that cannot work. The message names the setting and says what is allowed."""
+
+    def __init__(self, message: str, setting: str = "") -> None:
+        """Create the error.
+
+        Args:
+            message: What is wrong.
+            setting: The name with which the message begins, "" if it is about several settings.
+        """
+        super().__init__(message)
+        self.setting = setting
+
+
+@overload
+def config_class(cls: type[T]) -> type[T]: ...
+@overload
+def config_class(*, kw_only: bool = False) -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def config_class(cls: type[T] | None = None, *, kw_only: bool = False) -> type[T] | Callable[[type[T]], type[T]]:
+    """Make a frozen dataclass whose fields are validated against their types.
+
+    Construction raises ConfigError for an unknown field and for a value that its type does not allow.
+    """
+
+    def decorate(cls: type[T]) -> type[T]:
+        made: Any = pydantic_dataclass(cls, frozen=True, kw_only=kw_only, config=STRICT)
+        validate = made.__init__
+
+        @wraps(validate)
+        def __init__(self: Any, *args: Any, **values: Any) -> None:
+            try:
+                validate(self, *args, **values)
+            except ValidationError as error:
+                raise _config_error(error, cls.__name__) from None
+
+        made.__init__ = __init__
+        return made
+
+    return decorate if cls is None else decorate(cls)
+
+
+def added(default: Any) -> Any:
+    """Return a field that was added after documents had been stored.
+
+    Its default is the behaviour before the field existed. `to_document` omits it while it has that value, so the
+    documents of equal settings stay equal.
+    """
+    return field(default=default, metadata={OMIT_DEFAULT: True})
+
+
+def check(kind: Any, **values: Any) -> None:
+    """Check values against a type of this module: `check(Seed, seed=seed)`.
+
+    Raises:
+        ConfigError: If the type does not allow a value.
+    """
+    for name, value in values.items():
+        try:
+            _adapter(kind).validate_python(value)
+        except ValidationError as error:
+            raise _config_error(error, name, name) from None
+
+
+def replace_settings(settings: T, changes: Mapping[str, Any]) -> T:
+    """Return a config with changed fields. Fields of its schedule may be given beside its own.
+
+    Raises:
+        ConfigError: If a field is unknown or a value is not allowed.
+    """
+    stored: Any = settings
+    own = {setting.name for setting in fields(stored)}
+    nested = {setting.name for setting in fields(stored.schedule)} if "schedule" in own else set()
+    if unknown := changes.keys() - own - nested:
+        raise ConfigError(f"{type(settings).__name__} has no setting {min(unknown)}")
+    of_schedule = {name: value for name, value in changes.items() if name not in own}
+    changes = {name: value for name, value in changes.items() if name in own}
+    if of_schedule:
+        changes["schedule"] = replace(stored.schedule, **of_schedule)
+    return replace(stored, **changes)
+
+
+def to_document(settings: Any) -> dict[str, Any]:
+    """Return the fields of a config as a JSON document, nested configs included."""
+    document = asdict(settings)
+    for setting in fields(settings):
+        if is_omitted(setting, document[setting.name]):
+            del document[setting.name]
+    return document
+
+
+def is_omitted(setting: DataclassField[Any], value: Any) -> bool:
+    """Whether a document leaves the field out, see `added`."""
+    return OMIT_DEFAULT in setting.metadata and value == setting.default
+
+
+def from_document(cls: type[T], document: Mapping[str, Any]) -> T:
+    """Return the config of a document made by `to_document`. Missing fields get their defaults.
+
+    Raises:
+        ValueError: If a field is unknown or a value is not allowed.
+    """
+    try:
+        return _adapter(cls).validate_json(json.dumps(document))  # type: ignore[arg-type]  # a class is hashable
+    except (ValidationError, ConfigError, TypeError) as error:
+        raise ValueError(f"no document of {cls.__name__}: {error}") from error
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    is_config = isinstance(kind, type) and hasattr(kind, "__pydantic_config__")
+    return TypeAdapter(kind) if is_config else TypeAdapter(kind, config=STRICT)
+
+
+def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigError:
+    """Return the first of pydantic's errors as one line for the user.
+
+    Args:
+        error: What pydantic found.
+        owner: The class of settings.
+        name: The setting, if the error does not name one.
+    """
+    first = error.errors(include_url=False)[0]
+    names = [part for part in first["loc"] if isinstance(part, str)]
+    setting = name or (names[-1] if names else owner)
+    if first["type"] == "unexpected_keyword_argument":
+        return ConfigError(f"{owner} has no setting {setting}")
+    if first["type"] in ("missing", "missing_argument"):
+        return ConfigError(f"{owner} needs a value for {setting}")
+    requirement = REQUIREMENTS.get(first["type"])
+    if requirement is None:
+        return ConfigError(f"{setting} is {first['input']}: {first['msg']}", setting)
+    requirement = requirement.format(**{key: _plain(value) for key, value in first.get("ctx", {}).items()})
+    return ConfigError(f"{setting} is {first['input']}, but must be {requirement}", setting)
+
+
+def _plain(value: Any) -> str:
+    """Return `1`, `65,536`, `0.99` or a text as it is."""
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if value == int(value) else f"{value:g}"

@@ -1,0 +1,208 @@
+"""Settings of each recommender by data set. Loads no torch.
+
+`PRESETS` holds what was tuned. Any other data set gets the settings of the tuned one most like it in size, scaled to
+its own size. Tuned sets: ml-100k (943 users, 6 % of all pairs observed), ml-latest-small (610, 1.5 %),
+ml-latest-sample (2,745, 1.7 %) and ml-1m (6,040, 4.8 %). The rules for larger sets were measured on the Beauty file of
+the BERT4Rec paper (40,226 users, 54,542 items, 9 events per user), on which nothing was tuned: assets/experiments.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+Changes = Mapping[str, Any]  # setting → value; settings of the schedule stand beside the others
+
+TUNED = ("ml-100k", "ml-latest-small", "ml-latest-sample", "ml-1m")
+MAX_USERS_OF_SMALL = 1_500  # fewer users: like ml-100k or ml-latest-small
+MAX_USERS_OF_SAMPLE = 4_000  # fewer users and a sparse set: like ml-latest-sample
+DENSE = 0.03  # share of observed pairs of user and item
+MANY_ITEMS = 20_000  # above: no (I, I) matrix, and losses over sampled items instead of all
+MANY_USERS = 20_000  # above: larger batches
+FEW_EVENTS_PER_ITEM = 20  # below, networks memorise their items unless dropout is higher
+USERS_OF_ML_1M = 6_040  # sets with more users need fewer epochs for the same number of steps
+LARGE_SET_NEGATIVES = 256
+LARGE_SET_BATCH_SIZE = 128
+LARGE_SET_RANK = 256
+SPARSE_SET_DROPOUT = 0.4
+MIN_EPOCHS = 10
+
+
+@dataclass(frozen=True)
+class DataSize:
+    """The size of a data set."""
+
+    users: int
+    items: int
+    events: int
+
+    @property
+    def density(self) -> float:
+        """The share of pairs of user and item that were observed."""
+        return self.events / max(self.users * self.items, 1)
+
+
+def on(data_sets: tuple[str, ...], changes: Changes) -> dict[str, Changes]:
+    """Return the same changes for several data sets."""
+    return dict.fromkeys(data_sets, changes)
+
+
+SMALL_SETS = ("ml-100k", "ml-latest-small")
+SAMPLE = "ml-latest-sample"
+
+BERT4REC: dict[str, Changes] = {
+    **on(
+        SMALL_SETS,
+        {"dropout": 0.3, "batch_size": 16, "epochs": 60, "ema_decay": 0.995, "validate_every": 5, "patience": 8},
+    ),
+    SAMPLE: {"epochs": 60, "validate_every": 4},  # trained with --also ml-1m
+}
+SASREC_SMALL: Changes = {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "validate_every": 5}
+SASREC: dict[str, Changes] = {
+    **on(SMALL_SETS, SASREC_SMALL),
+    SAMPLE: {"epochs": 24, "validate_every": 2},  # trained with --also ml-1m
+}
+GRU4REC_SMALL: Changes = {
+    "dropout": 0.3,
+    "batch_size": 16,
+    "epochs": 30,
+    "ema_decay": 0.995,
+    "warmup_steps": 100,
+    "validate_every": 3,
+}
+GRU4REC: dict[str, Changes] = {
+    **on(SMALL_SETS, GRU4REC_SMALL),
+    SAMPLE: {"dropout": 0.3, "batch_size": 32, "epochs": 20, "validate_every": 2},
+}
+GRU4REC_WITH_ML_1M = GRU4REC | {SAMPLE: {"epochs": 24, "validate_every": 2}}  # trained with --also ml-1m
+CASER_SMALL: Changes = {
+    "dropout": 0.3,
+    "batch_size": 16,
+    "ema_decay": 0.995,
+    "warmup_steps": 100,
+    "validate_every": 4,
+}
+FPMC = on(("ml-100k", SAMPLE), {"batch_size": 16, "lr": 2e-3, "ema_decay": 0.99, "epochs": 25})
+ITEM2VEC = on(("ml-100k", SAMPLE), {"batch_size": 16, "ema_decay": 0.99})
+
+PRESETS: dict[str, Mapping[str, Changes]] = {
+    "bert4rec": BERT4REC,
+    "bert4rec-memory": BERT4REC,
+    "bert4rec-side": BERT4REC,
+    "bert4rec-paper": {
+        **on((*SMALL_SETS, SAMPLE), {"batch_size": 16, "lr": 1e-3, "epochs": 60, "patience": 8}),
+        "ml-1m": {"lr": 1e-3},
+    },
+    "sasrec-softmax": SASREC,
+    "sasrec-memory": SASREC,
+    "sasrec-bce": SASREC | {SAMPLE: {"dropout": 0.3, "epochs": 30, "validate_every": 3}},
+    "gsasrec": SASREC | {SAMPLE: {"epochs": 20, "validate_every": 4}},  # trained with --also ml-1m
+    "sasrec-paper": on((*SMALL_SETS, SAMPLE), {"batch_size": 16, "epochs": 100}),
+    "gru4rec-ce": GRU4REC_WITH_ML_1M,
+    "gru4rec-memory": GRU4REC_WITH_ML_1M,
+    "gru4rec-bpr": GRU4REC,
+    "gru4rec-top1": GRU4REC,
+    "gru4rec-plus": GRU4REC,
+    "lstm": GRU4REC,
+    "rnn": GRU4REC,
+    "caser": on(SMALL_SETS, CASER_SMALL)
+    | {SAMPLE: {**CASER_SMALL, "batch_size": 32, "epochs": 20, "validate_every": 2}},
+    "fpmc": FPMC,
+    "fmc": FPMC,
+    "transrec": {"ml-100k": {"epochs": 20, "batch_size": 16, "lr": 1e-2, "ema_decay": 0.99, "validate_every": 5}},
+    "item2vec-cbow": ITEM2VEC,
+    "item2vec-skipgram": ITEM2VEC,
+    "ncf": {"ml-100k": {"epochs": 10, "batch_size": 16, "lr": 1e-2, "ema_decay": 0.99, "validate_every": 3}},
+    "pool": {
+        "ml-1m": {  # bert4rec-memory is not shipped for it
+            "members": (
+                "bert4rec",
+                "sasrec-memory",
+                "markov",
+                "markov-both",
+                "ease-low-rank",
+                "content-tfidf",
+                "content-sentence",
+            )
+        }
+    },
+    "ensemble": {SAMPLE: {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-ce")}},  # the shipped networks
+    "markov": {
+        SAMPLE: {"window": 40},
+        "ml-100k": {"decay": 0.3, "normalisation": 0.5},
+        "ml-latest-small": {"window": 20, "decay": 0.3, "recent": 20, "history_decay": 0.7},
+    },
+    "markov-both": {SAMPLE: {"window": 40}},
+    "ease": {
+        **on((SAMPLE, "ml-100k"), {"regularization": 100.0}),
+        "ml-latest-small": {"regularization": 50.0},
+    },
+    "ease-low-rank": {
+        **on((SAMPLE, "ml-100k"), {"regularization": 100.0}),
+        "ml-latest-small": {"regularization": 50.0},
+    },
+    "ials": {
+        "ml-100k": {"factors": 32, "regularization": 1.0},
+        "ml-latest-small": {"factors": 64, "regularization": 70.0, "alpha": 12.0},
+    },
+    "bpr-mf": {
+        "ml-100k": {"factors": 32, "lr": 0.02, "regularization": 0.01, "epochs": 50, "fold_in": 0.01},
+        "ml-latest-small": {"factors": 128, "regularization": 0.01, "epochs": 50, "fold_in": 0.2},
+    },
+    "item-knn": {SAMPLE: {"neighbours": 200}, "ml-100k": {"neighbours": 400}},
+    "user-knn": {SAMPLE: {"neighbours": 20}, "ml-100k": {"neighbours": 20, "shrink": 1000.0}},
+    "user-knn-centred": {
+        **on(("ml-1m", SAMPLE), {"shrink": 1000.0}),
+        "ml-100k": {"neighbours": 20, "shrink": 1000.0},
+    },
+    "content-tfidf": {SAMPLE: {"half_life": 3.0}, **on(("ml-1m", "ml-100k"), {"half_life": 2.0})},
+    "content-genre": {"ml-1m": {"half_life": 1.0}, "ml-100k": {"half_life": 3.0}},
+    "popular-recent": {"ml-100k": {"half_life": 7.0}},
+    "session-popular": {SAMPLE: {"gap": 0.1}, "ml-100k": {"gap": 0.1, "recent": 10}},
+}
+
+
+def changes_for(recommender: str, data_set: str) -> Changes:
+    """Return what was tuned for a data set, {} if its settings are the recommender's defaults."""
+    return PRESETS.get(recommender, {}).get(data_set, {})
+
+
+def is_tuned(recommender: str, data_set: str) -> bool:
+    """Whether the settings were tuned on this very data set."""
+    return data_set in (*TUNED, *PRESETS.get(recommender, {}))
+
+
+def nearest_tuned(size: DataSize, needs_training: bool) -> str:
+    """Return the tuned data set most like one of this size.
+
+    Networks never get the settings of ml-latest-sample, because they were tuned with the users of ml-1m added.
+    """
+    if size.users < MAX_USERS_OF_SMALL:
+        return "ml-100k" if size.density >= DENSE else "ml-latest-small"
+    is_like_sample = size.users < MAX_USERS_OF_SAMPLE and size.density < DENSE
+    return SAMPLE if is_like_sample and not needs_training else "ml-1m"
+
+
+def scale_to(settings: Any, size: DataSize) -> Any:
+    """Return the settings changed for a set that is much larger or sparser than those they were tuned on."""
+    changes: dict[str, Any] = {}
+    if size.items > MANY_ITEMS and getattr(settings, "rank", None) == 0:
+        changes["rank"] = LARGE_SET_RANK
+    if not hasattr(settings, "schedule") or size.users < MAX_USERS_OF_SMALL:
+        return replace(settings, **changes)
+    if size.items > MANY_ITEMS and getattr(settings, "loss", "") == "softmax":
+        changes |= {"loss": "gbce", "negatives": LARGE_SET_NEGATIVES}
+        if getattr(settings, "only_unseen", False):
+            changes["only_unseen"] = False  # needs the softmax over all items
+    if size.events < FEW_EVENTS_PER_ITEM * size.items and hasattr(settings, "dropout"):
+        changes["dropout"] = max(settings.dropout, SPARSE_SET_DROPOUT)
+    return replace(settings, schedule=_scale_schedule(settings.schedule, size), **changes)
+
+
+def _scale_schedule(schedule: Any, size: DataSize) -> Any:
+    """Return a schedule with about as many steps as on ml-1m and eight validations."""
+    batch_size = schedule.batch_size
+    if size.users > MANY_USERS:
+        batch_size = max(batch_size, LARGE_SET_BATCH_SIZE)
+    epochs = schedule.epochs * (USERS_OF_ML_1M / size.users) * (batch_size / schedule.batch_size)
+    epochs = round(min(max(epochs, MIN_EPOCHS), 2 * schedule.epochs))
+    return replace(schedule, epochs=epochs, batch_size=batch_size, validate_every=max(1, epochs // 8))
