@@ -13,7 +13,7 @@ import numpy as np
 
 from recsys.bench.shapes import generated
 from recsys.data import movielens
-from recsys.machine import peak_memory_mb
+from recsys.runtime import peak_memory_mb
 from recsys.training.config import Count, Layers, Range, Settings, Size
 
 if TYPE_CHECKING:

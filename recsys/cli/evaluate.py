@@ -32,7 +32,7 @@ class Evaluate(Settings):
 
         with Terminal() as report:
             dataset = movielens.ensure(self.dataset, report)
-        with distributed.group(device.choose("auto")):
+        with distributed.process_group(device.choose("auto")):
             speaks = not distributed.rank()
             if ALL in (self.model, self.protocol):
                 return self._run_all(dataset, speaks)

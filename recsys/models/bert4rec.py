@@ -60,8 +60,8 @@ from recsys.models.nn.transformer import (
 )
 from recsys.training.batches import NEVER, Batch, Draws, pad
 from recsys.training.config import Amount, Count, Dropped, Layers, Length, Positive, Range, Share, Size, check
-from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
+from recsys.training.trainer import Schedule
 
 IGNORE_INDEX = -100  # in place of a target: no loss here
 TWO_OR_MORE = Annotated[int, Range(2)]  # positions: one item and the [mask]

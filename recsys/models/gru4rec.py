@@ -27,8 +27,8 @@ from recsys.models.neural import SMALL_SETS, NeuralModule, NeuralRecommender, ch
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.training.config import Amount, Dropped, Length, OneOf, Positive, Share, Size, added
-from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
+from recsys.training.trainer import Schedule
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}  # the plain one with tanh
 

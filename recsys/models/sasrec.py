@@ -54,8 +54,8 @@ from recsys.models.nn.transformer import (
 )
 from recsys.training.batches import Draws
 from recsys.training.config import Amount, Count, Dropped, Layers, Length, Positive, Share, Size, added
-from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
+from recsys.training.trainer import Schedule
 
 
 @dataclass(frozen=True)

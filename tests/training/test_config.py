@@ -14,8 +14,8 @@ import recsys.cli
 from recsys.models import registry
 from recsys.training import config
 from recsys.training.config import ConfigError, Count, Finite, Range, Rate, Seed, Settings, Share, check
-from recsys.training.loop import Schedule
 from recsys.training.run import Run
+from recsys.training.trainer import Schedule
 
 
 def classes():
