@@ -114,7 +114,7 @@ def gbce(
     score is p. With t = 0, plain binary cross-entropy, it is p / (p + α (1 - p)), which is too high.
     """
     positive, negative = scores_of(hidden, weight, bias, targets, negatives)
-    alpha = negatives.shape[-1] / (n_items - 1)  # gBCE's sampling rate α
+    alpha = negatives.shape[-1] / max(1, n_items - 1)  # gBCE's sampling rate α
     beta = alpha * (t * (1 - 1 / alpha) + 1 / alpha)  # gBCE's β
     negative = negative.masked_fill(negatives == targets[:, None], -torch.inf)
     return -beta * F.logsigmoid(positive).sum() - F.logsigmoid(-negative).sum()  # log(1 - σ(s)) = log σ(-s)
@@ -207,7 +207,8 @@ class _GBCE:
 
     def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
         n_items = len(weight)
-        shape = (len(targets), self.negatives) if self.negatives <= MAX_NEGATIVES_PER_POSITION else (self.negatives,)
+        k = max(1, min(self.negatives, n_items - 1))  # with more, the sampling rate α would be above 1
+        shape = (len(targets), k) if k <= MAX_NEGATIVES_PER_POSITION else (k,)
         negatives = torch.randint(n_items, shape, device=hidden.device)
         shift = math.log(n_items) if self.is_shifted else 0.0
         return gbce(hidden, weight, bias - shift, targets, negatives, n_items, self.gbce_t)

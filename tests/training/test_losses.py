@@ -300,3 +300,13 @@ def test_popularity_in_the_draw_is_popularity_taken_from_the_scores():
         learnt[power] = (scores[0] - scores[2]).item()
     assert learnt[0.0] == pytest.approx(np.log(16), abs=0.3)
     assert learnt[1.0] == pytest.approx(0, abs=0.3)
+
+
+@pytest.mark.parametrize(("negatives", "items", "drawn"), [(256, 40, 39), (4, 3, 2), (8, 1, 1), (5, 37, 5)])
+def test_gbce_draws_fewer_negatives_than_there_are_items(monkeypatch, negatives, items, drawn):
+    """The paper's sampling rate α is a share of the items that are not the target: at most 1."""
+    used, gbce = [], losses.gbce
+    monkeypatch.setattr(losses, "gbce", lambda *given: used.append(given[4]) or gbce(*given))
+    *leaves, targets = example(items=items)
+    assert losses.item_loss("gbce", negatives, 0.75, np.ones(items))(*leaves, targets).isfinite()
+    assert used[0].shape[-1] == drawn
