@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from recsys.progress import Report, ignore
 from recsys.training.config import Amount, Seed, Settings
@@ -21,7 +21,7 @@ class Run(Settings):
     resume: bool = False  # continue from the state in `folder`, if any
     report: Report = ignore  # called with an event per epoch, or per step of a fit without epochs
     save_every: Amount = 60.0  # seconds between two saved states
-    precision: str = "auto"  # of matrix products: fp32, bf16 (summed in fp32), auto: bf16 if the hardware has it
+    precision: Literal["auto", "fp32", "bf16"] = "auto"  # of matrix products; auto: bf16 if the hardware has it
     compile: bool = False  # pass the encoder to torch.compile, if there is a compiler
 
 

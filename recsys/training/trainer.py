@@ -263,6 +263,9 @@ class Trainer:
             warnings.warn("found no compiler (Triton, g++), so training goes on without --compile", stacklevel=3)
         self.loss = distributed.data_parallel(LossModule(task, is_compiled))
         self.average = deepcopy(self.module) if schedule.ema_decay else self.module
+        for layer in self.average.modules():
+            if isinstance(layer, nn.RNNBase):
+                layer.flatten_parameters()  # cuDNN needs one block of memory, which a copy does not have
         self.optimizer = torch.optim.AdamW(
             self.module.parameters(), lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True
         )

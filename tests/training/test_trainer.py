@@ -228,6 +228,15 @@ def test_a_state_of_other_settings_is_refused(tmp_path):
         fit(tmp_path, resume=True, seed=5)
 
 
+def test_a_state_of_another_precision_is_refused_with_the_flag_that_continues_it(tmp_path, monkeypatch):
+    with pytest.raises(KilledError):
+        fit(tmp_path, stop_after=2)
+    precision = RunFolder(tmp_path).load()["precision"]
+    monkeypatch.setattr(device, "has_fast_bf16", lambda where: precision == "fp32")
+    with pytest.raises(trainer.ResumeError, match=f"add --precision {precision}"):
+        fit(tmp_path, resume=True)
+
+
 def test_a_damaged_state_is_refused_with_one_line(tmp_path):
     with pytest.raises(KilledError):
         fit(tmp_path, stop_after=2)
@@ -474,11 +483,6 @@ def test_on_a_gpu_no_state_that_is_not_finite_is_saved(tmp_path, monkeypatch, ho
     assert state is None or state["module"]["weight"].isfinite().all()
 
 
-def test_a_device_that_is_not_there_is_named():
-    with pytest.raises(device.DeviceError, match="use --device cpu"):
-        device.choose("cuda:7")
-
-
 def test_a_compiled_encoder_learns_the_same(monkeypatch):
     captured = functools.partial(torch.compile, backend="eager")  # traced as ever, but no half minute of C++
     monkeypatch.setattr(torch, "compile", captured)
@@ -497,6 +501,11 @@ def test_without_a_compiler_training_goes_on(monkeypatch):
     monkeypatch.setattr(device, "can_compile", lambda where: False)
     with pytest.warns(UserWarning, match="without"):
         Bert4Rec(ONE_EPOCH).fit(SPLIT.train, None, Run(device="cpu", compile=True))
+
+
+def test_a_precision_that_does_not_exist_is_refused():
+    with pytest.raises(ConfigError, match="precision is fp16"):
+        Run(precision="fp16")
 
 
 def test_precision_is_chosen_by_name():
@@ -533,3 +542,30 @@ def test_the_log_of_a_run_counts_once_its_weights_are_kept(tmp_path):
         RunFolder(tmp_path).finish()
         assert [event["epoch"] for event in progress.read(tmp_path / paths.LOG)] == [1, 2, 3, 4]
         assert not (tmp_path / RunFolder.STATE).exists()
+
+
+def test_an_epoch_that_a_signal_interrupted_in_its_validation_reports_its_speed(tmp_path, monkeypatch):
+    rank = metrics.target_ranks
+
+    def interrupted(*given):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return rank(*given)
+
+    monkeypatch.setattr(metrics, "target_ranks", interrupted)
+    with pytest.raises(Cancelled):
+        fit(tmp_path)
+    monkeypatch.setattr(metrics, "target_ranks", rank)
+    fit(tmp_path, resume=True)
+    events = list(progress.read(tmp_path / RunFolder.NEW_LOG))
+    assert [event["epoch"] for event in events] == [1, 2, 3, 4]
+    assert all(event["sequences_per_second"] > 0 for event in events)
+
+
+def test_the_averaged_copy_of_a_recurrent_layer_is_flattened(monkeypatch):
+    """Otherwise cuDNN copies its weights into one block of memory in every call."""
+    module, flattened = torch.nn.GRU(2, 3), []
+    monkeypatch.setattr(torch.nn.GRU, "flatten_parameters", lambda layer: flattened.append(layer))
+    run = Run(device="cpu")
+    made = trainer.Trainer(task(module, None), SCHEDULE, run, torch.device("cpu"), StopRequest())
+    assert made.average is not module
+    assert any(layer is made.average for layer in flattened)
