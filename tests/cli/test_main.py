@@ -228,3 +228,11 @@ def test_a_command_that_is_shown_works_when_pasted_though_the_environment_is_not
     ended = subprocess.run(["sh", "-c", shown], **at_home, check=False)
     assert ended.returncode == 0, ended.stderr
     assert "ndcg@10" in ended.stdout
+
+
+@pytest.mark.parametrize("package", ["tyro", "docstring_parser"])
+def test_the_package_that_the_command_line_lacks_is_named(package):
+    """Tyro needs packages of its own, which somebody who carries wheels to a machine may forget."""
+    code = f"import sys; sys.modules[{package!r}] = None; import recsys.cli.flags"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert f"needs the package {package}" in ended.stderr
