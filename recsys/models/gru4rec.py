@@ -18,6 +18,7 @@ Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H unit
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
+import torch
 from torch import Tensor, nn
 
 from recsys.data.schema import Dataset
@@ -72,7 +73,9 @@ class Gru4RecModule(NeuralModule):
 
         Padding stands at the end, so that no other state depends on it.
         """
-        states = self.gru(self.dropout(self.items(tokens)))[0]  # (B, T, H)
+        x = self.dropout(self.items(tokens))  # (B, T, D)
+        with torch.autocast(x.device.type, enabled=False):  # cuDNN would compute in fp16, whose gradients underflow
+            states = self.gru(x)[0]  # (B, T, H)
         return self.norm(self.project(self.dropout(gather_positions(states, at))))
 
 

@@ -156,9 +156,11 @@ class NeuralRecommender(Recommender):
         run = run or Run()
         if not len(train.interactions):
             raise DataError(f"{train.name} has no films to train on; take a set with more ratings")
-        self.refuse_what_does_not_fit(train)
+        self.refuse_what_does_not_fit(train, devices.free_gpu_bytes(devices.choose(run.device)))
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)
+        if self.module.person_vectors is not None and train.people is None:
+            raise DataError(f"{train.name} contains no gender, age or occupation; train without --person")
         self.initialise(self.module, train, run.seed)
         self.item_loss = self.make_loss(train)
         self.training_summary = trainer.train(self._task(train, valid, run), self.config.schedule, run)

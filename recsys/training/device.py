@@ -4,19 +4,22 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
 
 import torch
 
 from recsys.errors import RecsysError
 
+_auto: ContextVar[str] = ContextVar("auto", default="auto")  # the device that "auto" means in a `default_device` block
+
 
 class DeviceError(RecsysError):
-    """A device that this machine does not have."""
+    """A device that this machine does not have, or that this program does not support."""
 
 
 def choose(name: str) -> torch.device:
-    """Return the device with this name; "auto" is the first GPU, or else the CPU.
+    """Return the device with this name, and prepare PyTorch for it. "auto" is the first NVIDIA GPU, or else the CPU.
 
     Under torchrun, each process gets the GPU of its local rank.
 
@@ -24,16 +27,43 @@ def choose(name: str) -> torch.device:
         DeviceError: If this machine has no such device.
     """
     if name == "auto":
+        name = _auto.get()
+    if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
-        if device.type == "cuda" and "LOCAL_RANK" in os.environ:
-            device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
-            torch.cuda.set_device(device)
+        if device.type not in ("cpu", "cuda"):
+            raise DeviceError(f"{name} is not supported; use --device cpu, --device cuda or --device auto")
+        if device.type == "cuda":
+            _prepare_cuda()
+            if "LOCAL_RANK" in os.environ:  # before the first tensor, which would open a context on GPU 0
+                device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+                torch.cuda.set_device(device)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         raise DeviceError(f"this machine has no device {name}; use --device cpu or --device auto") from error
     return device
+
+
+def _prepare_cuda() -> None:
+    """Switch off cuDNN attention, which compiles a plan per shape for about a second, and TF32, which rounds scores."""
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    torch.backends.cudnn.allow_tf32 = False
+
+
+@contextmanager
+def default_device(name: str) -> Iterator[None]:
+    """Make "auto" mean the device with this name, also for models that are loaded inside the block."""
+    token = _auto.set(name)
+    try:
+        yield
+    finally:
+        _auto.reset(token)
+
+
+def free_gpu_bytes(device: torch.device) -> int | None:
+    """Return the free memory of a GPU. None for a CPU."""
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else None
 
 
 def has_fast_bf16(device: torch.device) -> bool:
@@ -59,7 +89,7 @@ def deterministic(device: torch.device) -> Iterator[None]:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     previous = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.use_deterministic_algorithms(True)
     try:
         yield
     finally:
