@@ -34,11 +34,12 @@ class Sampler:
     """Draw items from q (I,) with replacement, with torch's global generator of the device."""
 
     def __init__(self, q: np.ndarray) -> None:
-        self.cumulative = torch.from_numpy(np.cumsum(q))
+        """Prepare to draw from the probabilities q (I,)."""
+        self.cumulative, self.log_q = torch.from_numpy(np.cumsum(q)), torch.from_numpy(np.log(q)).float()
 
     def __call__(self, n: int, device: torch.device) -> Tensor:
         """Return n items, (n,) int64."""
-        self.cumulative = self.cumulative.to(device)
+        self.cumulative, self.log_q = self.cumulative.to(device), self.log_q.to(device)
         uniform = torch.rand(n, dtype=torch.float64, device=device)
         return torch.searchsorted(self.cumulative, uniform).clamp(max=len(self.cumulative) - 1)
 
@@ -172,60 +173,26 @@ def item_loss(
         ConfigError: If there is no such loss.
     """
     check.check(LossName, loss=name)
-    if name == "softmax":
-        return softmax_cross_entropy
-    if name == "sampled-softmax":
-        return _SampledSoftmax(negatives, counts, sampling_power)
-    if name in PAIRWISE:
-        return _Pairwise(name, negatives, counts, sampling_power)
-    return _GBCE(negatives, 0.0, is_shifted=False) if name == "bce" else _GBCE(negatives, gbce_t)
+    sampler = Sampler(sampling_distribution(counts, sampling_power))
 
+    def sampled_softmax_loss(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+        drawn = sampler(negatives, hidden.device)
+        return sampled_softmax(hidden, weight, bias, targets, drawn, sampler.log_q)
 
-class _SampledSoftmax:
-    """Sampled softmax whose negatives are shared by the batch."""
-
-    def __init__(self, negatives: int, counts: np.ndarray, sampling_power: float) -> None:
-        q = sampling_distribution(counts, sampling_power)
-        self.negatives, self.sampler = negatives, Sampler(q)
-        self.log_q = torch.from_numpy(np.log(q)).float()
-
-    def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
-        self.log_q = self.log_q.to(hidden.device)
-        negatives = self.sampler(self.negatives, hidden.device)
-        return sampled_softmax(hidden, weight, bias, targets, negatives, self.log_q)
-
-
-class _GBCE:
-    """gBCE with a few negatives for each position, or with many that the batch shares.
-
-    Unlike the paper, log I is subtracted from all scores if `is_shifted`. A score of 0 then means a probability of
-    about 1 / I. Biases start at 0 and would otherwise spend the whole training on their way down.
-    """
-
-    def __init__(self, negatives: int, gbce_t: float, is_shifted: bool = True) -> None:
-        self.negatives, self.gbce_t, self.is_shifted = negatives, gbce_t, is_shifted
-
-    def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+    def gbce_loss(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
         n_items = len(weight)
-        k = max(1, min(self.negatives, n_items - 1))  # with more, the sampling rate α would be above 1
+        k = max(1, min(negatives, n_items - 1))  # with more, the sampling rate α would be above 1
         shape = (len(targets), k) if k <= MAX_NEGATIVES_PER_POSITION else (k,)
-        negatives = torch.randint(n_items, shape, device=hidden.device)
-        shift = math.log(n_items) if self.is_shifted else 0.0
-        return gbce(hidden, weight, bias - shift, targets, negatives, n_items, self.gbce_t)
+        drawn = torch.randint(n_items, shape, device=hidden.device)
+        # Unlike in the paper, a score of 0 means a probability of about 1 / I. Biases start at 0 and would otherwise
+        # spend the whole training on their way down.
+        shift, t = (0.0, 0.0) if name == "bce" else (math.log(n_items), gbce_t)
+        return gbce(hidden, weight, bias - shift, targets, drawn, n_items, t)
 
+    def pairwise_loss(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+        drawn = sampler(negatives, hidden.device)
+        positive, negative = scores_of(hidden, weight, bias, targets, drawn)
+        return PAIRWISE[name](positive[:, None], negative, drawn != targets[:, None])
 
-class _Pairwise:
-    """A loss of PAIRWISE whose negatives are shared by the batch.
-
-    The sampling is not corrected. The scores of lowest BPR are log p - log q, so a higher sampling power favours
-    popular items less.
-    """
-
-    def __init__(self, name: str, negatives: int, counts: np.ndarray, sampling_power: float) -> None:
-        self.loss, self.negatives = PAIRWISE[name], negatives
-        self.sampler = Sampler(sampling_distribution(counts, sampling_power))
-
-    def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
-        negatives = self.sampler(self.negatives, hidden.device)
-        positive, negative = scores_of(hidden, weight, bias, targets, negatives)
-        return self.loss(positive[:, None], negative, negatives != targets[:, None])
+    losses = {"softmax": softmax_cross_entropy, "sampled-softmax": sampled_softmax_loss}
+    return losses.get(name, pairwise_loss if name in PAIRWISE else gbce_loss)

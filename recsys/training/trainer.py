@@ -11,7 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -36,10 +36,7 @@ from recsys.training.run import Run, TrainingSummary
 
 METRIC = "ndcg@10"  # the validation metric that early stopping compares
 STATE_VERSION = 2  # of resume.pt
-COUNTERS = (  # fields of a Trainer that resume.pt contains unchanged
-    *("step", "stale_validations", "best_epoch", "best_metrics"),
-    *("seconds", "epoch_start_seconds", "sequences"),
-)
+COUNTERS = ("step", "stale_validations", "best_epoch", "best_metrics", "seconds", "epoch_start_seconds", "sequences")
 STOP_INTERVAL = 20  # steps between two reads of the stop flag by several GPUs, because a read waits for the GPU
 
 
@@ -83,26 +80,27 @@ class RunFolder:
     LOCK, STATE, NEW_LOG = "train.lock", "resume.pt", f"{LOG}.new"  # LOG belongs to the weights in the folder
 
     def __init__(self, path: Path) -> None:
+        """Use the folder of a checkpoint, which need not exist yet."""
         self.path = path
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other trainings out of the folder. The system releases the lock when the process ends.
+        """Keep other trainings out of the folder until the block or the process ends.
 
         Raises:
             TrainingError: On all ranks, if another training holds the lock.
         """
+        self.path.mkdir(parents=True, exist_ok=True)
         lock = self.path / self.LOCK
-        with ExitStack() as stack:
-            is_locked = True
-            if distributed.rank() == 0:
-                self.path.mkdir(parents=True, exist_ok=True)
-                is_locked = stack.enter_context(files.try_locked(lock))
-                if is_locked:
-                    lock.write_text(str(os.getpid()))
+        with files.try_locked(lock) if distributed.rank() == 0 else nullcontext(True) as is_locked:
             if distributed.all_reduce_array(np.array([not is_locked], np.int64)).any():
+                holder = "another process"
+                with suppress(OSError, ValueError):
+                    holder = f"process {int(lock.read_text())}"
                 advice = "wait until it is over, or take another --seed"
-                raise TrainingError(f"{_lock_holder(lock)} is training in {self.path}; {advice}")
+                raise TrainingError(f"{holder} is training in {self.path}; {advice}")
+            if distributed.rank() == 0:
+                lock.write_text(str(os.getpid()))
             yield
 
     def save(self, state: dict[str, Any]) -> None:
@@ -112,17 +110,13 @@ class RunFolder:
         files.write(self.path / self.STATE, files.sealed_bytes(buffer.getvalue()))
 
     def load(self) -> dict[str, Any] | None:
-        """Return the saved state, or None if there is none.
-
-        Raises:
-            ResumeError: If the file is damaged, or if another version of this program wrote it.
-        """
+        """Return the saved state or None. Raise ResumeError for a damaged file or a file of another version."""
         path = self.path / self.STATE
         if not path.exists():
             return None
         try:
-            buffer = io.BytesIO(files.read_sealed_bytes(path))
-            state = torch.load(buffer, weights_only=True, map_location="cpu")
+            data = files.read_sealed_bytes(path)
+            state = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
         except Exception as error:  # torch raises many types for a file of another version
             raise ResumeError(f"{path} is damaged; delete it, or train without --resume") from error
         if not isinstance(state, dict) or state.get("version") != STATE_VERSION:
@@ -149,14 +143,6 @@ class RunFolder:
         (self.path / self.STATE).unlink(missing_ok=True)
 
 
-def _lock_holder(lock: Path) -> str:
-    """Return "process 123" for the process that holds a lock."""
-    number = ""
-    with suppress(OSError, UnicodeDecodeError):
-        number = lock.read_text()
-    return f"process {number}" if number.isdecimal() else "another process"
-
-
 class StopRequest:
     """Record SIGTERM or SIGINT so that the training loop can stop after the current step.
 
@@ -166,16 +152,19 @@ class StopRequest:
     SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
     def __init__(self) -> None:
+        """Start without a signal."""
         self.signal: int | None = None
-        self.raises_at_once = False
+        self.raises_at_once = False  # set during a block without side effects, which a signal may interrupt anywhere
         self.previous_handlers: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
+        """Install the handlers."""
         if threading.current_thread() is threading.main_thread():
             self.previous_handlers = {number: signal.signal(number, self.handle) for number in self.SIGNALS}
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Restore the previous handlers."""
         for number, handler in self.previous_handlers.items():
             signal.signal(number, handler or signal.SIG_DFL)  # None: the handler was not installed from Python
 
@@ -191,17 +180,6 @@ class StopRequest:
         """Raise KeyboardInterrupt after SIGINT, and Cancelled otherwise."""
         raise KeyboardInterrupt if self.signal == signal.SIGINT else Cancelled
 
-    @contextmanager
-    def raising_at_once(self) -> Iterator[None]:
-        """Run a block without side effects, which a signal may interrupt anywhere."""
-        if self.signal is not None:
-            self.leave()
-        self.raises_at_once = True
-        try:
-            yield
-        finally:
-            self.raises_at_once = False
-
 
 def train(task: Task, schedule: Schedule, run: Run) -> TrainingSummary:
     """Fit `task.module` in place. It ends with the weights of the best validation, or else with the last weights.
@@ -211,9 +189,7 @@ def train(task: Task, schedule: Schedule, run: Run) -> TrainingSummary:
     Raises:
         TrainingError: If the loss or a gradient is not finite.
         ResumeError: If the state in the folder cannot be used.
-        DeviceError: If this machine has no such device.
-        Cancelled: After SIGTERM, when the state has been saved.
-        KeyboardInterrupt: After Ctrl-C, when the state has been saved.
+        Cancelled: After SIGTERM, when the state has been saved. After Ctrl-C it is KeyboardInterrupt.
     """
     device = devices.choose(run.device)
     if device.type == "cpu":
@@ -230,6 +206,7 @@ class LossModule(nn.Module):
     """A module and its loss in one forward pass, as DistributedDataParallel requires."""
 
     def __init__(self, task: Task, is_compiled: bool) -> None:
+        """Wrap the module of a task, and compile it for the forward pass if `is_compiled`."""
         super().__init__()
         self.module, self.loss = task.module, task.loss
         self.encoder = torch.compile(task.module, dynamic=True) if is_compiled else task.module
@@ -252,6 +229,7 @@ class Trainer:
     """
 
     def __init__(self, task: Task, schedule: Schedule, run: Run, device: torch.device, stop: StopRequest) -> None:
+        """Move the module to the device and begin at step 0."""
         self.task, self.schedule, self.run, self.device, self.stop = task, schedule, run, device, stop
         self.folder = RunFolder(run.folder) if run.folder else None
         has_bf16 = run.precision == "bf16" or (run.precision == "auto" and devices.has_fast_bf16(device))
@@ -278,7 +256,7 @@ class Trainer:
         self.stop_votes = torch.zeros((), device=device)  # processes that received a signal, summed over steps
         self.seconds = self.epoch_start_seconds = 0.0  # training time including the time before a resume
         self.sequences = 0  # sequences of this process in this epoch
-        self.clock = self.last_save = time.perf_counter()
+        self.clock = self.last_save = time.perf_counter()  # of the last `update_seconds` and of the last save
 
     @property
     def epoch(self) -> int:
@@ -305,9 +283,8 @@ class Trainer:
     @property
     def summary(self) -> TrainingSummary:
         """The outcome of the run so far."""
-        if self.best is None:
-            return TrainingSummary(self.epoch, self.epoch, self.seconds, {}, self.device.type)
-        return TrainingSummary(self.best_epoch, self.epoch, self.seconds, self.best_metrics, self.device.type)
+        best_epoch, metrics = (self.best_epoch, self.best_metrics) if self.best else (self.epoch, {})
+        return TrainingSummary(best_epoch, self.epoch, self.seconds, metrics, self.device.type)
 
     def start(self) -> None:
         """Load the saved state if the run resumes, and begin the log."""
@@ -397,11 +374,7 @@ class Trainer:
         self.sequences, self.epoch_start_seconds = 0, self.seconds
 
     def mean_loss(self) -> float:
-        """Return the mean loss of the epoch so far.
-
-        Raises:
-            TrainingError: If a loss or gradient was not finite.
-        """
+        """Return the mean loss of the epoch so far. Raise TrainingError if a loss or gradient was not finite."""
         losses, n_targets = self.sums.tolist()
         if not self.all_finite:
             raise self.non_finite_error()
@@ -419,9 +392,13 @@ class Trainer:
         they exchange their ranks.
         """
         try:
-            with self.stop.raising_at_once() if distributed.world_size() == 1 else nullcontext():
-                metrics = {name: float(value) for name, value in measure(self.average).items()}
+            self.stop.raises_at_once = distributed.world_size() == 1
+            if self.stop.raises_at_once and self.stop.signal is not None:
+                self.stop.leave()
+            metrics = {name: float(value) for name, value in measure(self.average).items()}
+            self.stop.raises_at_once = False
         except (Cancelled, KeyboardInterrupt):
+            self.stop.raises_at_once = False
             self.save()  # the resumed run starts with this validation
             raise
         self.module.train()  # without averaging, the validation has switched off its dropout
@@ -472,22 +449,14 @@ class Trainer:
         }
 
     def resume(self, folder: RunFolder, state: dict[str, Any]) -> None:
-        """Continue from a saved state.
-
-        Raises:
-            ResumeError: If it belongs to another run, another precision or another version.
-        """
-        path = folder.path / folder.STATE
+        """Continue from a saved state. Raise ResumeError for another run, another precision or another version."""
+        path, precision = folder.path / folder.STATE, state.get("precision")
         if state.get("run") != self.identity:
-            raise ResumeError(
-                f"{path} belongs to a run with other settings or data; train without --resume to begin anew"
-            )
-        precision = state.get("precision")
+            reason = "belongs to a run with other settings or data; train without --resume to begin anew"
+            raise ResumeError(f"{path} {reason}")
         if precision in ("bf16", "fp32") and precision != self.precision:
-            raise ResumeError(
-                f"{path} was trained in {precision}, and this run would continue in {self.precision}; "
-                f"add --precision {precision}"
-            )
+            reason = f"was trained in {precision}, and this run computes in {self.precision}"
+            raise ResumeError(f"{path} {reason}; add --precision {precision}")
         try:
             if state["best"] is not None:
                 self.module.load_state_dict(state["best"])  # checks the shapes before the first step
