@@ -25,7 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from recsys import machine, paths
+from recsys import machine, paths, runtime
 from recsys.bench.shapes import generated
 from recsys.data.schema import Dataset
 from recsys.errors import python
@@ -113,13 +113,13 @@ def measure(point: Point) -> dict[str, float]:
         raise ValueError(f"{len(dataset.catalog.films)} films were generated, not {point.films}")
     before = peak_from_here_mb()
     seconds = work(dataset, point)
-    return {"ms": round(1e3 * statistics.median(seconds), 3), "memory_mb": round(machine.peak_memory_mb() - before, 1)}
+    return {"ms": round(1e3 * statistics.median(seconds), 3), "memory_mb": round(runtime.peak_memory_mb() - before, 1)}
 
 
 def steps(dataset: Dataset, point: Point) -> list[float]:
     """CPU seconds of training steps; an epoch is one step here, and the first is left out."""
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
-    from recsys.training.loop import Schedule
+    from recsys.training.trainer import Schedule
 
     epochs = 4 if point.films >= LARGE else 9
     schedule = Schedule(epochs=epochs, batch_size=SEQUENCES)
@@ -163,7 +163,7 @@ def requests(dataset: Dataset, point: Point) -> list[float]:
 def peak_from_here_mb() -> float:
     """What this process holds, in MB (10⁶ bytes); its peak is counted anew from here: making a model is no step."""
     Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM, see proc(5)
-    return machine.peak_memory_mb()
+    return runtime.peak_memory_mb()
 
 
 def tables(document: dict[str, Any]) -> list[str]:

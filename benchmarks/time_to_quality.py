@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bar import Bar
-from recsys import machine, paths
+from recsys import machine, paths, runtime
 from recsys.bench.shapes import generated
 from recsys.bench.train import time_training
 from recsys.data import movielens
@@ -38,8 +38,8 @@ from recsys.evaluation import protocols
 from recsys.evaluation.rank_held_out import ranks
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.ranking.metrics import summary
-from recsys.training.loop import Schedule
 from recsys.training.run import Run
+from recsys.training.trainer import Schedule
 
 # Launching a step costs a GPU some milliseconds, however small it is: hence few large ones, at a higher rate.
 ML_1M = Bert4RecConfig(
@@ -168,7 +168,7 @@ def time_to_quality(dataset: Dataset, config: Bert4RecConfig, run: Run, look_at_
         "first_epoch_seconds": round(events[0]["seconds"], 2),  # where a compiler works
         "test_seconds": round(ended - fitted, 2),
         "everything_seconds": round(ended - BEGAN, 2),
-        "memory_mb": round(machine.peak_memory_mb()),
+        "memory_mb": round(runtime.peak_memory_mb()),
         "gpu_memory_mb": max(event["memory_mb"] for event in events) if model.device.startswith("cuda") else None,
         "curve": [{name: event[name] for name in ("epoch", "seconds", "loss", "ndcg@10")} for event in validations],
     }

@@ -177,7 +177,7 @@ def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigE
     if first["type"] == "unexpected_keyword_argument":
         return ConfigError(f"{owner} has no setting {setting}")
     if first["type"] in ("missing", "missing_argument"):
-        return ConfigError(f"{owner} needs a value for {setting}")
+        return ConfigError(f"{owner} has no value for {setting}")
     requirement = REQUIREMENTS.get(first["type"])
     if requirement is None:
         return ConfigError(f"{setting} is {first['input']}: {first['msg']}", setting)

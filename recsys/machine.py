@@ -43,17 +43,6 @@ def line(machine: dict[str, Any]) -> str:
     return f"{hardware}, load {machine['load']}; {versions}; {machine['date']}, commit {machine['commit'] or 'unknown'}"
 
 
-def peak_memory_mb() -> float:
-    """The most memory that this process has held so far, in MB (10⁶ bytes)."""
-    with contextlib.suppress(OSError):  # Linux, where getrusage also counts what our parent held before it started us
-        status = Path("/proc/self/status").read_text()
-        return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
-    import resource  # here, because Windows has none
-
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-
-
 def free_memory() -> float:
     """Bytes that this process can still allocate: what is left on the machine, or in its control group if less.
 

@@ -15,7 +15,7 @@ from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import results, studies
 from recsys.studies import trials
 from recsys.text import encoder
-from recsys.training import resume
+from recsys.training.trainer import RunFolder
 
 
 class Finding(NamedTuple):
@@ -101,7 +101,7 @@ def _trained(name: str) -> Iterator[Finding]:
         for path in sorted((root / "checkpoints" / name).rglob(paths.LOG)):
             yield _read(path, _read_log, _remove(path) if root == paths.home() else files.checkout(path))
     for kind in ("checkpoints", "trials"):
-        for path in sorted((paths.home() / kind / name).rglob(resume.FILE)):
+        for path in sorted((paths.home() / kind / name).rglob(RunFolder.STATE)):
             yield _read(path, files.read_sealed_bytes, _remove(path))
 
 

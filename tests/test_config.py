@@ -27,8 +27,8 @@ from recsys.config import (
     to_document,
 )
 from recsys.models import registry
-from recsys.training.loop import Schedule
 from recsys.training.run import Run
+from recsys.training.trainer import Schedule
 
 
 def classes():

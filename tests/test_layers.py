@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 LAYERS = [  # from the ground up: a package may import itself and what stands below it, not its neighbours on a line
     ("recsys.errors", "recsys.metrics", "recsys.paths", "recsys.progress"),
-    ("recsys.config", "recsys.files", "recsys.machine"),
+    ("recsys.config", "recsys.files", "recsys.machine", "recsys.runtime"),
     ("recsys.arrays", "recsys.checksums"),
     ("recsys.data",),
     ("recsys.text", "recsys.ranking"),
@@ -48,8 +48,7 @@ WRITERS = (  # all others replace files (`files.write`): whoever has mapped one 
     "recsys.data.download",  # parts
     "recsys.serving.insight.tsne",  # a temporary folder
     "recsys.serving.insight.tsne_worker",
-    "recsys.training.alone",  # the number of a process, in a lock
-    "recsys.training.loop",  # logs, which nobody maps
+    "recsys.training.trainer",  # the lock and the log of a run, which nobody maps
     "recsys.jobs.queue",
     "recsys.jobs.runner",
 )
@@ -123,7 +122,7 @@ def test_the_layer_rule_sees_an_upward_import():
     assert upward("recsys.models.bert4rec", "recsys.evaluation.evaluate")
     assert upward("recsys.serving.insight.explain", "recsys.evaluation.results")  # neighbours
     assert upward("pages.watch.plan", "pages.compare.tables")
-    assert not upward("recsys.training.loop", "recsys.ranking.metrics")
+    assert not upward("recsys.training.trainer", "recsys.ranking.metrics")
     assert not upward("recsys.models.bert4rec", "recsys.models.nn.layers")
     assert imports(ast.parse("from recsys import store"), "recsys.data.split") == ["recsys.store"]
     assert imports(ast.parse("from . import evaluate"), "recsys.evaluation.report") == ["recsys.evaluation.evaluate"]

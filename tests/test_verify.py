@@ -14,7 +14,7 @@ from recsys.evaluation.protocols import FULL
 from recsys.models import registry
 from recsys.studies import trials
 from recsys.text import encoder
-from recsys.training import resume
+from recsys.training.trainer import RunFolder
 from tests import fakes, toys
 from tests.data import archives
 from tests.evaluation import made_up
@@ -54,7 +54,7 @@ def home(tmp_path, monkeypatch):
     for path in (paths.film_vectors("toy", "a"), paths.tag_vectors("toy", "a"), paths.film_map("toy", "counts")):
         arrays.write(path, "array", np.eye(4, dtype=np.float16), "a")
     folder = store.save("counts", fakes.Counts(fakes.CountsConfig()).fit(world), world, 0)
-    resume.save(folder, {"run": {}})
+    RunFolder(folder).save({"run": {}})
     files.write(folder / paths.LOG, f"{progress.line({'epoch': 1, 'loss': 2.5})}\n".encode())
     made_up.keep("counts", [[1, 2]])
     for path in (paths.studies(home) / "length-toy.json", paths.ties(home, "toy")):

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from recsys.machine import peak_memory_mb
 from recsys.ranking.metrics import ndcg, target_ranks
+from recsys.runtime import peak_memory_mb
 
 AT_ONCE = 64  # histories scored together
 TOP = 10  # films of the list that counts

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys.machine import peak_memory_mb
+from recsys.runtime import peak_memory_mb
 
 HIDDEN = -1  # stands for a film that is to be predicted
 AT_ONCE = 32  # sequences scored together

@@ -15,8 +15,8 @@ from recsys.models import registry
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, recommend
-from recsys.training.loop import Schedule
 from recsys.training.run import Run
+from recsys.training.trainer import Schedule
 
 LR, WARMUP = 4e-3, 10  # of a run of some fifty steps; RecTools and RecBole keep their defaults too: 1e-3, no warm-up
 

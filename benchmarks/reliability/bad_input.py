@@ -25,7 +25,7 @@ from recsys import paths
 from recsys.data import layouts, movielens, own, tables
 from recsys.data.imports.read import read as read_history
 from recsys.errors import RecsysError
-from recsys.machine import peak_memory_mb
+from recsys.runtime import peak_memory_mb
 
 SECONDS, MEGABYTES = 2.0, 200  # that a file of 10 MB may take
 AT_ONCE, LITTLE = 1.0, 50  # seconds, MB: in which a folded archive is refused

@@ -31,7 +31,7 @@ from recsys.models import registry
 from recsys.models.popular import Popular
 from recsys.studies import trials
 from recsys.text import encoder
-from recsys.training import resume
+from recsys.training.trainer import RunFolder
 
 NAME = "damaged"  # the set that is damaged
 TEXTS = "0" * 64  # what the vectors were made of
@@ -117,8 +117,8 @@ def _kinds(home: Path, stack: ExitStack) -> Iterator[Kind]:
     folder = store.save("popular", Popular(registry.get("popular").preset(NAME)).fit(world), world, 0)
     for path in (folder / store.META, folder / store.WEIGHTS):
         yield Kind(f"checkpoints/{path.name}", path, lambda: store.load(folder, world).state()["counts"].tolist())
-    resume.save(folder, {"run": {}, "step": 7})
-    yield Kind("checkpoints/resume.pt", folder / resume.FILE, lambda: resume.load(folder, {}))
+    RunFolder(folder).save({"run": {}, "step": 7})
+    yield Kind("checkpoints/resume.pt", folder / RunFolder.STATE, lambda: RunFolder(folder).load())
     yield from _measured(world)
     yield _job()
     answer = paths.wikidata() / "answer.json"

@@ -67,7 +67,7 @@ def checks(name: str, reader: "Reader", times: int = TIMES) -> dict[str, bool]:
 def large(name: str, reader: "Reader") -> dict[str, bool]:
     """The most time and memory that 10 MB take: each of its sound bytes, repeated."""
     from benchmarks.reliability.readers import takes
-    from recsys.machine import peak_memory_mb
+    from recsys.runtime import peak_memory_mb
 
     worst, most = 0.0, 0.0
     for sound in reader.sound:

@@ -27,7 +27,7 @@ from recsys.evaluation import results
 from recsys.models import registry
 from recsys.serving import predictor
 from recsys.text import films
-from recsys.training import resume
+from recsys.training.trainer import RunFolder
 
 
 def tried() -> tuple[int, list[str], list[str]]:
@@ -114,8 +114,8 @@ def traps(data: bytes) -> Iterator[tuple[str, Callable[[], Any]]]:
     files.write_pair(checkpoint / store.META, evil_meta(dataset), checkpoint / store.WEIGHTS, data)
     yield "checkpoint", lambda: predictor.load("popular", dataset)
     folder = paths.home() / "trap"
-    files.write(folder / resume.FILE, data)
-    yield "resume.pt", lambda: resume.load(folder, {})
+    files.write(folder / RunFolder.STATE, data)
+    yield "resume.pt", lambda: RunFolder(folder).load()
     place = paths.film_vectors(name, "0" * 64)
     files.write(place, data)
     yield "film vectors", lambda: films.read([place], "0" * 64)

@@ -64,7 +64,7 @@ def readers() -> Iterator[tuple[str, Callable[[], Any]]]:
     from recsys.serving.films import themes
     from recsys.serving.insight import tsne
     from recsys.text import films
-    from recsys.training import resume
+    from recsys.training.trainer import RunFolder
 
     name = movielens.FIRST
     dataset = movielens.ensure(name)
@@ -79,8 +79,8 @@ def readers() -> Iterator[tuple[str, Callable[[], Any]]]:
         for document in results.documents(name, protocol, report=lambda _: None):
             yield document["variant"], lambda one=document, at=protocol: results.ranks(name, at, one["variant"])
     folder = Path(tempfile.mkdtemp())
-    resume.save(folder, {"run": {"a": 1}, "weights": {"w": __import__("torch").zeros(3)}})
-    yield "resume.pt", lambda: resume.load(folder, {"a": 1})
+    RunFolder(folder).save({"run": {"a": 1}, "weights": {"w": __import__("torch").zeros(3)}})
+    yield "resume.pt", lambda: RunFolder(folder).load()
 
 
 def s3() -> Outcome:

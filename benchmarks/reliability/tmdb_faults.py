@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from recsys.machine import peak_memory_mb
+from recsys.runtime import peak_memory_mb
 from recsys.serving.films.asking import DEADLINE, Key
 from recsys.serving.films.tmdb import Posters, Wanted
 

@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from unittest.mock import ANY
 
 import numpy as np
 
 from benchmarks.reliability.promise import Outcome, judged
-from recsys import files, paths, store
+from recsys import files, paths, progress, store
 from recsys.data import movielens, prepared
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
@@ -32,8 +31,9 @@ from recsys.serving import predictor
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, ServingError, recommend
 from recsys.store import StoreError
-from recsys.training import loop, resume
+from recsys.training import trainer
 from recsys.training.run import Run
+from recsys.training.trainer import RunFolder
 from tests import toys
 
 KILLS = 20
@@ -46,7 +46,7 @@ SPEAKING = """
 import sys
 from recsys.cli.main import main
 from recsys.models.neural import NeuralRecommender
-from recsys.training.loop import Trainer
+from recsys.training.trainer import Trainer
 validate, update = NeuralRecommender._validate, Trainer.update
 def said(self, batch):
     update(self, batch)
@@ -80,7 +80,7 @@ def killed(n: int = KILLS) -> tuple[Path, int, int]:
     """The folder of a training that was killed n times, how often its state was whole, and half of one was left."""
     prepared.save(toys.cycle(n_items=8, n_users=64, length=8), {})
     folder, rng, whole, half = paths.checkpoint("cycle", "leave-one-out", "bert4rec", 0), random.Random(0), 0, 0
-    part = folder / f"{resume.FILE}.part"
+    part = folder / f"{RunFolder.STATE}.part"
     for turn in range(n):
         with start(*TRAIN, *SETTINGS) as training:
             assert training.stdout
@@ -91,7 +91,7 @@ def killed(n: int = KILLS) -> tuple[Path, int, int]:
             training.kill()
         half += part.exists()
         with suppress(Exception):
-            whole += (resume.load(folder, ANY) or {"step": 0})["step"] > 0
+            whole += (RunFolder(folder).load() or {"step": 0})["step"] > 0
     return folder, whole, half
 
 
@@ -100,7 +100,7 @@ def f1() -> Outcome:
     folder, whole, half = killed()
     ended = start(*TRAIN, *SETTINGS)
     said = ended.communicate()[1]
-    left = sorted(path.name for path in folder.iterdir() if path.name.endswith((".part", ".next", resume.FILE)))
+    left = sorted(path.name for path in folder.iterdir() if path.name.endswith((".part", ".next", RunFolder.STATE)))
     checks = {
         f"every state is whole ({whole} of {KILLS})": whole == KILLS,
         f"the last run ends: {said.strip()}": ended.returncode == 0,
@@ -116,7 +116,7 @@ def f2() -> Outcome:
         os.environ["RECSYS_HOME"] = str(paths.home() / name)
         folder = killed(kills)[0]
         start(*TRAIN, *SETTINGS).communicate()
-        log = [event["loss"] for event in loop.read_log(folder)]
+        log = [event["loss"] for event in progress.read(folder / paths.LOG)]
         ends[name] = files.sha256((folder / store.WEIGHTS).read_bytes()), json.dumps(log)
         os.environ["RECSYS_HOME"] = str(Path(os.environ["RECSYS_HOME"]).parent)
     same = {
@@ -129,25 +129,25 @@ def f2() -> Outcome:
 def f7() -> Outcome:
     """A loss of NaN in the fifth step of a training with a validation behind it."""
     world, folder = toys.cycle(n_items=8, n_users=64, length=8), paths.home() / "broken"
-    schedule = loop.Schedule(epochs=4, batch_size=32, validate_every=1, warmup_steps=1)
+    schedule = trainer.Schedule(epochs=4, batch_size=32, validate_every=1, warmup_steps=1)
     model = Bert4Rec(Bert4RecConfig(dim=8, length=12, schedule=schedule))
     loss, steps, error = model.loss, [], ""
     model.loss = lambda *given: loss(*given) * (np.nan if len(steps) == 5 else 1)  # type: ignore[method-assign]
-    update = loop.Trainer.update
+    update = trainer.Trainer.update
 
-    def counted(self: loop.Trainer, batch: Any) -> None:
+    def counted(self: trainer.Trainer, batch: Any) -> None:
         steps.append(self.step)
         update(self, batch)
 
-    loop.Trainer.update = counted  # type: ignore[method-assign]
+    trainer.Trainer.update = counted  # type: ignore[method-assign]
     try:
         parts = LEAVE_ONE_OUT(world)
         model.fit(parts.train, parts.valid, Run(device="cpu", folder=folder))
-    except loop.TrainingError as stopped:
+    except trainer.TrainingError as stopped:
         error = str(stopped)
     finally:
-        loop.Trainer.update = update  # type: ignore[method-assign]
-    kept = resume.load(folder, ANY)
+        trainer.Trainer.update = update  # type: ignore[method-assign]
+    kept = RunFolder(folder).load()
     assert kept, "a state is kept"
     checks = {
         "it says what to do": "lower --lr" in error,
@@ -179,7 +179,7 @@ def f8() -> Outcome:
     folder, checks, seconds = paths.checkpoint("ml-latest-sample", "leave-one-out", "bert4rec", 0), {}, {}
     for name, (words, sign) in SITUATIONS.items():
         for number in (signal.SIGTERM, signal.SIGINT):
-            (folder / resume.FILE).unlink(missing_ok=True)
+            (folder / RunFolder.STATE).unlink(missing_ok=True)
             took, code, said = left_after(words, sign, number)
             where = f"{name}, {signal.Signals(number).name}"
             seconds[where] = took
@@ -187,7 +187,7 @@ def f8() -> Outcome:
             checks[f"{where}: exit code {code}"] = code in (143, -signal.SIGTERM, 130)
             checks[f"{where}: no traceback, {said}"] = "Error" not in said
             if "bert4rec" in words:
-                checks[f"{where}: the state is kept"] = (folder / resume.FILE).exists()
+                checks[f"{where}: the state is kept"] = (folder / RunFolder.STATE).exists()
     return judged(", ".join(f"{name} {took:.1f} s" for name, took in seconds.items()), checks)
 
 

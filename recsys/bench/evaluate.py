@@ -8,8 +8,8 @@ from recsys import store
 from recsys.data import movielens
 from recsys.evaluation import protocols
 from recsys.evaluation.rank_held_out import ranks
-from recsys.machine import peak_memory_mb
 from recsys.ranking.metrics import ndcg
+from recsys.runtime import peak_memory_mb
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any
 from recsys import paths
 from recsys.data import movielens
 from recsys.errors import RecsysError, python
-from recsys.machine import peak_memory_mb
+from recsys.runtime import peak_memory_mb
 
 MENDABLE = 3  # exit code of a process that ended with a RecsysError
 

@@ -16,6 +16,7 @@ from recsys.bench.shapes import generated
 from recsys.config import Count, Layers, Size, config_class
 from recsys.data import movielens
 from recsys.machine import peak_memory_mb
+from recsys.runtime import peak_memory_mb
 
 if TYPE_CHECKING:
     from recsys.serving.predictor import Predictor

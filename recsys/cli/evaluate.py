@@ -21,6 +21,7 @@ class Evaluate:
     protocol: ProtocolOrAll = "full"  # what is measured, or all
     seeds: tuple[Seed, ...] = ()  # without any, every seed that was trained
     part: Literal["test", "valid"] = "test"  # valid is for choosing between settings and writes no file
+    device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
     add: flags.Flag = False  # keep the seeds of the result there is, if its settings and data are the same
     ship: flags.Flag = False  # copy the result into assets/
 
@@ -32,7 +33,7 @@ class Evaluate:
 
         with Terminal() as report:
             dataset = movielens.ensure(self.dataset, report)
-        with distributed.group(device.choose("auto")):
+        with device.default_device(self.device), distributed.process_group(device.choose(self.device)):
             speaks = not distributed.rank()
             if ALL in (self.model, self.protocol):
                 return self._run_all(dataset, speaks)

@@ -13,7 +13,7 @@ try:
     import tyro
     from tyro import conf
 except ImportError as error:  # a bare training machine
-    raise MissingLibraryError("the command line", "tyro") from error
+    raise MissingLibraryError("the command line", error.name or "tyro") from error  # or one that tyro needs
 
 Options = TypeVar("Options")
 Flag = Annotated[bool, conf.FlagCreatePairsOff]  # --json, without --no-json

@@ -66,16 +66,18 @@ class Train(Options, Generic[Config]):
         from recsys.evaluation import protocols
         from recsys.models import registry
         from recsys.training import device as devices
-        from recsys.training import distributed, loop
-        from recsys.training.alone import alone_in
+        from recsys.training import distributed
+        from recsys.training.trainer import RunFolder
 
         variant, dataset = registry.get(self.model), movielens.ensure(self.dataset, report)
         splitting = protocols.get(self.protocol).splitting
         parts = splitting(dataset, self.seed)
         people = self._people(parts, dataset)
-        with distributed.group(devices.choose(self.device)) as device:
+        device = devices.choose(self.device)
+        with distributed.process_group(device):
             folder = paths.checkpoint(self.dataset, splitting.name, self.model, self.seed)
-            with alone_in(folder):
+            run_folder = RunFolder(folder)
+            with run_folder.lock():
                 model = variant.model(self.settings)
                 store.give_members(model, dataset, self.seed, report, splitting)
                 model.fit(people, parts.valid, self._run(str(device), folder, report))
@@ -84,7 +86,7 @@ class Train(Options, Generic[Config]):
                     return None
                 notes = model.training_summary.notes() if model.training_summary else {}
                 store.save(self.model, model, dataset, self.seed, notes, splitting)
-                loop.weights_are_kept(folder)  # only now: a kill until here loses nothing
+                run_folder.finish()  # after the save, so that a kill loses nothing
         if self.ship:
             store.ship(self.model, self.dataset, self.seed, splitting)
         return folder

@@ -51,7 +51,7 @@ def ranks(
             found[part] = _ranks_among_sampled(scores, queries, targets, protocol, dataset, counts)
         else:
             found[part] = target_ranks(scores, targets, queries.histories)
-    return distributed.combined(found)
+    return distributed.all_reduce_array(found)
 
 
 def ranks_and_lists(
@@ -70,15 +70,15 @@ def ranks_and_lists(
             ranking = Ranking.of(scores[row], history, model.log_probabilities)
             items[part.start + row], probabilities[part.start + row] = _first(ranking)
     given = _gives_probabilities(model, dataset.n_items)
-    lists = Lists(distributed.combined(items), distributed.combined(probabilities) if given else None)
-    return distributed.combined(found), lists
+    lists = Lists(distributed.all_reduce_array(items), distributed.all_reduce_array(probabilities) if given else None)
+    return distributed.all_reduce_array(found), lists
 
 
 def _scored(
     model: Recommender, held_out: HeldOut, dataset: Dataset, report: Report, batch: int
 ) -> Iterator[tuple[slice, Queries, np.ndarray]]:
     """This process's batches: which rows, the queries, and scores (B, I) that ranks can be taken from."""
-    for start in distributed.share(np.arange(0, len(held_out), batch)):
+    for start in distributed.shard(np.arange(0, len(held_out), batch)):
         part = slice(int(start), min(int(start) + batch, len(held_out)))
         queries = held_out.queries[part]
         yield part, queries, _scores(model, queries, dataset.n_items)

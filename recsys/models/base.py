@@ -76,13 +76,22 @@ class Recommender(ABC):
         """Bytes that `fit` holds at once beside the data; 0 where that is a matter of megabytes."""
         return 0
 
-    def refuse_what_does_not_fit(self, train: Dataset) -> None:
-        """Raises DataError, before anything is allocated, where more than half of the free memory would be needed."""
-        needed, free = self.needs(train.n_users, train.n_items), machine.free_memory()
+    def refuse_what_does_not_fit(self, train: Dataset, free_gpu_bytes: int | None = None) -> None:
+        """Check that `fit` needs at most half of the free memory, before it allocates any.
+
+        Args:
+            train: The training data.
+            free_gpu_bytes: Free memory of the GPU on which `fit` computes. None for a CPU.
+
+        Raises:
+            DataError: If it needs more.
+        """
+        needed = self.needs(train.n_users, train.n_items)
+        free, place = (machine.free_memory(), "machine") if free_gpu_bytes is None else (free_gpu_bytes, "GPU")
         if 2 * needed > free:
             wanted = f"{self.title} needs {needed / 1e9:,.1f} GB of memory for {train.n_items:,} {train.noun}s"
             raise DataError(
-                f"{wanted}, and may take half of the {free / 1e9:,.1f} GB that this machine has left; choose another "
+                f"{wanted}, and may take half of the {free / 1e9:,.1f} GB that this {place} has left; choose another "
                 "model, such as item-knn"
             )
 

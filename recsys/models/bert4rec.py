@@ -69,8 +69,8 @@ from recsys.models.nn.transformer import (
     stacked,
 )
 from recsys.training.batches import NEVER, Batch, Draws, pad
-from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
+from recsys.training.trainer import Schedule
 
 IGNORE_INDEX = -100  # in place of a target: no loss here
 TWO_OR_MORE = Annotated[int, Field(ge=2)]  # positions: one item and the [mask]

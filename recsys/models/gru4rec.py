@@ -17,6 +17,7 @@ Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H unit
 
 from typing import ClassVar, Literal
 
+import torch
 from torch import Tensor, nn
 
 from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, added, config_class
@@ -25,8 +26,8 @@ from recsys.models.extras import Extras
 from recsys.models.neural import NeuralModule, NeuralRecommender, check_only_unseen
 from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
 from recsys.models.nn.layers import Dropout, gather_positions
-from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
+from recsys.training.trainer import Schedule
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}  # the plain one with tanh
 
@@ -70,7 +71,9 @@ class Gru4RecModule(NeuralModule):
 
         Padding stands at the end, so that no other state depends on it.
         """
-        states = self.gru(self.dropout(self.items(tokens)))[0]  # (B, T, H)
+        x = self.dropout(self.items(tokens))  # (B, T, D)
+        with torch.autocast(x.device.type, enabled=False):  # cuDNN would compute in fp16, whose gradients underflow
+            states = self.gru(x)[0]  # (B, T, H)
         return self.norm(self.project(self.dropout(gather_positions(states, at))))
 
 

@@ -27,9 +27,8 @@ from recsys.data.schema import Dataset
 from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights
 from recsys.training.batches import Batch, Draws
-from recsys.training.loop import Schedule
-from recsys.training.losses import Loss
-from recsys.training.negatives import Sampler, fetch, sampling_distribution
+from recsys.training.losses import Loss, Sampler, gather_weights, sampling_distribution
+from recsys.training.trainer import Schedule
 
 DRAWN = 64  # negatives that a batch shares; they are weighted as if there were `negatives` of them
 KEEP, WINDOW = 1, 2  # purposes of random numbers
@@ -60,7 +59,7 @@ def negative_sampling(
     s = hidden (M, D) · weight (I, D) + bias (I,), s⁺ of the targets (M,), s⁻ of the items drawn (K,), which all pairs
     share. Where one is the target it counts all the same, as in the paper.
     """
-    w_target, b_target, w, b = fetch(weight, bias, targets, drawn)
+    w_target, b_target, w, b = gather_weights(weight, bias, targets, drawn)
     positive = ((hidden * w_target).sum(1) + b_target).float()  # (M,)
     negative = (hidden @ w.T + b).float()  # (M, K)
     return -F.logsigmoid(positive).sum() - negatives * F.logsigmoid(-negative).mean(1).sum()

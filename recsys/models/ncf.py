@@ -23,8 +23,8 @@ from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.models.nn.pooling import running_mean
-from recsys.training.loop import Schedule
 from recsys.training.losses import Loss
+from recsys.training.trainer import Schedule
 
 BLOCK = 1 << 18  # values of the widest layer at a time: what a core's cache holds
 Layers = Annotated[int, Field(ge=1, le=16)]  # each halves the width of the next

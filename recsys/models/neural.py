@@ -25,7 +25,7 @@ from recsys.models.nn.side import KINDS, UNKNOWN, UNRATED, ItemDetails, PersonVe
 from recsys.ranking import metrics
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training import device as devices
-from recsys.training import distributed, loop
+from recsys.training import distributed, trainer
 from recsys.training.batches import NEVER, Batch, Draws, buckets, by_length, pad
 from recsys.training.losses import Loss, item_loss
 from recsys.training.run import Run
@@ -157,18 +157,20 @@ class NeuralRecommender(Recommender):
         run = run or Run()
         if not len(train.interactions):
             raise DataError(f"{train.name} has no films to train on; take a set with more ratings")
-        self.refuse_what_does_not_fit(train)
+        self.refuse_what_does_not_fit(train, devices.free_gpu_bytes(devices.choose(run.device)))
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)
+        if self.module.person_vectors is not None and train.people is None:
+            raise DataError(f"{train.name} contains no gender, age or occupation; train without --person")
         self.initialise(self.module, train, run.seed)
         self.item_loss = self.make_loss(train)
-        self.training_summary = loop.train(self._task(train, valid, run), self.config.schedule, run)
+        self.training_summary = trainer.train(self._task(train, valid, run), self.config.schedule, run)
         self.module.eval()
         if self.remembers:
             self.memory = Memory.of(train, valid, self.network_scores, run)
         return self
 
-    def _task(self, train: Dataset, valid: HeldOut | None, run: Run) -> loop.Task:
+    def _task(self, train: Dataset, valid: HeldOut | None, run: Run) -> trainer.Task:
         """What the training loop needs to know of this model and its data."""
         learnt, about = _not_empty(train.histories), self._about(train)
 
@@ -179,7 +181,7 @@ class NeuralRecommender(Recommender):
             drawn = redrawn(train, draws.key(ORDER))
             return self.batches(_not_empty(drawn.histories), train.n_items, draws, self._about(drawn))
 
-        return loop.Task(
+        return trainer.Task(
             self.module,
             math.ceil(len(learnt) / self.config.schedule.batch_size),
             epoch_of,
@@ -206,7 +208,7 @@ class NeuralRecommender(Recommender):
         lengths = np.array([min(len(history), self.config.length) for history in histories])
         rng = np.random.default_rng([draws.seed, draws.epoch])
         for rows in buckets(lengths, self.config.schedule.batch_size, rng):
-            mine = distributed.share(rows)
+            mine = distributed.shard(rows)
             own = mine if len(mine) else rows[:1]
             batch = self.collate(histories, own, n_items, draws)
             batch = self._with_side(batch, about, own, draws) if about else batch
@@ -242,12 +244,12 @@ class NeuralRecommender(Recommender):
     def _validate(self, module: "NeuralModule", valid: HeldOut) -> dict[str, float]:
         """Full-ranking metrics of the validation items, seen items hidden; each process ranks its share."""
         ranks = np.zeros(len(valid), np.int64)
-        mine = distributed.share(np.arange(len(valid)))
+        mine = distributed.shard(np.arange(len(valid)))
         queries = valid.queries[mine]
         for rows, scores in self._scores(module, queries):
             seen = [queries.histories[row] for row in rows]
             ranks[mine[rows]] = metrics.target_ranks(scores, valid.targets[mine[rows]], seen)
-        ranks = distributed.combined(ranks)
+        ranks = distributed.all_reduce_array(ranks)
         return {name: round(value, 6) for name, value in metrics.summary(ranks).items()}
 
     def score(self, queries: Queries) -> np.ndarray:

@@ -50,8 +50,8 @@ from recsys.models.nn.transformer import (
     stacked,
 )
 from recsys.training.batches import Draws
-from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
+from recsys.training.trainer import Schedule
 
 
 @config_class

@@ -20,8 +20,8 @@ from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.models.nn.pooling import running_mean
-from recsys.training.loop import Schedule
 from recsys.training.losses import LossName
+from recsys.training.trainer import Schedule
 
 
 @config_class

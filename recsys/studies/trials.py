@@ -24,8 +24,8 @@ from recsys.evaluation.rank_held_out import ranks
 from recsys.models import registry
 from recsys.models.base import Recommender
 from recsys.progress import Report, ignore
-from recsys.training import loop
 from recsys.training.run import Run
+from recsys.training.trainer import RunFolder
 
 FILE = "trial.json"
 LOCK = "trial.lock"
@@ -99,7 +99,7 @@ def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report =
         hidden = ranks(model, split.test, protocol, dataset, report)
         found = Outcome(hidden, training.get("validation", {}), training, machine.describe())
         files.write(folder / FILE, files.seal(_document(trial, found, dataset, protocol)))
-        loop.weights_are_kept(folder)
+        RunFolder(folder).finish()
         return found
 
 

@@ -1,83 +1,96 @@
-"""Which device to compute on, and what it supports."""
+"""Choice of the device, and what it supports."""
 
-import ctypes
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
 
 import torch
 
-from recsys import machine
 from recsys.errors import RecsysError
+
+_auto: ContextVar[str] = ContextVar("auto", default="auto")  # the device that "auto" means in a `default_device` block
 
 
 class DeviceError(RecsysError):
-    """A device that this machine does not have."""
+    """A device that this machine does not have, or that this program does not support."""
 
 
 def choose(name: str) -> torch.device:
-    """The device of that name; "auto": the first GPU, else the CPU. Raises DeviceError for one that is not there."""
+    """Return the device with this name, and prepare PyTorch for it. "auto" is the first NVIDIA GPU, or else the CPU.
+
+    Under torchrun, each process gets the GPU of its local rank.
+
+    Raises:
+        DeviceError: If this machine has no such device.
+    """
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        name = _auto.get()
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
+        if device.type not in ("cpu", "cuda"):
+            raise DeviceError(f"{name} is not supported; use --device cpu, --device cuda or --device auto")
+        if device.type == "cuda":
+            _prepare_cuda()
+            if "LOCAL_RANK" in os.environ:  # before the first tensor, which would open a context on GPU 0
+                device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+                torch.cuda.set_device(device)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         raise DeviceError(f"this machine has no device {name}; use --device cpu or --device auto") from error
     return device
 
 
+def _prepare_cuda() -> None:
+    """Switch off cuDNN attention, which compiles a plan per shape for about a second, and TF32, which rounds scores."""
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    torch.backends.cudnn.allow_tf32 = False
+
+
+@contextmanager
+def default_device(name: str) -> Iterator[None]:
+    """Make "auto" mean the device with this name, also for models that are loaded inside the block."""
+    token = _auto.set(name)
+    try:
+        yield
+    finally:
+        _auto.reset(token)
+
+
+def free_gpu_bytes(device: torch.device) -> int | None:
+    """Return the free memory of a GPU. None for a CPU."""
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else None
+
+
 def has_fast_bf16(device: torch.device) -> bool:
-    """Whether products of bf16 matrices run in hardware there, accumulating in fp32."""
+    """Return whether the hardware multiplies bf16 matrices and accumulates in fp32."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return device.type == "cpu" and torch.cpu.is_available() and torch.cpu._is_avx512_bf16_supported()
 
 
 def can_compile(device: torch.device) -> bool:
-    """Whether torch.compile finds what it needs: Triton for a GPU, a C++ compiler for a CPU."""
+    """Return whether torch.compile finds Triton for a GPU, or a C++ compiler for a CPU."""
     if device.type == "cuda":
         return find_spec("triton") is not None
     return any(map(shutil.which, (os.environ.get("CXX", "g++"), "clang++", "c++")))
 
 
 @contextmanager
-def repeatable(device: torch.device) -> Iterator[None]:
-    """Make a GPU add up in the same order every time; a CPU with the same number of threads does so anyway."""
+def deterministic(device: torch.device) -> Iterator[None]:
+    """Make a GPU sum in the same order in each run. A CPU with the same number of threads always does."""
     if device.type != "cuda":
         yield
         return
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    previous = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.use_deterministic_algorithms(True)
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
-
-
-def peak_memory_mb(device: torch.device) -> float:
-    """Peak memory in MB (10⁶ bytes): on a GPU that of tensors, on a CPU that of the whole process."""
-    return torch.cuda.max_memory_allocated(device) / 1e6 if device.type == "cuda" else machine.peak_memory_mb()
-
-
-def keep_freed_memory() -> None:
-    """Make glibc reuse freed blocks instead of returning them to the kernel.
-
-    A training step frees and allocates the same few megabytes again and again; getting their pages from the kernel each
-    time costs a tenth of the step, more on virtual machines. Nothing is changed under another C library.
-    """
-    if not sys.platform.startswith("linux"):
-        return
-    try:
-        mallopt = ctypes.CDLL("libc.so.6").mallopt
-    except (OSError, AttributeError):
-        return
-    trim_threshold, top_pad, mmap_max = -1, -2, -4  # from malloc.h
-    mallopt(mmap_max, 0)
-    mallopt(trim_threshold, 1 << 30)
-    mallopt(top_pad, 64 << 20)
+        torch.use_deterministic_algorithms(previous[0], warn_only=previous[1])

@@ -1,7 +1,4 @@
-"""Several processes that work on one model, started by `torchrun`; a process on its own is a group of one.
-
-PyTorch's own engine does the work: DistributedDataParallel over NCCL between GPUs, over gloo between CPUs.
-"""
+"""Training and evaluation by several processes that `torchrun` starts. Without torchrun, the world size is 1."""
 
 import os
 from collections.abc import Iterator
@@ -13,58 +10,53 @@ from torch import Tensor, distributed, nn
 
 
 @contextmanager
-def group(device: torch.device) -> Iterator[torch.device]:
-    """Join the processes that torchrun started, if it did; yields the device of this process."""
+def process_group(device: torch.device) -> Iterator[None]:
+    """Join the processes that torchrun started, if any: over NCCL between GPUs, over gloo between CPUs."""
     if "LOCAL_RANK" not in os.environ:
-        yield device
+        yield
         return
-    if device.type == "cuda":
-        device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
-        torch.cuda.set_device(device)
     distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
-        yield device
+        yield
     finally:
         distributed.destroy_process_group()
 
 
-def world() -> int:
-    """How many processes there are."""
-    return distributed.get_world_size() if _joined() else 1
+def world_size() -> int:
+    """Return the number of processes."""
+    return distributed.get_world_size() if _is_initialized() else 1
 
 
 def rank() -> int:
-    """The number of this process; only process 0 writes files and reports."""
-    return distributed.get_rank() if _joined() else 0
+    """Return the number of this process. Only process 0 writes files and reports progress."""
+    return distributed.get_rank() if _is_initialized() else 0
 
 
-def share(rows: np.ndarray) -> np.ndarray:
-    """The rows (n,) of a batch that this process computes: every `world()`th, so that all get similar lengths."""
-    return rows[rank() :: world()]
+def shard(rows: np.ndarray) -> np.ndarray:
+    """Return the rows (n,) of a batch for this process: every `world_size()`th, so that lengths are similar."""
+    return rows[rank() :: world_size()]
 
 
-def parallel(module: nn.Module) -> nn.Module:
-    """The module, its gradients averaged over all processes after each backward pass."""
-    return nn.parallel.DistributedDataParallel(module) if _joined() else module
+def data_parallel(module: nn.Module) -> nn.Module:
+    """Return the module with gradients averaged over all processes after each backward pass."""
+    return nn.parallel.DistributedDataParallel(module) if _is_initialized() else module
 
 
-def total(value: Tensor) -> Tensor:
-    """The sum of a tensor over all processes."""
-    if _joined():
+def all_reduce(value: Tensor) -> Tensor:
+    """Return the sum of a tensor over all processes."""
+    if _is_initialized():
         value = value.clone()
         distributed.all_reduce(value)
     return value
 
 
-def combined(values: np.ndarray) -> np.ndarray:
-    """The sum of an array over all processes; each has filled in the rows of `share` and left the rest at zero."""
-    return total(torch.from_numpy(values).to(_device())).cpu().numpy() if _joined() else values
+def all_reduce_array(values: np.ndarray) -> np.ndarray:
+    """Return the sum of an array over all processes. Rows outside `shard` must be zero."""
+    if not _is_initialized():
+        return values
+    device = "cuda" if distributed.get_backend() == "nccl" else "cpu"
+    return all_reduce(torch.from_numpy(values).to(device)).cpu().numpy()
 
 
-def _device() -> torch.device:
-    """The device on which the group's backend adds up."""
-    return torch.device("cuda" if distributed.get_backend() == "nccl" else "cpu")
-
-
-def _joined() -> bool:
+def _is_initialized() -> bool:
     return distributed.is_available() and distributed.is_initialized()

@@ -1,13 +1,12 @@
-"""Losses over all items, exact or sampled: each is the sum over its positions, which the caller divides.
+"""Losses over all items or over sampled items. Each is the sum over positions; the caller divides by their number.
 
-Shapes: M positions with a loss, I items, D dimensions, K negatives. The scores are hidden (M, D) @ weight (I, D)ᵀ +
-bias (I,). Below, p is the true distribution of a position's target, q the one that negatives are drawn from.
+Shapes: M positions with a loss, I items, D dimensions, K negatives. Scores are hidden (M, D) @ weight (I, D)ᵀ + bias
+(I,). p is the distribution of the target given the history, q the distribution of the negatives.
 """
 
 import math
 from collections.abc import Callable
-from itertools import count
-from typing import Any, Literal, get_args
+from typing import Literal
 
 import numpy as np
 import torch
@@ -15,104 +14,94 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from recsys.config import check
-from recsys.training.batches import Seen
-from recsys.training.negatives import Sampler, fetch, sampling_distribution
-from recsys.training.pairwise import PAIRWISE, Pairwise
+from recsys.training.kernels import ROW_MULTIPLE, softmax_cross_entropy
 
-LossName = Literal["softmax", "sampled-softmax", "gbce", "bce", "bpr", "top1", "bpr-max"]
-LOSSES = get_args(LossName)
-Loss = Callable[..., Tensor]  # hidden, weight, bias, targets and, for the softmax, Seen → the sum, ()
-
-CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # at a time: what fits a core's cache; what keeps a GPU busy
-ROWS = 32  # chunks are multiples of it: smaller ones would spend their time on loading weights; see also batches.STEP
-OWN_NEGATIVES = 8  # up to this many, each position of gBCE has its own: NDCG@10 .079 instead of .036 on ML-100K for 8
+MAX_NEGATIVES_PER_POSITION = 8  # gBCE draws negatives for each position up to this number: .079 for .036 on ML-100K
 SAMPLING_POWER = 0.75  # of word2vec (arXiv:1310.4546), see `sampling_distribution`
+BPR_MAX_PENALTY = 0.5  # λ of BPR-max
 
 
-class _ChunkedSoftmax(torch.autograd.Function):
-    """Exact softmax cross-entropy whose logits exist for a chunk of positions at a time.
+def sampling_distribution(counts: np.ndarray, power: float) -> np.ndarray:
+    """Return q (I,), in proportion to (counts + 1)^power; 0 is uniform.
 
-    The gradient, softmax(z) minus one at the target, is computed in the forward pass, while a chunk's logits are in the
-    cache. Inside autocast logits, probabilities and products are rounded to its type, bf16, and summed in fp32; outside
-    nothing is rounded. Sums are taken in a fixed order, so that a GPU repeats them exactly.
+    word2vec (arXiv:1310.4546) has no + 1. Here an item without any view must be drawn as well.
     """
-
-    @staticmethod
-    def forward(
-        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, seen: Seen | None = None
-    ) -> Tensor:
-        """Sum of the losses, ()."""
-        kind = hidden.device.type
-        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
-        rows = max(1, CHUNK_LOGITS[kind] // len(weight) // ROWS) * ROWS
-        loss = bias.new_zeros(())
-        d_hidden, d_weight, d_bias = torch.empty_like(hidden), torch.zeros_like(weight), torch.zeros_like(bias)
-        with torch.autocast(kind, enabled=False):
-            w, b = weight.to(dtype), bias.to(dtype)
-            filled = F.pad(hidden.to(dtype), (0, 0, 0, -len(hidden) % ROWS))
-            chunks = zip(filled.split(rows), targets.split(rows), d_hidden.split(rows), strict=True)
-            for start, (h, y, d_h) in zip(count(step=rows), chunks, strict=False):
-                p, log_likelihood = _softmax(h, w, b, y, None if seen is None else seen[start : start + rows])
-                loss -= log_likelihood
-                d_h.copy_((p @ w)[: len(d_h)])
-                d_weight += p.T @ h
-                d_bias += p.sum(0, dtype=d_bias.dtype)
-        ctx.save_for_backward(d_hidden, d_weight, d_bias)
-        return loss
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
-        """Scale the gradients of the forward pass."""
-        d_hidden, d_weight, d_bias = ctx.saved_tensors
-        return d_hidden * grad, d_weight * grad, d_bias * grad, None, None
+    q = (counts + 1.0) ** power
+    return q / q.sum()
 
 
-def _softmax(
-    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, seen: Tensor | None
+class Sampler:
+    """Draw items from q (I,) with replacement, with torch's global generator of the device."""
+
+    def __init__(self, q: np.ndarray) -> None:
+        """Prepare to draw from the probabilities q (I,)."""
+        self.cumulative, self.log_q = torch.from_numpy(np.cumsum(q)), torch.from_numpy(np.log(q)).float()
+
+    def __call__(self, n: int, device: torch.device) -> Tensor:
+        """Return n items, (n,) int64."""
+        self.cumulative, self.log_q = self.cumulative.to(device), self.log_q.to(device)
+        uniform = torch.rand(n, dtype=torch.float64, device=device)
+        return torch.searchsorted(self.cumulative, uniform).clamp(max=len(self.cumulative) - 1)
+
+
+def gather_weights(
+    weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return weights (M, D) and biases (M,) of the targets, then weights (K, D) and biases (K,) of the negatives.
+
+    One embedding look-up: unlike indexing, it sums gradients in a fixed order.
+    """
+    items, sizes = torch.cat([targets, negatives]), [len(targets), len(negatives)]
+    w_target, w = F.embedding(items, weight).split(sizes)
+    b_target, b = F.embedding(items, bias[:, None])[:, 0].split(sizes)
+    return w_target, b_target, w, b
+
+
+def scores_of(
+    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """softmax(z) minus one at the targets, (chunk, I), and the sum of the targets' log-probabilities, ().
+    """Return the scores of the targets (M,) and of the negatives (M, K), in fp32.
 
-    seen: True (chunk without padding, I) where an item has no part in it; a target always has.
+    All positions share the negatives if their shape is (K,). With shape (M, K) each position has its own.
     """
-    z = torch.addmm(bias, hidden, weight.T)  # (chunk, I)
-    if seen is not None:
-        z[: len(seen)].masked_fill_(seen.scatter(1, targets[:, None], False), -torch.inf)
-    p = torch.softmax(z, 1)
-    log_total = z.amax(1).float() - p.amax(1).float().log()  # log Σ exp z: at the highest z, log p = z - log Σ exp z
-    at = torch.arange(len(targets), device=targets.device), targets
-    log_likelihood = z[at].float() - log_total[: len(targets)]
-    p[len(targets) :] = 0  # rows of padding
-    p[at] = log_likelihood.expm1().to(p.dtype)
-    return p, log_likelihood.sum()
+    w_target, b_target, w, b = gather_weights(weight, bias, targets, negatives.flatten())
+    positive = (hidden * w_target).sum(1) + b_target
+    if negatives.dim() == 1:
+        padded = F.pad(hidden, (0, 0, 0, -len(hidden) % ROW_MULTIPLE))  # few shapes, see batches.WIDTH_MULTIPLE
+        negative = (padded @ w.T)[: len(hidden)] + b
+    else:
+        w, b = w.view(*negatives.shape, hidden.shape[1]), b.view(negatives.shape)
+        negative = _dot_products(w, hidden) + b
+    return positive.float(), negative.float()
 
 
-def softmax_cross_entropy(
-    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, seen: Seen | None = None
-) -> Tensor:
-    """Sum of the cross-entropies of `targets` (M,) under the softmax of all scores, exactly; ().
-
-    With `seen`, under that of the scores of what has not been seen yet and of the target.
-    """
-    return _ChunkedSoftmax.apply(hidden, weight, bias, targets, seen)
+def _dot_products(w: Tensor, hidden: Tensor) -> Tensor:
+    """Return the product of each position's negatives w (M, K, D) with its hidden state (M, D), (M, K)."""
+    if w.is_cuda:  # PyTorch compiles the gradient of the batched product with Triton, which needs a C compiler
+        return (w * hidden[:, None]).sum(-1)
+    return (w @ hidden[:, :, None])[:, :, 0]
 
 
 def sampled_softmax(
     hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor, log_q: Tensor
 ) -> Tensor:
-    """Sum of the cross-entropies of `targets` (M,) among K negatives drawn from q, all scores minus their log q (I,).
+    """Return the sum of the cross-entropies of the targets among K negatives, after subtracting log q from all scores.
 
-    `negatives` are shared by the positions, (K,), or each has its own, (M, K). The correction is that of Bengio and
-    Senécal (2008) and Yi et al. (RecSys 2019). Its form matters: the target's score is corrected like the others, and a
-    negative that happens to be the target stays. Of K + 1 items in random order, one from p and the others from q, item
-    c is the one from p with a probability proportional to p(c) / q(c); so the scores of lowest loss are log p +
-    constant exactly, for any K (Ma and Collins, arXiv:1809.01812). If such negatives were dropped, the scores of
-    popular targets would come out too high, the more so the larger K q is; if only the negatives were corrected, by
-    log(K q), the scores would be right for infinite K alone.
+    With this correction the scores of lowest loss are log p + constant for any K (Ma and Collins, arXiv:1809.01812).
+    That requires two details: the target's score is corrected too, and a negative that equals the target stays. Without
+    the correction the scores of lowest loss are log p - log q.
 
-    Without any correction the scores of lowest loss are log p - log q. With q close to popularity (items of the same
-    batch, draws by popularity) that takes popularity out of the scores; with uniform q it does not.
+    Args:
+        hidden: Hidden states, (M, D).
+        weight: Output weights, (I, D).
+        bias: Output biases, (I,).
+        targets: Items to predict, (M,) int64.
+        negatives: Items drawn from q, (K,) or (M, K) int64, see `scores_of`.
+        log_q: Log-probability of drawing each item, (I,).
+
+    Reference: Bengio and Senécal (2008); Yi et al., RecSys 2019.
     """
-    positive, negative = _chosen_scores(hidden, weight, bias, targets, negatives)
+    positive, negative = scores_of(hidden, weight, bias, targets, negatives)
     positive, negative = positive - log_q[targets], negative - log_q[negatives]
     return (torch.cat([positive[:, None], negative], 1).logsumexp(1) - positive).sum()
 
@@ -120,82 +109,90 @@ def sampled_softmax(
 def gbce(
     hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor, n_items: int, t: float
 ) -> Tensor:
-    """Sum of gSASRec's generalised binary cross-entropies of `targets` (M,) against K negatives (arXiv:2308.07192).
+    """Return the sum of gSASRec's generalised binary cross-entropies (arXiv:2308.07192).
 
-    `negatives` are uniform, shared by the positions, (K,), or each has its own, (M, K); one that happens to be the
-    target does not count. Trained with t = 1, the sigmoid of a score is the item's probability p. With t = 0, plain
-    binary cross-entropy, it is p / (p + α (1 - p)), which overestimates p, more so with fewer negatives.
+    `negatives`, (K,) or (M, K), are uniform. A negative that equals the target is ignored. With t = 1, the sigmoid of a
+    score is p. With t = 0, plain binary cross-entropy, it is p / (p + α (1 - p)), which is too high.
     """
-    positive, negative = _chosen_scores(hidden, weight, bias, targets, negatives)
-    alpha = negatives.shape[-1] / (n_items - 1)  # gBCE's sampling rate α
+    positive, negative = scores_of(hidden, weight, bias, targets, negatives)
+    alpha = negatives.shape[-1] / max(1, n_items - 1)  # gBCE's sampling rate α
     beta = alpha * (t * (1 - 1 / alpha) + 1 / alpha)  # gBCE's β
     negative = negative.masked_fill(negatives == targets[:, None], -torch.inf)
     return -beta * F.logsigmoid(positive).sum() - F.logsigmoid(-negative).sum()  # log(1 - σ(s)) = log σ(-s)
 
 
-def _chosen_scores(
-    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Scores of the targets, (M,), and of the negatives, (M, K), in fp32, from one look-up of their weights."""
-    w_target, b_target, w, b = fetch(weight, bias, targets, negatives.flatten())
-    positive = (hidden * w_target).sum(1) + b_target
-    if negatives.dim() == 1:
-        filled = F.pad(hidden, (0, 0, 0, -len(hidden) % ROWS))  # few shapes, see batches.STEP
-        negative = (filled @ w.T)[: len(hidden)] + b
-    else:
-        negative = (w.view(*negatives.shape, hidden.shape[1]) @ hidden[:, :, None])[:, :, 0] + b.view(negatives.shape)
-    return positive.float(), negative.float()
+# In the pairwise losses r⁺ (M, 1) is the score of the target and r⁻ (M, K) are the scores of the negatives.
+# `is_negative` (M, K) is False where a negative equals the target.
+
+
+def bpr(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:
+    """Return -log σ(r⁺ - r⁻), the mean over negatives (Rendle et al., arXiv:1205.2618)."""
+    return _mean_over_negatives(-F.logsigmoid(positive - negative), is_negative)
+
+
+def top1(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:
+    """Return σ(r⁻ - r⁺) + σ((r⁻)²), the mean over negatives (GRU4Rec, arXiv:1511.06939, section 3.1.3)."""
+    return _mean_over_negatives(torch.sigmoid(negative - positive) + torch.sigmoid(negative.square()), is_negative)
+
+
+def bpr_max(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:
+    """Return -log Σ s σ(r⁺ - r⁻) + λ Σ s (r⁻)², where s is the softmax of r⁻ (arXiv:1706.03847, section 3.3)."""
+    log_s = torch.log_softmax(negative.masked_fill(~is_negative, torch.finfo(negative.dtype).min), 1)
+    likelihood = torch.logsumexp(log_s + F.logsigmoid(positive - negative), 1)
+    penalty = (log_s.exp() * negative.square()).sum(1)
+    return ((BPR_MAX_PENALTY * penalty - likelihood) * is_negative.any(1)).sum()
+
+
+def _mean_over_negatives(loss: Tensor, is_negative: Tensor) -> Tensor:
+    """Return the sum over positions of the mean over K, where a negative that equals the target adds 0.
+
+    It still counts in K. Otherwise a popular target, which is drawn more often, would weigh more.
+    """
+    return (loss * is_negative).mean(1).sum()
+
+
+PAIRWISE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {"bpr": bpr, "top1": top1, "bpr-max": bpr_max}
+LossName = Literal["softmax", "sampled-softmax", "gbce", "bce", "bpr", "top1", "bpr-max"]
+
+Loss = Callable[..., Tensor]  # hidden, weight, bias, targets and, for the softmax, Seen → the sum, ()
 
 
 def item_loss(
     name: str, negatives: int, gbce_t: float, counts: np.ndarray, sampling_power: float = SAMPLING_POWER
 ) -> Loss:
-    """The loss of LOSSES called `name`; a sampled one draws `negatives` items anew at each call.
+    """Return the loss with this name. A sampled loss draws new negatives in each call.
 
-    It draws by torch's global generator of the device that `hidden` is on. gBCE draws uniformly, `gbce_t` is its t; so
-    does BCE, which is gBCE with t = 0, but takes nothing off the scores. The others draw in proportion to (counts +
-    1)^sampling_power, where `counts` (I,) is how often each item is in the training data. Raises ConfigError for
-    another name.
+    Args:
+        name: One of `LossName`. "bce" is gBCE with t = 0 and without the shift by log I.
+        negatives: Number of negatives per call. gBCE and BCE draw at most I - 1.
+        gbce_t: t of gBCE.
+        counts: How often each item occurs in the training data, (I,).
+        sampling_power: Exponent of `sampling_distribution`. gBCE and BCE draw uniformly.
+
+    Raises:
+        ConfigError: If there is no such loss.
     """
     check(LossName, loss=name)
-    if name == "softmax":
-        return softmax_cross_entropy
-    if name == "sampled-softmax":
-        return _SampledSoftmax(negatives, counts, sampling_power)
-    if name in PAIRWISE:
-        return Pairwise(name, negatives, counts, sampling_power)
-    return _GBCE(negatives, 0.0, shifted=False) if name == "bce" else _GBCE(negatives, gbce_t)
+    sampler = Sampler(sampling_distribution(counts, sampling_power))
 
+    def sampled_softmax_loss(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+        drawn = sampler(negatives, hidden.device)
+        return sampled_softmax(hidden, weight, bias, targets, drawn, sampler.log_q)
 
-class _SampledSoftmax:
-    """Sampled softmax against negatives drawn in proportion to (counts + 1)^sampling_power, shared by the batch."""
-
-    def __init__(self, negatives: int, counts: np.ndarray, sampling_power: float) -> None:
-        q = sampling_distribution(counts, sampling_power)
-        self.negatives, self.sampler = negatives, Sampler(q)
-        self.log_q = torch.from_numpy(np.log(q)).float()
-
-    def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
-        """Sum of the losses, ()."""
-        self.log_q = self.log_q.to(hidden.device)
-        negatives = self.sampler(self.negatives, hidden.device)
-        return sampled_softmax(hidden, weight, bias, targets, negatives, self.log_q)
-
-
-class _GBCE:
-    """gBCE against uniform negatives: a few of its own for each position, or many that the batch shares.
-
-    Unlike the paper, log I is subtracted from all scores where they are `shifted`, so that one of 0 means a probability
-    of about 1 / I: biases start at 0, and would otherwise spend the whole training on their way down.
-    """
-
-    def __init__(self, negatives: int, gbce_t: float, shifted: bool = True) -> None:
-        self.negatives, self.gbce_t, self.shifted = negatives, gbce_t, shifted
-
-    def __call__(self, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
-        """Sum of the losses, ()."""
+    def gbce_loss(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
         n_items = len(weight)
-        shape = (len(targets), self.negatives) if self.negatives <= OWN_NEGATIVES else (self.negatives,)
-        negatives = torch.randint(n_items, shape, device=hidden.device)
-        shift = math.log(n_items) if self.shifted else 0.0
-        return gbce(hidden, weight, bias - shift, targets, negatives, n_items, self.gbce_t)
+        k = max(1, min(negatives, n_items - 1))  # with more, the sampling rate α would be above 1
+        shape = (len(targets), k) if k <= MAX_NEGATIVES_PER_POSITION else (k,)
+        drawn = torch.randint(n_items, shape, device=hidden.device)
+        # Unlike in the paper, a score of 0 means a probability of about 1 / I. Biases start at 0 and would otherwise
+        # spend the whole training on their way down.
+        shift, t = (0.0, 0.0) if name == "bce" else (math.log(n_items), gbce_t)
+        return gbce(hidden, weight, bias - shift, targets, drawn, n_items, t)
+
+    def pairwise_loss(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+        drawn = sampler(negatives, hidden.device)
+        positive, negative = scores_of(hidden, weight, bias, targets, drawn)
+        return PAIRWISE[name](positive[:, None], negative, drawn != targets[:, None])
+
+    losses = {"softmax": softmax_cross_entropy, "sampled-softmax": sampled_softmax_loss}
+    return losses.get(name, pairwise_loss if name in PAIRWISE else gbce_loss)

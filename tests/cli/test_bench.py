@@ -68,7 +68,7 @@ def test_an_archive_is_named_by_from(tmp_path, capsys):
 
 def test_the_peak_of_memory_is_of_this_process_and_in_megabytes():
     held = np.ones(50_000_000)  # 400 MB, which the child does not inherit
-    code = "from recsys.machine import peak_memory_mb as p; a = p(); b = bytearray(300_000_000); print(a, p())"
+    code = "from recsys.runtime import peak_memory_mb as p; a = p(); b = bytearray(300_000_000); print(a, p())"
     said = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=paths.REPOSITORY, check=True
     )

@@ -56,3 +56,9 @@ def test_the_table_shows_the_spread_over_several_seeds():
     assert evaluate.table(document).splitlines()[-1].split() == [
         "mrr", "0.2000", "0.1500", "0.2500", "0.1414", "0.1000", "0.3000",
     ]  # fmt: skip
+
+
+def test_it_computes_on_the_device_that_is_asked_for(capsys):
+    assert main(["evaluate", "counts", "--device", "cpu"]) == 0
+    assert main(["evaluate", "counts", "--device", "mps"]) == 1
+    assert "mps is not supported" in capsys.readouterr().err

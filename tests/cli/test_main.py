@@ -10,7 +10,7 @@ import warnings
 
 import pytest
 
-from recsys import paths, store
+from recsys import paths, progress, store
 from recsys.cli.main import COMMANDS, main
 from recsys.data import movielens
 from recsys.data.split import LEAVE_ONE_OUT
@@ -19,8 +19,7 @@ from recsys.evaluation import results
 from recsys.evaluation.protocols import ProtocolError
 from recsys.progress import Cancelled
 from recsys.ranking.ranking import ScoreError
-from recsys.training import resume
-from recsys.training.loop import read_log
+from recsys.training.trainer import RunFolder
 
 SMALL = shlex.split("--dim 16 --length 12 --epochs 4 --batch-size 32 --validate-every 1 --warmup-steps 5 --device cpu")
 
@@ -61,13 +60,13 @@ def test_a_killed_training_goes_on_and_ends_where_an_unbroken_one_does(home):
     # a state after each step, so that the kill falls far from the end
     killed = subprocess.Popen([*command, "--seed", "1", "--save-every", "0"], **alike)
     folder = checkpoint("bert4rec", 1)
-    while not (folder / resume.FILE).exists() and killed.poll() is None:
+    while not (folder / RunFolder.STATE).exists() and killed.poll() is None:
         time.sleep(0.01)
     os.kill(killed.pid, signal.SIGKILL)
     killed.wait()
     assert not (folder / store.META).exists()  # it had not finished
     subprocess.run([*command, "--seed", "1", "--resume"], **alike, check=True)
-    assert [event["epoch"] for event in read_log(folder)] == list(range(1, 61))
+    assert [event["epoch"] for event in progress.read(folder / paths.LOG)] == list(range(1, 61))
     resumed = (folder / store.WEIGHTS).read_bytes()
     subprocess.run([*command, "--seed", "1"], **alike, check=True)
     assert (folder / store.WEIGHTS).read_bytes() == resumed
@@ -229,3 +228,11 @@ def test_a_command_that_is_shown_works_when_pasted_though_the_environment_is_not
     ended = subprocess.run(["sh", "-c", shown], **at_home, check=False)
     assert ended.returncode == 0, ended.stderr
     assert "ndcg@10" in ended.stdout
+
+
+@pytest.mark.parametrize("package", ["tyro", "docstring_parser"])
+def test_the_package_that_the_command_line_lacks_is_named(package):
+    """Tyro needs packages of its own, which somebody who carries wheels to a machine may forget."""
+    code = f"import sys; sys.modules[{package!r}] = None; import recsys.cli.flags"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert f"needs the package {package}" in ended.stderr

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from recsys import paths, store
+from recsys import paths, progress, store
 from recsys.cli import train
 from recsys.cli.main import main
 from recsys.data import movielens, prepared
@@ -13,9 +13,7 @@ from recsys.evaluation import results
 from recsys.files import read_sealed
 from recsys.models import registry
 from recsys.models.popular import Popular
-from recsys.training import resume
-from recsys.training.alone import alone_in
-from recsys.training.loop import NEW_LOG, Trainer, read_log
+from recsys.training.trainer import RunFolder, Trainer
 from tests import toys
 
 SMALL = shlex.split("--dim 8 --length 12 --epochs 3 --batch-size 32 --validate-every 1 --warmup-steps 5 --device cpu")
@@ -137,7 +135,7 @@ def test_a_mixture_is_of_whom_one_likes_and_stays_so(home, capsys):
 
 def test_a_finished_run_leaves_nothing_to_resume(home):
     assert main(["train", "bert4rec", *SMALL, "--save-every", "0"]) == 0
-    assert not (paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, "bert4rec", 0) / resume.FILE).exists()
+    assert not (paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, "bert4rec", 0) / RunFolder.STATE).exists()
 
 
 WRONG = [
@@ -173,14 +171,14 @@ def test_a_run_that_fails_leaves_checkpoint_and_log_of_the_one_before(home, monk
     update = Trainer.update
 
     def broken_in_the_third_epoch(self, batch):
-        if self.ended == 2:
-            raise self.no_number()
+        if len(self.events) == 2:
+            raise self.non_finite_error()
         update(self, batch)
 
     monkeypatch.setattr(Trainer, "update", broken_in_the_third_epoch)
     assert main(["train", "bert4rec", *SMALL, "--epochs", "9"]) == 1
     assert "train again with a lower --lr" in capsys.readouterr().err
-    assert [event["epochs"] for event in read_log(checkpoint() / NEW_LOG)] == [9, 9]
+    assert [event["epochs"] for event in progress.read(checkpoint() / RunFolder.NEW_LOG)] == [9, 9]
     assert kept(checkpoint()) == before
 
 
@@ -188,12 +186,12 @@ def test_a_run_that_fails_leaves_checkpoint_and_log_of_the_one_before(home, monk
 def test_a_second_training_of_the_same_says_who_is_at_it_and_leaves_that_one_alone(home, capsys, variant):
     small = SMALL if variant == "bert4rec" else []
     assert main(["train", variant, *small]) == 0
-    before = {path.name: path.read_bytes() for path in checkpoint(variant).iterdir() if path.name != resume.LOCK}
+    before = {path.name: path.read_bytes() for path in checkpoint(variant).iterdir() if path.name != RunFolder.LOCK}
     capsys.readouterr()
-    with alone_in(checkpoint(variant)):
+    with RunFolder(checkpoint(variant)).lock():
         assert main(["train", variant, *small]) == 1
         assert f"process {os.getpid()} is training in {checkpoint(variant)}; wait" in capsys.readouterr().err
-        now = {path.name: path.read_bytes() for path in checkpoint(variant).iterdir() if path.name != resume.LOCK}
+        now = {path.name: path.read_bytes() for path in checkpoint(variant).iterdir() if path.name != RunFolder.LOCK}
         assert now == before
         assert main(["train", variant, *small, "--seed", "1"]) == 0
     assert main(["train", variant, *small]) == 0  # the first is over

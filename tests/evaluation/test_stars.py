@@ -75,7 +75,7 @@ def test_many_queries_are_asked_in_parts_and_errors_averaged_over_seeds(monkeypa
 @pytest.mark.parametrize("protocol", ["full", "untied", "time"])
 def test_ratings_stay_with_their_films_however_a_set_is_split(monkeypatch, protocol):
     """Every film is rated with its number, and films of one day are watched in one second."""
-    monkeypatch.setitem(fakes.VARIANTS, "counts", replace(fakes.VARIANTS["counts"], architecture=ByFilm))
+    monkeypatch.setitem(fakes.VARIANTS, "counts", replace(fakes.VARIANTS["counts"], model_path=f"{__name__}:ByFilm"))
     rng = np.random.default_rng(0)
     world = toys.over_days(
         [[(film, 2 * (place // 3)) for place, film in enumerate(rng.permutation(12))] for _ in range(40)], 12
@@ -90,14 +90,14 @@ def test_ratings_stay_with_their_films_however_a_set_is_split(monkeypatch, proto
 def test_only_models_that_predict_ratings_are_measured_so_and_only_over_all_films(monkeypatch):
     assert "stars" not in evaluate("counts", toys.cycle())
     assert "stars" not in table(evaluate("counts", toys.cycle()))
-    monkeypatch.setitem(fakes.VARIANTS, "counts", replace(fakes.VARIANTS["counts"], architecture=ByFilm))
+    monkeypatch.setitem(fakes.VARIANTS, "counts", replace(fakes.VARIANTS["counts"], model_path=f"{__name__}:ByFilm"))
     wide = toys.dataset([[0, 1, 2, 3], [3, 2, 1]], 110)
     assert "stars" in evaluate("counts", wide)
     assert "stars" not in evaluate("counts", wide, "uniform-100")
 
 
 def test_the_command_prints_a_line_for_the_model_and_each_baseline(monkeypatch):
-    monkeypatch.setitem(fakes.VARIANTS, "counts", replace(fakes.VARIANTS["counts"], architecture=Doubling))
+    monkeypatch.setitem(fakes.VARIANTS, "counts", replace(fakes.VARIANTS["counts"], model_path=f"{__name__}:Doubling"))
     lines = table(evaluate("counts", WORLD)).splitlines()[-3:]
     assert lines[0].split() == ["Counts", "0.7071", "0.0000", "1.0000", "0.5000", "0.0000", "1.0000"]
     assert [line.split()[0] for line in lines[1:]] == ["mean", "film's"]

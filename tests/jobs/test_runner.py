@@ -4,13 +4,11 @@ import time
 
 import pytest
 
-from recsys import paths, store
+from recsys import paths, progress, store
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.jobs import queue, runner
 from recsys.jobs.queue import State
-from recsys.training import resume
-from recsys.training.alone import alone_in
-from recsys.training.loop import read_log
+from recsys.training.trainer import RunFolder
 from tests.jobs.conftest import DATA
 
 SMALL = {"dim": 8, "length": 12, "batch_size": 16, "warmup_steps": 5, "validate_every": 10, "patience": 99}
@@ -101,7 +99,7 @@ def test_a_training_that_fails_says_why_and_the_next_one_begins(training):
 
 def test_a_training_that_somebody_is_at_already_fails_and_says_who(asleep):
     job = queue.add("sasrec-bce", DATA, changes=SMALL)
-    with alone_in(checkpoint("sasrec-bce")):
+    with RunFolder(checkpoint("sasrec-bce")).lock():
         runner.run()
     assert state(job) is State.FAILED
     assert f"process {os.getpid()} is training in" in queue.jobs()[0].error
@@ -156,14 +154,14 @@ def test_a_training_is_started_stopped_resumed_and_finished(started):
     wait(lambda: state(job) is State.STOPPED)
     reached = queue.progress(job).epochs[0]
     assert 0 < reached < 150
-    assert (checkpoint("sasrec-bce") / resume.FILE).exists()
+    assert (checkpoint("sasrec-bce") / RunFolder.STATE).exists()
     assert store.find("sasrec-bce", DATA) is None
 
     queue.resume(job.id)
     wait(lambda: state(job) not in queue.ACTIVE)
     assert (state(job), queue.jobs()[-1].error) == (State.DONE, "")
     assert store.find("sasrec-bce", DATA)
-    assert [event["epoch"] for event in read_log(checkpoint("sasrec-bce"))] == list(range(1, 151))
+    assert [event["epoch"] for event in progress.read(checkpoint("sasrec-bce") / paths.LOG)] == list(range(1, 151))
     assert list(queue.progress(job).curve["epoch"]) == list(range(1, 151))
     assert queue.progress(job).best[1] > 0
     assert state(waiting) is State.STOPPED
@@ -175,7 +173,7 @@ def test_when_the_machine_takes_the_runner_away_the_training_ends_and_can_be_res
     wait(lambda: queue.progress(job).epochs[0] > 0)
     os.kill(started[0].pid, signal.SIGKILL)
     wait(lambda: state(job) is State.CUT_OFF)
-    wait((checkpoint("sasrec-bce") / resume.FILE).exists)  # it kept its state before it left
+    wait((checkpoint("sasrec-bce") / RunFolder.STATE).exists)  # it kept its state before it left
     queue.resume(job.id)
     reached = queue.progress(job).epochs[0]
     wait(lambda: queue.progress(job).epochs[0] > reached or state(job) is State.FAILED)

@@ -103,5 +103,5 @@ def test_its_loss_is_binary_cross_entropy_against_three_items_of_each_position()
 
 @pytest.mark.parametrize("name", ["window", "horizontal", "vertical"])
 def test_filters_of_no_size_are_refused(name):
-    with pytest.raises(ConfigError, match=f"{name} is 0, but must be from 1"):
+    with pytest.raises(ConfigError, match=f"{name} is 0, but must be at least 1"):
         CaserConfig(**{name: 0})

@@ -107,7 +107,7 @@ def test_only_sentence_vectors_are_item_embeddings(model):
 
 
 def test_a_setting_that_cannot_work_is_refused_when_it_is_made():
-    with pytest.raises(ConfigError, match="vectors is words, but must be one of: sentences, tf-idf, genres"):
+    with pytest.raises(ConfigError, match="vectors is words, but must be 'sentences', 'tf-idf' or 'genres'"):
         ContentConfig("words")
     with pytest.raises(ConfigError, match="half_life is 0, but must be greater than 0"):
         ContentConfig(half_life=0)

@@ -105,7 +105,7 @@ def test_the_plain_cell_and_the_lstm_are_those_of_their_equations():
 
 
 def test_an_unknown_cell_names_those_there_are():
-    with pytest.raises(ConfigError, match="cell is ltsm, but must be one of: gru, lstm, rnn"):
+    with pytest.raises(ConfigError, match="cell is ltsm, but must be 'gru', 'lstm' or 'rnn'"):
         Gru4RecConfig(cell="ltsm")
 
 
@@ -135,3 +135,15 @@ def torch_loss(hidden, weight, bias, targets):
 )
 def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(variant, calibrated):
     assert registry.get(variant).model().calibrated is calibrated
+
+
+@pytest.mark.parametrize("variant", ["gru4rec-ce", "lstm", "rnn"])
+def test_the_recurrent_layer_is_never_rounded(variant):
+    """On a GPU, autocast runs it in fp16, where most gradients underflow."""
+    found = registry.get(variant)
+    module = found.architecture.Module(changed(found.preset(""), dim=8, hidden=8), 20)
+    types = []
+    module.gru.register_forward_hook(lambda layer, inputs, outputs: types.append(outputs[0].dtype))
+    with torch.autocast("cpu", torch.bfloat16):
+        module(torch.arange(6)[None])
+    assert types == [torch.float32]

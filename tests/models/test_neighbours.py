@@ -157,7 +157,7 @@ def test_item_knn_reads_the_order_of_a_history_and_user_knn_does_not():
 
 
 def test_a_setting_that_cannot_work_is_refused_when_it_is_made():
-    with pytest.raises(ConfigError, match="weighting is jaccard, but must be one of: cosine, tf-idf, bm25"):
+    with pytest.raises(ConfigError, match="weighting is jaccard, but must be 'cosine', 'tf-idf' or 'bm25'"):
         ItemKnnConfig(weighting="jaccard")
     with pytest.raises(ConfigError, match="neighbours is 0"):
         UserKnnConfig(neighbours=0)

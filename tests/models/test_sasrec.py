@@ -5,12 +5,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from recsys.data.schema import Queries
+from recsys.data.schema import DataError, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.nn.transformer import RelativeBias
-from recsys.models.sasrec import BCE, SasRec, SasRecConfig
+from recsys.models.sasrec import SasRec, SasRecConfig
 from recsys.ranking import metrics
+from recsys.training import device
 from recsys.training.batches import Draws
 from recsys.training.losses import item_loss
 from recsys.training.run import Run
@@ -158,7 +159,7 @@ def test_bce_draws_one_item_for_each_position(monkeypatch):
     drawn = []
     randint = torch.randint
     monkeypatch.setattr(torch, "randint", lambda *size, **where: drawn.append(size) or randint(*size, **where))
-    config = changed(BCE, dim=16, length=10, epochs=1)
+    config = changed(registry.get("sasrec-bce").preset(""), dim=16, length=10, epochs=1)
     histories = [np.arange(user % 3, 9) for user in range(20)]
     SasRec(config).fit(toys.dataset(histories, 30), None, Run(device="cpu"))
     assert drawn == [(30, (sum(map(len, histories)), 1))]  # of 30 items, one a position
@@ -182,7 +183,7 @@ def test_a_softmax_gives_the_probabilities_of_the_items_that_are_listed():
 def test_gbce_gives_each_item_the_probability_of_its_own_that_its_loss_teaches():
     """σ(score - log I): the loss takes log I off every score before the paper's sigmoid."""
     scores = np.array([2.0, 1.0, -np.inf, 0.5], np.float32)
-    found = SasRec(BCE).log_probabilities(scores, np.array([0, 2]))
+    found = SasRec(registry.get("sasrec-bce").preset("")).log_probabilities(scores, np.array([0, 2]))
     np.testing.assert_allclose(np.exp(found), [1 / (1 + 4 * np.exp(-2)), 0], rtol=1e-6)
 
 
@@ -243,3 +244,9 @@ def test_as_published_a_score_is_the_logit_of_the_probability():
     scores = np.array([2.0, -1.0, 0.0], np.float32)
     found = as_published().log_probabilities(scores, np.array([0, 2]))
     np.testing.assert_allclose(np.exp(found), [1 / (1 + np.exp(-2)), 0.5], rtol=1e-6)
+
+
+def test_a_network_on_a_gpu_must_fit_into_the_memory_of_the_gpu(monkeypatch):
+    monkeypatch.setattr(device, "free_gpu_bytes", lambda where: 1_000)
+    with pytest.raises(DataError, match="that this GPU has left"):
+        SasRec().fit(toys.cycle(n_items=8, n_users=10, length=5), run=Run(device="cpu"))

@@ -9,7 +9,7 @@ import torch
 
 from recsys import store
 from recsys.config import to_document
-from recsys.data.schema import PEOPLE_COLUMNS, Queries
+from recsys.data.schema import PEOPLE_COLUMNS, DataError, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.neural import About
@@ -255,7 +255,7 @@ def test_held_out_queries_know_who_asks():
 @BOTH
 def test_a_kept_model_needs_no_data_set_to_know_its_items(variant, tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    world = toys.cycle(n_items=20, n_users=60, length=8)
+    world = toys.described(toys.cycle(n_items=20, n_users=60, length=8), *PEOPLE[:60])
     model = model_of(variant, epochs=1, **ALL).fit(leave_one_out(world).train, run=Run(device="cpu"))
     again = store.load(store.save(variant, model, world, 0), world)
     assert again.reads_ratings
@@ -273,3 +273,10 @@ def test_settings_of_models_without_are_written_as_before(variant):
     assert not model.reads_details
     assert not [name for name in model.state() if "details" in name or "_vectors" in name]
     assert set(to_document(replace(model.config, genres=True))) & set(ALL) == {"genres"}
+
+
+@BOTH
+def test_people_are_not_learnt_from_a_set_that_knows_nothing_of_them(variant):
+    """Vectors without any gradient end a training by several processes."""
+    with pytest.raises(DataError, match="train without --person"):
+        model_of(variant, person=True).fit(toys.cycle(12, 20, 5), run=Run(device="cpu"))

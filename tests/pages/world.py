@@ -19,7 +19,7 @@ from recsys.data.schema import Catalog, Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.bert4rec import Bert4RecConfig
-from recsys.training.loop import Schedule
+from recsys.training.trainer import Schedule
 from tests import toys
 from tests.models.configs import changed
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from recsys.training.batches import POOL, STEP, Draws, buckets, by_length, pad
+from recsys.training.batches import BUCKET_BATCHES, WIDTH_MULTIPLE, Draws, buckets, by_length, pad
 
 
 def test_every_sequence_is_in_exactly_one_batch():
@@ -12,19 +12,19 @@ def test_every_sequence_is_in_exactly_one_batch():
 
 
 def test_batches_hold_sequences_of_similar_length():
-    lengths = np.random.default_rng(0).integers(1, 201, 32 * POOL)
+    lengths = np.random.default_rng(0).integers(1, 201, 32 * BUCKET_BATCHES)
     batches = buckets(lengths, 32, np.random.default_rng(1))
     padded = sum(len(rows) * lengths[rows].max() for rows in batches)
     assert lengths.sum() / padded > 0.93
-    shuffled = np.split(np.random.default_rng(2).permutation(len(lengths)), POOL)
+    shuffled = np.split(np.random.default_rng(2).permutation(len(lengths)), BUCKET_BATCHES)
     assert lengths.sum() / sum(len(rows) * lengths[rows].max() for rows in shuffled) < 0.6  # what no buckets would cost
 
 
 def test_batches_come_in_random_order():
     """Within a pool they are cut from short to long; that order must not reach training."""
-    lengths = np.random.default_rng(0).integers(1, 201, 32 * POOL)
+    lengths = np.random.default_rng(0).integers(1, 201, 32 * BUCKET_BATCHES)
     means = [lengths[rows].mean() for rows in buckets(lengths, 32, np.random.default_rng(1))]
-    assert abs(np.corrcoef(means, np.arange(POOL))[0, 1]) < 0.5
+    assert abs(np.corrcoef(means, np.arange(BUCKET_BATCHES))[0, 1]) < 0.5
     again = [lengths[rows].mean() for rows in buckets(lengths, 32, np.random.default_rng(2))]
     assert abs(np.corrcoef(means, again)[0, 1]) < 0.5
 
@@ -45,7 +45,7 @@ def test_padding_fills_the_end():
 
 def test_there_are_few_widths():
     widths = {pad(np.zeros(n), np.array([n]), 9).shape[1] for n in range(201)}
-    assert widths == set(range(STEP, 201, STEP))
+    assert widths == set(range(WIDTH_MULTIPLE, 201, WIDTH_MULTIPLE))
 
 
 def test_draws_are_uniform_and_independent_of_their_neighbours():

@@ -8,6 +8,7 @@ import pytest
 
 from recsys import paths, store
 from recsys.data import prepared
+from recsys.training.trainer import RunFolder
 from tests import toys
 
 SETTINGS = {"dim": 8, "length": 12, "epochs": 3, "batch-size": 8, "warmup-steps": 5, "validate-every": 1, "dropout": 0}
@@ -28,18 +29,26 @@ def runs(tmp_path_factory):
     return homes
 
 
-def run(home, command):
+def start(home, command):
     environment = os.environ | {"RECSYS_HOME": str(home), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run(
+    environment["PYTHONPATH"] = str(paths.REPOSITORY)
+    return subprocess.run(
         [sys.executable, *command], env=environment, cwd=paths.REPOSITORY, capture_output=True, text=True, timeout=120
     )
+
+
+def run(home, command):
+    done = start(home, command)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
+def checkpoint(home):
+    return home / "checkpoints" / "cycle" / "leave-one-out" / "bert4rec" / "seed-0"
+
+
 def log(home):
-    path = home / "checkpoints" / "cycle" / "leave-one-out" / "bert4rec" / "seed-0" / paths.LOG
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [json.loads(line) for line in (checkpoint(home) / paths.LOG).read_text("utf-8").splitlines()]
 
 
 def test_two_processes_learn_what_one_learns(runs):
@@ -62,3 +71,52 @@ def test_evaluation_by_two_processes_gives_the_same(runs):
     alone = run(runs[1], ["-m", "recsys", "evaluate", "bert4rec", "--dataset", "cycle"])
     together = run(runs[2], [*TOGETHER, "-m", "recsys", "evaluate", "bert4rec", "--dataset", "cycle"])
     assert together == alone  # one table, printed by one process
+
+
+INTERRUPTED = """
+import os, pathlib, signal, sys
+from recsys.cli.main import main
+from recsys.training.trainer import Trainer
+
+update, run_epochs, rank = Trainer.update, Trainer.run_epochs, os.environ["RANK"]
+
+def update_then_signal(self, batch):
+    update(self, batch)
+    if rank == "1" and self.step == 3:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+def run_then_record(self):
+    try:
+        run_epochs(self)
+    finally:
+        pathlib.Path(os.environ["RECSYS_HOME"], f"stopped-{rank}").write_text(str(self.step))
+
+Trainer.update, Trainer.run_epochs = update_then_signal, run_then_record
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_signal_to_one_process_stops_both_at_the_same_step_and_the_run_resumes_bit_for_bit(
+    runs, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    prepared.save(toys.cycle(n_items=8, n_users=41, length=8), {})
+    program = tmp_path / "interrupted.py"
+    program.write_text(INTERRUPTED)
+    settings = [f"--{name}={value}" for name, value in SETTINGS.items()]
+    interrupted = start(tmp_path, [*TOGETHER, str(program), *TRAIN[2:], *settings])
+    assert interrupted.returncode != 0
+    assert [(tmp_path / f"stopped-{rank}").read_text() for rank in (0, 1)] == ["4", "4"], interrupted.stderr
+    assert RunFolder(checkpoint(tmp_path)).load()["step"] == 4
+    run(tmp_path, [*TOGETHER, *TRAIN, *settings, "--resume"])
+    weights = [(checkpoint(home) / store.WEIGHTS).read_bytes() for home in (tmp_path, runs[2])]
+    assert weights[0] == weights[1]
+
+
+def test_all_processes_end_if_another_training_holds_the_lock(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    prepared.save(toys.cycle(n_items=8, n_users=41, length=8), {})
+    with RunFolder(checkpoint(tmp_path)).lock():
+        refused = start(tmp_path, [*TOGETHER, *TRAIN, *(f"--{name}={value}" for name, value in SETTINGS.items())])
+    assert refused.returncode != 0
+    assert refused.stderr.count(f"process {os.getpid()} is training in") == 2

@@ -3,10 +3,9 @@ import signal
 import subprocess
 import sys
 
-from recsys import paths
+from recsys import paths, progress
 from recsys.data import prepared
-from recsys.training import resume
-from recsys.training.loop import read_log
+from recsys.training.trainer import RunFolder
 from tests import toys
 
 TRAIN = (
@@ -50,7 +49,7 @@ def test_a_run_killed_again_and_again_ends_with_the_weights_of_one_left_alone(tm
                 training.stdout.readline()
             training.send_signal(signal.SIGKILL)
         assert training.returncode == -signal.SIGKILL
-        assert (folder / resume.FILE).exists()
+        assert (folder / RunFolder.STATE).exists()
     for name in ("killed", "alone"):
         with start(tmp_path / name) as training:
             training.communicate()
@@ -58,5 +57,6 @@ def test_a_run_killed_again_and_again_ends_with_the_weights_of_one_left_alone(tm
 
     alone = tmp_path / "alone" / folder.relative_to(tmp_path / "killed")
     assert (folder / "weights.safetensors").read_bytes() == (alone / "weights.safetensors").read_bytes()
-    assert [event["loss"] for event in read_log(folder)] == [event["loss"] for event in read_log(alone)]
-    assert not (folder / resume.FILE).exists()  # its work is done
+    losses = [[event["loss"] for event in progress.read(path / paths.LOG)] for path in (folder, alone)]
+    assert losses[0] == losses[1]
+    assert not (folder / RunFolder.STATE).exists()  # its work is done

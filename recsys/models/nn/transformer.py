@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from recsys.config import NonNegativeInt, added, config_class
 from recsys.models.extras import Extras
-from recsys.models.nn import attention
 from recsys.models.nn.layers import Dropout, gather_positions
+from recsys.training import kernels
 
 
 class RelativeBias(nn.Module):
@@ -120,7 +120,7 @@ class Block(nn.Module):
         """The values weighted by attention: q (B, H, Q, D/H), k and v (B, H, T, D/H) → (B, H, Q, D/H)."""
         if self.relative_bias is not None and torch.is_grad_enabled() and not q.is_cuda:
             padding = None if attention_mask is None else torch.where(attention_mask, 0.0, -torch.inf)
-            return attention.attend(q, k, v, self.relative_bias(at, k.shape[2]), padding)
+            return kernels.attention_with_bias(q, k, v, self.relative_bias(at, k.shape[2]), padding)
         plain_causal = self.causal and at is None and self.relative_bias is None  # the kernel builds this mask itself
         mask = None if plain_causal else self.full_mask(at, k.shape[2], attention_mask)
         if mask is not None and mask.is_floating_point():

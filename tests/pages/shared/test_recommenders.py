@@ -13,7 +13,7 @@ from recsys.errors import recsys_command
 from recsys.models import registry
 from recsys.models.sasrec import SasRecConfig
 from recsys.serving.predictor import variants
-from recsys.training.loop import Schedule
+from recsys.training.trainer import Schedule
 from tests.models.configs import changed
 from tests.pages import world
 from tests.pages.reading import keys, picks, said

@@ -6,26 +6,27 @@ import json
 import os
 import signal
 import threading
-from unittest.mock import ANY
 
 import numpy as np
 import pytest
 import torch
 
-from recsys import paths
+from recsys import paths, progress
 from recsys.config import ConfigError
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.progress import Cancelled
 from recsys.ranking import metrics
-from recsys.training import device, loop, resume, stopping
-from recsys.training.losses import softmax_cross_entropy
+from recsys.training import device, trainer
+from recsys.training.batches import Batch
+from recsys.training.kernels import softmax_cross_entropy
 from recsys.training.run import Run, TrainingSummary
+from recsys.training.trainer import RunFolder, StopRequest
 from tests import toys
 from tests.models.configs import changed
 
-SCHEDULE = loop.Schedule(epochs=4, batch_size=16, warmup_steps=5, validate_every=1, ema_decay=0.9)
+SCHEDULE = trainer.Schedule(epochs=4, batch_size=16, warmup_steps=5, validate_every=1, ema_decay=0.9)
 CONFIG = Bert4RecConfig(dim=8, length=12, schedule=SCHEDULE)
 ONE_EPOCH = dataclasses.replace(CONFIG, schedule=dataclasses.replace(SCHEDULE, epochs=1))
 SPLIT = leave_one_out(toys.cycle(n_items=8, n_users=40, length=8))
@@ -52,7 +53,7 @@ def weights(model):
 
 def lines(folder):
     keep = ("epoch", "loss", "ndcg@10", "best")
-    text = (folder / loop.NEW_LOG).read_text()
+    text = (folder / RunFolder.NEW_LOG).read_text()
     return [{name: json.loads(line)[name] for name in keep} for line in text.splitlines()]
 
 
@@ -74,7 +75,7 @@ def test_a_run_of_any_network_killed_within_an_epoch_goes_on_with_the_same_weigh
     config = changed(found.preset(""), **settings)
     ends = {}
     for folder, kill_at in (("whole", None), ("cut", 5), ("cut", None)):
-        update = loop.Trainer.update
+        update = trainer.Trainer.update
 
         def killed(self, batch, update=update, kill_at=kill_at):
             if self.step == kill_at:
@@ -83,12 +84,12 @@ def test_a_run_of_any_network_killed_within_an_epoch_goes_on_with_the_same_weigh
 
         run = Run(3, "cpu", tmp_path / folder, resume=True, save_every=0)
         with monkeypatch.context() as patch, contextlib.suppress(KilledError):
-            patch.setattr(loop.Trainer, "update", killed)
+            patch.setattr(trainer.Trainer, "update", killed)
             ends[folder] = found.model(config).fit(SPLIT.train, SPLIT.valid, run).state()
         assert (folder in ends) == (kill_at is None or folder == "whole")
     for key, array in ends["whole"].items():
         np.testing.assert_array_equal(ends["cut"][key], array)
-    whole, cut = (resume.load(tmp_path / folder, ANY) for folder in ("whole", "cut"))
+    whole, cut = (RunFolder(tmp_path / folder).load() for folder in ("whole", "cut"))
     torch.testing.assert_close(cut["optimizer"]["state"], whole["optimizer"]["state"], rtol=0, atol=0)
     assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
 
@@ -96,19 +97,19 @@ def test_a_run_of_any_network_killed_within_an_epoch_goes_on_with_the_same_weigh
 @pytest.mark.parametrize("steps", [1, 2, 3, 4, 7, 12])
 def test_a_run_killed_after_any_step_goes_on_bit_for_bit(tmp_path, monkeypatch, steps):
     whole = fit(tmp_path / "whole")
-    keep, kept = resume.save, []
+    save, kept = RunFolder.save, []
 
     def keep_then_die(folder, state):
-        keep(folder, state)
+        save(folder, state)
         kept.append(state["step"])
         if len(kept) == steps:
             raise KilledError
 
-    monkeypatch.setattr(resume, "save", keep_then_die)
+    monkeypatch.setattr(RunFolder, "save", keep_then_die)
     with pytest.raises(KilledError):
         fit(tmp_path / "cut")
     assert kept == list(range(1, steps + 1))
-    monkeypatch.setattr(resume, "save", keep)
+    monkeypatch.setattr(RunFolder, "save", save)
     resumed = fit(tmp_path / "cut", resume=True)
     torch.testing.assert_close(weights(resumed), weights(whole), rtol=0, atol=0)
     assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
@@ -169,20 +170,20 @@ def test_a_validation_is_left_at_once_and_made_again_when_the_run_goes_on(tmp_pa
     assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
 
 
-def test_who_is_told_twice_leaves_wherever_he_is():
-    with stopping.on_signals() as wish:
+def test_a_second_ctrl_c_interrupts_at_once():
+    with StopRequest() as stop:
         signal.raise_signal(signal.SIGINT)
-        assert wish.heard == signal.SIGINT
+        assert stop.signal == signal.SIGINT
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
 
 
-def test_a_second_sigterm_says_nothing_new():
-    """A service manager sends one, and the system another when the process above is gone."""
-    with stopping.on_signals() as wish:
+def test_a_second_sigterm_changes_nothing():
+    """A service manager sends one, and the system sends another when the parent process is gone."""
+    with StopRequest() as stop:
         for _ in range(2):
             signal.raise_signal(signal.SIGTERM)
-        assert wish.heard == signal.SIGTERM
+        assert stop.signal == signal.SIGTERM
 
 
 def test_a_run_in_a_thread_leaves_signals_alone():
@@ -209,7 +210,7 @@ def test_a_finished_run_resumed_is_finished_at_once(tmp_path):
 
 def test_the_state_is_kept_once_an_interval_and_at_the_end(tmp_path, monkeypatch):
     kept = []
-    monkeypatch.setattr(resume, "save", lambda folder, state: kept.append(state["step"]))
+    monkeypatch.setattr(RunFolder, "save", lambda folder, state: kept.append(state["step"]))
     Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path, save_every=3600))
     assert kept == [4 * 3]
 
@@ -223,16 +224,25 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
 def test_a_state_of_other_settings_is_refused(tmp_path):
     with pytest.raises(KilledError):
         fit(tmp_path, stop_after=2)
-    with pytest.raises(resume.ResumeError, match="without --resume"):
+    with pytest.raises(trainer.ResumeError, match="without --resume"):
         fit(tmp_path, resume=True, seed=5)
+
+
+def test_a_state_of_another_precision_is_refused_with_the_flag_that_continues_it(tmp_path, monkeypatch):
+    with pytest.raises(KilledError):
+        fit(tmp_path, stop_after=2)
+    precision = RunFolder(tmp_path).load()["precision"]
+    monkeypatch.setattr(device, "has_fast_bf16", lambda where: precision == "fp32")
+    with pytest.raises(trainer.ResumeError, match=f"add --precision {precision}"):
+        fit(tmp_path, resume=True)
 
 
 def test_a_damaged_state_is_refused_with_one_line(tmp_path):
     with pytest.raises(KilledError):
         fit(tmp_path, stop_after=2)
-    state = tmp_path / resume.FILE
+    state = tmp_path / RunFolder.STATE
     state.write_bytes(state.read_bytes()[:1000])
-    with pytest.raises(resume.ResumeError, match="damaged; delete it"):
+    with pytest.raises(trainer.ResumeError, match="damaged; delete it"):
         fit(tmp_path, resume=True)
 
 
@@ -247,29 +257,32 @@ def reshaped(state, name):
 @pytest.mark.parametrize(
     "alter",
     [
-        *(functools.partial(without, name=name) for name in ("module", "best", "sums", "step", "misses")),
+        *(
+            functools.partial(without, name=name)
+            for name in ("module", "best", "sums", "step", "stale_validations", "events")
+        ),
         *(functools.partial(reshaped, name=name) for name in ("module", "average", "best")),
         lambda state: state["optimizer"]["param_groups"].clear(),
         lambda state: state.update(step="seven"),
     ],
 )
 def test_a_state_of_another_version_is_refused_before_a_step_is_taken(tmp_path, monkeypatch, alter):
-    states, save = [], resume.save
-    monkeypatch.setattr(resume, "save", lambda folder, state: states.append(copy.deepcopy(state)))
+    states, save = [], RunFolder.save
+    monkeypatch.setattr(RunFolder, "save", lambda folder, state: states.append(copy.deepcopy(state)))
     with pytest.raises(KilledError):
         fit(tmp_path, stop_after=2)
     alter(states[-1])
-    save(tmp_path, states[-1])
-    kept = (tmp_path / resume.FILE).read_bytes()
-    with pytest.raises(resume.ResumeError, match="another version; delete it"):
+    save(RunFolder(tmp_path), states[-1])
+    kept = (tmp_path / RunFolder.STATE).read_bytes()
+    with pytest.raises(trainer.ResumeError, match="another version; delete it"):
         fit(tmp_path, resume=True)
-    assert (tmp_path / resume.FILE).read_bytes() == kept
+    assert (tmp_path / RunFolder.STATE).read_bytes() == kept
 
 
 def task(module, loss, validate=None, steps=1, targets=1):
     """An epoch of some batches, each with one sequence and so many targets."""
-    batch = loop.Batch(torch.zeros(1, 1), None, torch.zeros(targets), torch.zeros(targets))
-    return loop.Task(module, steps, lambda epoch: iter([batch] * steps), loss, validate, {})
+    batch = Batch(torch.zeros(1, 1), None, torch.zeros(targets), torch.zeros(targets))
+    return trainer.Task(module, steps, lambda epoch: iter([batch] * steps), loss, validate, {})
 
 
 def slope(seen):
@@ -287,17 +300,17 @@ def learning_rates(schedule, steps):
     """The learning rate of every step, as seen from the weight that it moves."""
     seen = []
     module, loss = slope(seen)
-    loop.train(task(module, loss, steps=steps), schedule, Run(device="cpu", precision="fp32"))
+    trainer.train(task(module, loss, steps=steps), schedule, Run(device="cpu", precision="fp32"))
     return -np.diff([*seen, float(module.weight.detach())])
 
 
 def test_the_learning_rate_falls_linearly_to_zero():
-    schedule = loop.Schedule(epochs=2, lr=0.1, warmup_steps=0, ema_decay=0)
+    schedule = trainer.Schedule(epochs=2, lr=0.1, warmup_steps=0, ema_decay=0)
     np.testing.assert_allclose(learning_rates(schedule, steps=5), 0.1 * np.arange(10, 0, -1) / 10, rtol=1e-4)
 
 
 def test_the_learning_rate_rises_linearly_while_it_warms_up():
-    schedule = loop.Schedule(epochs=1, lr=0.1, warmup_steps=4, ema_decay=0)
+    schedule = trainer.Schedule(epochs=1, lr=0.1, warmup_steps=4, ema_decay=0)
     decay = 1 - np.arange(8) / 8
     expected = 0.1 * np.array([1 / 4, 2 / 4, 3 / 4, 1, 1, 1, 1, 1]) * decay
     np.testing.assert_allclose(learning_rates(schedule, steps=8), expected, rtol=1e-4)
@@ -307,13 +320,13 @@ def test_the_weights_that_are_kept_are_a_moving_average_that_forgets_by_ema_deca
     seen = []
     module, loss = slope(seen)
     validated = []
-    schedule = loop.Schedule(epochs=30, lr=0.1, warmup_steps=0, ema_decay=0.7, validate_every=1, patience=30)
+    schedule = trainer.Schedule(epochs=30, lr=0.1, warmup_steps=0, ema_decay=0.7, validate_every=1, patience=30)
 
     def validate(average):
         validated.append(float(average.weight.detach()))
-        return {loop.METRIC: 0.0}
+        return {trainer.METRIC: 0.0}
 
-    loop.train(task(module, loss, validate), schedule, Run(device="cpu", precision="fp32"))
+    trainer.train(task(module, loss, validate), schedule, Run(device="cpu", precision="fp32"))
     average, expected = seen[0], []
     for step, weight in enumerate(seen[1:], 1):  # the last weight of all is not seen by the loss
         decay = min(0.7, step / (step + 10))
@@ -329,11 +342,11 @@ def scripted(scores, folder=None, resume=False, report=lambda event: None, patie
 
     def validate(module):
         weights.append(float(module.weight.detach()))
-        return {loop.METRIC: next(scores)}
+        return {trainer.METRIC: next(scores)}
 
-    schedule = loop.Schedule(epochs=8, lr=0.1, warmup_steps=1, validate_every=1, patience=patience, ema_decay=0)
+    schedule = trainer.Schedule(epochs=8, lr=0.1, warmup_steps=1, validate_every=1, patience=patience, ema_decay=0)
     run = Run(device="cpu", folder=folder, resume=resume, report=report, save_every=0)
-    summary = loop.train(task(module, loss, validate), schedule, run)
+    summary = trainer.train(task(module, loss, validate), schedule, run)
     return weights, float(module.weight.detach()), summary
 
 
@@ -349,7 +362,7 @@ def test_the_weights_and_the_summary_are_those_of_the_best_epoch(scores, best):
     weights, kept, summary = scripted(scores)
     assert kept == weights[best - 1]
     assert (summary.best_epoch, summary.epochs) == (best, 8)
-    assert summary.validation == {loop.METRIC: scores[best - 1]}
+    assert summary.validation == {trainer.METRIC: scores[best - 1]}
 
 
 @pytest.mark.parametrize("decay", [0, 0.9])
@@ -362,23 +375,23 @@ def test_every_step_is_a_training_step_whatever_validation_has_switched_off(deca
 
     def validate(validated):
         validated.eval()
-        return {loop.METRIC: 0.5}
+        return {trainer.METRIC: 0.5}
 
-    schedule = loop.Schedule(epochs=3, validate_every=1, ema_decay=decay)
-    loop.train(task(module, loss, validate, steps=2), schedule, Run(device="cpu"))
+    schedule = trainer.Schedule(epochs=3, validate_every=1, ema_decay=decay)
+    trainer.train(task(module, loss, validate, steps=2), schedule, Run(device="cpu"))
     assert modes == [True] * 6
 
 
 def test_a_summary_without_validation_is_of_the_last_epoch():
     module, loss = slope([])
-    summary = loop.train(task(module, loss), loop.Schedule(epochs=3), Run(device="cpu"))
+    summary = trainer.train(task(module, loss), trainer.Schedule(epochs=3), Run(device="cpu"))
     assert (summary.best_epoch, summary.epochs, summary.validation) == (3, 3, {})
 
 
 def test_the_notes_of_a_summary_are_plain_json():
-    notes = TrainingSummary(2, 8, 1.5, {loop.METRIC: 0.25}).notes()
+    notes = TrainingSummary(2, 8, 1.5, {trainer.METRIC: 0.25}).notes()
     assert json.loads(json.dumps(notes)) == notes
-    assert (notes["best_epoch"], notes["epochs"], notes["validation"]) == (2, 8, {loop.METRIC: 0.25})
+    assert (notes["best_epoch"], notes["epochs"], notes["validation"]) == (2, 8, {trainer.METRIC: 0.25})
 
 
 def test_training_stops_when_validation_no_longer_improves():
@@ -397,7 +410,7 @@ def test_a_resumed_run_remembers_the_best_epoch_and_the_validations_since(tmp_pa
         scripted(scores, tmp_path, report=stop, patience=3)  # killed when it reports epoch 4, kept after epoch 3
     _, _, summary = scripted(scores[3:], tmp_path, True, lambda event: epochs.append(event["epoch"]), patience=3)
     assert epochs == [4, 5]  # one validation without a new best before, two after
-    assert (summary.best_epoch, summary.epochs, summary.validation) == (2, 5, {loop.METRIC: 0.9})
+    assert (summary.best_epoch, summary.epochs, summary.validation) == (2, 5, {trainer.METRIC: 0.9})
 
 
 def test_a_batch_without_targets_leaves_weights_that_are_numbers():
@@ -406,7 +419,7 @@ def test_a_batch_without_targets_leaves_weights_that_are_numbers():
     def loss(module, batch):
         return softmax_cross_entropy(torch.zeros(0, 1), module.weight, module.bias, nothing)
 
-    loop.train(task(module, loss, targets=0), loop.Schedule(epochs=1), Run(device="cpu"))
+    trainer.train(task(module, loss, targets=0), trainer.Schedule(epochs=1), Run(device="cpu"))
     assert all(weight.isfinite().all() for weight in module.parameters())
 
 
@@ -416,7 +429,7 @@ def test_a_batch_without_targets_leaves_weights_that_are_numbers():
 def test_a_schedule_that_cannot_work_is_refused_when_it_is_made(wrong):
     [name] = wrong
     with pytest.raises(ConfigError, match=f"{name} is .*, but must be"):
-        loop.Schedule(**wrong)
+        trainer.Schedule(**wrong)
 
 
 def breaking(step, how):
@@ -442,33 +455,32 @@ BROKEN = {
 @pytest.mark.parametrize("step", [1, 2, 6])
 def test_a_loss_or_gradient_that_is_no_number_ends_the_run_before_a_weight_is_touched(tmp_path, step, how):
     module, loss, seen = breaking(step, how)
-    schedule = loop.Schedule(epochs=4, lr=0.1, warmup_steps=0, validate_every=1, ema_decay=0)
+    schedule = trainer.Schedule(epochs=4, lr=0.1, warmup_steps=0, validate_every=1, ema_decay=0)
     scores = iter([0.3, 0.2, 0.1])
-    broken = task(module, loss, lambda average: {loop.METRIC: next(scores)}, steps=2)
-    with pytest.raises(loop.TrainingError, match=f"in epoch {(step + 1) // 2}, so .* lower --lr"):
-        loop.train(broken, schedule, Run(device="cpu", folder=tmp_path, save_every=3600))
+    broken = task(module, loss, lambda average: {trainer.METRIC: next(scores)}, steps=2)
+    with pytest.raises(trainer.TrainingError, match=f"in epoch {(step + 1) // 2}, so .* lower --lr"):
+        trainer.train(broken, schedule, Run(device="cpu", folder=tmp_path, save_every=3600))
     assert len(seen) == step
     assert module.weight.item() == seen[-1]
-    kept = resume.load(tmp_path, ANY)
+    kept = RunFolder(tmp_path).load()
     assert (kept["step"], kept["module"]["weight"].item()) == (step - 1, seen[-1])
     assert kept["sums"].isfinite().all()
     assert (kept["best"]["weight"].item() if kept["best"] else None) == (seen[2] if step > 2 else None)
 
 
 @pytest.mark.parametrize("how", BROKEN.values(), ids=BROKEN)
-def test_a_gpu_that_is_not_waited_for_leaves_the_weights_as_they_were_too(monkeypatch, how):
-    """There the end of the epoch is the first to notice; the optimiser itself has stood still until then."""
+@pytest.mark.parametrize("save_every", [0, 3600])
+def test_on_a_gpu_no_state_that_is_not_finite_is_saved(tmp_path, monkeypatch, how, save_every):
+    """No step waits for a GPU. The end of the epoch and each save read the result."""
     module, loss, seen = breaking(3, how)
-    monkeypatch.setattr(loop.Trainer, "can_look", False)
-    with pytest.raises(loop.TrainingError, match=r"in epoch 1, so .* lower --lr"):
-        loop.train(task(module, loss, steps=6), loop.Schedule(epochs=2, lr=0.1, ema_decay=0), Run(device="cpu"))
-    assert len(seen) == 6
-    assert len({*seen[2:], module.weight.item()}) == 1 < len({*seen})
-
-
-def test_a_device_that_is_not_there_is_named():
-    with pytest.raises(device.DeviceError, match="use --device cpu"):
-        device.choose("cuda:7")
+    monkeypatch.setattr(trainer.Trainer, "can_read_each_step", False)
+    schedule = trainer.Schedule(epochs=2, lr=0.1, ema_decay=0)
+    with pytest.raises(trainer.TrainingError, match=r"in epoch 1, so .* lower --lr"):
+        trainer.train(task(module, loss, steps=6), schedule, Run(device="cpu", folder=tmp_path, save_every=save_every))
+    assert len(seen) == (3 if save_every == 0 else 6)
+    state = RunFolder(tmp_path).load()
+    assert (state["step"] if state else None) == (2 if save_every == 0 else None)
+    assert state is None or state["module"]["weight"].isfinite().all()
 
 
 def test_a_compiled_encoder_learns_the_same(monkeypatch):
@@ -491,6 +503,11 @@ def test_without_a_compiler_training_goes_on(monkeypatch):
         Bert4Rec(ONE_EPOCH).fit(SPLIT.train, None, Run(device="cpu", compile=True))
 
 
+def test_a_precision_that_does_not_exist_is_refused():
+    with pytest.raises(ConfigError, match="precision is fp16"):
+        Run(precision="fp16")
+
+
 def test_precision_is_chosen_by_name():
     ends = {}
     for precision in ("fp32", "bf16"):
@@ -502,7 +519,7 @@ def test_precision_is_chosen_by_name():
 
 def test_progress_reports_memory_and_time_left(tmp_path):
     fit(tmp_path)
-    last = loop.read_log(tmp_path / loop.NEW_LOG)[-1]
+    last = list(progress.read(tmp_path / RunFolder.NEW_LOG))[-1]
     assert last["memory_mb"] > 50
     assert last["seconds_left"] == 0
 
@@ -511,19 +528,10 @@ def test_a_line_of_the_log_that_was_cut_short_is_written_again(tmp_path):
     whole = fit(tmp_path / "whole")
     with pytest.raises(KilledError):
         fit(tmp_path / "cut", stop_after=2)
-    with (tmp_path / "cut" / loop.NEW_LOG).open("a") as file:
+    with (tmp_path / "cut" / RunFolder.NEW_LOG).open("a") as file:
         file.write('{"epoch": 3, "lo')
     torch.testing.assert_close(weights(fit(tmp_path / "cut", resume=True)), weights(whole), rtol=0, atol=0)
     assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
-
-
-def test_lines_of_a_log_that_are_no_events_are_left_out(tmp_path):
-    whole = b'{"epoch": 1, "loss": 2.5}\n{"epoch": 2, "loss": 2.25}\n'
-    (tmp_path / paths.LOG).write_bytes(
-        b"\xff\xfe{\n[1]\n7\n" + whole + b'{"epo\n{"epoch": "x"}\n{"loss": 1}\n\x00\n{"epoch": 3'
-    )
-    assert loop.read_log(tmp_path) == [{"epoch": 1, "loss": 2.5}, {"epoch": 2, "loss": 2.25}]
-    assert loop.read_log(tmp_path / "nowhere") == []
 
 
 def test_the_log_of_a_run_counts_once_its_weights_are_kept(tmp_path):
@@ -531,18 +539,33 @@ def test_the_log_of_a_run_counts_once_its_weights_are_kept(tmp_path):
     fit(tmp_path)
     assert (tmp_path / paths.LOG).read_text() == "of the run before\n"
     for _ in range(2):  # once more changes nothing
-        loop.weights_are_kept(tmp_path)
-        assert [event["epoch"] for event in loop.read_log(tmp_path)] == [1, 2, 3, 4]
-        assert not (tmp_path / resume.FILE).exists()
+        RunFolder(tmp_path).finish()
+        assert [event["epoch"] for event in progress.read(tmp_path / paths.LOG)] == [1, 2, 3, 4]
+        assert not (tmp_path / RunFolder.STATE).exists()
 
 
-def test_a_state_of_the_days_before_logs_were_kept_apart_goes_on(tmp_path):
-    whole = fit(tmp_path / "whole")
-    with pytest.raises(KilledError):
-        fit(tmp_path / "cut", stop_after=2)
-    os.replace(tmp_path / "cut" / loop.NEW_LOG, tmp_path / "cut" / paths.LOG)
-    state = resume.load(tmp_path / "cut", ANY)
-    del state["ended"]
-    resume.save(tmp_path / "cut", state)
-    torch.testing.assert_close(weights(fit(tmp_path / "cut", resume=True)), weights(whole), rtol=0, atol=0)
-    assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
+def test_an_epoch_that_a_signal_interrupted_in_its_validation_reports_its_speed(tmp_path, monkeypatch):
+    rank = metrics.target_ranks
+
+    def interrupted(*given):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return rank(*given)
+
+    monkeypatch.setattr(metrics, "target_ranks", interrupted)
+    with pytest.raises(Cancelled):
+        fit(tmp_path)
+    monkeypatch.setattr(metrics, "target_ranks", rank)
+    fit(tmp_path, resume=True)
+    events = list(progress.read(tmp_path / RunFolder.NEW_LOG))
+    assert [event["epoch"] for event in events] == [1, 2, 3, 4]
+    assert all(event["sequences_per_second"] > 0 for event in events)
+
+
+def test_the_averaged_copy_of_a_recurrent_layer_is_flattened(monkeypatch):
+    """Otherwise cuDNN copies its weights into one block of memory in every call."""
+    module, flattened = torch.nn.GRU(2, 3), []
+    monkeypatch.setattr(torch.nn.GRU, "flatten_parameters", lambda layer: flattened.append(layer))
+    run = Run(device="cpu")
+    made = trainer.Trainer(task(module, None), SCHEDULE, run, torch.device("cpu"), StopRequest())
+    assert made.average is not module
+    assert any(layer is made.average for layer in flattened)

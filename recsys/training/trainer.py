@@ -1,0 +1,473 @@
+"""The training loop of all neural recommenders: warm-up, linear decay, weight averaging, early stopping, resume.
+
+A model supplies a `Task`: its module, batches, loss and validation. This file contains no code about recommenders.
+"""
+
+import io
+import math
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from copy import deepcopy
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import get_total_norm
+from torch.optim.swa_utils import get_ema_multi_avg_fn
+
+from recsys import files, progress, runtime
+from recsys.config import Count, Decay, Fraction, NonNegativeInt, Rate, Size, config_class
+from recsys.errors import RecsysError
+from recsys.paths import LOG
+from recsys.progress import Cancelled
+from recsys.training import device as devices
+from recsys.training import distributed
+from recsys.training.batches import Batch, prefetch
+from recsys.training.run import Run, TrainingSummary
+
+METRIC = "ndcg@10"  # the validation metric that early stopping compares
+STATE_VERSION = 2  # of resume.pt
+COUNTERS = ("step", "stale_validations", "best_epoch", "best_metrics", "seconds", "epoch_start_seconds", "sequences")
+STOP_INTERVAL = 20  # steps between two reads of the stop flag by several GPUs, because a read waits for the GPU
+
+
+class TrainingError(RecsysError):
+    """A run that cannot continue."""
+
+
+class ResumeError(RecsysError):
+    """A saved state that cannot be used."""
+
+
+@config_class
+class Schedule:
+    """Length and learning rate of a training. The config of every neural model contains one."""
+
+    epochs: Count = 90  # passes over the training histories; the learning rate reaches zero at the end of the last
+    batch_size: Size = 32  # sequences per step
+    lr: Rate = 2e-3  # highest learning rate of AdamW
+    warmup_steps: NonNegativeInt = 300  # steps over which the learning rate rises from zero
+    weight_decay: Fraction = 0.0  # AdamW's
+    ema_decay: Decay = 0.999  # decay per step of the moving average of the weights, which is validated and kept
+    validate_every: Count = 10  # epochs between two validations
+    patience: Count = 5  # validations without a new best before stopping
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a model supplies. Under torchrun, each process has its own shard of every batch."""
+
+    module: nn.Module
+    steps: int  # batches per epoch
+    batches: Callable[[int], Iterator[Batch]]  # epoch → its batches; the same epoch always gives the same batches
+    loss: Callable[[Any, Batch], Tensor]  # module, batch → the sum over the targets, ()
+    validate: Callable[[Any], dict[str, float]] | None  # module → metrics by name, including METRIC
+    identity: dict[str, Any]  # settings and data that a resumed run must share with the interrupted run
+
+
+class RunFolder:
+    """The files of a training run in the folder of a checkpoint: a lock, a resumable state and a log."""
+
+    LOCK, STATE, NEW_LOG = "train.lock", "resume.pt", f"{LOG}.new"  # LOG belongs to the weights in the folder
+
+    def __init__(self, path: Path) -> None:
+        """Use the folder of a checkpoint, which need not exist yet."""
+        self.path = path
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other trainings out of the folder until the block or the process ends.
+
+        Raises:
+            TrainingError: On all ranks, if another training holds the lock.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        lock = self.path / self.LOCK
+        with files.try_locked(lock) if distributed.rank() == 0 else nullcontext(True) as is_locked:
+            if distributed.all_reduce_array(np.array([not is_locked], np.int64)).any():
+                holder = "another process"
+                with suppress(OSError, ValueError):
+                    holder = f"process {int(lock.read_text())}"
+                advice = "wait until it is over, or take another --seed"
+                raise TrainingError(f"{holder} is training in {self.path}; {advice}")
+            if distributed.rank() == 0:
+                lock.write_text(str(os.getpid()))
+            yield
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Replace the saved state in one step. A kill leaves the old state or the new one."""
+        buffer = io.BytesIO()
+        torch.save(state | {"version": STATE_VERSION}, buffer)
+        files.write(self.path / self.STATE, files.sealed_bytes(buffer.getvalue()))
+
+    def load(self) -> dict[str, Any] | None:
+        """Return the saved state or None. Raise ResumeError for a damaged file or a file of another version."""
+        path = self.path / self.STATE
+        if not path.exists():
+            return None
+        try:
+            data = files.read_sealed_bytes(path)
+            state = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
+        except Exception as error:  # torch raises many types for a file of another version
+            raise ResumeError(f"{path} is damaged; delete it, or train without --resume") from error
+        if not isinstance(state, dict) or state.get("version") != STATE_VERSION:
+            raise self.version_error()
+        return state
+
+    def version_error(self) -> ResumeError:
+        """Return the error for a state of another version."""
+        return ResumeError(f"{self.path / self.STATE} is of another version; delete it, or train without --resume")
+
+    def write_log(self, events: list[dict[str, Any]]) -> None:
+        """Replace the log of the unfinished run."""
+        files.write(self.path / self.NEW_LOG, "".join(progress.line(event) + "\n" for event in events).encode())
+
+    def append_log(self, event: dict[str, Any]) -> None:
+        """Append one event to the log of the unfinished run."""
+        with (self.path / self.NEW_LOG).open("a", encoding="utf-8") as file:
+            file.write(progress.line(event) + "\n")
+
+    def finish(self) -> None:
+        """Publish the log and delete the state, after the checkpoint has been saved."""
+        if (self.path / self.NEW_LOG).exists():
+            os.replace(self.path / self.NEW_LOG, self.path / LOG)
+        (self.path / self.STATE).unlink(missing_ok=True)
+
+
+class StopRequest:
+    """Record SIGTERM or SIGINT so that the training loop can stop after the current step.
+
+    Use it in a `with` block. Python delivers signals to the main thread, so in another thread it records none.
+    """
+
+    SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+    def __init__(self) -> None:
+        """Start without a signal."""
+        self.signal: int | None = None
+        self.raises_at_once = False  # set during a block without side effects, which a signal may interrupt anywhere
+        self.previous_handlers: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        """Install the handlers."""
+        if threading.current_thread() is threading.main_thread():
+            self.previous_handlers = {number: signal.signal(number, self.handle) for number in self.SIGNALS}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Restore the previous handlers."""
+        for number, handler in self.previous_handlers.items():
+            signal.signal(number, handler or signal.SIG_DFL)  # None: the handler was not installed from Python
+
+    def handle(self, number: int, *_: Any) -> None:
+        """Handle a signal. A second Ctrl-C interrupts at once, a second SIGTERM changes nothing."""
+        self.signal = number
+        if number == signal.SIGINT:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.raises_at_once:
+            self.leave()
+
+    def leave(self) -> None:
+        """Raise KeyboardInterrupt after SIGINT, and Cancelled otherwise."""
+        raise KeyboardInterrupt if self.signal == signal.SIGINT else Cancelled
+
+
+def train(task: Task, schedule: Schedule, run: Run) -> TrainingSummary:
+    """Fit `task.module` in place. It ends with the weights of the best validation, or else with the last weights.
+
+    State and log stay in `run.folder` until the caller has saved the weights and calls `RunFolder.finish`.
+
+    Raises:
+        TrainingError: If the loss or a gradient is not finite.
+        ResumeError: If the state in the folder cannot be used.
+        Cancelled: After SIGTERM, when the state has been saved. After Ctrl-C it is KeyboardInterrupt.
+    """
+    device = devices.choose(run.device)
+    if device.type == "cpu":
+        runtime.tune_malloc()
+    with devices.deterministic(device), StopRequest() as stop:
+        trainer = Trainer(task, schedule, run, device, stop)
+        trainer.start()
+        trainer.run_epochs()
+    task.module.load_state_dict(trainer.best or trainer.average.state_dict())
+    return trainer.summary
+
+
+class LossModule(nn.Module):
+    """A module and its loss in one forward pass, as DistributedDataParallel requires."""
+
+    def __init__(self, task: Task, is_compiled: bool) -> None:
+        """Wrap the module of a task, and compile it for the forward pass if `is_compiled`."""
+        super().__init__()
+        self.module, self.loss = task.module, task.loss
+        self.encoder = torch.compile(task.module, dynamic=True) if is_compiled else task.module
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Return the sum of the losses of a batch, ()."""
+        return self.loss(self.encoder, batch)
+
+
+def learning_rate(schedule: Schedule, step: int, n_steps: int) -> float:
+    """Return the rate of a step, counted from 0: linear warm-up times linear decay to zero after `n_steps`."""
+    return schedule.lr * min(1, (step + 1) / max(1, schedule.warmup_steps)) * (1 - step / n_steps)
+
+
+class Trainer:
+    """The state of one run, and the loop.
+
+    No step waits for a GPU. The random numbers of a step are seeded by the run's seed, the step and the rank, so a run
+    resumes at any step without the state of a random generator.
+    """
+
+    def __init__(self, task: Task, schedule: Schedule, run: Run, device: torch.device, stop: StopRequest) -> None:
+        """Move the module to the device and begin at step 0."""
+        self.task, self.schedule, self.run, self.device, self.stop = task, schedule, run, device, stop
+        self.folder = RunFolder(run.folder) if run.folder else None
+        has_bf16 = run.precision == "bf16" or (run.precision == "auto" and devices.has_fast_bf16(device))
+        self.precision = "bf16" if has_bf16 else "fp32"
+        self.identity = task.identity | {"schedule": asdict(schedule), "seed": run.seed}
+        self.module = task.module.to(device)
+        is_compiled = run.compile and devices.can_compile(device)
+        if run.compile and not is_compiled:
+            warnings.warn("found no compiler (Triton, g++), so training goes on without --compile", stacklevel=3)
+        self.loss = distributed.data_parallel(LossModule(task, is_compiled))
+        self.average = deepcopy(self.module) if schedule.ema_decay else self.module
+        for layer in self.average.modules():
+            if isinstance(layer, nn.RNNBase):
+                layer.flatten_parameters()  # cuDNN needs one block of memory, which a copy does not have
+        self.optimizer = torch.optim.AdamW(
+            self.module.parameters(), lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True
+        )
+        self.step = self.stale_validations = 0  # steps taken; validations since the best one
+        self.best: dict[str, Tensor] | None = None  # weights of the best validation
+        self.best_epoch, self.best_metrics = 0, {METRIC: -math.inf}
+        self.events: list[dict[str, Any]] = []  # one per finished epoch
+        self.sums = torch.zeros(2, device=device)  # losses and targets of this epoch, over all processes
+        self.all_finite = torch.ones((), dtype=torch.bool, device=device)
+        self.stop_votes = torch.zeros((), device=device)  # processes that received a signal, summed over steps
+        self.seconds = self.epoch_start_seconds = 0.0  # training time including the time before a resume
+        self.sequences = 0  # sequences of this process in this epoch
+        self.clock = self.last_save = time.perf_counter()  # of the last `update_seconds` and of the last save
+
+    @property
+    def epoch(self) -> int:
+        """Epochs whose steps have all been taken. Its validation may be missing."""
+        return self.step // self.task.steps
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all epochs are finished, or validation has stopped improving."""
+        return len(self.events) >= self.schedule.epochs or self.stale_validations >= self.schedule.patience
+
+    @property
+    def can_read_each_step(self) -> bool:
+        """Whether tensors may be read in each step. Reading from a GPU would wait for it."""
+        return self.device.type == "cpu"
+
+    @property
+    def must_stop(self) -> bool:
+        """Whether a process has received a signal. It becomes True after the same step in all processes."""
+        if distributed.world_size() == 1:
+            return self.stop.signal is not None
+        return (self.can_read_each_step or self.step % STOP_INTERVAL == 0) and bool(self.stop_votes)
+
+    @property
+    def summary(self) -> TrainingSummary:
+        """The outcome of the run so far."""
+        best_epoch, metrics = (self.best_epoch, self.best_metrics) if self.best else (self.epoch, {})
+        return TrainingSummary(best_epoch, self.epoch, self.seconds, metrics, self.device.type)
+
+    def start(self) -> None:
+        """Load the saved state if the run resumes, and begin the log."""
+        state = self.folder.load() if self.folder and self.run.resume else None
+        step = state.get("step") if state else 0
+        steps = np.array([step if isinstance(step, int) else 0])
+        if (distributed.all_reduce_array(steps) != steps * distributed.world_size()).any():
+            raise TrainingError("the processes see different states of the run; keep RECSYS_HOME on a disk they share")
+        if self.folder and state:
+            self.resume(self.folder, state)
+        if self.folder and distributed.rank() == 0:
+            self.folder.write_log(self.events)
+
+    def run_epochs(self) -> None:
+        """Train until the run is done. A resumed run continues after the last saved step."""
+        if len(self.events) < self.epoch:  # a signal had interrupted the validation
+            self.end_epoch()
+        while not self.is_done:
+            batches = islice(self.task.batches(self.epoch), self.step % self.task.steps, None)
+            for batch in prefetch(batches, self.device):
+                self.update(batch)
+                if self.step % self.task.steps == 0:
+                    self.end_epoch()
+                must_stop = self.must_stop
+                if self.is_done or must_stop or time.perf_counter() - self.last_save > self.run.save_every:
+                    self.save()
+                if must_stop and not self.is_done:
+                    self.stop.leave()
+
+    def update(self, batch: Batch) -> None:
+        """Take one optimiser step."""
+        seeds = np.random.SeedSequence([self.run.seed, self.step, distributed.rank()])
+        torch.manual_seed(int(seeds.generate_state(1)[0]))
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(self.schedule, self.step, self.task.steps * self.schedule.epochs)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
+            loss = self.loss(batch)
+        n_targets, is_stopping = (torch.full_like(loss, n) for n in (len(batch.targets), self.stop.signal is not None))
+        totals = distributed.all_reduce(torch.stack([loss.detach(), n_targets, is_stopping]))
+        self.optimizer.zero_grad(set_to_none=True)
+        # The mean over the targets of all processes. DistributedDataParallel divides by the world size, hence the
+        # factor. A batch may have no targets: its gradient is 0, not 0 / 0.
+        (loss * (distributed.world_size() / totals[1].clamp(min=1))).backward()
+        self.check_finite(totals)
+        self.sums += totals[:2]
+        self.stop_votes += totals[2]
+        self.optimizer.step()
+        self.step += 1
+        self.sequences += len(batch.tokens)
+        if self.average is not self.module:
+            # `AveragedModel` would call the same function, but it reads its counter, which waits for a GPU.
+            decay = min(self.schedule.ema_decay, self.step / (self.step + 10))  # at first the weights change quickly
+            get_ema_multi_avg_fn(decay)(list(self.average.parameters()), list(self.module.parameters()), self.step)
+
+    def check_finite(self, totals: Tensor) -> None:
+        """Stop the run if the loss or a gradient is NaN or infinite.
+
+        On a CPU this happens before the optimiser changes a weight. On a GPU the result is read at the end of the epoch
+        and before each save, so weights in memory may be lost, but never a saved state.
+        """
+        gradients = [weights.grad for weights in self.module.parameters() if weights.grad is not None]
+        is_finite = torch.isfinite(get_total_norm(gradients)) & torch.isfinite(totals[0])
+        if not self.can_read_each_step:
+            self.all_finite &= is_finite
+        elif not is_finite:
+            self.save()
+            raise self.non_finite_error()
+
+    def non_finite_error(self) -> TrainingError:
+        """Return the error for a loss or gradient that is not finite."""
+        event = f"the loss or a gradient is no longer a finite number in epoch {len(self.events) + 1}"
+        kept = ", and what was trained before is left as it was" if self.folder else ""
+        return TrainingError(f"{event}, so this run ends{kept}; train again with a lower --lr")
+
+    def end_epoch(self) -> None:
+        """Report the epoch, after a validation if `validate_every` epochs have passed or the run ends."""
+        loss = self.mean_loss()
+        self.update_seconds()
+        speed = self.sequences * distributed.world_size() / (self.seconds - self.epoch_start_seconds)
+        event = {"epoch": self.epoch, "epochs": self.schedule.epochs, "loss": loss, "sequences_per_second": speed}
+        is_validated = self.epoch % self.schedule.validate_every == 0 or self.epoch == self.schedule.epochs
+        if is_validated and self.task.validate:
+            event |= self.validate(self.task.validate)
+            self.update_seconds()
+        self.report(event)
+        self.sums.zero_()
+        self.sequences, self.epoch_start_seconds = 0, self.seconds
+
+    def mean_loss(self) -> float:
+        """Return the mean loss of the epoch so far. Raise TrainingError if a loss or gradient was not finite."""
+        losses, n_targets = self.sums.tolist()
+        if not self.all_finite:
+            raise self.non_finite_error()
+        return losses / max(1, n_targets)
+
+    def update_seconds(self) -> None:
+        """Add the time since the last call to `seconds`."""
+        now = time.perf_counter()
+        self.seconds, self.clock = self.seconds + now - self.clock, now
+
+    def validate(self, measure: Callable[[Any], dict[str, float]]) -> dict[str, float]:
+        """Return the metrics of the averaged weights, and keep the weights if the metric is a new best.
+
+        A signal interrupts the validation of a single process at once. Several processes finish it together, because
+        they exchange their ranks.
+        """
+        try:
+            self.stop.raises_at_once = distributed.world_size() == 1
+            if self.stop.raises_at_once and self.stop.signal is not None:
+                self.stop.leave()
+            metrics = {name: float(value) for name, value in measure(self.average).items()}
+            self.stop.raises_at_once = False
+        except (Cancelled, KeyboardInterrupt):
+            self.stop.raises_at_once = False
+            self.save()  # the resumed run starts with this validation
+            raise
+        self.module.train()  # without averaging, the validation has switched off its dropout
+        if metrics[METRIC] > self.best_metrics[METRIC]:
+            self.best_epoch, self.best_metrics, self.stale_validations = self.epoch, metrics, 0
+            self.best = {name: value.detach().cpu().clone() for name, value in self.average.state_dict().items()}
+        else:
+            self.stale_validations += 1
+        return metrics
+
+    def report(self, event: dict[str, Any]) -> None:
+        """Add the event to the log, rounded to four digits, and pass it to `run.report`."""
+        is_gpu = self.device.type == "cuda"
+        event |= {
+            "best": self.best_metrics[METRIC] if self.best else None,
+            "seconds": self.seconds,
+            "seconds_left": self.seconds / self.epoch * (self.schedule.epochs - self.epoch),
+            "memory_mb": torch.cuda.max_memory_allocated(self.device) / 1e6 if is_gpu else runtime.peak_memory_mb(),
+            "device": self.device.type,
+        }
+        event = {name: round(value, 4) if isinstance(value, float) else value for name, value in event.items()}
+        self.events.append(event)
+        if distributed.rank() == 0:
+            if self.folder:
+                self.folder.append_log(event)
+            self.run.report(event)
+
+    def save(self) -> None:
+        """Save the state, from which a resumed run continues bit for bit."""
+        self.mean_loss()  # raises for weights that are not finite
+        self.update_seconds()
+        self.last_save = self.clock
+        if self.folder and distributed.rank() == 0:
+            self.folder.save(self.state())
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that changes during a run. Batches and random numbers follow from the step."""
+        return {
+            "run": self.identity,
+            "precision": self.precision,
+            "module": self.module.state_dict(),
+            "average": self.average.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "best": self.best,
+            "sums": self.sums,
+            "events": self.events,
+            **{name: getattr(self, name) for name in COUNTERS},
+        }
+
+    def resume(self, folder: RunFolder, state: dict[str, Any]) -> None:
+        """Continue from a saved state. Raise ResumeError for another run, another precision or another version."""
+        path, precision = folder.path / folder.STATE, state.get("precision")
+        if state.get("run") != self.identity:
+            reason = "belongs to a run with other settings or data; train without --resume to begin anew"
+            raise ResumeError(f"{path} {reason}")
+        if precision in ("bf16", "fp32") and precision != self.precision:
+            reason = f"was trained in {precision}, and this run computes in {self.precision}"
+            raise ResumeError(f"{path} {reason}; add --precision {precision}")
+        try:
+            if state["best"] is not None:
+                self.module.load_state_dict(state["best"])  # checks the shapes before the first step
+            self.module.load_state_dict(state["module"])
+            self.average.load_state_dict(state["average"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.best = state["best"]
+            self.sums.copy_(state["sums"])
+            self.events = list(state["events"])
+            for name in COUNTERS:
+                setattr(self, name, state[name])
+            self.step = int(self.step)  # raises if it is no number
+        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            raise folder.version_error() from error
