@@ -4,9 +4,8 @@ A *sealed* document is JSON with a SHA-256 over the rest of itself. A *pair* is 
 whose hash it names: the two are replaced together, and damage to either is noticed. A folder of large files has a
 sealed document that names their hashes, see `check`. Binary data that stands alone lies behind its hash.
 
-Nothing here writes into a file that somebody may have open: whoever has mapped one into memory keeps the old one. What
-remains: if somebody else shortens a mapped file in place (`truncate`, an editor, a restored backup), the system ends
-every process that touches what is gone (SIGBUS), and no program can prevent that.
+Nothing here writes into a file that somebody may have open: whoever has mapped one into memory keeps the old one. Only
+the largest arrays are mapped, see `recsys.data.prepared`.
 """
 
 import contextlib

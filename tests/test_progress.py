@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from recsys import progress
+from recsys import paths, progress
 from recsys.progress import Terminal
 
 
@@ -89,6 +89,16 @@ def test_every_flipped_bit_in_a_log_is_noticed_and_costs_the_lines_it_is_in_alon
         assert len(kept) >= len(EVENTS) - 2, bit
     path.write_bytes(whole)
     assert (list(progress.read(path)), progress.count_damaged(path)) == (EVENTS, 0)
+
+
+def test_every_line_of_a_shipped_log_has_a_checksum():
+    logs = sorted((paths.ASSETS / "checkpoints").rglob(paths.LOG))
+    assert logs
+    for path in logs:
+        *lines, end = path.read_bytes().split(b"\n")
+        assert not end
+        assert all(line.startswith(b'{"crc32": "') for line in lines), path
+        assert progress.count_damaged(path) == 0, path
 
 
 def test_a_line_cut_short_by_a_kill_is_left_out_and_is_no_damage(tmp_path):

@@ -3,6 +3,8 @@
 const COOKIE = "nextreel_tour=seen; path=/; max-age=31536000; SameSite=Lax"
 const MARKDOWN = ['\\\\', ":small[", ":gray["].map((sign) => `[aria-label*="${sign}"]`).join(", ") + ', [aria-label^="*"]'
 const LISTS = ".st-key-sequence, .st-key-cards, .st-key-picks:not(:has(.st-key-cards)), .st-key-shelf-cards, .st-key-found, .st-key-near"
+// Streamlit's drop zone has a name and can have the focus, which the role "presentation" contradicts.
+const DROPZONES = "[data-testid=stFileUploaderDropzone][role=presentation]"
 const OVERLAY = "[role=dialog], [role=menu], [data-st-overlay-root]"
 
 export default function ({ data }) {
@@ -48,6 +50,7 @@ function watch() {
   new MutationObserver(() => {
     document.querySelectorAll(MARKDOWN).forEach(speakPlainly)
     document.querySelectorAll(LISTS).forEach(markList)
+    document.querySelectorAll(DROPZONES).forEach((zone) => zone.setAttribute("role", "group"))
     announce()
     const before = open
     open = document.querySelector("[role=dialog]") !== null

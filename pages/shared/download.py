@@ -20,10 +20,11 @@ def csv(table: pd.DataFrame, name: str, label: str = "", index: bool = False, qu
     quiet: no frame around the buttons.
     """
     look: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
+    shown = with_headings(table.reset_index() if index else table)
     with st.container(horizontal=True, gap="xsmall", width="content"):
         st.download_button(
             label or words.DOWNLOAD,
-            as_csv(table, index),
+            as_csv(shown),
             f"{name}.csv",
             "text/csv",
             key=f"csv-{name}",
@@ -31,7 +32,6 @@ def csv(table: pd.DataFrame, name: str, label: str = "", index: bool = False, qu
             on_click="ignore",
             type=look,
         )
-        shown = table.reset_index() if index else table
         if picture.fits(shown):
             st.download_button(
                 f"*{words.DOWNLOAD_PICTURE.format(table=words.plain(_title(name)))}*",
@@ -45,9 +45,14 @@ def csv(table: pd.DataFrame, name: str, label: str = "", index: bool = False, qu
             )
 
 
-def as_csv(table: pd.DataFrame, index: bool = False) -> str:
-    """The table as text, no cell, heading or index of which a spreadsheet runs."""
-    return harmless_table(table.reset_index() if index else table).to_csv(index=False)
+def with_headings(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with column names in the visitor's language."""
+    return table.rename(columns=lambda column: words.heading(column) if isinstance(column, str) else column)
+
+
+def as_csv(table: pd.DataFrame) -> str:
+    """Return the table as text without its index. No cell or heading is a formula for a spreadsheet."""
+    return harmless_table(table).to_csv(index=False)
 
 
 def as_png(table: pd.DataFrame, name: str) -> bytes:

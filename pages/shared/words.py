@@ -403,5 +403,89 @@ TOUR_STEPS = (
 
 DOWNLOAD_PICTURE = "Download as a picture: {table}"
 
+# Headings of tables that the app writes to files.
+HEADINGS = (
+    "alone",
+    "attended to",
+    "attends",
+    "attention",
+    "baseline",
+    "bucket",
+    "calibration error",
+    "cosine",
+    "date",
+    "decade",
+    "difference",
+    "differs",
+    "distance",
+    "epoch",
+    "events",
+    "family",
+    "file",
+    "film",
+    "films",
+    "fingerprint",
+    "found",
+    "from",
+    "gap",
+    "genre",
+    "genres",
+    "head",
+    "high",
+    "in your files",
+    "kept",
+    "layer",
+    "line",
+    "lists",
+    "loss",
+    "low",
+    "margin",
+    "model",
+    "movie_id",
+    "name",
+    "of",
+    "order",
+    "other",
+    "overlap",
+    "paper",
+    "people",
+    "position",
+    "probability",
+    "rank",
+    "rating",
+    "ratings",
+    "recommender",
+    "same second",
+    "score",
+    "seconds",
+    "seeds",
+    "setting",
+    "share",
+    "stars",
+    "std",
+    "their_probability",
+    "their_rank",
+    "title",
+    "to",
+    "untied",
+    "users",
+    "value",
+    "variant",
+    "weight",
+    "when",
+    "why it is not taken",
+    "year",
+    "your_probability",
+    "your_rank",
+)
+
+
+def heading(column: str) -> str:
+    """Return the heading of a table column. Of "rank Markov chain", the first word is translated."""
+    if column in HEADINGS:
+        return str(say(column))
+    first, _, rest = column.partition(" ")
+    return f"{say(first)} {rest}" if rest and first in HEADINGS else column
+
 
 speak(__name__)

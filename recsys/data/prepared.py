@@ -1,11 +1,14 @@
-"""The parsed form of a data set on disk: arrays as .npy, mapped into memory; films as parquet.
+"""The parsed form of a data set on disk: arrays as .npy, films as parquet.
 
 The films are there as CSV too, for machines without pyarrow; the people as CSV, where the set describes them.
 
 A set's folder holds about.json and, beside it, one folder of files, which about.json names, each with its SHA-256. To
 replace a set, the new files are written to a folder of their own; about.json is then replaced in one step, which is the
-moment from which they count. A kill leaves the old set or the new one, never half of either and never none. What is
-mapped is never written again, so that nobody loses it; see `recsys.files` for what remains.
+moment from which they count. A kill leaves the old set or the new one, never half of either and never none.
+
+Arrays are read into memory. The system ends a process (SIGBUS) that touches a mapped file after somebody else has
+shortened that file in place, with `truncate`, an editor or a restored backup. Only arrays beyond MAX_ARRAY_BYTES are
+mapped.
 
 Every file that is read is checked, once per version of it and process: 7 ms for the first set, 0.3 s for 25 million
 ratings.
@@ -30,6 +33,7 @@ from recsys.errors import recsys_command
 
 FORMAT = 4  # raise it when the files below change; older folders then ask to be prepared again
 ABOUT, PEOPLE, NAMES = "about.json", "people.csv", "user_names.json"
+MAX_ARRAY_BYTES = 1 << 28  # of an array that is read into memory: 33 million times; MovieLens 32M has 32
 SEPARATOR = "~"  # in names of working folders; no name of a set has it, so "ml" and "ml-1m" stay apart
 _EVENTS = ("user", "item", "rating", "timestamp")
 _TAGS = ("tag_movie", "tag_word", "tag_timestamp")
@@ -48,7 +52,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Dataset:
-    """Read a prepared set; its arrays stay on disk until they are touched. Raises MissingData with the command."""
+    """Read a prepared set; its arrays are read-only. Raises MissingData with the command."""
     target = paths.prepared(name)
     if target in _in_memory:
         return _in_memory[target][0]
@@ -195,16 +199,16 @@ def _check(folder: Path, wanted: dict[str, str]) -> None:
 
 def _read(name: str, folder: Path, about: dict[str, Any]) -> Dataset:
     """The set in a folder of files. Raises FileNotFoundError, OSError or ValueError when they are not all right."""
-    events = [_map(folder, column) for column in _EVENTS]
+    events = [_read_array(folder, column) for column in _EVENTS]
     if any(len(column) != about["ratings"] for column in events):
         raise ValueError("arrays of different lengths")
     words = json.loads((folder / "tag_words.json").read_text("utf-8"))
-    movie, word, timestamp = (_map(folder, column) for column in _TAGS)
+    movie, word, timestamp = (_read_array(folder, column) for column in _TAGS)
     films = _read_films(folder)
     left_out = films.pop("left_out").to_numpy(bool)
     movies, others = (films[rows].reset_index(drop=True) for rows in (~left_out, left_out))
     catalog = Catalog(movies, others, Tags(movie, word, timestamp, tuple(words)), details.read(name))
-    user_ids = _map(folder, "user_ids")
+    user_ids = _read_array(folder, "user_ids")
     people = _read_people(folder, len(user_ids)) if PEOPLE in about["files"] else None
     names = _read_names(folder, len(user_ids)) if NAMES in about["files"] else None
     return Dataset(name, catalog, Interactions(*events), user_ids, about["ties"], people, names, about["noun"])
@@ -230,8 +234,14 @@ def _write(dataset: Dataset, folder: Path) -> None:
         _to_disk(path)
 
 
-def _map(folder: Path, column: str) -> np.ndarray:
-    return np.load(folder / f"{column}.npy", mmap_mode="r")
+def _read_array(folder: Path, column: str) -> np.ndarray:
+    """Return a read-only array, mapped if it is larger than MAX_ARRAY_BYTES."""
+    path = folder / f"{column}.npy"
+    if path.stat().st_size > MAX_ARRAY_BYTES:
+        return np.load(path, mmap_mode="r")
+    array = np.load(path)
+    array.flags.writeable = False
+    return array
 
 
 def _to_disk(path: Path) -> None:

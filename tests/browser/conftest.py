@@ -1,7 +1,11 @@
+import numpy as np
 import pytest
 
 from benchmarks import app
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.evaluation import results
 from tests.pages import world
+from tests.pages.evaluation.test_page import result
 
 SLOW = 120_000  # ms; a busy machine is slow, not wrong
 
@@ -14,8 +18,16 @@ def address(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RECSYS_HOME", str(home))
         world.train_best()
+        evaluate_all()
         with app.served() as at:
             yield at
+
+
+def evaluate_all():
+    """Write results of three recommenders, so that Evaluation has a leaderboard."""
+    for variant, rank in {"bert4rec": 1, "popular": 25, "markov": 3}.items():
+        ranks = np.full((1, len(LEAVE_ONE_OUT(world.build()).test)), rank)
+        results.write(result(variant, "ml-latest-sample", "full", ranks), ranks)
 
 
 @pytest.fixture(scope="session")

@@ -8,16 +8,21 @@ import sys
 
 import pytest
 
+from pages.shared import words
 from recsys import paths
+from recsys.data import own, tables
 from recsys.machine import end_with_parent
 from tests.browser.requests import http_status, websocket_status
 
 
 @pytest.fixture(scope="module")
 def public_address(tmp_path_factory):
-    """The app as the command starts it, without a data folder of its own."""
+    """The app as the command starts it, with a data set that somebody added to this machine."""
     environment = {key: value for key, value in os.environ.items() if key not in (paths.PUBLIC, "DISPLAY")}
-    environment["RECSYS_HOME"] = str(tmp_path_factory.mktemp("public"))
+    environment["RECSYS_HOME"] = home = str(tmp_path_factory.mktemp("public"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECSYS_HOME", home)
+        own.add("shop", own.check(tables.parse("shop.csv", b"user,item\n1,2\n")), "shop.csv")
     process = subprocess.Popen(
         [sys.executable, "-m", "recsys", "app", "--public"],
         cwd=paths.REPOSITORY,
@@ -33,11 +38,21 @@ def public_address(tmp_path_factory):
         process.wait()
 
 
-def test_visitors_neither_train_nor_add_data(public_address, tab):
+def test_visitors_do_not_train(public_address, tab):
     tab.goto(f"{public_address}/library")
     tab.get_by_role("heading", name="Library", level=1).wait_for()
     assert tab.get_by_role("link", name="Evaluation").count()
     assert tab.get_by_role("link", name="Train").count() == 0
+
+
+def test_visitors_neither_add_nor_delete_data_sets(public_address, tab):
+    tab.goto(public_address)
+    tab.get_by_role("button", name=words.MORE_SETS).click()
+    dialog = tab.get_by_role("dialog")
+    dialog.get_by_role("button", name="Open shop").wait_for()
+    assert dialog.get_by_text(words.OWN_TITLE).count() == 0
+    names = " ".join(dialog.get_by_role("button").all_inner_texts())
+    assert not re.search("Delete|Get|Add", names), names
 
 
 def test_the_network_reaches_it_by_address_and_name_and_no_foreign_host_does(public_address):

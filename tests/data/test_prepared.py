@@ -2,6 +2,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -78,12 +80,44 @@ def test_people_that_are_gone_or_others_are_reported_with_the_command(content):
         prepared.load("toy")
 
 
-def test_arrays_stay_on_disk_until_they_are_touched():
+READ_AFTER_TRUNCATION = """
+import os
+
+from recsys import paths
+from recsys.data import prepared
+
+dataset = prepared.load("toy")
+for path in paths.prepared("toy").rglob("*"):
+    if path.is_file():
+        os.truncate(path, 0)
+print(dataset.history(1).tolist(), dataset.interactions.timestamp.sum(), dataset.user_ids.sum())
+try:
+    prepared.load("toy")
+except prepared.MissingData:
+    print("damaged")
+"""
+
+
+def test_a_file_that_is_truncated_in_place_does_not_end_a_process_that_has_it_open():
+    """The system once ended the server (SIGBUS), because the arrays were mapped."""
     prepared.save(world(), {})
-    events = prepared.load("toy").interactions
-    assert all(isinstance(column, np.memmap) for column in (events.user, events.item, events.rating, events.timestamp))
-    with pytest.raises(ValueError, match="read-only"):
-        events.item[0] = 1
+    command = [sys.executable, "-c", READ_AFTER_TRUNCATION]
+    done = subprocess.run(command, cwd=paths.REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.returncode
+    assert done.stdout.splitlines()[-1] == "damaged"
+
+
+@pytest.mark.parametrize("max_bytes", [prepared.MAX_ARRAY_BYTES, 0])
+def test_arrays_are_read_only_and_only_large_ones_are_mapped(monkeypatch, max_bytes):
+    monkeypatch.setattr(prepared, "MAX_ARRAY_BYTES", max_bytes)
+    prepared.save(world(), {})
+    dataset = prepared.load("toy")
+    events = dataset.interactions
+    for array in (events.user, events.item, events.rating, events.timestamp, dataset.user_ids):
+        assert isinstance(array, np.memmap) == (max_bytes == 0)
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    toys.same(dataset, world())
 
 
 @pytest.mark.parametrize("call", ["to_parquet", "read_parquet"])

@@ -200,7 +200,7 @@ def test_known_and_unseen_users_are_both_served(model):
 def test_a_query_is_not_changed(model):
     before = [history.copy() for history in HISTORIES]
     for history in HISTORIES:
-        history.flags.writeable = False  # data sets are memory-mapped read-only
+        history.flags.writeable = False  # arrays of data sets are read-only
     model.score(Queries(HISTORIES))
     for history, copy in zip(HISTORIES, before, strict=True):
         np.testing.assert_array_equal(history, copy)

@@ -1,6 +1,7 @@
 """No text that a visitor sees goes past the translation, and none is missing from it."""
 
 import json
+import re
 from dataclasses import replace
 from string import Formatter
 
@@ -9,8 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.compare import words as compare_words
+from pages.evaluation import words as evaluation_words
 from pages.inside import lesson
-from pages.shared import address, language
+from pages.shared import address, download, language, words
 from pages.shared.recommenders import TO_TRAIN
 from recsys import files, paths
 from recsys.data.split import LEAVE_ONE_OUT
@@ -82,6 +84,7 @@ def check(app):
     assert not app.exception
     assert len([text for text in shown(app) if "⟦" in text]) > 3  # the marks are there at all
     assert not (left := unmarked(app, NAMES)), left
+    assert not any(one.proto.select_all for one in app.multiselect)  # Streamlit has "Select all" in English only
 
 
 def test_a_text_that_goes_past_the_translation_is_found(marked, monkeypatch):
@@ -307,3 +310,34 @@ def fields(text):
         return {(name, spec) for _, name, spec, _ in Formatter().parse(text) if name}
     except ValueError:
         return set()
+
+
+SAME = re.compile(r"\w+@\d+|mrr|rmse|mae|p|p_holm|" + "|".join(protocols.PROTOCOLS))  # metrics and ids of protocols
+WITH_FILES = [section for section in address.EVALUATION if section != "calibration"]
+
+
+@pytest.mark.parametrize("section", WITH_FILES)
+def test_headings_of_files_of_evaluation_are_translated(marked, measured, monkeypatch, section):
+    check_headings(monkeypatch, lambda: marked("evaluation", s=FILMS, section=section))
+
+
+@pytest.mark.parametrize(("page", "link"), [("compare", {}), ("library", {"library": "statistics"})])
+def test_headings_of_files_are_translated(marked, monkeypatch, page, link):
+    check_headings(monkeypatch, lambda: marked(page, s=FILMS, **link))
+
+
+def check_headings(monkeypatch, look):
+    """Fail where a table that a page offers as a file has a heading in English."""
+    headings = []
+    monkeypatch.setattr(download, "as_csv", lambda table: headings.extend(table.columns) or "")
+    check(look())
+    assert headings
+    assert [name for name in headings if "⟦" not in name and not SAME.fullmatch(name)] == []
+
+
+@IN_USE
+def test_a_page_and_a_section_of_another_page_have_different_names():
+    pages = (words.WATCH, words.COMPARE, words.EVALUATION, words.INSIDE, words.LIBRARY, words.TRAIN)
+    ukrainian = language.texts("uk")
+    sections = {ukrainian[text] for text in evaluation_words.SECTIONS.values()}
+    assert sections.isdisjoint(ukrainian[text] for text in pages)

@@ -9,7 +9,7 @@ from pages.shared import errors, language, loaders, recommenders
 from pages.shared import words as common
 from pages.shared.recommenders import State
 from pages.train import runs, words
-from recsys import paths
+from recsys import files, paths
 from recsys.data import own, tables
 from recsys.errors import recsys_command
 from recsys.jobs import queue, runner, settings
@@ -232,6 +232,43 @@ def test_using_one_of_another_set_changes_to_that_set(visit, training):
     press(app, "use")
     assert (app.session_state.data, app.session_state.model) == ("ml-100k", "ncf")
     assert app.session_state.films == (0, 1, 2)  # along by title
+
+
+MALFORMED_JOBS = [
+    {"variant": 5},
+    {"dataset": ["ml-100k"]},
+    {"queued": None},
+    {"started": 1e300},
+    {"changes": [1]},
+    {"error": {"text": "no"}},
+]
+
+
+@pytest.mark.parametrize("values", MALFORMED_JOBS, ids=str)
+def test_a_sealed_but_malformed_job_is_shown_as_damaged(visit, values):
+    job = queue.add("ncf", DATA)
+    path = job.folder / queue.FILE
+    files.write(path, files.seal(files.read_sealed(path) | values))
+    app = visit("train")
+    assert not app.exception
+    assert badges(app) == ["Damaged"]
+    press(app, "delete")
+    assert queue.jobs() == []
+
+
+@pytest.mark.parametrize("end", ["", '\n{"epoch": 3, "epochs": 9, "loss": 1.0}\n'])
+def test_an_endless_report_of_a_training_does_not_stop_the_page(visit, end):
+    queue.add("ncf", DATA)
+    with queue.next_one() as job:
+        path = job.folder / queue.PROGRESS
+        path.write_bytes(b"\0")
+        os.truncate(path, 1 << 40)  # bytes; the file is sparse
+        with path.open("a") as file:
+            file.write(end)
+        app = visit("train")
+        assert not app.exception
+        assert badges(app) == ["Learning"]
+        assert app.get("progress")[0].proto.value == (33 if end else 0)
 
 
 def test_of_many_that_are_over_the_newest_are_shown(visit, training, monkeypatch):
