@@ -15,7 +15,6 @@ from pydantic import Field
 from recsys.bench.shapes import generated
 from recsys.config import Count, Layers, Size, config_class
 from recsys.data import movielens
-from recsys.machine import peak_memory_mb
 from recsys.runtime import peak_memory_mb
 
 if TYPE_CHECKING:

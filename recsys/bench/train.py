@@ -17,7 +17,6 @@ from recsys.data import movielens
 from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
-from recsys.machine import peak_memory_mb
 from recsys.runtime import peak_memory_mb
 from recsys.training.run import Run
 
