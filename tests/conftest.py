@@ -9,7 +9,12 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)  # new examples are searched for locally
+if "CI" in os.environ:
+    hypothesis.settings.load_profile("ci")
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # toys only wait for more threads; read when torch is first imported
 

@@ -38,6 +38,8 @@ _OCCUPATIONS_1M = (  # the numbers of users.dat in words, as the README of ML-1M
     *("unemployed", "writer"),
 )
 
+MAX_FLOAT32 = float(np.finfo(np.float32).max)
+
 
 @dataclass(frozen=True)
 class Raw:
@@ -295,7 +297,8 @@ def _ratings_from_text(archive: Archive, name: str, places: Sequence[int], how: 
     found, known, _ = columns.seconds(time)
     if not known.all():
         raise DataError(f"{time[~known].iloc[0]!r} in its {name} is no time")
-    stars = pd.to_numeric(rating, errors="coerce").to_numpy(np.float32, na_value=np.nan)
+    numbers = pd.to_numeric(rating, errors="coerce").clip(-MAX_FLOAT32, MAX_FLOAT32)  # more would overflow
+    stars = numbers.to_numpy(np.float32, na_value=np.nan)
     return user.astype("int64").to_numpy(), movie.astype("int64").to_numpy(), stars, np.floor(found).astype(np.int64)
 
 

@@ -349,6 +349,18 @@ def test_an_id_beyond_all_numbers_is_refused(tmp_path):
         )
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_rating_beyond_32_bit_numbers_is_refused_without_a_warning(tmp_path):
+    def change(text):
+        return times_as(lambda time: f"{datetime.fromtimestamp(time, UTC):%Y-%m-%dT%H:%M:%SZ}")(
+            text.replace("3,20,1,", "3,20,1e40,")
+        )
+
+    assert "1e40" in changed("ratings", change)["ml-latest-small/ratings.csv"].decode()
+    with pytest.raises(DataError, match="is no rating"):
+        read(archives.write(tmp_path, changed("ratings", change)), layouts.comma)
+
+
 def test_titles_in_an_encoding_that_nobody_can_tell_are_refused(tmp_path):
     files, name = archives.comma(), "ml-latest-small/movies.csv"
     files[name] = files[name].decode().replace("Toy Story", "となりのトトロ").encode("shift_jis", "replace")
