@@ -1,4 +1,4 @@
-"""Losses that compare the target with negatives: BPR, TOP1 and BPR-max; each is the sum over its positions.
+"""Losses that compare the target with negatives: BPR, TOP1, BPR-max and TOP1-max; each is the sum over its positions.
 
 Shapes: M positions with a loss, K negatives, I items, D dimensions. r⁺ (M, 1) is the target's score, r⁻ (M, K) are
 those of the items drawn, and `valid` (M, K) is False where an item drawn happens to be the target: it is no negative
@@ -40,6 +40,13 @@ def bpr_max(positive: Tensor, negative: Tensor, valid: Tensor) -> Tensor:
     return ((PENALTY * penalty - likelihood) * valid.any(1)).sum()
 
 
+def top1_max(positive: Tensor, negative: Tensor, valid: Tensor) -> Tensor:
+    """Σ s (σ(r⁻ - r⁺) + σ((r⁻)²)), with s the softmax of the negatives' scores (arXiv:1706.03847, section 3.3)."""
+    s = torch.softmax(negative.masked_fill(~valid, torch.finfo(negative.dtype).min), 1)
+    loss = torch.sigmoid(negative - positive) + torch.sigmoid(negative.square())
+    return ((s * loss).sum(1) * valid.any(1)).sum()
+
+
 def _mean(loss: Tensor, valid: Tensor) -> Tensor:
     """The sum over positions of the mean over K; an invalid negative adds 0, but is among the K.
 
@@ -49,7 +56,12 @@ def _mean(loss: Tensor, valid: Tensor) -> Tensor:
     return (loss * valid).mean(1).sum()
 
 
-PAIRWISE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {"bpr": bpr, "top1": top1, "bpr-max": bpr_max}
+PAIRWISE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
+    "bpr": bpr,
+    "top1": top1,
+    "bpr-max": bpr_max,
+    "top1-max": top1_max,
+}
 
 
 class _Chunked(torch.autograd.Function):
