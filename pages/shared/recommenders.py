@@ -37,6 +37,7 @@ WELL_KNOWN = (  # the order of the menu: families by their best known member, an
     "sasrec-softmax",
     "gru4rec-ce",
     "gru4rec-plus",
+    "narm",
     "stamp",
     "pool",
     "hybrid",

@@ -47,6 +47,7 @@ TOY_CONFIGS = {  # what to change in a preset so that a toy fit takes a second
     "gru4rec-plus": SMALL,
     "caser": SMALL,
     "stamp": SMALL,
+    "narm": SMALL,
 }
 WORLD = toys.cycle(n_items=20, n_users=61, length=8)  # 61: no layer is that wide
 HISTORIES = [
