@@ -53,6 +53,7 @@ WELL_KNOWN = (  # the order of the menu: families by their best known member, an
     "fpmc",
     "item2vec-skipgram",
     "caser",
+    "mult-vae",
 )
 TO_TRAIN = "train_model"  # session state: the recommender that the page Train shows
 AT_ONCE = 10.0  # seconds: what takes longer is fitted only after a click on a button that says how long
