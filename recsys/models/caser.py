@@ -41,7 +41,7 @@ class CaserConfig:
     dropout: DropoutRate = 0.2  # share of the values set to zero
     init: Positive = 0.05  # standard deviation of the first weights
     pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
-    loss: LossName = "gbce"  # gbce with t = 0 is BCE; others: softmax, sampled-softmax, bpr, top1, bpr-max
+    loss: LossName = "gbce"  # gbce with t = 0 is BCE
     negatives: Size = 3  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
     gbce_t: Fraction = 0.0  # gBCE's t: 0 is over-confident, 1 gives probabilities
     sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE draws uniformly

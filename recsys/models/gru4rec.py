@@ -44,7 +44,7 @@ class Gru4RecConfig(Extras):
     dropout: DropoutRate = 0.1  # share of the values set to zero
     init: Positive = 0.05  # standard deviation of the first weights
     pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
-    loss: LossName = "softmax"  # over all items; against some: sampled-softmax, gbce, bce, bpr, top1, bpr-max
+    loss: LossName = "softmax"  # softmax: over all items; the others sample negatives
     negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
     gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
     sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly

@@ -81,6 +81,10 @@ CASER_SMALL: Changes = {
     "warmup_steps": 100,
     "validate_every": 4,
 }
+ATTENTIVE: dict[str, Changes] = {
+    **on(SMALL_SETS, {"epochs": 12, "validate_every": 3, "batch_size": 16}),  # not tuned
+    SAMPLE: {"epochs": 12, "validate_every": 3},
+}
 FPMC = on(("ml-100k", SAMPLE), {"batch_size": 16, "lr": 2e-3, "ema_decay": 0.99, "epochs": 25})
 ITEM2VEC = on(("ml-100k", SAMPLE), {"batch_size": 16, "ema_decay": 0.99})
 
@@ -106,6 +110,9 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "rnn": GRU4REC,
     "caser": on(SMALL_SETS, CASER_SMALL)
     | {SAMPLE: {**CASER_SMALL, "batch_size": 32, "epochs": 20, "validate_every": 2}},
+    "narm": ATTENTIVE,
+    "stamp": ATTENTIVE,
+    "mult-vae": on(SMALL_SETS, {"batch_size": 16}),  # not tuned
     "fpmc": FPMC,
     "fmc": FPMC,
     "transrec": {"ml-100k": {"epochs": 20, "batch_size": 16, "lr": 1e-2, "ema_decay": 0.99, "validate_every": 5}},

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 TRANSFORMERS = "Transformers"
 RECURRENT = "Recurrent"
 CONVOLUTIONAL = "Convolutional"
+ATTENTION = "Attention"
+AUTOENCODERS = "Autoencoders"
 MIXTURES = "Hybrid"
 SIMPLE = "No learning"
 NEIGHBOURS = "Neighbours"
@@ -185,6 +187,8 @@ RECOMMENDERS: dict[str, Variant] = {
         Variant("gru4rec-memory", "GRU4Rec with memory", RECURRENT, GRU4REC, "", True, MEMORY),
         Variant("lstm", "LSTM (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", True, {"cell": "lstm"}),
         Variant("rnn", "RNN (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", True, {"cell": "rnn"}),
+        Variant("narm", "NARM", RECURRENT, "recsys.models.narm:Narm", "arXiv:1711.04725", True),
+        Variant("stamp", "STAMP", ATTENTION, "recsys.models.stamp:Stamp", "doi:10.1145/3219819.3219950", True),
         Variant("pool", "Pool", MIXTURES, "recsys.models.hybrid:VisitorPool"),
         Variant("hybrid", "Hybrid", MIXTURES, HYBRID),
         Variant("ensemble", "Ensemble", MIXTURES, HYBRID, settings=NETWORKS),
@@ -244,6 +248,7 @@ RECOMMENDERS: dict[str, Variant] = {
         Variant("transrec", "TransRec", FACTORISED_MARKOV, "recsys.models.transrec:TransRec", "arXiv:1707.02410", True),
         Variant("item2vec-skipgram", "item2vec (skip-gram)", EMBEDDINGS, ITEM2VEC, "arXiv:1603.04259", True),
         Variant("item2vec-cbow", "item2vec (CBOW)", EMBEDDINGS, ITEM2VEC, "arXiv:1603.04259", True, {"cbow": True}),
+        Variant("mult-vae", "Mult-VAE", AUTOENCODERS, "recsys.models.multvae:MultVae", "arXiv:1802.05814", True),
         Variant("caser", "Caser", CONVOLUTIONAL, "recsys.models.caser:Caser", "arXiv:1809.07426", True),
     )
 }

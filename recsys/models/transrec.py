@@ -35,7 +35,7 @@ class TransRecConfig:
     dropout: DropoutRate = 0.1  # share of the values set to zero
     init: Positive = 0.05  # standard deviation of the first coordinates
     ball: bool = False  # keep all items within the unit ball, as the paper does
-    loss: LossName = "bpr"  # the paper's; others: softmax, sampled-softmax, gbce, top1, bpr-max
+    loss: LossName = "bpr"  # the paper's
     negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
     gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
     sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE: uniformly

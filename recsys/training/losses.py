@@ -143,6 +143,13 @@ def bpr_max(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:
     return ((BPR_MAX_PENALTY * penalty - likelihood) * is_negative.any(1)).sum()
 
 
+def top1_max(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:
+    """Return Σ s (σ(r⁻ - r⁺) + σ((r⁻)²)), where s is the softmax of r⁻ (arXiv:1706.03847, section 3.3)."""
+    s = torch.softmax(negative.masked_fill(~is_negative, torch.finfo(negative.dtype).min), 1)
+    loss = torch.sigmoid(negative - positive) + torch.sigmoid(negative.square())
+    return ((s * loss).sum(1) * is_negative.any(1)).sum()
+
+
 def _mean_over_negatives(loss: Tensor, is_negative: Tensor) -> Tensor:
     """Return the sum over positions of the mean over K, where a negative that equals the target adds 0.
 
@@ -151,8 +158,13 @@ def _mean_over_negatives(loss: Tensor, is_negative: Tensor) -> Tensor:
     return (loss * is_negative).mean(1).sum()
 
 
-PAIRWISE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {"bpr": bpr, "top1": top1, "bpr-max": bpr_max}
-LossName = Literal["softmax", "sampled-softmax", "gbce", "bce", "bpr", "top1", "bpr-max"]
+PAIRWISE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
+    "bpr": bpr,
+    "top1": top1,
+    "bpr-max": bpr_max,
+    "top1-max": top1_max,
+}
+LossName = Literal["softmax", "sampled-softmax", "gbce", "bce", "bpr", "top1", "bpr-max", "top1-max"]
 
 Loss = Callable[..., Tensor]  # hidden, weight, bias, targets and, for the softmax, Seen → the sum, ()
 

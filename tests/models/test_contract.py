@@ -46,6 +46,9 @@ TOY_CONFIGS = {  # what to change in a preset so that a toy fit takes a second
     "gru4rec-top1": SMALL,
     "gru4rec-plus": SMALL,
     "caser": SMALL,
+    "stamp": SMALL,
+    "narm": SMALL,
+    "mult-vae": {"hidden": 16, "latent": 8, "length": 16, "epochs": 2},
 }
 WORLD = toys.cycle(n_items=20, n_users=61, length=8)  # 61: no layer is that wide
 HISTORIES = [

@@ -20,7 +20,7 @@ from recsys.text import films
 
 NAMES = re.compile(  # the same in every language; what else holds a word needs a translation
     r"\{[^}]*\}|(?:https?:|github\.com|arXiv)\S*|MovieLens \d+[KM]|NextReel|IMDb|TMDB|CSV|JSON|IMAX"
-    r"|\w*(?:BERT4Rec|SASRec|GRU4Rec|item2vec)\w*|NCF|NeuMF|TransRec|Caser|ItemKNN|HSTU|LSTM|RNN|FPMC|FMC|ALS|EASE|MF|BPR"
+    r"|\w*(?:BERT4Rec|SASRec|GRU4Rec|item2vec)\w*|NCF|NeuMF|STAMP|NARM|Mult-VAE|TransRec|Caser|ItemKNN|HSTU|LSTM|RNN|FPMC|FMC|ALS|EASE|MF|BPR"
     r"|BCE|CBOW|TOP1|HR|NDCG|MRR|RMSE|MAE|softmax|skip-gram|large|Hugging Face|RecTools|RecBole|VAE|PyTorch|gBCE"
     r"|benchmark/\S+|examples/\S+"
 )

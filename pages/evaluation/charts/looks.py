@@ -28,6 +28,8 @@ LOOKS = {
     "Film embeddings": Look("#c9568c", "triangle-down", "▼"),
     "Factorisation": Look("#8a8220", "star", "★"),
     "Neighbours": Look("#56933c", "triangle-left", "◀"),
+    "Attention": Look("#b0509f", "pentagon", "⬟"),
+    "Autoencoders": Look("#3a9a6e", "star-diamond", "✦"),
     "Content": Look("#d1514b", "triangle-right", "▶"),
     "No learning": Look("#85847f", "x", "✖"),
 }

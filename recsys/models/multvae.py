@@ -1,0 +1,140 @@
+"""Mult-VAE: a variational autoencoder with a multinomial likelihood (Liang et al., WWW 2018, arXiv:1802.05814).
+
+For the items x_u of a user u, a vector of zeros and ones, the paper's model is
+    z_u ~ N(0, I), π(z_u) = softmax(f_θ(z_u)), log p(x_u | z_u) = Σ_i x_ui log π_i(z_u)
+    q(z_u | x_u) = N(μ(x_u), diag σ²(x_u))      the encoder
+    L_β = E_q log p(x_u | z_u) - β KL(q(z_u | x_u) ‖ p(z_u))    the objective
+The encoder divides x_u by its L2 norm, applies dropout and is an MLP I → 600 → 200 with tanh. The decoder is an MLP
+200 → 600 → I with tanh. When scoring, z is the mean μ.
+
+Departures from the paper:
+- Only the newest `length` items of a history are read. Half of the training samples of a longer history are a random
+  window of it. The paper reads whole histories, because it does not predict the next item.
+- β rises linearly to `kl_weight` over a share of the training. In the paper it rises over 200,000 steps.
+- The loss of a batch is divided by its number of items. The paper divides by its number of users.
+- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
+The order of a history and repeated items have no effect. An empty history is scored as x_u = 0.
+
+Shapes: B users, T items of the longest history, I items, H hidden units, Z latent dimensions, M items of a batch.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from recsys.config import DropoutRate, Length, NonNegative, Rate, Size, config_class
+from recsys.data.schema import Dataset
+from recsys.models.neural import About, NeuralModule, NeuralRecommender
+from recsys.training import distributed
+from recsys.training.batches import Batch, Draws, pad
+from recsys.training.losses import Loss
+from recsys.training.trainer import Schedule
+
+
+@config_class
+class MultVaeConfig:
+    """Settings of Mult-VAE. The widths and the dropout are the paper's; the schedule was chosen on the built-in set."""
+
+    schedule: Schedule = Schedule(epochs=24, batch_size=64, warmup_steps=50, ema_decay=0.98, validate_every=4)
+    hidden: Size = 600  # units of the hidden layers
+    latent: Size = 200  # latent dimensions
+    length: Length = 50  # items of a history that are read, the newest; 32766 for all, as in the paper
+    dropout: DropoutRate = 0.5  # share of the input set to zero
+    kl_weight: NonNegative = 0.2  # the paper's β after annealing
+    anneal_share: Rate = 0.5  # share of the training over which β rises from 0
+
+
+@dataclass(frozen=True)
+class VaeBatch(Batch):
+    """A batch with a weight of the KL divergence. `picked` is the row of each target."""
+
+    beta: Tensor | None = None  # ()
+
+
+class MultVaeModule(NeuralModule):
+    """The encoder and the decoder. `items` is the first layer, `output` the last."""
+
+    def __init__(self, config: MultVaeConfig, n_items: int) -> None:
+        super().__init__(n_items, config.hidden, shared=False)
+        self.input_bias = nn.Parameter(torch.zeros(config.hidden))
+        self.dropout = config.dropout
+        self.encoder = nn.Linear(config.hidden, 2 * config.latent)  # to μ and log σ²
+        self.decoder = nn.Linear(config.latent, config.hidden)
+        for name, weights in self.named_parameters():
+            if name.endswith("weight"):
+                nn.init.xavier_uniform_(weights)
+
+    def encode(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Distinct items (B, T), padded → μ and log σ² of q(z | x), each (B, Z)."""
+        x = F.normalize((tokens != self.padding).float())  # (B, T), the non-zero part of x_u / ‖x_u‖
+        x = F.dropout(x, self.dropout, self.training)
+        hidden = F.embedding_bag(tokens, self.items.weight, per_sample_weights=x, mode="sum") + self.input_bias
+        mean, log_variance = self.encoder(torch.tanh(hidden)).chunk(2, 1)
+        return mean, log_variance
+
+    def decode(self, latent: Tensor) -> Tensor:
+        """z (B, Z) → the last hidden layer (B, H), whose `logits` are f_θ(z)."""
+        return torch.tanh(self.decoder(latent))
+
+    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
+        """Distinct items (B, T), padded → the last hidden layer (B, 1, H) for z = μ. `at` has no effect."""
+        return self.decode(self.encode(tokens)[0])[:, None]
+
+
+class MultVae(NeuralRecommender):
+    """The probability of each item of a user, given all items of the user."""
+
+    Config: ClassVar[type] = MultVaeConfig
+    Module: ClassVar[type] = MultVaeModule
+    config: MultVaeConfig
+    module: MultVaeModule
+    loss_name = ""  # π is the distribution of all items of a user, not of the next item
+
+    def make_loss(self, train: Dataset) -> Loss:
+        """Return a placeholder, because `loss` is overridden."""
+        return F.cross_entropy
+
+    def input_tokens(self, history: np.ndarray) -> np.ndarray:
+        """Return the distinct items among the newest `length` of a history, or one padding token for an empty one."""
+        newest = history[-self.config.length :] if len(history) else np.array([self.module.padding])
+        return np.unique(newest).astype(np.int64)
+
+    def batches(
+        self, histories: list[np.ndarray], n_items: int, draws: Draws, about: About | None = None
+    ) -> Iterator[Batch]:
+        """Yield this process's share of each batch of an epoch. A batch mixes histories of all lengths."""
+        size, epochs = self.config.schedule.batch_size, self.config.schedule.epochs
+        order = np.random.default_rng([draws.seed, draws.epoch]).permutation(len(histories))
+        for start in range(0, len(order), size):
+            rows = order[start : start + size]
+            share = distributed.shard(rows)
+            progress = (draws.epoch + start / len(order)) / (self.config.anneal_share * epochs)
+            beta = torch.tensor(self.config.kl_weight * min(1.0, progress))
+            plain = self.collate(histories, share if len(share) else rows[:1], n_items, draws)
+            batch = VaeBatch(**vars(plain), beta=beta)
+            yield batch if len(share) else batch.without_loss()
+
+    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
+        """Return a batch of the histories `rows` (B,). Each item of a history is both input and target."""
+        windows = draws.cut(histories, rows, self.config.length, windows=True, prefixes=False)
+        items = [self.input_tokens(window) for window in windows]
+        lengths = np.array([len(history) for history in items])
+        targets, row = np.concatenate(items), np.repeat(np.arange(len(rows)), lengths)  # (M,) each
+        tokens = torch.from_numpy(pad(targets, lengths, n_items))
+        return Batch(tokens, None, torch.from_numpy(row), torch.from_numpy(targets))
+
+    def loss(self, module: Any, batch: Batch) -> Tensor:
+        """Return the sum of -L_β over the users, ()."""
+        assert isinstance(batch, VaeBatch)
+        assert batch.beta is not None
+        mean, log_variance = module.encode(batch.tokens)
+        latent = mean + torch.randn_like(mean) * (0.5 * log_variance).exp()
+        log_pi = module.logits(module.decode(latent)).float().log_softmax(1)  # (B, I)
+        divergence = 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance).sum(1)  # (B,) KL(q ‖ N(0, I))
+        users = torch.zeros_like(divergence).index_fill(0, batch.picked, 1.0)  # (B,) 0 in a batch without loss
+        return batch.beta * (users * divergence).sum() - log_pi[batch.picked, batch.targets].sum()

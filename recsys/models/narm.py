@@ -1,0 +1,98 @@
+"""NARM: a GRU with a global and a local encoder (Li et al., CIKM 2017, arXiv:1711.04725).
+
+For the hidden states h_1 … h_t of a GRU over the item embeddings, the paper's symbols are
+    c^g = h_t                                  global encoder: the whole history
+    α_j = v · σ(A₁ h_t + A₂ h_j)               attention
+    c^l = Σ_j α_j h_j                          local encoder: the main purpose
+    c = [c^g; c^l], S_i = emb_iᵀ B c           bilinear decoding
+and a softmax of the scores S_i with cross-entropy.
+
+Departures from the paper:
+- The loss is the cross-entropy of a softmax over the target and items drawn by popularity. The paper's softmax is over
+  all items (`loss="softmax"`).
+- A LayerNorm follows B c, as in our GRU4Rec.
+- All positions of a history are targets. The paper makes one sample of each prefix.
+- Half of the training samples of a long history are a random window of it, because a session of the paper is short and
+  a history of MovieLens is not.
+- A start token answers for an empty history. Each item has a bias. Item embeddings start from pointwise mutual
+  information. Embeddings and c have the same dropout. In the paper it is .25 for embeddings and .5 for c.
+- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
+
+Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H units of the GRU.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, config_class
+from recsys.data.schema import Dataset
+from recsys.models.neural import NeuralModule, NeuralRecommender
+from recsys.models.nn.additive_attention import AdditiveAttention
+from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
+from recsys.models.nn.layers import Dropout, gather_positions
+from recsys.training.batches import Draws
+from recsys.training.losses import LossName
+from recsys.training.trainer import Schedule
+
+
+@config_class
+class NarmConfig:
+    """Settings of NARM. Short trainings with large batches; the schedule was chosen on the built-in set."""
+
+    schedule: Schedule = Schedule(epochs=10, batch_size=64, lr=5e-3, warmup_steps=50, ema_decay=0.98, validate_every=2)
+    dim: Size = 64  # width of an embedding, 50 in the paper
+    hidden: Size = 100  # units of the GRU, as in the paper
+    length: Length = 50  # positions: the newest items of a history that are read
+    dropout: DropoutRate = 0.2  # share of the values set to zero
+    init: Positive = 0.05  # standard deviation of the first weights
+    pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
+    loss: LossName = "sampled-softmax"  # softmax: over all items; the others sample negatives
+    negatives: Size = 512  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+    gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
+
+
+class NarmModule(NeuralModule):
+    """Item embeddings, a GRU, attention over its states, and a bilinear output that shares the item embeddings."""
+
+    def __init__(self, config: NarmConfig, n_items: int) -> None:
+        super().__init__(n_items, config.dim)
+        self.dropout = Dropout(config.dropout)
+        self.gru = nn.GRU(config.dim, config.hidden, batch_first=True)
+        self.a1 = nn.Linear(config.hidden, config.hidden, bias=False)
+        self.a2 = nn.Linear(config.hidden, config.hidden, bias=False)
+        self.attention = AdditiveAttention(config.hidden)
+        self.b = nn.Linear(2 * config.hidden, config.dim, bias=False)
+        self.norm = nn.LayerNorm(config.dim)
+        init_weights(self, config.init)
+
+    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
+
+        Padding is at the end of a row, so no other state depends on it.
+        """
+        h = self.gru(self.dropout(self.items(tokens)))[0]  # (B, T, H)
+        c_global = gather_positions(h, at)  # (B, Q, H)
+        c_local = self.attention(self.a1(h), self.a2(h), h, at)
+        return self.norm(self.b(self.dropout(torch.cat([c_global, c_local], 2))))
+
+
+class Narm(NeuralRecommender):
+    """The state of the GRU and the attended states before it predict the next item."""
+
+    Config: ClassVar[type] = NarmConfig
+    Module: ClassVar[type] = NarmModule
+    config: NarmConfig
+    module: NarmModule
+
+    def initialise(self, module: NarmModule, train: Dataset, seed: int) -> None:
+        """Start from PMI vectors, unless `pmi_init` is off."""
+        if self.config.pmi_init:
+            initialise_from_pmi(module.items, None, train, self.config.init, seed)
+
+    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
+        """Return windows of at most `length` + 1 items of the histories `rows` (B,)."""
+        return draws.cut(histories, rows, self.config.length + 1, windows=True, prefixes=False)
