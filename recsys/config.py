@@ -77,11 +77,13 @@ def config_class(cls: type[T] | None = None, *, kw_only: bool = False) -> type[T
     def decorate(cls: type[T]) -> type[T]:
         made: Any = pydantic_dataclass(cls, frozen=True, kw_only=kw_only, config=STRICT)
         validate = made.__init__
+        names = [setting.name for setting in fields(made) if setting.init and not setting.kw_only]
 
         @wraps(validate)
         def __init__(self: Any, *args: Any, **values: Any) -> None:
+            named = dict(zip(names, args, strict=False))  # pydantic's errors name keyword arguments only
             try:
-                validate(self, *args, **values)
+                validate(self, *args[len(names) :], **named, **values)
             except ValidationError as error:
                 raise _config_error(error, cls.__name__) from None
 

@@ -105,6 +105,11 @@ def test_a_refused_setting_is_one_line(settings, message):
     assert str(refused.value) == message
 
 
+def test_a_refused_positional_value_is_named():
+    with pytest.raises(ConfigError, match="epochs is 0, but must be at least 1"):
+        Inner(0)
+
+
 def test_a_setting_may_be_left_out():
     assert Inner(rate=None).rate is None
     with pytest.raises(ConfigError, match="rate is 0, but must be greater than 0"):
