@@ -80,14 +80,14 @@ def config_class(cls: type[T] | None = None, *, kw_only: bool = False) -> type[T
         names = [setting.name for setting in fields(made) if setting.init and not setting.kw_only]
 
         @wraps(validate)
-        def __init__(self: Any, *args: Any, **values: Any) -> None:
+        def construct(self: Any, *args: Any, **values: Any) -> None:
             named = dict(zip(names, args, strict=False))  # pydantic's errors name keyword arguments only
             try:
                 validate(self, *args[len(names) :], **named, **values)
             except ValidationError as error:
                 raise _config_error(error, cls.__name__) from None
 
-        made.__init__ = __init__
+        made.__init__ = construct
         return made
 
     return decorate if cls is None else decorate(cls)

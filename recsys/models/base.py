@@ -1,6 +1,6 @@
-"""What every recommender promises: histories in, a score for every item out.
+"""The interface of all models: histories in, a score for every item out.
 
-Shapes: B queries, I items, T tokens, Q blanks, L layers, H heads, D dimensions.
+Shapes: B queries, I items, T tokens, Q masks, L layers, H heads, D dimensions.
 """
 
 from abc import ABC, abstractmethod
@@ -17,63 +17,69 @@ from recsys.training.run import Run, TrainingSummary
 
 @config_class
 class NoConfig:
-    """For recommenders without anything to set."""
+    """The config of models without settings."""
 
 
 class Recommender(ABC):
-    """A model only scores: hiding seen items, top-k, ties and ids are the business of `ranking` and what stands on it.
+    """Scores every item for each query. Seen items, top-k, ties and ids are handled in `ranking`.
 
-    Whatever else a model can do is declared here, so that nobody has to look at its type.
+    Abilities beyond scoring are declared here as attributes, so callers never check the type of a model.
     """
 
-    Config: ClassVar[type] = NoConfig  # a frozen dataclass, checked when it is made
-    needs_training: ClassVar[bool] = False  # `train` makes it, and its weights may be shipped; others fit on first use
-    holds_histories: ClassVar[bool] = False  # its state is what people watched: it never leaves this machine
-    reads_details: bool = False  # it learns from times or ratings too, not from the order of items alone
-    reads_texts: ClassVar[bool] = False  # it learns from what films are called and tagged
-    reads_makers: bool = False  # and from who made them, where the set was enriched
-    reads_ratings: bool = False  # ratings in a query change its scores
-    scores_unrated: bool = False  # it needs nothing but descriptions, so films that nobody rated can be recommended
-    calibrated: bool = False  # its probabilities come from a softmax over all items and are shown to people
-    fills_blanks: bool = False  # it has `fill` and, where it has attention too, `training_example` and `embed_tokens`
-    has_attention: bool = False  # it has `attention`
-    has_item_embeddings: bool = False  # it has `item_embeddings`
-    predicts_ratings: bool = False  # it has `predicted_ratings`
-    training_summary: TrainingSummary | None = None  # how its training went; None: it was loaded, or is not trained
-    members: tuple[str, ...] = ()  # variants that it stands on; `store` hands them over, fitted, by `stand_on`
-    also: str = ""  # another data set whose people it learnt from too, "" for none
-    note: str = ""  # a sentence for people about how this one was fitted, "" when there is nothing to say
+    Config: ClassVar[type] = NoConfig  # declared with `config_class`
+    needs_training: ClassVar[bool] = False  # by `train`; other models are fitted on first use
+    holds_histories: ClassVar[bool] = False  # the state contains user histories: it is never shipped
+    reads_details: bool = False  # `fit` uses times or ratings, not only the order of items
+    reads_texts: ClassVar[bool] = False  # `fit` uses titles and tags
+    reads_makers: bool = False  # `fit` uses directors, cast and subjects, if the set was enriched
+    reads_ratings: bool = False  # ratings in a query change the scores
+    scores_unrated: bool = False  # scores films without ratings, from their descriptions
+    calibrated: bool = False  # `log_probabilities` is a softmax over all items, shown to users
+    fills_blanks: bool = False  # has `fill`; with attention also `training_example` and `embed_tokens`
+    has_attention: bool = False  # has `attention`
+    has_item_embeddings: bool = False  # has `item_embeddings`
+    predicts_ratings: bool = False  # has `predicted_ratings`
+    training_summary: TrainingSummary | None = None  # None: the model was loaded or needs no training
+    members: tuple[str, ...] = ()  # recommenders that it combines; `store` passes them, fitted, to `stand_on`
+    also: str = ""  # a second data set whose users were added to the training, "" for none
+    note: str = ""  # a sentence for users about the fit, "" for none
 
     def __init__(self, config: Any = None, title: str = "") -> None:
+        """Create an unfitted model; without a config it has the defaults."""
         self.config = config if config is not None else self.Config()
         self.title = title or type(self).__name__
 
     def stand_on(self, members: "Mapping[str, Recommender]") -> None:
-        """Take the fitted `members`, by name: before `fit`, and after `load_state`."""
-        raise NotImplementedError(f"{self.title} stands on no others")
+        """Set the fitted members by name. Call it before `fit` and after `load_state`."""
+        raise NotImplementedError(f"{self.title} has no members")
 
     def forget(self) -> None:
-        """Do without a memory of counts, where there is one."""
+        """Drop the count model, if any. Scores are then those of the network alone."""
         return
 
     @abstractmethod
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
-        """Learn from `train`, tune (stop early) on `valid`; test data is out of reach."""
+        """Learn from `train` and stop early on `valid`. A model never sees test data."""
 
     @abstractmethod
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32, higher is better; unseen users, empty histories and repeated items included."""
+        """Return a score for every item, (B, I) float32, higher is better. Histories may be empty or repeat items."""
 
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
-        """Everything learnt, as arrays: what `store` writes."""
+        """Return everything learnt as arrays, for `store`."""
 
     @abstractmethod
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """The inverse of `state`; raises KeyError or ValueError when it does not fit."""
+        """Restore what `state` returned.
+
+        Raises:
+            KeyError: If an array is missing.
+            ValueError: If an array does not fit the config or `n_items`.
+        """
 
     def needs(self, n_users: int, n_items: int) -> int:
-        """Bytes that `fit` holds at once beside the data; 0 where that is a matter of megabytes."""
+        """Return the bytes that `fit` allocates beside the data, 0 if they are few megabytes."""
         return 0
 
     def refuse_what_does_not_fit(self, train: Dataset, free_gpu_bytes: int | None = None) -> None:
@@ -97,48 +103,52 @@ class Recommender(ABC):
 
     @property
     def max_length(self) -> int | None:
-        """At most so many items of a history are read, the newest; None: all of them."""
+        """The number of newest items of a history that the model reads; None: all of them."""
         return None
 
     @property
     def device(self) -> str:
-        """Where it computes: "cpu", "cuda:0"."""
+        """The device of the model: "cpu", "cuda:0"."""
         return "cpu"
 
     def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
-        """log p that the next item is each of `items` (n,), by one row of its scores (I,); None: scores give none.
+        """Return log p(next item) of some items, or None if the scores are no probabilities.
 
-        Items that are ruled out stand at minus infinity in `scores`; a softmax divides by the others alone.
+        Args:
+            scores: One row of `score`, (I,). Excluded items are minus infinity and get no probability.
+            items: Item numbers, (n,).
         """
         return None
 
     def predicted_ratings(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32, how many stars each item would be given, not cut to the scale; empty histories included."""
+        """Return the predicted stars of every item, (B, I) float32, not clipped to the scale."""
         raise NotImplementedError(f"{self.title} predicts no ratings")
 
     def item_embeddings(self) -> np.ndarray:
-        """(I, D) float32, one vector per item."""
+        """Return one vector per item, (I, D) float32."""
         raise NotImplementedError(f"{self.title} has no item embeddings")
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
-        """The tokens (T,) whose last position predicts the item after a history; others are [mask] or start."""
+        """Return the input tokens (T,) for a history. The last position predicts the next item."""
         raise NotImplementedError(f"{self.title} reads no tokens")
 
     def attention(self, tokens: np.ndarray) -> np.ndarray:
-        """How much each token (T,) attends to each other: (L, H, T, T) float32, rows sum to 1."""
+        """Return the attention weights of tokens (T,), (L, H, T, T) float32. Rows sum to 1."""
         raise NotImplementedError(f"{self.title} has no attention")
 
     def fill(self, history: np.ndarray, blanks: np.ndarray) -> np.ndarray:
-        """Scores (Q, I) of the items for the blanks at some positions (Q,) of a history (T,), read from both sides.
+        """Return the scores of all items at masked positions, (Q, I), from the items on both sides.
 
-        What stands at a blank is ignored; T may be `max_length` at most.
+        Args:
+            history: Items (T,), at most `max_length`. Items at masked positions are ignored.
+            blanks: The masked positions, (Q,).
         """
         raise NotImplementedError(f"{self.title} cannot fill a blank")
 
     def training_example(self, history: np.ndarray) -> np.ndarray:
-        """A history (T,) as a training sample shows it: tokens (T,) with some items hidden by [mask]."""
-        raise NotImplementedError(f"{self.title} is not trained by hiding items")
+        """Return a training sample of a history (T,): tokens (T,) in which some items are [mask]."""
+        raise NotImplementedError(f"{self.title} is not trained by masking items")
 
     def embed_tokens(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """What the network is given for tokens (T,): their embeddings (T, D), and those of their positions, if any."""
+        """Return the embeddings of tokens (T,), (T, D), and the position embeddings added to them, or None."""
         raise NotImplementedError(f"{self.title} embeds no tokens")
