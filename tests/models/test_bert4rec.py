@@ -204,14 +204,14 @@ def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(loss, cal
     ("settings", "advice"),
     [
         ({"length": 1}, "length is 1, but must be at least 2"),
-        ({"dim": 0}, "dim is 0, but must be from 1 to 65,536"),
+        ({"dim": 0}, "dim is 0, but must be at least 1"),
         ({"dim": 64, "heads": 3}, "dim must be a multiple of heads"),
         ({"layers": -1}, "layers is -1"),
-        ({"dropout": 1.0}, "dropout is 1.0, but must be from 0 to 0.99"),
-        ({"mask_prob": 1.5}, "mask_prob is 1.5, but must be from 0 to 1"),
+        ({"dropout": 1.0}, "dropout is 1.0, but must be at most 0.99"),
+        ({"mask_prob": 1.5}, "mask_prob is 1.5, but must be at most 1"),
         ({"last_item_mask_prob": -0.1}, "last_item_mask_prob is -0.1"),
         ({"init": 0}, "init is 0, but must be greater than 0"),
-        ({"loss": "hinge"}, "loss is hinge, but must be one of: softmax, sampled-softmax"),
+        ({"loss": "hinge"}, "loss is hinge, but must be 'softmax', 'sampled-softmax'"),
         ({"negatives": 0}, "negatives is 0"),
         ({"gbce_t": 2}, "gbce_t is 2"),
     ],
@@ -321,7 +321,7 @@ def test_as_published_weights_start_at_random_within_a_fiftieth_and_are_not_aver
         if "norm" not in name:
             assert weight.abs().max() <= 0.02, name
     assert module.items.weight.abs().max() > 0.015
-    schedule = registry.get("bert4rec-paper").config.schedule
+    schedule = registry.get("bert4rec-paper").preset("").schedule
     assert (schedule.lr, schedule.weight_decay, schedule.ema_decay) == (1e-4, 0.01, 0.0)
 
 
