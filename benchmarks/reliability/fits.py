@@ -26,9 +26,8 @@ from recsys.ranking.ranking import Ranking
 from recsys.text import encoder
 from recsys.training.run import Run
 from tests import toys
-from tests.models.configs import changed
+from tests.models.configs import TOY_CONFIGS, changed
 from tests.models.conftest import words_as_vectors
-from tests.models.test_contract import TOY_CONFIGS
 
 PEOPLE, FILMS, LENGTH = 300, 120, 20
 K = 10
@@ -44,7 +43,7 @@ def world(people: int) -> Dataset:
 def fitted(name: str, dataset: Dataset) -> Recommender:
     """A recommender with the settings of the tests, its members fitted before it, kept as `train` would keep it."""
     variant, split = registry.get(name), LEAVE_ONE_OUT(dataset)
-    model = variant.model(changed(variant.preset(dataset.name), **TOY_CONFIGS.get(name, {})))
+    model = variant.model(changed(variant.preset(dataset.name), **TOY_CONFIGS[name]))
     store.give_members(model, dataset, 0)
     model.fit(split.train, split.valid, Run(seed=0, device="cpu"))
     store.save(name, model, dataset, 0)

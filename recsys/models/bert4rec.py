@@ -36,19 +36,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from recsys.config import (
-    Count,
-    DropoutRate,
-    Fraction,
-    Layers,
-    Length,
-    NonNegative,
-    Positive,
-    Size,
-    check,
-    config_class,
-)
-from recsys.data.schema import Dataset
+from recsys.config import Count, Fraction, Layers, Length, check, config_class
 from recsys.models.neural import (
     NeuralModule,
     NeuralRecommender,
@@ -57,7 +45,7 @@ from recsys.models.neural import (
     side_of,
     unseen,
 )
-from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
+from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout
 from recsys.models.nn.side import UNRATED
 from recsys.models.nn.transformer import (
@@ -68,8 +56,8 @@ from recsys.models.nn.transformer import (
     position_embeddings,
     stacked,
 )
+from recsys.models.sequence_config import PmiConfig
 from recsys.training.batches import NEVER, Batch, Draws, pad
-from recsys.training.losses import LossName
 from recsys.training.trainer import Schedule
 
 IGNORE_INDEX = -100  # in place of a target: no loss here
@@ -77,15 +65,13 @@ TWO_OR_MORE = Annotated[int, Field(ge=2)]  # positions: one item and the [mask]
 
 
 @config_class
-class Bert4RecConfig(Parts):
+class Bert4RecConfig(PmiConfig, Parts):
     """Settings of BERT4Rec, tuned on ML-1M; the sizes are the paper's for it."""
 
     schedule: Schedule = Schedule(epochs=140)
-    dim: Size = 64  # width of an embedding, the paper's d
-    length: Length = 200  # positions: the newest items of a history that are read, [mask] included; the paper's N
+    length: Length = 200  # positions: the newest items of a history that are read, [mask] included
     layers: Layers = 2  # Transformer blocks, the paper's L
     heads: Count = 2  # attention heads, the paper's h
-    dropout: DropoutRate = 0.1  # share of the values set to zero
     mask_prob: Fraction = 0.2  # probability that an item of a training sample is masked, the paper's ρ
     last_item_mask_prob: Fraction = 0.1  # share of the samples in which the last item alone is masked
     bert_80_10_10: bool = False  # BERT's rule: of the masked items, a tenth stays, a tenth becomes a random item
@@ -93,12 +79,6 @@ class Bert4RecConfig(Parts):
     relative_bias: bool = True  # a relative position bias on attention; without it: the paper's position embeddings
     pre_norm: bool = True  # normalise embeddings, and before each part of a block; else after each part (the paper)
     projection: bool = False  # a linear map and GELU before the output, the paper's equation 7
-    init: Positive = 0.05  # standard deviation of the first weights
-    pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
-    loss: LossName = "softmax"  # softmax: over all items; the others sample negatives
-    negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
 
     def __post_init__(self) -> None:
         """Raises ConfigError."""
@@ -159,13 +139,6 @@ class Bert4Rec(NeuralRecommender):
     def __init__(self, config: Bert4RecConfig | None = None, title: str = "") -> None:
         super().__init__(config, title)
         self.has_attention = self.config.layers > 0
-
-    def initialise(self, module: Bert4RecModule, train: Dataset, seed: int) -> None:
-        """Side information, and PMI initialisation unless it is switched off."""
-        super().initialise(module, train, seed)
-        if self.config.pmi_init:
-            initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
-        module.start_output()
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
         """The newest `length` - 1 items of a history and a [mask] after them, (T,)."""

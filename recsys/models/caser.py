@@ -17,34 +17,29 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, config_class
-from recsys.data.schema import Dataset
+from recsys.config import DropoutRate, Fraction, Size, config_class
 from recsys.models.neural import NeuralModule, NeuralRecommender
-from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
+from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.models.nn.pooling import running_mean
+from recsys.models.sequence_config import PmiConfig
 from recsys.training.losses import LossName
 from recsys.training.trainer import Schedule
 
 
 @config_class
-class CaserConfig:
+class CaserConfig(PmiConfig):
     """Settings of Caser, tuned on ML-1M; the filters are the paper's for MovieLens."""
 
     schedule: Schedule = Schedule(epochs=40, batch_size=64, validate_every=5)
-    dim: Size = 64  # width of an embedding, the paper's d
-    length: Length = 200  # positions: the newest items of a history that are read
     window: Size = 5  # items that the filters span, the paper's L
     horizontal: Size = 16  # filters of each height from 1 to `window`
     vertical: Size = 4  # filters that weigh the items of a window
     person: bool = True  # the mean of all items so far takes part
     dropout: DropoutRate = 0.2  # share of the values set to zero
-    init: Positive = 0.05  # standard deviation of the first weights
-    pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
     loss: LossName = "gbce"  # gbce with t = 0 is BCE
     negatives: Size = 3  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
     gbce_t: Fraction = 0.0  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE draws uniformly
 
 
 class CaserModule(NeuralModule):
@@ -89,8 +84,3 @@ class Caser(NeuralRecommender):
     Module: ClassVar[type] = CaserModule
     config: CaserConfig
     module: CaserModule
-
-    def initialise(self, module: CaserModule, train: Dataset, seed: int) -> None:
-        """PMI initialisation, unless it is switched off."""
-        if self.config.pmi_init:
-            initialise_from_pmi(module.items, None, train, self.config.init, seed)

@@ -14,29 +14,24 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, config_class
+from recsys.config import NonNegative, config_class
 from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout, gather_positions
 from recsys.models.nn.pooling import running_mean
+from recsys.models.sequence_config import SequenceConfig
 from recsys.training.losses import LossName
 from recsys.training.trainer import Schedule
 
 
 @config_class
-class FpmcConfig:
+class FpmcConfig(SequenceConfig):
     """Settings of FPMC, tuned on ML-1M."""
 
     # the learning rate is higher than that of networks: tables of factors stand more
     schedule: Schedule = Schedule(epochs=20, lr=1e-2, validate_every=5)
     personal: bool = True  # with the user's factors (FPMC); without: the last item alone (FMC)
-    dim: Size = 64  # factors
-    length: Length = 200  # positions: the newest items of a history that are read
-    dropout: DropoutRate = 0.1  # share of the values set to zero
-    init: Positive = 0.05  # standard deviation of the first weights
     loss: LossName = "bpr"  # the paper's
-    negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
     sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE: uniformly
 
 

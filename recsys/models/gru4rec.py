@@ -20,34 +20,24 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, added, config_class
-from recsys.data.schema import Dataset
+from recsys.config import Size, added, config_class
 from recsys.models.extras import Extras
 from recsys.models.neural import NeuralModule, NeuralRecommender, check_only_unseen
-from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
+from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout, gather_positions
-from recsys.training.losses import LossName
+from recsys.models.sequence_config import PmiConfig
 from recsys.training.trainer import Schedule
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}  # the plain one with tanh
 
 
 @config_class
-class Gru4RecConfig(Extras):
+class Gru4RecConfig(PmiConfig, Extras):
     """Settings of GRU4Rec, tuned on ML-1M."""
 
     # a GRU reads one item after the other: a larger batch costs it little more
     schedule: Schedule = Schedule(epochs=50, batch_size=64, validate_every=5)
-    dim: Size = 64  # width of an embedding
-    length: Length = 200  # positions: the newest items of a history that are read
     hidden: Size = 128  # units of the recurrent layer
-    dropout: DropoutRate = 0.1  # share of the values set to zero
-    init: Positive = 0.05  # standard deviation of the first weights
-    pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
-    loss: LossName = "softmax"  # softmax: over all items; the others sample negatives
-    negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
     cell: Literal["gru", "lstm", "rnn"] = added("gru")  # what reads the items one by one: gru, lstm, rnn
 
     def __post_init__(self) -> None:
@@ -84,8 +74,3 @@ class Gru4Rec(NeuralRecommender):
     Module: ClassVar[type] = Gru4RecModule
     config: Gru4RecConfig
     module: Gru4RecModule
-
-    def initialise(self, module: Gru4RecModule, train: Dataset, seed: int) -> None:
-        """PMI initialisation, unless it is switched off."""
-        if self.config.pmi_init:
-            initialise_from_pmi(module.items, None, train, self.config.init, seed)

@@ -27,32 +27,27 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, config_class
-from recsys.data.schema import Dataset
+from recsys.config import DropoutRate, Length, Size, config_class
 from recsys.models.neural import NeuralModule, NeuralRecommender
 from recsys.models.nn.additive_attention import AdditiveAttention
-from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
+from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout, gather_positions
+from recsys.models.sequence_config import PmiConfig
 from recsys.training.batches import Draws
 from recsys.training.losses import LossName
 from recsys.training.trainer import Schedule
 
 
 @config_class
-class NarmConfig:
+class NarmConfig(PmiConfig):
     """Settings of NARM. Short trainings with large batches; the schedule was chosen on the built-in set."""
 
     schedule: Schedule = Schedule(epochs=10, batch_size=64, lr=5e-3, warmup_steps=50, ema_decay=0.98, validate_every=2)
-    dim: Size = 64  # width of an embedding, 50 in the paper
     hidden: Size = 100  # units of the GRU, as in the paper
     length: Length = 50  # positions: the newest items of a history that are read
     dropout: DropoutRate = 0.2  # share of the values set to zero
-    init: Positive = 0.05  # standard deviation of the first weights
-    pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
     loss: LossName = "sampled-softmax"  # softmax: over all items; the others sample negatives
     negatives: Size = 512  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
 
 
 class NarmModule(NeuralModule):
@@ -87,11 +82,6 @@ class Narm(NeuralRecommender):
     Module: ClassVar[type] = NarmModule
     config: NarmConfig
     module: NarmModule
-
-    def initialise(self, module: NarmModule, train: Dataset, seed: int) -> None:
-        """Start from PMI vectors, unless `pmi_init` is off."""
-        if self.config.pmi_init:
-            initialise_from_pmi(module.items, None, train, self.config.init, seed)
 
     def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
         """Return windows of at most `length` + 1 items of the histories `rows` (B,)."""

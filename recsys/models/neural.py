@@ -21,6 +21,7 @@ from recsys.data.ties import redrawn
 from recsys.models import memory
 from recsys.models.base import Recommender
 from recsys.models.memory import Memory
+from recsys.models.nn.initialisation import initialise_from_pmi
 from recsys.models.nn.side import KINDS, UNKNOWN, UNRATED, ItemDetails, PersonVectors, StarVectors, star_codes
 from recsys.ranking import metrics
 from recsys.ranking.ranking import log_sum_exp
@@ -58,8 +59,8 @@ def side_of(config: Any) -> tuple[str, ...]:
 class NeuralRecommender(Recommender):
     """A recommender whose scores are those of a `NeuralModule` at the last position of a history.
 
-    Its Config is a frozen dataclass with at least `schedule` and `length`, and with `loss`, `negatives`, `gbce_t` and
-    `sampling_power` unless the model overrides `make_loss` and `loss_name`. A new model supplies `Config` and `Module`.
+    A new model supplies `Config` and `Module`. `Config` is a subclass of `SequenceConfig` or `PmiConfig`. A model with
+    its own loss overrides `make_loss` and `loss_name`. Its `Config` then needs only `schedule` and `length`.
     """
 
     Module: ClassVar[type]  # a NeuralModule, made of a Config and the number of items
@@ -96,10 +97,17 @@ class NeuralRecommender(Recommender):
         return self.config.loss
 
     def initialise(self, module: Any, train: Dataset, seed: int) -> None:
-        """Set whatever comes from the training data before the first step; unless overridden, side information."""
+        """Set the weights that depend on the training data, before the first step.
+
+        These are the side information, the item and position embeddings if the config has `pmi_init`, and separate
+        output weights, which start as a copy of the item embeddings.
+        """
         for side in (module.details, module.person_vectors):
             if side is not None:
                 side.describe(train)
+        if getattr(self.config, "pmi_init", False):
+            initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
+        module.start_output()
 
     def make_loss(self, train: Dataset) -> Loss:
         """The loss that the configuration names."""
@@ -404,6 +412,7 @@ class NeuralModule(nn.Module):
         self.n_items, self.padding, self.mask = n_items, n_items, n_items + 1
         self.start = self.mask
         self.items = nn.Embedding(n_items + 2, dim)
+        self.positions: nn.Embedding | None = None  # a subclass with position embeddings sets it
         self.bias = nn.Parameter(torch.zeros(n_items))
         self.own_output = None if shared else nn.Embedding(n_items, dim)
         details = [kind for kind in side if kind in KINDS]

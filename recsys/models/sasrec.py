@@ -30,8 +30,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from recsys.config import Count, DropoutRate, Fraction, Layers, Length, NonNegative, Positive, Size, added, config_class
-from recsys.data.schema import Dataset
+from recsys.config import Count, DropoutRate, Layers, added, config_class
 from recsys.models.neural import (
     NeuralModule,
     NeuralRecommender,
@@ -39,7 +38,7 @@ from recsys.models.neural import (
     check_only_unseen,
     side_of,
 )
-from recsys.models.nn.initialisation import init_weights, initialise_from_pmi
+from recsys.models.nn.initialisation import init_weights
 from recsys.models.nn.layers import Dropout
 from recsys.models.nn.transformer import (
     Parts,
@@ -49,28 +48,20 @@ from recsys.models.nn.transformer import (
     position_embeddings,
     stacked,
 )
+from recsys.models.sequence_config import PmiConfig
 from recsys.training.batches import Draws
-from recsys.training.losses import LossName
 from recsys.training.trainer import Schedule
 
 
 @config_class
-class SasRecConfig(Parts):
+class SasRecConfig(PmiConfig, Parts):
     """Settings of SASRec, tuned on ML-1M; the sizes are the paper's for it, but for `dim`, 50 there."""
 
     schedule: Schedule = Schedule(epochs=40, validate_every=4)
-    dim: Size = 64  # width of an embedding, the paper's d
-    length: Length = 200  # positions: the newest items of a history that are read, the paper's n
     layers: Layers = 2  # Transformer blocks, the paper's b
     heads: Count = 2  # attention heads
     dropout: DropoutRate = 0.2  # share of the values set to zero
     relative_bias: bool = True  # a relative position bias on attention; without it: the paper's position embeddings
-    init: Positive = 0.05  # standard deviation of the first weights
-    pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
-    loss: LossName = "softmax"  # softmax: over all items; the others sample negatives
-    negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
     relu: bool = added(False)  # ReLU in the feed-forward network, as in the paper, instead of GELU
     item_bias: bool = added(True)  # a learnt number per item is added to its score; the paper has none
     windows: bool = added(False)  # half of the samples of a history longer than `length` are a random stretch of it
@@ -123,13 +114,6 @@ class SasRec(NeuralRecommender):
     def __init__(self, config: SasRecConfig | None = None, title: str = "") -> None:
         super().__init__(config, title)
         self.has_attention = self.config.layers > 0
-
-    def initialise(self, module: SasRecModule, train: Dataset, seed: int) -> None:
-        """Side information, and PMI initialisation unless it is switched off."""
-        super().initialise(module, train, seed)
-        if self.config.pmi_init:
-            initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
-        module.start_output()
 
     def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
         """At most `length` + 1 items of each of the histories `rows` (B,), of which the first is no target."""

@@ -15,41 +15,10 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, ServingError, recommend
 from recsys.training.run import Run
 from tests import toys
-from tests.models.configs import changed
+from tests.models.configs import TOY_CONFIGS, changed
 
 pytestmark = pytest.mark.usefixtures("known_encoder")
 
-SMALL = {"dim": 16, "length": 16, "epochs": 2, "negatives": 8}
-TOY_CONFIGS = {  # what to change in a preset so that a toy fit takes a second
-    "ials": {"factors": 8},
-    "bpr-mf": {"factors": 8},
-    "bert4rec": SMALL,
-    "bert4rec-paper": SMALL,
-    "bert4rec-side": SMALL,
-    "bert4rec-memory": SMALL,
-    "sasrec-memory": SMALL,
-    "sasrec-softmax": SMALL,
-    "sasrec-paper": SMALL,
-    "sasrec-bce": SMALL,
-    "gsasrec": SMALL,
-    "fmc": SMALL,
-    "fpmc": SMALL,
-    "transrec": SMALL,
-    "ncf": SMALL,
-    "item2vec-cbow": {"dim": 16, "length": 16, "epochs": 2},
-    "item2vec-skipgram": {"dim": 16, "length": 16, "epochs": 2},
-    "rnn": SMALL,
-    "lstm": SMALL,
-    "gru4rec-memory": SMALL,
-    "gru4rec-ce": SMALL,
-    "gru4rec-bpr": SMALL,
-    "gru4rec-top1": SMALL,
-    "gru4rec-plus": SMALL,
-    "caser": SMALL,
-    "stamp": SMALL,
-    "narm": SMALL,
-    "mult-vae": {"hidden": 16, "latent": 8, "length": 16, "epochs": 2},
-}
 WORLD = toys.cycle(n_items=20, n_users=61, length=8)  # 61: no layer is that wide
 HISTORIES = [
     np.array([3, 4, 5]),
@@ -62,8 +31,13 @@ HISTORIES = [
 
 
 def unfitted(name):
+    return standing(toy_model(name))
+
+
+def toy_model(name):
+    """The model with toy settings, without its members."""
     variant = registry.get(name)
-    return standing(variant.model(changed(variant.preset(WORLD.name), **TOY_CONFIGS.get(name, {}))))
+    return variant.model(changed(variant.preset(WORLD.name), **TOY_CONFIGS[name]))
 
 
 def standing(model):
@@ -83,14 +57,26 @@ def fitted(name, seed=0):
     return unfitted(name).fit(split.train, split.valid, Run(seed=seed, device="cpu"))
 
 
-@pytest.fixture(scope="module", params=registry.names())
+def only_those(that):
+    """Run a test for the recommenders of which `that(model)` is true."""
+    names = [name for name in registry.names() if that(toy_model(name))]
+    return pytest.mark.parametrize("variant", names, indirect=True)
+
+
+@pytest.fixture(params=registry.names())
 def variant(request):
     return request.param
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def model(variant, known_encoder):
-    return fitted(variant)
+    return fitted_once(variant)
+
+
+@cache
+def fitted_once(name):
+    """A fitted model apart from `member(name)`, because a mixture removes the memory of its members."""
+    return fitted(name)
 
 
 def test_it_says_what_it_is(variant):
@@ -115,9 +101,8 @@ def test_every_item_gets_a_finite_score(model):
     assert np.isfinite(scores).all()
 
 
+@only_those(lambda model: model.has_item_embeddings)
 def test_item_embeddings_are_a_finite_row_for_every_item(model):
-    if not model.has_item_embeddings:
-        pytest.skip("it has none")
     vectors = model.item_embeddings()
     assert (len(vectors), vectors.ndim, vectors.dtype) == (WORLD.n_items, 2, np.float32)
     assert np.isfinite(vectors).all()
@@ -139,27 +124,24 @@ def test_what_it_does_not_declare_is_refused_in_words(model):
                 method(*arguments)
 
 
+@only_those(lambda model: model.predicts_ratings)
 def test_predicted_ratings_are_finite_and_near_those_that_were_given(model):
-    if not model.predicts_ratings:
-        pytest.skip("it predicts none")
     given = [np.full(len(history), 4, np.float32) for history in HISTORIES]
     found = model.predicted_ratings(Queries(HISTORIES, ratings=given))
     assert (found.shape, found.dtype) == ((len(HISTORIES), WORLD.n_items), np.float32)
     np.testing.assert_allclose(found, 4, atol=1e-3)  # everybody of the toy world gives 4 as well
 
 
+@only_those(lambda model: model.has_attention)
 def test_attention_is_a_share_for_every_pair_of_tokens(model):
-    if not model.has_attention:
-        pytest.skip("it has none")
     tokens = model.input_tokens(np.array([3, 4, 5]))
     weights = model.attention(tokens)
     assert weights.shape[2:] == (len(tokens), len(tokens))
     np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-5)
 
 
+@only_those(lambda model: model.fills_blanks)
 def test_a_blank_is_filled_from_all_but_what_stands_there_and_at_the_end_like_the_next_item(model):
-    if not model.fills_blanks:
-        pytest.skip("it fills none")
     history = np.array([3, 4, 5, 6])
     (middle,) = model.fill(history, np.array([1]))
     assert (middle.shape, middle.dtype) == ((WORLD.n_items,), np.float32)
@@ -180,9 +162,8 @@ def test_probabilities_that_people_see_are_those_of_the_listed_items(model):
     assert (found[seen] == 0).all()
 
 
+@only_those(lambda model: model.max_length is not None)
 def test_it_reads_no_more_of_a_history_than_it_says(model):
-    if model.max_length is None:
-        pytest.skip("it reads everything")
     history = np.arange(100) % WORLD.n_items
     scores = getattr(model, "network_scores", model.score)  # a memory reads everything
     np.testing.assert_array_equal(scores(Queries([history])), scores(Queries([history[-model.max_length :]])))
@@ -261,10 +242,9 @@ def test_a_state_of_another_catalogue_is_refused(model):
         type(model)(model.config).load_state({}, WORLD.n_items)
 
 
+@only_those(lambda model: not model.holds_histories)
 def test_state_is_arrays_that_hold_no_user(model):
     """No array has a row per user or an entry per event: what is written says nothing about a single person."""
-    if model.holds_histories:
-        pytest.skip("it is what people watched, and the store refuses to ship it")
     train = leave_one_out(WORLD).train
     for name, array in model.state().items():
         assert isinstance(array, np.ndarray), name

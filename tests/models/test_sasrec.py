@@ -10,27 +10,13 @@ from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.nn.transformer import RelativeBias
 from recsys.models.sasrec import SasRec, SasRecConfig
-from recsys.ranking import metrics
 from recsys.training import device
 from recsys.training.batches import Draws
-from recsys.training.losses import item_loss
 from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed
 
 START, PADDING = 31, 30  # of a catalogue of 30 items
-
-
-@pytest.mark.parametrize("variant", ["sasrec-softmax", "sasrec-bce", "gsasrec", "sasrec-paper"])
-def test_it_learns_that_the_next_item_is_the_last_plus_one(variant):
-    split = leave_one_out(toys.cycle(n_items=20, n_users=120, length=10))
-    found = registry.get(variant)
-    epochs = 30 if variant == "sasrec-paper" else 15  # it has no head start
-    config = changed(found.preset(""), dim=32, length=10, epochs=epochs, batch_size=16, lr=5e-3, warmup_steps=20)
-    model = found.model(config).fit(split.train, split.valid, Run(device="cpu"))
-    ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
-    assert metrics.hit_rate(ranks, 1) > 0.95
-    assert model.score(Queries([np.array([7])])).argmax() == 8  # an unseen user's
 
 
 BOTH = pytest.mark.parametrize("relative_bias", [True, False])  # and with position embeddings
@@ -45,14 +31,6 @@ def untrained(**settings):
 
 
 @BOTH
-def test_a_later_item_changes_no_earlier_state(relative_bias):
-    module = untrained(relative_bias=relative_bias).module
-    states = module(torch.tensor([[START, 4, 8, 15, 16], [START, 4, 8, 23, 29]]))
-    torch.testing.assert_close(states[0, :3], states[1, :3])
-    assert not torch.allclose(states[0, 3], states[1, 3])
-
-
-@BOTH
 def test_padding_changes_no_state(relative_bias):
     module = untrained(relative_bias=relative_bias).module
     padded = module(torch.tensor([[START, 4, 8, PADDING, PADDING]]))
@@ -63,14 +41,6 @@ def test_padding_changes_no_state(relative_bias):
 def test_the_order_of_older_items_counts(relative_bias):
     states = untrained(relative_bias=relative_bias).module(torch.tensor([[START, 4, 8, 15], [START, 8, 4, 15]]))
     assert not torch.allclose(states[0, 3], states[1, 3], atol=1e-3)
-
-
-@BOTH
-def test_states_at_some_positions_are_those_of_all_positions(relative_bias):
-    module = untrained(relative_bias=relative_bias).module
-    tokens, at = torch.randint(30, (3, 7)), torch.tensor([[6, 0], [2, 2], [5, 1]])
-    picked = module(tokens)[torch.arange(3)[:, None], at]
-    torch.testing.assert_close(module(tokens, at), picked, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -142,17 +112,6 @@ def test_training_and_queries_see_the_same(relative_bias):
     trained = model.module(batch.tokens)[0, 4]
     scores = torch.from_numpy(model.score(Queries([history[:-1]]))[0])
     torch.testing.assert_close(model.module.logits(trained), scores, rtol=1e-4, atol=1e-5)
-
-
-@BOTH
-def test_every_weight_learns(relative_bias):
-    model = untrained(relative_bias=relative_bias)
-    model.item_loss = item_loss("softmax", 1, 0, np.ones(30))
-    split = leave_one_out(toys.cycle(30, 8, 8))
-    model.loss(model.module.train(), model.collate(split.train.histories, np.arange(8), 30, Draws(0, 0))).backward()
-    for name, weight in model.module.named_parameters():
-        assert weight.grad is not None, name
-        assert weight.grad.any(), name
 
 
 def test_bce_draws_one_item_for_each_position(monkeypatch):

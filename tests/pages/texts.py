@@ -5,6 +5,7 @@ import json
 import re
 from importlib import import_module
 
+from pages.shared import language
 from recsys import paths
 from recsys.data.movielens import SETS
 from recsys.data.schema import AGES
@@ -18,11 +19,21 @@ from recsys.serving.insight import regions
 from recsys.studies import catalogue, make
 from recsys.text import films
 
+PROPER_NAME = re.compile(r"\d|[A-Z].*[A-Z]")  # a word of a title that is the same in every language
+
+
+def names_of_recommenders():
+    """The titles that have no translation, and the proper names in all titles, longest first."""
+    titles = {recommender.title for recommender in registry.RECOMMENDERS.values()}
+    words = {word for title in titles for word in re.findall(r"\w+", title) if PROPER_NAME.search(word)}
+    return sorted(words | (titles - language.texts("uk").keys()), key=len, reverse=True)
+
+
 NAMES = re.compile(  # the same in every language; what else holds a word needs a translation
     r"\{[^}]*\}|(?:https?:|github\.com|arXiv)\S*|MovieLens \d+[KM]|NextReel|IMDb|TMDB|CSV|JSON|IMAX"
-    r"|\w*(?:BERT4Rec|SASRec|GRU4Rec|item2vec)\w*|NCF|NeuMF|STAMP|NARM|Mult-VAE|TransRec|Caser|ItemKNN|HSTU|LSTM|RNN|FPMC|FMC|ALS|EASE|MF|BPR"
-    r"|BCE|CBOW|TOP1|HR|NDCG|MRR|RMSE|MAE|softmax|skip-gram|large|Hugging Face|RecTools|RecBole|VAE|PyTorch|gBCE"
-    r"|benchmark/\S+|examples/\S+"
+    rf"|(?<!\w)(?:{'|'.join(map(re.escape, names_of_recommenders()))})(?!\w)"
+    r"|eSASRec|ItemKNN|HSTU|HR|NDCG|MRR|RMSE|MAE|softmax|skip-gram|large|Hugging Face|RecTools|RecBole|VAE|PyTorch"
+    r"|gBCE|benchmark/\S+|examples/\S+"
 )
 FORMULA = re.compile(r"FORMULA(?!.*TEXT)")  # names of texts that are LaTeX
 WORD = re.compile(r"[A-Za-z]{2,}")
@@ -52,14 +63,16 @@ def of_words():
 
 
 def from_elsewhere():
-    """The texts that pages put through `say`: what recommenders, protocols, groups, lists and studies are called."""
-    variants = [registry.get(name) for name in registry.names()]
+    """The texts that pages put through `say`: names of families, protocols, groups, lists and studies.
+
+    A title of a recommender may stay as it is.
+    """
     plans = [[plan.title, plan.question, plan.papers, plan.setting] for plan in catalogue.PLANS.values()]
     points = [(point.recommender, point.setting) for plan in catalogue.PLANS.values() for point in plan.points]
     lists = [(name, description) for name, (description, _) in history.EXAMPLES.items()]
     return kept(
         [
-            *texts([(one.title, one.family) for one in variants]),
+            *texts([recommender.family for recommender in registry.RECOMMENDERS.values()]),
             *texts([(one.title, one.meaning, one.rules) for one in protocols.PROTOCOLS.values()]),
             *texts([*protocols.ORDERS.values(), "validation", "test"]),
             *texts(of_published(json.loads(PUBLISHED.read_text("utf-8")))),

@@ -33,7 +33,7 @@ LOOKS = {
     "Content": Look("#d1514b", "triangle-right", "▶"),
     "No learning": Look("#85847f", "x", "✖"),
 }
-OTHERS = Look("#2f8fb8", "cross", "✚")  # a family of a later day
+OTHERS = Look("#2f8fb8", "cross", "✚")  # a family without a row above
 MARKS = ("", "-open", "-dot", "-open-dot")  # tell the members of a family apart
 
 

@@ -637,6 +637,10 @@ def test_every_family_has_a_colour_of_its_own_that_stands_out_from_both_pages():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
 
 
+def test_a_family_without_a_row_gets_the_look_of_the_others():
+    assert looks.look("A new family") == looks.OTHERS
+
+
 def test_every_measure_has_a_name_and_every_extra_one_a_meaning():
     extra = set(overview.MEASURES) - set(results.METRICS)
     assert extra == set(words.MEASURES) == set(words.MEASURE_MEANING)

@@ -1,0 +1,27 @@
+"""The settings that neural recommenders share. A model's own config adds its fields and overrides defaults."""
+
+from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, config_class
+from recsys.training.losses import LossName
+from recsys.training.trainer import Schedule
+
+
+@config_class
+class SequenceConfig:
+    """Settings of a network that reads a history and is trained with a loss of `recsys.training.losses`."""
+
+    schedule: Schedule = Schedule()
+    dim: Size = 64  # width of an embedding
+    length: Length = 200  # positions: the newest items of a history that are read
+    dropout: DropoutRate = 0.1  # share of the values set to zero
+    init: Positive = 0.05  # standard deviation of the first weights
+    loss: LossName = "softmax"  # softmax: over all items; the others sample negatives
+    negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+    gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
+
+
+@config_class
+class PmiConfig(SequenceConfig):
+    """Settings of a network whose item embeddings can start from pointwise mutual information (PMI)."""
+
+    pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random

@@ -1,0 +1,105 @@
+"""What every network must do, whatever its layers are. Being registered is all it takes to be tested here."""
+
+import numpy as np
+import pytest
+import torch
+
+from recsys.data.schema import Queries
+from recsys.data.split import leave_one_out
+from recsys.models import registry
+from recsys.models.neural import NeuralRecommender
+from recsys.ranking import metrics
+from recsys.training.batches import Draws
+from recsys.training.run import Run
+from tests import toys
+from tests.models.configs import TOY_CONFIGS, changed
+
+N_ITEMS = 30
+START = N_ITEMS + 1  # token before the first item
+LEARNING = {
+    "dim": 32,
+    "length": 10,
+    "hidden": 32,
+    "dropout": 0.0,
+    "epochs": 30,
+    "batch_size": 16,
+    "lr": 5e-3,
+    "warmup_steps": 20,
+    "validate_every": 2,
+    "patience": 5,
+    "ema_decay": 0.9,
+}
+
+
+def untrained(name):
+    """Return the recommender with a module that has large random weights, and its training data."""
+    recommender = registry.get(name)
+    config = recommender.preset("")
+    large = {"init": 0.5} if hasattr(config, "init") else {}
+    model = recommender.model(changed(config, **TOY_CONFIGS[name], **large))
+    train = leave_one_out(toys.cycle(N_ITEMS, 8, 8)).train
+    torch.manual_seed(0)
+    model.module = model.build(N_ITEMS)
+    model.initialise(model.module, train, 0)
+    model.module.eval()
+    return model, train
+
+
+def predicts_each_position(name):
+    """Whether the state at each position of a training sample predicts the next item, so must not depend on it."""
+    return registry.get(name).architecture.collate is NeuralRecommender.collate
+
+
+def depends_on_order(name):
+    """Whether the order of a history changes the scores."""
+    one, other = untrained(name)[0].score(Queries([np.array([3, 9, 5]), np.array([9, 5, 3])]))
+    return not np.allclose(one, other, atol=1e-4)
+
+
+NETWORKS = [name for name in registry.names() if issubclass(registry.get(name).architecture, NeuralRecommender)]
+CAUSAL = [name for name in NETWORKS if predicts_each_position(name)]
+ORDERED = [name for name in CAUSAL if depends_on_order(name)]
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_a_later_item_changes_no_earlier_state(name):
+    module = untrained(name)[0].module
+    states = module(torch.tensor([[START, 4, 8, 15, 16], [START, 4, 8, 23, 29]]))
+    torch.testing.assert_close(states[0, :3], states[1, :3])
+    assert not torch.allclose(states[0, 3], states[1, 3])
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_states_at_some_positions_are_those_of_all_positions(name):
+    module = untrained(name)[0].module
+    tokens, at = torch.randint(N_ITEMS, (3, 7)), torch.tensor([[6, 0], [2, 2], [5, 1]])
+    tokens[:, 0] = START
+    picked = module(tokens)[torch.arange(3)[:, None], at]
+    torch.testing.assert_close(module(tokens, at), picked, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_every_weight_learns(name):
+    model, train = untrained(name)
+    model.item_loss = model.make_loss(train)
+    (batch,) = model.batches(train.histories, N_ITEMS, Draws(0, 0))
+    model.loss(model.module.train(), batch).backward()
+    for weight_name, weight in model.module.named_parameters():
+        if weight.requires_grad:
+            assert weight.grad is not None, weight_name
+            assert weight.grad.any(), weight_name
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_it_learns_that_the_next_item_is_the_last_plus_one(name):
+    split = leave_one_out(toys.cycle(n_items=20, n_users=120, length=10))
+    recommender = registry.get(name)
+    config = recommender.preset("")
+    settings = {key: value for key, value in LEARNING.items() if hasattr(config, key) or hasattr(config.schedule, key)}
+    model = recommender.model(changed(config, **settings)).fit(split.train, split.valid, Run(device="cpu"))
+    histories = split.test.queries.histories
+    ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, histories)
+    assert metrics.hit_rate(ranks, 1) > 0.9
+    scores = model.score(Queries([np.array([7])]))[0]  # of an unknown user
+    scores[7] = -np.inf
+    assert scores.argmax() == 8
