@@ -112,6 +112,26 @@ def test_a_menu_by_keyboard_and_the_focus_after_its_dialog(address, tab):
     tab.wait_for_function(f"key => ({FOCUSED})() == key", arg=opener)
 
 
+def test_not_for_me_keeps_the_focus_in_the_list(address, tab):
+    tab.goto(f"{address}/?data=ml-latest-sample&s=1-2-3")
+    more = tab.locator(".st-key-picks [class*=st-key-more-] button").first
+    more.wait_for()
+    idle(tab)
+    film = more.evaluate(
+        "button => [...button.closest('[class*=st-key-more-]').classList].find(c => c.includes('more-'))"
+    )
+    more.focus()
+    tab.keyboard.press("Enter")
+    tab.get_by_role("menuitem").first.wait_for()
+    tab.wait_for_function("() => document.activeElement.getAttribute('role') == 'menuitem'")
+    tab.keyboard.press("ArrowDown")
+    tab.wait_for_function("() => document.activeElement.innerText.includes('Not for me')")
+    tab.keyboard.press("Enter")
+    tab.locator(f".st-key-picks .{film}").wait_for(state="detached")
+    idle(tab)
+    tab.wait_for_function("() => document.activeElement.closest('.st-key-picks') !== null")
+
+
 def test_the_tour_by_keyboard_and_on_the_next_visit(address, tab):
     tab.goto(address)
     strip = tab.locator(".nr-tour")
