@@ -18,7 +18,7 @@ from recsys.serving.predictor import FALLBACK, Predictor, Variant, load, variant
 Made = TypeVar("Made")
 
 FIRST_MODEL = "bert4rec"
-KEPT = 132  # predictors in memory: all recommenders for three data sets
+KEPT = 150  # predictors in memory: all recommenders for three data sets
 BY_KEY: dict[str | type[Any], Callable[[Any], Any]] = {Predictor: lambda predictor: predictor.key}  # for st.cache_data
 _been_ready: set[tuple[str, ...]] = set()  # what somebody has waited for since the server began
 

@@ -480,12 +480,15 @@ HEADINGS = (
 )
 
 
+TRANSLATED_HEADINGS = frozenset(HEADINGS)  # the English texts, which `say` translates
+
+
 def heading(column: str) -> str:
     """Return the heading of a table column. Of "rank Markov chain", the first word is translated."""
-    if column in HEADINGS:
+    if column in TRANSLATED_HEADINGS:
         return str(say(column))
     first, _, rest = column.partition(" ")
-    return f"{say(first)} {rest}" if rest and first in HEADINGS else column
+    return f"{say(first)} {rest}" if rest and first in TRANSLATED_HEADINGS else column
 
 
 speak(__name__)

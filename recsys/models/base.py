@@ -93,11 +93,16 @@ class Recommender(ABC):
             DataError: If it needs more.
         """
         needed = self.needs(train.n_users, train.n_items)
-        free, place = (machine.free_memory(), "machine") if free_gpu_bytes is None else (free_gpu_bytes, "GPU")
+        free = machine.free_memory() if free_gpu_bytes is None else free_gpu_bytes
         if 2 * needed > free:
             wanted = f"{self.title} needs {needed / 1e9:,.1f} GB of memory for {train.n_items:,} {train.noun}s"
+            if free_gpu_bytes is not None:
+                raise DataError(
+                    f"{wanted}, and may take half of the {free / 1e9:,.1f} GB that the GPU has left; "
+                    "train with --device cpu, or choose another model, such as item-knn"
+                )
             raise DataError(
-                f"{wanted}, and may take half of the {free / 1e9:,.1f} GB that this {place} has left; choose another "
+                f"{wanted}, and may take half of the {free / 1e9:,.1f} GB that this machine has left; choose another "
                 "model, such as item-knn"
             )
 

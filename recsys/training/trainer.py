@@ -97,8 +97,9 @@ class RunFolder:
                 holder = "another process"
                 with suppress(OSError, ValueError):
                     holder = f"process {int(lock.read_text())}"
-                advice = "wait until it is over, or take another --seed"
-                raise TrainingError(f"{holder} is training in {self.path}; {advice}")
+                raise TrainingError(
+                    f"{holder} is training in {self.path}; wait until it is over, or take another --seed"
+                )
             if distributed.rank() == 0:
                 lock.write_text(str(os.getpid()))
             yield
@@ -452,11 +453,14 @@ class Trainer:
         """Continue from a saved state. Raise ResumeError for another run, another precision or another version."""
         path, precision = folder.path / folder.STATE, state.get("precision")
         if state.get("run") != self.identity:
-            reason = "belongs to a run with other settings or data; train without --resume to begin anew"
-            raise ResumeError(f"{path} {reason}")
+            raise ResumeError(
+                f"{path} belongs to a run with other settings or data; train without --resume to begin anew"
+            )
         if precision in ("bf16", "fp32") and precision != self.precision:
-            reason = f"was trained in {precision}, and this run computes in {self.precision}"
-            raise ResumeError(f"{path} {reason}; add --precision {precision}")
+            raise ResumeError(
+                f"{path} was trained in {precision}, and this run computes in {self.precision}; "
+                f"add --precision {precision}"
+            )
         try:
             if state["best"] is not None:
                 self.module.load_state_dict(state["best"])  # checks the shapes before the first step

@@ -5,7 +5,6 @@ import pytest
 from recsys import paths, store
 from recsys.data.split import UNTIED
 from recsys.models import registry
-from recsys.models.hybrid import HybridConfig
 from recsys.models.popular import Popular
 from recsys.serving.predictor import (
     FALLBACK,
@@ -62,7 +61,7 @@ def test_the_trained_ones_are_those_whose_weights_are_there():
 def test_a_mixture_is_there_with_its_members_and_another_one_when_one_of_them_is(monkeypatch):
     """Of two that need no training, so that nothing here takes long."""
     mixture = registry.get("hybrid")
-    of_two = replace(mixture, config=HybridConfig(("markov", FALLBACK)))
+    of_two = replace(mixture, settings={"members": ("markov", FALLBACK)})
     monkeypatch.setattr(registry, "get", lambda name, get=registry.get: of_two if name == "hybrid" else get(name))
     dataset = toys.cycle()
     ready = load("hybrid", dataset)
