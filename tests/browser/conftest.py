@@ -1,3 +1,5 @@
+from contextlib import ExitStack
+
 import numpy as np
 import pytest
 
@@ -15,12 +17,13 @@ def address(tmp_path_factory):
     """The app, served from this repository over a toy MovieLens 100K."""
     home = tmp_path_factory.mktemp("browser")
     world.furnish(home)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RECSYS_HOME", str(home))
-        world.train_best()
-        evaluate_all()
-        with app.served() as at:
-            yield at
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:  # the server keeps the home, the tests of this process do not
+            patch.setenv("RECSYS_HOME", str(home))
+            world.train_best()
+            evaluate_all()
+            at = stack.enter_context(app.served())
+        yield at
 
 
 def evaluate_all():
