@@ -33,7 +33,7 @@ def choose(name: str) -> torch.device:
     try:
         device = torch.device(name)
         if device.type not in ("cpu", "cuda"):
-            raise DeviceError(f"{name} is not supported; use --device cpu, --device cuda or --device auto")
+            raise DeviceError(f"{name} is not supported; use --device cpu or --device auto")
         if device.type == "cuda":
             _prepare_cuda()
             if "LOCAL_RANK" in os.environ:  # before the first tensor, which would open a context on GPU 0

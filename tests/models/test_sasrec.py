@@ -207,5 +207,5 @@ def test_as_published_a_score_is_the_logit_of_the_probability():
 
 def test_a_network_on_a_gpu_must_fit_into_the_memory_of_the_gpu(monkeypatch):
     monkeypatch.setattr(device, "free_gpu_bytes", lambda where: 1_000)
-    with pytest.raises(DataError, match="that this GPU has left"):
+    with pytest.raises(DataError, match="that the GPU has left"):
         SasRec().fit(toys.cycle(n_items=8, n_users=10, length=5), run=Run(device="cpu"))
