@@ -33,7 +33,7 @@ def _warm_up() -> None:
         if paths.is_public():
             from recsys.text import encoder
 
-            encoder.never_fetch()
+            encoder.disable_downloads()
         from pages.shared import warm  # here, so that the server answers before pandas is loaded
 
         warm.up()

@@ -26,7 +26,7 @@ from recsys import machine, store
 from recsys.data import movielens
 from recsys.data.schema import HeldOut, Queries
 from recsys.evaluation import significance
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.ranking import metrics
 from recsys.serving import predictor
 from recsys.serving.recommend import Request, recommend
@@ -74,7 +74,7 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def ranks_of_newest(model: Recommender, held_out: HeldOut, length: int) -> np.ndarray:
+def ranks_of_newest(model: Model, held_out: HeldOut, length: int) -> np.ndarray:
     """Return the rank of each target (B,) when only the newest `length` items of each history are given.
 
     Args:

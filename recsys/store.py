@@ -24,9 +24,9 @@ from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.errors import RecsysError, recsys_command
 from recsys.models import registry
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.progress import Report, ignore
-from recsys.text.films import film_texts, texts_fingerprint, texts_with_makers
+from recsys.text.films import film_texts, texts_fingerprint, texts_with_credits
 from recsys.training.run import Run
 
 META = "meta.json"
@@ -44,7 +44,7 @@ class StoreError(RecsysError):
 
 def save(
     variant: str,
-    model: Recommender,
+    model: Model,
     dataset: Dataset,
     seed: int,
     notes: dict[str, Any] | None = None,
@@ -64,7 +64,7 @@ def save(
     return folder
 
 
-def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, measuring: bool = False) -> Recommender:
+def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, measuring: bool = False) -> Model:
     """The model kept in a folder, ready to score the items of `dataset`.
 
     Raises StoreError when files are missing or altered, when it learnt from another film list or another splitting,
@@ -144,7 +144,7 @@ def ready(
     report: Report = ignore,
     splitting: Splitting = LEAVE_ONE_OUT,
     measuring: bool = False,
-) -> Recommender:
+) -> Model:
     """A model that can score. What needs no training is fitted on first use, or on other data again, and kept.
 
     seed None: whichever `find` prefers; splitting: whose training part it may learn from; measuring: see `load`.
@@ -168,7 +168,7 @@ def ready(
 
 
 def give_members(
-    model: Recommender,
+    model: Model,
     dataset: Dataset,
     seed: int,
     report: Report = ignore,
@@ -188,7 +188,7 @@ def give_members(
         found[name] = ready(name, dataset, own, report, splitting, measuring)
         stamps[name] = _member_stamp(name, dataset.name, seed, splitting)
     if found:
-        model.stand_on(found)
+        model.set_members(found)
     return stamps
 
 
@@ -207,7 +207,7 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
     """
     if not registry.get(variant).needs_training and not registry.get(variant).members(dataset_name):
         raise StoreError(f"{variant} is fitted on first use, so it is not shipped; ship a model that needs training")
-    if registry.get(variant).architecture.holds_histories:
+    if registry.get(variant).model_class.state_has_histories:
         raise StoreError(f"{variant} consists of what people watched, which must not be passed on; ship another model")
     source = paths.checkpoint(dataset_name, splitting.name, variant, seed)
     target = paths.shipped_checkpoint(dataset_name, splitting.name, variant)
@@ -286,7 +286,7 @@ def _stamp(folder: Path | None) -> str:
 
 
 def _describe(
-    variant: str, model: Recommender, dataset: Dataset, splitting: Splitting, stamps: dict[str, str]
+    variant: str, model: Model, dataset: Dataset, splitting: Splitting, stamps: dict[str, str]
 ) -> dict[str, Any]:
     """What a checkpoint says about the model, the data that it belongs to, and those that it stands on (`stamps`)."""
     return {
@@ -301,19 +301,19 @@ def _describe(
     }
 
 
-def _learnt_from(model: Recommender, dataset: Dataset, splitting: Splitting) -> dict[str, Any]:
+def _learnt_from(model: Model, dataset: Dataset, splitting: Splitting) -> dict[str, Any]:
     """What would have given another fit, had it been other: the split, the sequences, and what else the model reads."""
     split = splitting(dataset)
     read = {"split": split.about, "fingerprint": dataset.fingerprint}
-    if model.reads_details or splitting.reads_times:
+    if model.uses_times_or_ratings or splitting.reads_times:
         read["details"] = dataset.details_fingerprint
-    if model.reads_texts:
-        texts = texts_with_makers if model.reads_makers else film_texts
+    if model.uses_item_texts:
+        texts = texts_with_credits if model.uses_credits else film_texts
         read["texts"] = texts_fingerprint(texts(split.train.catalog))
     return read
 
 
-def _write(folder: Path, meta: dict[str, Any], model: Recommender) -> None:
+def _write(folder: Path, meta: dict[str, Any], model: Model) -> None:
     state = {name: np.asarray(array, order="C") for name, array in model.state().items()}  # safetensors takes no views
     _write_pair(folder, meta, weights_to_bytes(state))
 
@@ -341,7 +341,7 @@ def _alone_in(folder: Path) -> AbstractContextManager[None]:
     return files.locked(folder)
 
 
-def _load(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool) -> Recommender:
+def _load(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool) -> Model:
     """`load`, by a caller who holds the lock."""
     meta, weights = _read(folder)
     variant = meta["variant"]
@@ -363,12 +363,12 @@ def _load(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool)
     return model
 
 
-def _model(folder: Path, meta: dict[str, Any], weights: bytes, command: str) -> Recommender:
+def _model(folder: Path, meta: dict[str, Any], weights: bytes, command: str) -> Model:
     """The model that a checkpoint describes."""
     variant = meta["variant"]
     try:
         found = registry.get(variant)
-        model = found.model(from_document(found.architecture.Config, meta["config"]))
+        model = found.model(from_document(found.model_class.Config, meta["config"]))
         model.load_state(_whole(weights), meta["n_items"])
         model.also = meta.get("also", "")
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError, RecsysError) as error:
@@ -377,7 +377,7 @@ def _model(folder: Path, meta: dict[str, Any], weights: bytes, command: str) -> 
     return model
 
 
-def _kept(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool) -> Recommender | None:
+def _kept(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool) -> Model | None:
     """The fit that is already there, or None when it has to be done (again). The caller holds the lock."""
     if not (folder / META).exists():
         return None
@@ -395,14 +395,12 @@ def _tuned_anew(folder: Path, dataset_name: str) -> bool:
     with suppress(StoreError, LookupError, ValueError):  # damage and other versions are found out elsewhere
         meta = _meta(folder)
         found = registry.get(meta["variant"])
-        settings: Any = from_document(found.architecture.Config, meta["config"])
+        settings: Any = from_document(found.model_class.Config, meta["config"])
         return bool(meta.get("tuned")) and settings != found.preset(dataset_name)
     return False
 
 
-def _fit(
-    folder: Path, variant: str, dataset: Dataset, report: Report, splitting: Splitting, measuring: bool
-) -> Recommender:
+def _fit(folder: Path, variant: str, dataset: Dataset, report: Report, splitting: Splitting, measuring: bool) -> Model:
     """Fit with the tuned settings and keep the result. The caller holds the lock."""
     found, seed = registry.get(variant), int(folder.name.removeprefix("seed-"))
     parts = splitting(dataset, seed)

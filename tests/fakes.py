@@ -6,8 +6,8 @@ import numpy as np
 
 from recsys.config import config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import Recommender
-from recsys.models.registry import Variant
+from recsys.models.base import Model
+from recsys.models.registry import Recommender
 from recsys.training.run import Run
 
 
@@ -17,7 +17,7 @@ class CountsConfig:
     sizes: tuple[int, ...] = (3, 4)  # JSON has no tuples: a store must give back what it took
 
 
-class Counts(Recommender):
+class Counts(Model):
     """Scores every item by how often it was watched in training; fitted on first use."""
 
     Config = CountsConfig
@@ -47,8 +47,8 @@ class Trained(Counts):
 
 
 VARIANTS = {
-    "counts": Variant("counts", "Counts", "Baselines", "tests.fakes:Counts", "arXiv:0000.00000"),
-    "trained": Variant(
+    "counts": Recommender("counts", "Counts", "Baselines", "tests.fakes:Counts", "arXiv:0000.00000"),
+    "trained": Recommender(
         "trained", "Trained", "Transformers", "tests.fakes:Trained", "arXiv:0000.00000", needs_training=True
     ),
 }

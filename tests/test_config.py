@@ -33,7 +33,7 @@ from recsys.training.trainer import Schedule
 
 def classes():
     """Every dataclass in which users or programs set something: recommenders, command line, bench."""
-    found = [registry.get(name).architecture.Config for name in registry.names()]
+    found = [registry.get(name).model_class.Config for name in registry.names()]
     for package in (recsys.cli, recsys.bench):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             values = vars(import_module(module.name)).values()

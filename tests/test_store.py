@@ -215,7 +215,7 @@ def test_times_and_ratings_matter_to_a_model_that_reads_them_and_to_no_other(mon
     store.ready("counts", world())
     store.ready("counts", changed())
     assert fakes.Counts.fits == 1
-    monkeypatch.setattr(fakes.Counts, "reads_details", True)
+    monkeypatch.setattr(fakes.Counts, "uses_times_or_ratings", True)
     with pytest.warns(UserWarning, match="fitting again"):
         store.ready("counts", changed())  # the kept fit does not say which times it read
     with pytest.warns(UserWarning, match="fitting again"):
@@ -226,7 +226,7 @@ def test_times_and_ratings_matter_to_a_model_that_reads_them_and_to_no_other(mon
 
 @pytest.mark.parametrize("changed", [reversed_in_time, with_other_times])
 def test_a_trained_model_is_not_measured_on_other_data_but_serves_it_with_a_warning(monkeypatch, changed):
-    monkeypatch.setattr(fakes.Trained, "reads_details", True)
+    monkeypatch.setattr(fakes.Trained, "uses_times_or_ratings", True)
     model = fakes.VARIANTS["trained"].model().fit(leave_one_out(world()).train)
     store.save("trained", model, world(), 2)
     assert store.ready("trained", world(), measuring=True)
@@ -243,7 +243,7 @@ def test_titles_matter_to_a_model_that_reads_them_and_to_no_other(monkeypatch):
     store.ready("counts", WORLD)
     store.ready("counts", renamed)
     assert fakes.Counts.fits == 1
-    monkeypatch.setattr(fakes.Counts, "reads_texts", True)
+    monkeypatch.setattr(fakes.Counts, "uses_item_texts", True)
     with pytest.warns(UserWarning, match="fitting again"):
         store.ready("counts", WORLD)  # the kept fit does not say which texts it read
     store.ready("counts", WORLD)
@@ -253,12 +253,12 @@ def test_titles_matter_to_a_model_that_reads_them_and_to_no_other(monkeypatch):
 
 
 def test_who_made_films_matters_to_a_model_that_reads_it_and_to_no_other(monkeypatch):
-    monkeypatch.setattr(fakes.Counts, "reads_texts", True)
+    monkeypatch.setattr(fakes.Counts, "uses_item_texts", True)
     richer = toys.enriched(WORLD, {100: {"directors": ["Ann Lee"]}})
     store.ready("counts", WORLD)
     store.ready("counts", richer)
     assert fakes.Counts.fits == 1
-    monkeypatch.setattr(fakes.Counts, "reads_makers", True)
+    monkeypatch.setattr(fakes.Counts, "uses_credits", True)
     store.ready("counts", WORLD)  # without details the texts are the same
     assert fakes.Counts.fits == 1
     with pytest.warns(UserWarning, match="fitting again"):
@@ -444,7 +444,7 @@ def test_models_get_numbers_of_32_bits_from_what_is_shipped(monkeypatch):
 
 
 def test_what_people_watched_is_never_shipped(monkeypatch):
-    monkeypatch.setattr(fakes.Trained, "holds_histories", True)
+    monkeypatch.setattr(fakes.Trained, "state_has_histories", True)
     save("trained")
     with pytest.raises(store.StoreError, match="what people watched"):
         store.ship("trained", "cycle", 0)

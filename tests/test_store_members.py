@@ -12,14 +12,14 @@ from recsys.data.split import LEAVE_ONE_OUT, UNTIED, leave_one_out
 from recsys.errors import recsys_command
 from recsys.models import registry
 from recsys.models.hybrid import Hybrid, HybridConfig
-from recsys.models.registry import HYBRID, MIXTURES, Variant
+from recsys.models.registry import HYBRID, MIXTURES, Recommender
 from tests import fakes, toys
 
 WORLD = toys.cycle()
 KNOWN = fakes.VARIANTS | {
-    "mixed": Variant("mixed", "Mixed", MIXTURES, HYBRID, settings={"members": ("trained", "counts")}),
-    "nested": Variant("nested", "Nested", MIXTURES, HYBRID, settings={"members": ("counts", "mixed")}),
-    "itself": Variant("itself", "Itself", MIXTURES, HYBRID, settings={"members": ("itself",)}),
+    "mixed": Recommender("mixed", "Mixed", MIXTURES, HYBRID, settings={"members": ("trained", "counts")}),
+    "nested": Recommender("nested", "Nested", MIXTURES, HYBRID, settings={"members": ("counts", "mixed")}),
+    "itself": Recommender("itself", "Itself", MIXTURES, HYBRID, settings={"members": ("itself",)}),
 }
 
 
@@ -81,7 +81,7 @@ def test_it_is_fitted_again_when_a_member_was_trained_again(fits):
 
 
 def test_it_is_fitted_again_when_a_member_reads_what_has_changed(fits, monkeypatch):
-    monkeypatch.setattr(fakes.Counts, "reads_texts", True)
+    monkeypatch.setattr(fakes.Counts, "uses_item_texts", True)
     train()
     store.ready("mixed", WORLD)
     shutil.rmtree(store.find("counts", "cycle"))

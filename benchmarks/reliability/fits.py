@@ -21,7 +21,7 @@ from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation.evaluate import evaluate
 from recsys.models import registry
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.ranking.ranking import Ranking
 from recsys.text import encoder
 from recsys.training.run import Run
@@ -40,7 +40,7 @@ def world(people: int) -> Dataset:
     return toys.dataset((steps % FILMS).tolist(), FILMS, "made-up")
 
 
-def fitted(name: str, dataset: Dataset) -> Recommender:
+def fitted(name: str, dataset: Dataset) -> Model:
     """A recommender with the settings of the tests, its members fitted before it, kept as `train` would keep it."""
     variant, split = registry.get(name), LEAVE_ONE_OUT(dataset)
     model = variant.model(changed(variant.preset(dataset.name), **TOY_CONFIGS[name]))
@@ -50,7 +50,7 @@ def fitted(name: str, dataset: Dataset) -> Recommender:
     return model
 
 
-def lists(model: Recommender, dataset: Dataset) -> list[list[int]]:
+def lists(model: Model, dataset: Dataset) -> list[list[int]]:
     """The best films of each user."""
     queries = LEAVE_ONE_OUT(dataset).test.queries
     return [Ranking(row).top(K).tolist() for row in model.score(queries)]

@@ -70,7 +70,7 @@ def readers() -> Iterator[tuple[str, Callable[[], Any]]]:
     dataset = movielens.ensure(name)
     yield "archive", lambda: movielens.get(name)
     yield "prepared set", lambda: movielens.load(name)
-    yield "film vectors", lambda: films.kept_vectors(name, dataset.catalog)
+    yield "film vectors", lambda: films.load_vectors(name, dataset.catalog)
     yield "themes", lambda: themes.open_index(dataset)
     for variant in predictor.trained(name):
         yield variant.name, lambda variant=variant: predictor.load(variant.name, dataset)

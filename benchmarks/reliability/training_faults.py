@@ -45,9 +45,9 @@ LEFT_AFTER = 10.0  # seconds, at most
 SPEAKING = """
 import sys
 from recsys.cli.main import main
-from recsys.models.neural import NeuralRecommender
+from recsys.models.sequence_model import SequenceModel
 from recsys.training.trainer import Trainer
-validate, update = NeuralRecommender._validate, Trainer.update
+validate, update = SequenceModel._validate, Trainer.update
 def said(self, batch):
     update(self, batch)
     print("stepping", flush=True)
@@ -55,7 +55,7 @@ def for_hours(self, *given):
     print("validating", flush=True)
     while True:
         validate(self, *given)
-NeuralRecommender._validate, Trainer.update = for_hours, said
+SequenceModel._validate, Trainer.update = for_hours, said
 sys.exit(main(sys.argv[1:]))
 """
 ON_SAMPLE = ["train", "bert4rec", "--device", "cpu", "--json", "--validate-every", "1"]

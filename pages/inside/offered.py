@@ -4,12 +4,12 @@ import streamlit as st
 
 from pages.shared import loaders, recommenders
 from pages.shared import words as common
-from recsys.serving.predictor import Variant, is_there, variants_with
+from recsys.serving.predictor import Recommender, is_there, variants_with
 
 
 def filling_blanks() -> list[str]:
     """Names of the recommenders that fill blanks."""
-    return first_model(variants_with(lambda model: model.fills_blanks))
+    return first_model(variants_with(lambda model: model.can_fill_masks))
 
 
 def with_steps(data: str) -> list[str]:
@@ -17,7 +17,7 @@ def with_steps(data: str) -> list[str]:
 
     The first, and of the others those that are there for a data set.
     """
-    first, *others = first_model(variants_with(lambda model: model.fills_blanks and model.has_attention))
+    first, *others = first_model(variants_with(lambda model: model.can_fill_masks and model.has_attention))
     return [first, *(name for name in others if is_there(name, data))]
 
 
@@ -31,7 +31,7 @@ def with_embeddings() -> list[str]:
     return first_model(variants_with(lambda model: model.has_item_embeddings))
 
 
-def first_model(variants: tuple[Variant, ...]) -> list[str]:
+def first_model(variants: tuple[Recommender, ...]) -> list[str]:
     """Their names in the order of every menu, with the one that the app offers first in front."""
     return sorted(recommenders.ordered(variants), key=lambda name: name != loaders.FIRST_MODEL)
 

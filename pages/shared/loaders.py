@@ -13,7 +13,7 @@ from recsys.data import movielens, prepared
 from recsys.data.schema import Dataset
 from recsys.serving import filters
 from recsys.serving.films.search import TitleIndex
-from recsys.serving.predictor import FALLBACK, Predictor, Variant, load, variants
+from recsys.serving.predictor import FALLBACK, Predictor, Recommender, load, variants
 
 Made = TypeVar("Made")
 
@@ -78,7 +78,7 @@ def fallback(dataset_name: str) -> Predictor:
     return predictor(FALLBACK, dataset_name)
 
 
-def recommenders() -> dict[str, Variant]:
+def recommenders() -> dict[str, Recommender]:
     """Every recommender by its name, in the order in which they are offered; the first call loads torch."""
     with _waiting(words.WAKING):
         return {variant.name: variant for variant in variants()}
@@ -107,6 +107,6 @@ def data_title(name: str) -> str:
     return str(say(known.title)) if known else name
 
 
-def title(named: Predictor | Variant) -> str:
+def title(named: Predictor | Recommender) -> str:
     """What a recommender is called in the visitor's language."""
     return str(say(named.title))

@@ -27,7 +27,7 @@ from recsys.errors import RecsysError
 from recsys.jobs import queue
 from recsys.progress import Report
 from recsys.serving import predictor as serving
-from recsys.serving.predictor import FALLBACK, Predictor, Variant
+from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 
 TO_TRAIN = "train_model"  # session state: the recommender that the page Train shows
 AT_ONCE = 10.0  # seconds: what takes longer is fitted only after a click on a button that says how long
@@ -58,7 +58,7 @@ def menu(data: str) -> dict[str, str]:
     return {name: _label(known[name], state(name, data)) for name in ordered(known.values())}
 
 
-def ordered(variants: Iterable[Variant]) -> list[str]:
+def ordered(variants: Iterable[Recommender]) -> list[str]:
     """Return their names in the order of the registry: by family, the best known first."""
     places = {name: place for place, name in enumerate(serving.names())}
     return sorted((variant.name for variant in variants), key=places.__getitem__)
@@ -205,7 +205,7 @@ def train_here(name: str) -> None:
 def _quick(data: str, most: int = 4) -> list[str]:
     """Return the titles of the best known recommender of each family among those that can answer at once."""
     known = loaders.recommenders()
-    best: dict[str, Variant] = {}
+    best: dict[str, Recommender] = {}
     for name in ordered(known.values()):
         if not known[name].needs_training and state(name, data) in (State.READY, State.QUICK):
             best.setdefault(known[name].family, known[name])
@@ -242,7 +242,7 @@ def _button(text: str, key: str, icon: str, act: Callable[..., None], *arguments
         st.button(text, key=key, icon=f":material/{icon}:", on_click=act, args=arguments)
 
 
-def _label(variant: Variant, now: State) -> str:
+def _label(variant: Recommender, now: State) -> str:
     title = loaders.title(variant)
     if now is State.UNTRAINED:
         return words.UNTRAINED.format(model=title)

@@ -19,7 +19,7 @@ from recsys.jobs import settings as numbers
 from recsys.jobs.queue import State
 from recsys.jobs.settings import Setting
 from recsys.serving import predictor as serving
-from recsys.serving.predictor import Variant
+from recsys.serving.predictor import Recommender
 
 
 def show(dataset: Dataset) -> None:
@@ -33,7 +33,7 @@ def show(dataset: Dataset) -> None:
         start(variant, data, changes, device, works=can_work(variant, data, changes))
 
 
-def choose(data: str) -> Variant:
+def choose(data: str) -> Recommender:
     """The recommender, among those that learn step by step."""
     known, labels = loaders.recommenders(), recommenders.menu(data)
     names = [name for name in labels if known[name].needs_training]
@@ -50,7 +50,7 @@ def choose(data: str) -> Variant:
     return known[name]
 
 
-def ask_for_settings(variant: Variant, data: str) -> dict[str, Any]:
+def ask_for_settings(variant: Recommender, data: str) -> dict[str, Any]:
     """Numbers to be changed; returns those that were."""
     text = words.TUNED if variant.is_tuned_for(data) else words.BY_SIZE
     st.caption(text.format(data=common.plain(loaders.data_title(data))))
@@ -94,7 +94,7 @@ def choose_device() -> str:
     )
 
 
-def say_before(variant: Variant, data: str) -> None:
+def say_before(variant: Recommender, data: str) -> None:
     """How long it may take, and what a new one takes the place of."""
     said = {"model": common.plain(loaders.title(variant)), "data": common.plain(loaders.data_title(data))}
     known = numbers.before(variant.name, data)
@@ -110,7 +110,7 @@ def say_before(variant: Variant, data: str) -> None:
         st.warning(words.ANEW.format(**said), icon=":material/restart_alt:")
 
 
-def can_work(variant: Variant, data: str, changes: dict[str, Any]) -> bool:
+def can_work(variant: Recommender, data: str, changes: dict[str, Any]) -> bool:
     """Whether a training can be made with these settings; if not, the page says why."""
     try:
         queue.check(variant.name, data, changes)
@@ -120,7 +120,7 @@ def can_work(variant: Variant, data: str, changes: dict[str, Any]) -> bool:
     return True
 
 
-def start(variant: Variant, data: str, changes: dict[str, Any], device: str, works: bool) -> None:
+def start(variant: Recommender, data: str, changes: dict[str, Any], device: str, works: bool) -> None:
     """The button that puts it into the queue."""
     busy = any(job.state in queue.ACTIVE for job in queue.jobs())
     icon = ":material/playlist_add:" if busy else ":material/play_arrow:"

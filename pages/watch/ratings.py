@@ -89,7 +89,7 @@ def settings(predictor: Predictor | None, rated: Ratings) -> None:
 
 def about(predictor: Predictor) -> str:
     """What a recommender makes of ratings."""
-    return (words.RATINGS_READ if predictor.model.reads_ratings else words.RATINGS_UNREAD).format(
+    return (words.RATINGS_READ if predictor.model.uses_query_ratings else words.RATINGS_UNREAD).format(
         model=loaders.title(predictor)
     )
 
@@ -98,7 +98,7 @@ def effect(predictor: Predictor, rated: Ratings) -> str:
     """What the ratings given have changed, as a sentence; "" where there are none, or none that matters."""
     if not rated:
         return ""
-    if predictor.model.reads_ratings:
+    if predictor.model.uses_query_ratings:
         return words.RATINGS_READ.format(model=loaders.title(predictor))
     disliked = sum(stars < ENOUGH for _, stars in rated)
     if not disliked:

@@ -134,5 +134,5 @@ def read(arguments: Sequence[str]) -> Train:
     variant = registry.get(name)
     dataset = flags.read_some(Options, f"train {name}", arguments[1:]).dataset
     default = Train(model=name, dataset=dataset, settings=variant.preset(dataset))
-    tuned: Any = Train[variant.architecture.Config]  # type: ignore[name-defined]  # a type known at run time only
+    tuned: Any = Train[variant.model_class.Config]  # type: ignore[name-defined]  # a type known at run time only
     return flags.read(tuned, f"train {name}", arguments[1:], default)

@@ -10,14 +10,14 @@ import pandas as pd
 from recsys.data.movielens import served_from
 from recsys.data.schema import Queries
 from recsys.evaluation.protocols import PROTOCOLS, Protocol
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.ranking.ranking import Ranking
 
 RANKS = 100  # K, as in the figure
 BINS = 12  # of ranks, about equally wide on a logarithmic axis
 
 
-def of_list(model: Recommender, query: Queries, k: int = RANKS) -> pd.DataFrame:
+def of_list(model: Model, query: Queries, k: int = RANKS) -> pd.DataFrame:
     """The first k items for a query of one, seen ones left out: rank, item, probability; no rows without probabilities.
 
     A softmax gives the probability that an item is the next, of those not seen; a σ(score) is of one item by itself.

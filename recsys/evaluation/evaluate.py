@@ -23,8 +23,8 @@ from recsys.evaluation.calibration import calibration
 from recsys.evaluation.protocols import FULL, Protocol
 from recsys.evaluation.rank_held_out import Lists, ranks, ranks_and_lists
 from recsys.models import registry
-from recsys.models.base import Recommender
-from recsys.models.registry import Variant
+from recsys.models.base import Model
+from recsys.models.registry import Recommender
 from recsys.progress import Report, ignore
 from recsys.ranking.metrics import summary
 from recsys.training import distributed
@@ -92,7 +92,7 @@ def evaluate(
 
 def _models(
     variant_name: str, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] | None, report: Report
-) -> dict[int, Recommender]:
+) -> dict[int, Model]:
     """Models by seed, learnt from this protocol's training part of this very data."""
     if not seeds and registry.get(variant_name).needs_training:
         seeds = store.seeds(variant_name, dataset.name, protocol.splitting)
@@ -102,7 +102,7 @@ def _models(
     }
 
 
-def _measure(model: Recommender, held_out: HeldOut, protocol: Protocol, dataset: Dataset, report: Report) -> Measured:
+def _measure(model: Model, held_out: HeldOut, protocol: Protocol, dataset: Dataset, report: Report) -> Measured:
     """One pass over the held-out queries."""
     if protocol.sampled:
         return Measured(ranks(model, held_out, protocol, dataset, report), None)
@@ -175,7 +175,7 @@ def _mean_beyond(seeds: list[dict[str, Any]]) -> dict[str, Any]:
     )
 
 
-def _common_config(variant_name: str, models: list[Recommender]) -> dict[str, Any]:
+def _common_config(variant_name: str, models: list[Model]) -> dict[str, Any]:
     """The settings that all seeds share; means over different settings would describe no model."""
     configs = [to_document(model.config) for model in models]
     if any(config != configs[0] for config in configs):
@@ -185,7 +185,7 @@ def _common_config(variant_name: str, models: list[Recommender]) -> dict[str, An
     return configs[0]
 
 
-def _also(models: list[Recommender]) -> dict[str, str]:
+def _also(models: list[Model]) -> dict[str, str]:
     """Whose histories were learnt from besides those of the set; the seeds must agree. Nothing where there are none."""
     others = {model.also for model in models}
     if len(others) > 1:
@@ -193,17 +193,17 @@ def _also(models: list[Recommender]) -> dict[str, str]:
     return {"also": name} if (name := others.pop()) else {}
 
 
-def _makers(models: list[Recommender], dataset: Dataset) -> dict[str, str]:
+def _makers(models: list[Model], dataset: Dataset) -> dict[str, str]:
     """What was known of who made the films (its fingerprint), where that was learnt from; else nothing."""
     known = dataset.catalog.details.fingerprint
-    return {"details": known} if known and any(model.reads_makers for model in models) else {}
+    return {"details": known} if known and any(model.uses_credits for model in models) else {}
 
 
-def _labels(variant: Variant, dataset: Dataset, protocol: Protocol, config: dict[str, Any]) -> dict[str, Any]:
+def _labels(variant: Recommender, dataset: Dataset, protocol: Protocol, config: dict[str, Any]) -> dict[str, Any]:
     """What was measured, on what, and how."""
     return {
         "variant": variant.name,
-        "model": variant.architecture.__name__,
+        "model": variant.model_class.__name__,
         "title": variant.title,
         "family": variant.family,
         "paper": variant.paper,
@@ -242,7 +242,7 @@ def _all_rounded(value: Any) -> Any:
     return round(float(value), 6)
 
 
-def _circumstances(models: dict[int, Recommender], seconds: float) -> dict[str, Any]:
+def _circumstances(models: dict[int, Model], seconds: float) -> dict[str, Any]:
     """What may differ from run to run; `seconds` includes loading, and fitting where a model had to be fitted."""
     return {
         "device": ", ".join(sorted({model.device for model in models.values()})),

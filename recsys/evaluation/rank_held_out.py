@@ -10,7 +10,7 @@ import numpy as np
 
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.evaluation.protocols import Protocol
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.progress import Report, ignore
 from recsys.ranking.metrics import target_ranks
 from recsys.ranking.ranking import Ranking, ScoreError
@@ -29,7 +29,7 @@ class Lists:
 
 
 def ranks(
-    model: Recommender,
+    model: Model,
     held_out: HeldOut,
     protocol: Protocol,
     dataset: Dataset,
@@ -55,7 +55,7 @@ def ranks(
 
 
 def ranks_and_lists(
-    model: Recommender, held_out: HeldOut, dataset: Dataset, report: Report = ignore, batch: int = 256
+    model: Model, held_out: HeldOut, dataset: Dataset, report: Report = ignore, batch: int = 256
 ) -> tuple[np.ndarray, Lists]:
     """`ranks` among the whole catalogue, and the lists that these users would have seen.
 
@@ -75,7 +75,7 @@ def ranks_and_lists(
 
 
 def _scored(
-    model: Recommender, held_out: HeldOut, dataset: Dataset, report: Report, batch: int
+    model: Model, held_out: HeldOut, dataset: Dataset, report: Report, batch: int
 ) -> Iterator[tuple[slice, Queries, np.ndarray]]:
     """This process's batches: which rows, the queries, and scores (B, I) that ranks can be taken from."""
     for start in distributed.shard(np.arange(0, len(held_out), batch)):
@@ -85,7 +85,7 @@ def _scored(
         report({"stage": "rank", "done": part.stop, "total": len(held_out)})
 
 
-def _scores(model: Recommender, queries: Queries, n_items: int) -> np.ndarray:
+def _scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
     """(B, I) finite scores, or a ScoreError."""
     scores = model.score(queries)
     if np.shape(scores) != (len(queries), n_items):
@@ -117,6 +117,6 @@ def _first(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
     return items, probabilities
 
 
-def _gives_probabilities(model: Recommender, n_items: int) -> bool:
+def _gives_probabilities(model: Model, n_items: int) -> bool:
     """Whether this model gives probabilities; found without scoring, because all processes have to agree."""
     return model.log_probabilities(np.zeros(n_items, np.float32), NO_ITEMS) is not None

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from recsys.data.schema import Dataset, HeldOut, Queries, Split
 from recsys.evaluation.significance import bootstrap
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.models.histories import ratings_of
 
 MEAN, FILM_AND_PERSON = "mean", "film and person"  # the baselines, as result files name them
@@ -20,7 +20,7 @@ AT_ONCE = 256  # queries whose ratings of all items are held together
 
 
 def summary(
-    models: Sequence[Recommender], splits: Sequence[Split], held_out: Sequence[HeldOut], dataset: Dataset
+    models: Sequence[Model], splits: Sequence[Split], held_out: Sequence[HeldOut], dataset: Dataset
 ) -> dict[str, Any]:
     """{rmse, mae, interval: {rmse: [low, high], mae: …}, baselines: {MEAN: {rmse, …}, FILM_AND_PERSON: {rmse, …}}}.
 
@@ -34,7 +34,7 @@ def summary(
     return own | {"baselines": {MEAN: mean, FILM_AND_PERSON: film_and_person}}
 
 
-def _errors(model: Recommender, train: Dataset, held_out: HeldOut, given: sparse.csr_array) -> np.ndarray:
+def _errors(model: Model, train: Dataset, held_out: HeldOut, given: sparse.csr_array) -> np.ndarray:
     """(B, 2, V) squared and absolute errors of what is predicted for each target, in stars² and stars."""
     (queries, actual), targets = _rated(held_out, given), held_out.targets
     predicted = np.stack([_by_model(model, queries, targets), *_by_means(train, queries, targets)], 1)  # (B, V)
@@ -54,7 +54,7 @@ def _rated(held_out: HeldOut, given: sparse.csr_array) -> tuple[Queries, np.ndar
     return replace(held_out.queries, ratings=ratings), actual
 
 
-def _by_model(model: Recommender, queries: Queries, targets: np.ndarray) -> np.ndarray:
+def _by_model(model: Model, queries: Queries, targets: np.ndarray) -> np.ndarray:
     """(B,) the ratings that a model predicts for the targets."""
     found = np.empty(len(targets))
     for start in range(0, len(targets), AT_ONCE):

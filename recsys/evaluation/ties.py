@@ -43,7 +43,7 @@ from recsys.evaluation.file_order import (
     tied_targets,
 )
 from recsys.evaluation.protocols import FULL, UNTIED_FULL
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.progress import Report, ignore
 from recsys.ranking.metrics import ndcg, target_ranks, values
 
@@ -147,7 +147,7 @@ def _rules(dataset: Dataset, order: FileOrder, report: Report) -> list[dict[str,
     return rows
 
 
-def _with_rule(model: Recommender, rule: OrderRule, held_out: HeldOut, weights: Sequence[float]) -> list[np.ndarray]:
+def _with_rule(model: Model, rule: OrderRule, held_out: HeldOut, weights: Sequence[float]) -> list[np.ndarray]:
     """Ranks (B,) for each weight of the rule."""
     found: list[list[np.ndarray]] = [[] for _ in weights]
     for start in range(0, len(held_out), BATCH):

@@ -20,7 +20,7 @@ class NoConfig:
     """The config of models without settings."""
 
 
-class Recommender(ABC):
+class Model(ABC):
     """Scores every item for each query. Seen items, top-k, ties and ids are handled in `ranking`.
 
     Abilities beyond scoring are declared here as attributes, so callers never check the type of a model.
@@ -28,19 +28,19 @@ class Recommender(ABC):
 
     Config: ClassVar[type] = NoConfig  # declared with `config_class`
     needs_training: ClassVar[bool] = False  # by `train`; other models are fitted on first use
-    holds_histories: ClassVar[bool] = False  # the state contains user histories: it is never shipped
-    reads_details: bool = False  # `fit` uses times or ratings, not only the order of items
-    reads_texts: ClassVar[bool] = False  # `fit` uses titles and tags
-    reads_makers: bool = False  # `fit` uses directors, cast and subjects, if the set was enriched
-    reads_ratings: bool = False  # ratings in a query change the scores
-    scores_unrated: bool = False  # scores films without ratings, from their descriptions
-    calibrated: bool = False  # `log_probabilities` is a softmax over all items, shown to users
-    fills_blanks: bool = False  # has `fill`; with attention also `training_example` and `embed_tokens`
+    state_has_histories: ClassVar[bool] = False  # the state contains user histories: it is never shipped
+    uses_times_or_ratings: bool = False  # `fit` uses times or ratings, not only the order of items
+    uses_item_texts: ClassVar[bool] = False  # `fit` uses titles and tags
+    uses_credits: bool = False  # `fit` uses directors, cast and subjects, if the set was enriched
+    uses_query_ratings: bool = False  # ratings in a query change the scores
+    scores_cold_items: bool = False  # scores films without ratings, from their descriptions
+    has_probabilities: bool = False  # `log_probabilities` is a softmax over all items, shown to users
+    can_fill_masks: bool = False  # has `fill`; with attention also `training_example` and `embed_tokens`
     has_attention: bool = False  # has `attention`
     has_item_embeddings: bool = False  # has `item_embeddings`
     predicts_ratings: bool = False  # has `predicted_ratings`
     training_summary: TrainingSummary | None = None  # None: the model was loaded or needs no training
-    members: tuple[str, ...] = ()  # recommenders that it combines; `store` passes them, fitted, to `stand_on`
+    members: tuple[str, ...] = ()  # recommenders that it combines; `store` passes them, fitted, to `set_members`
     also: str = ""  # a second data set whose users were added to the training, "" for none
     note: str = ""  # a sentence for users about the fit, "" for none
 
@@ -49,11 +49,11 @@ class Recommender(ABC):
         self.config = config if config is not None else self.Config()
         self.title = title or type(self).__name__
 
-    def stand_on(self, members: "Mapping[str, Recommender]") -> None:
+    def set_members(self, members: "Mapping[str, Model]") -> None:
         """Set the fitted members by name. Call it before `fit` and after `load_state`."""
         raise NotImplementedError(f"{self.title} has no members")
 
-    def forget(self) -> None:
+    def drop_memory(self) -> None:
         """Drop the count model, if any. Scores are then those of the network alone."""
         return
 
@@ -78,11 +78,11 @@ class Recommender(ABC):
             ValueError: If an array does not fit the config or `n_items`.
         """
 
-    def needs(self, n_users: int, n_items: int) -> int:
+    def fit_memory_bytes(self, n_users: int, n_items: int) -> int:
         """Return the bytes that `fit` allocates beside the data, 0 if they are few megabytes."""
         return 0
 
-    def refuse_what_does_not_fit(self, train: Dataset, free_gpu_bytes: int | None = None) -> None:
+    def check_memory(self, train: Dataset, free_gpu_bytes: int | None = None) -> None:
         """Check that `fit` needs at most half of the free memory, before it allocates any.
 
         Args:
@@ -92,7 +92,7 @@ class Recommender(ABC):
         Raises:
             DataError: If it needs more.
         """
-        needed = self.needs(train.n_users, train.n_items)
+        needed = self.fit_memory_bytes(train.n_users, train.n_items)
         free = machine.free_memory() if free_gpu_bytes is None else free_gpu_bytes
         if 2 * needed > free:
             wanted = f"{self.title} needs {needed / 1e9:,.1f} GB of memory for {train.n_items:,} {train.noun}s"

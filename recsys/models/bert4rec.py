@@ -17,7 +17,7 @@ over long histories (`windows` is akin to them). Departures that remain: no drop
 masked by itself with probability ρ, not a share ρ of each history; biases and norms decay too; gradients are not
 clipped at 5; batches are smaller and fewer samples are seen, as the comment beside the settings says.
 
-bert4rec-side adds vectors of what is known of each film (`nn/side.py`) to its embedding, in the input and in the
+bert4rec-side adds vectors of what is known of each film (`side.py`) to its embedding, in the input and in the
 output. Stars and people can be added to the input too; attention, blanks and training examples are shown without them.
 
 bert4rec-memory is bert4rec with what sasrec-memory adds to SASRec: hidden items are compared with those that are not
@@ -37,18 +37,18 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from recsys.config import Count, Fraction, Layers, Length, check, config_class
-from recsys.models.neural import (
-    NeuralModule,
-    NeuralRecommender,
+from recsys.models.layers import Dropout, init_weights
+from recsys.models.sequence_config import PmiConfig
+from recsys.models.sequence_model import (
+    SequenceEncoder,
+    SequenceModel,
     check_heads,
     check_only_unseen,
     side_of,
     unseen,
 )
-from recsys.models.nn.initialisation import init_weights
-from recsys.models.nn.layers import Dropout
-from recsys.models.nn.side import UNRATED
-from recsys.models.nn.transformer import (
+from recsys.models.side import UNRATED
+from recsys.models.transformer import (
     Parts,
     attention_by_layer,
     encode,
@@ -56,8 +56,7 @@ from recsys.models.nn.transformer import (
     position_embeddings,
     stacked,
 )
-from recsys.models.sequence_config import PmiConfig
-from recsys.training.batches import NEVER, Batch, Draws, pad
+from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, pad
 from recsys.training.trainer import Schedule
 
 IGNORE_INDEX = -100  # in place of a target: no loss here
@@ -87,7 +86,7 @@ class Bert4RecConfig(PmiConfig, Parts):
         check_only_unseen(self)
 
 
-class Bert4RecModule(NeuralModule):
+class Bert4RecModule(SequenceEncoder):
     """Item embeddings, position embeddings unless there is a relative bias, L bidirectional blocks, tied output."""
 
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
@@ -103,13 +102,13 @@ class Bert4RecModule(NeuralModule):
         init_weights(self, config.init)
 
     def forward(
-        self, tokens: Tensor, at: Tensor | None = None, stars: Tensor | None = None, person: Tensor | None = None
+        self, tokens: Tensor, positions: Tensor | None = None, stars: Tensor | None = None, person: Tensor | None = None
     ) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
+        """Tokens (B, T) → hidden states (B, T, D), or those at `positions` (B, Q) only: (B, Q, D).
 
-        For stars (B, T) and person (B, 3) see `look_up`.
+        For stars (B, T) and person (B, 3) see `token_embeddings`.
         """
-        return self.project(self.last_norm(encode(self.blocks, *self.embed(tokens, stars, person), at)))
+        return self.project(self.last_norm(encode(self.blocks, *self.embed(tokens, stars, person), positions)))
 
     def embed(
         self, tokens: Tensor, stars: Tensor | None = None, person: Tensor | None = None
@@ -120,19 +119,19 @@ class Bert4RecModule(NeuralModule):
         """
         visible = tokens != self.padding
         attention_mask = None if visible.is_cpu and visible.all() else visible[:, None, None, :]
-        x = self.look_up(tokens, stars, person)
+        x = self.token_embeddings(tokens, stars, person)
         if self.positions is not None:
             positions = torch.arange(tokens.shape[1], device=tokens.device)
             x = x + self.positions(positions.clamp(max=self.positions.num_embeddings - 1))  # padding may lie beyond
         return self.dropout(self.norm(x)), attention_mask
 
 
-class Bert4Rec(NeuralRecommender):
+class Bert4Rec(SequenceModel):
     """Trained by the Cloze task; the next item is predicted at a [mask] appended to the history."""
 
     Config: ClassVar[type] = Bert4RecConfig
     Module: ClassVar[type] = Bert4RecModule
-    fills_blanks: bool = True
+    can_fill_masks: bool = True
     config: Bert4RecConfig
     module: Bert4RecModule
 
@@ -153,8 +152,8 @@ class Bert4Rec(NeuralRecommender):
         """
         tokens = history.astype(np.int64)  # a copy
         tokens[blanks] = self.module.mask
-        at = torch.from_numpy(blanks.astype(np.int64))[None].to(self.device)
-        return self.module.logits(self.module(self._batch_of_one(tokens), at)[0]).float().cpu().numpy()
+        positions = torch.from_numpy(blanks.astype(np.int64))[None].to(self.device)
+        return self.module.logits(self.module(self._batch_of_one(tokens), positions)[0]).float().cpu().numpy()
 
     @torch.inference_mode()
     def attention(self, tokens: np.ndarray) -> np.ndarray:
@@ -166,7 +165,7 @@ class Bert4Rec(NeuralRecommender):
         """A history (T,) as the Cloze task shows it in the first epoch of seed 0: tokens (T,), some of them [mask]."""
         config = replace(self.config, last_item_mask_prob=0.0, bert_80_10_10=False)
         lengths, rows = np.array([len(history)]), np.array([0])
-        return cloze(history, lengths, rows, self.module.n_items, config, Draws(seed=0, epoch=0))[0]
+        return cloze(history, lengths, rows, self.module.n_items, config, CounterRNG(seed=0, epoch=0))[0]
 
     def embed_tokens(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Item embeddings (T, D) of tokens (T,), and the position embeddings (T, D) added to them, if there are any."""
@@ -174,23 +173,25 @@ class Bert4Rec(NeuralRecommender):
         added = None if positions is None else positions.weight.detach()[: len(tokens)].cpu().numpy()
         return items.cpu().numpy()[tokens], added
 
-    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
+    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
         """The Cloze task: mask items of the histories `rows` (B,), to be predicted from those left."""
         sequences = self.sequences(histories, rows, draws)
         lengths = np.array([len(sequence) for sequence in sequences])
         tokens, targets = cloze(np.concatenate(sequences), lengths, rows, n_items, self.config, draws)
         masked = targets != IGNORE_INDEX  # (E,)
         n_masked = np.bincount(np.repeat(np.arange(len(rows)), lengths)[masked], minlength=len(rows))
-        at = pad(positions_of(lengths)[masked], n_masked, 0)  # (B, Q)
-        picked = np.flatnonzero(np.arange(at.shape[1]) < n_masked[:, None])
-        arrays = (pad(tokens, lengths, n_items), at, picked, targets[masked])
+        positions = pad(positions_of(lengths)[masked], n_masked, 0)  # (B, Q)
+        loss_index = np.flatnonzero(np.arange(positions.shape[1]) < n_masked[:, None])
+        arrays = (pad(tokens, lengths, n_items), positions, loss_index, targets[masked])
         return Batch(*map(torch.from_numpy, arrays))
 
-    def seen_since(self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
+    def first_excluded_position(
+        self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int
+    ) -> np.ndarray:
         """All items of a history but those that are to be predicted from the others."""
-        since = unseen(histories, rows, n_items)
-        since[batch.where[0], batch.targets] = NEVER
-        return since
+        excluded_from = unseen(histories, rows, n_items)
+        excluded_from[batch.where[0], batch.targets] = NOT_SEEN
+        return excluded_from
 
     def input_stars(self, stars: np.ndarray) -> np.ndarray:
         """The stars of the newest `length` - 1 items; the [mask] after them has none."""
@@ -198,15 +199,15 @@ class Bert4Rec(NeuralRecommender):
 
     def stars_of_inputs(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
         """The stars of every item but those that are to be predicted."""
-        assert batch.at is not None
+        assert batch.positions is not None
         stars = [sequence.copy() for sequence in sequences]
-        rows, positions = batch.where[0], batch.at.flatten()[batch.picked]
+        rows, positions = batch.where[0], batch.positions.flatten()[batch.loss_index]
         for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
             stars[row][position] = UNRATED
         return stars
 
-    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
-        """At most `length` items of each of the histories `rows` (B,): see `Draws.cut`."""
+    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
+        """At most `length` items of each of the histories `rows` (B,): see `CounterRNG.cut`."""
         return draws.cut(histories, rows, self.config.length, self.config.windows, self.config.prefixes)
 
 
@@ -217,7 +218,7 @@ class Purpose(IntEnum):
     MASK_ONE = 1
     LAST_ITEM_ONLY = 2
     REPLACE_OR_KEEP = 3
-    RANDOM_ITEM = 4  # 5 and 6: see `Draws.cut`
+    RANDOM_ITEM = 4  # 5 and 6: see `CounterRNG.cut`
 
 
 def positions_of(lengths: np.ndarray) -> np.ndarray:
@@ -226,7 +227,7 @@ def positions_of(lengths: np.ndarray) -> np.ndarray:
 
 
 def cloze(
-    items: np.ndarray, lengths: np.ndarray, rows: np.ndarray, n_items: int, config: Bert4RecConfig, draws: Draws
+    items: np.ndarray, lengths: np.ndarray, rows: np.ndarray, n_items: int, config: Bert4RecConfig, draws: CounterRNG
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mask items: the tokens and the targets, both (E,); a target is IGNORE_INDEX where nothing is masked.
 
@@ -240,7 +241,7 @@ def cloze(
     return np.where(masked, n_items + 1, items), targets
 
 
-def masked_positions(lengths: np.ndarray, rows: np.ndarray, config: Bert4RecConfig, draws: Draws) -> np.ndarray:
+def masked_positions(lengths: np.ndarray, rows: np.ndarray, config: Bert4RecConfig, draws: CounterRNG) -> np.ndarray:
     """(E,) bool: each item with probability `mask_prob`, but at least one of each sequence.
 
     In a share `last_item_mask_prob` of the sequences it is the last item and no other.
@@ -256,7 +257,7 @@ def masked_positions(lengths: np.ndarray, rows: np.ndarray, config: Bert4RecConf
 
 
 def eighty_ten_ten(
-    items: np.ndarray, masked: np.ndarray, rows: np.ndarray, positions: np.ndarray, n_items: int, draws: Draws
+    items: np.ndarray, masked: np.ndarray, rows: np.ndarray, positions: np.ndarray, n_items: int, draws: CounterRNG
 ) -> np.ndarray:
     """The tokens (E,) by BERT's rule: of the masked items, 80 % become [mask], 10 % stay, 10 % become a random item.
 

@@ -18,11 +18,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.config import DropoutRate, Fraction, Size, config_class
-from recsys.models.neural import NeuralModule, NeuralRecommender
-from recsys.models.nn.initialisation import init_weights
-from recsys.models.nn.layers import Dropout, gather_positions
-from recsys.models.nn.pooling import running_mean
+from recsys.models.layers import Dropout, gather_positions, init_weights, running_mean
 from recsys.models.sequence_config import PmiConfig
+from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import LossName
 from recsys.training.trainer import Schedule
 
@@ -42,7 +40,7 @@ class CaserConfig(PmiConfig):
     gbce_t: Fraction = 0.0  # gBCE's t: 0 is over-confident, 1 gives probabilities
 
 
-class CaserModule(NeuralModule):
+class CaserModule(SequenceEncoder):
     """Item embeddings, the two kinds of filters, a linear map of their outputs and one of the mean item."""
 
     def __init__(self, config: CaserConfig, n_items: int) -> None:
@@ -56,8 +54,8 @@ class CaserModule(NeuralModule):
         init_weights(self, config.init)
         nn.init.constant_(self.vertical.weight, 1 / config.window)
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → hidden states (B, T, D), or those at `positions` (B, Q) only: (B, Q, D).
 
         A window that begins before its history is filled up with zeros. Padding stands at the end, so that no other
         state depends on it.
@@ -66,9 +64,9 @@ class CaserModule(NeuralModule):
         x = F.pad(items, (0, 0, self.window - 1, 0))  # (B, L-1+T, D)
         features = [self.best_match(conv, x.transpose(1, 2)) for conv in self.horizontal]
         features.append(self.vertical(x.unfold(1, self.window, 1)).flatten(2))  # (B, T, D·N)
-        hidden = self.combine(self.dropout(gather_positions(torch.cat(features, 2), at)))
+        hidden = self.combine(self.dropout(gather_positions(torch.cat(features, 2), positions)))
         if self.person is not None:
-            hidden = hidden + self.person(self.dropout(gather_positions(running_mean(items), at)))
+            hidden = hidden + self.person(self.dropout(gather_positions(running_mean(items), positions)))
         return self.norm(hidden)
 
     def best_match(self, conv: nn.Module, x: Tensor) -> Tensor:
@@ -77,7 +75,7 @@ class CaserModule(NeuralModule):
         return F.max_pool1d(matches, matches.shape[2] - x.shape[2] + self.window, 1).transpose(1, 2)
 
 
-class Caser(NeuralRecommender):
+class Caser(SequenceModel):
     """The window that ends with the newest item predicts the next one."""
 
     Config: ClassVar[type] = CaserConfig

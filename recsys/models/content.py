@@ -12,8 +12,8 @@ from scipy import sparse
 
 from recsys.config import Positive, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import Recommender
-from recsys.models.histories import csr_state, per_item, popular_where_empty, profile_weights
+from recsys.models.base import Model
+from recsys.models.histories import csr_state, fill_empty_histories, profile_weights, require_n_items
 from recsys.text import films
 from recsys.training.run import Run
 
@@ -28,7 +28,7 @@ class ContentConfig:
     half_life: Positive = 1.5  # items: one watched this many items before the last counts half as much
 
 
-class Content(Recommender):
+class Content(Model):
     """Cosines with a profile, by one of three kinds of vectors (`ContentConfig.vectors`).
 
     - sentences: all-MiniLM-L6-v2 (Sentence-BERT, arXiv:1908.10084) on title, year, genres and tags. Where the encoder
@@ -42,13 +42,13 @@ class Content(Recommender):
 
     Config = ContentConfig
     config: ContentConfig
-    reads_texts: ClassVar[bool] = True
+    uses_item_texts: ClassVar[bool] = True
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
         self.has_item_embeddings = self.config.vectors == "sentences"  # unless the encoder cannot be had
-        self.reads_makers = self.config.vectors == "tf-idf"
-        self.scores_unrated = not self.has_item_embeddings  # sentence vectors of all films take minutes to compute
+        self.uses_credits = self.config.vectors == "tf-idf"
+        self.scores_cold_items = not self.has_item_embeddings  # sentence vectors of all films take minutes to compute
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Get the items' vectors; interactions are only counted, for empty histories. `valid` changes nothing.
@@ -63,7 +63,7 @@ class Content(Recommender):
         if self.config.vectors == "sentences":
             return films.film_vectors(train.name, train.catalog, run.report).matrix
         if self.config.vectors == "tf-idf":
-            return films.tfidf(films.texts_with_makers(train.catalog))
+            return films.tfidf(films.texts_with_credits(train.catalog))
         return films.genre_vectors(train.catalog)
 
     def _learnt(self, vectors: np.ndarray | sparse.csr_array, counts: np.ndarray) -> None:
@@ -81,7 +81,7 @@ class Content(Recommender):
         if sparse.issparse(scores):
             scores = scores.toarray()
         scores /= np.where(lengths > 0, lengths, 1)[:, None]
-        return popular_where_empty(scores, queries.histories, self.counts)
+        return fill_empty_histories(scores, queries.histories, self.counts)
 
     def item_embeddings(self) -> np.ndarray:
         """(I, 384) float32, rows of length 1: the descriptions as the sentence encoder has them."""
@@ -95,7 +95,7 @@ class Content(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        counts = per_item(state, "counts", n_items)
+        counts = require_n_items(state, "counts", n_items)
         if "indptr" in state:
             vectors = sparse.csr_array((state["data"], state["indices"], state["indptr"]))
         else:

@@ -11,8 +11,8 @@ from scipy import sparse
 from recsys.config import NonNegative, OptionalSize, added, config_class
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
 from recsys.models import presets
-from recsys.models.base import Recommender
-from recsys.models.histories import per_item, popular_where_empty, seen, watched
+from recsys.models.base import Model
+from recsys.models.histories import fill_empty_histories, require_n_items, seen, watched
 from recsys.training.run import Run
 
 BLOCK = 1024  # rows of an (I, I) matrix that are worked on at a time
@@ -27,7 +27,7 @@ class EaseConfig:
     rank: OptionalSize = added(0)  # leading eigenvectors of the counts that the weights are made of; 0: all of them
 
 
-class Ease(Recommender):
+class Ease(Model):
     """Embarrassingly shallow autoencoder (Steck, WWW 2019, arXiv:1905.03375).
 
     Every item is regressed on all others with a ridge. Whether somebody watched an item is 0 or 1, ratings do not
@@ -48,7 +48,7 @@ class Ease(Recommender):
         Raises DataError: before anything is allocated, where memory is too small for items² numbers; later, where
         rounding leaves a matrix without an inverse.
         """
-        self.refuse_what_does_not_fit(train)
+        self.check_memory(train)
         self.counts = train.counts.astype(np.float32)  # (I,)
         if self.config.rank:
             self._take(_leading(watched(train), self.config.rank, self.config.regularization))  # L, (I, r)
@@ -63,7 +63,7 @@ class Ease(Recommender):
         self._take(_weights(_inverse(gram)))  # B, (I, I)
         return self
 
-    def needs(self, n_users: int, n_items: int) -> int:
+    def fit_memory_bytes(self, n_users: int, n_items: int) -> int:
         """COPIES of the weights: of (I, I) numbers, or with a rank of (I, r) and of the other vectors (U, r)."""
         return COPIES * 4 * (self.config.rank * (n_items + n_users) if self.config.rank else n_items**2)
 
@@ -73,7 +73,7 @@ class Ease(Recommender):
             scores = self._low_rank([np.unique(np.asarray(history, int)) for history in queries.histories])
         else:
             scores = seen(queries.histories, len(self.counts)) @ self.weights
-        return popular_where_empty(scores, queries.histories, self.counts)
+        return fill_empty_histories(scores, queries.histories, self.counts)
 
     def _low_rank(self, items: list[np.ndarray]) -> np.ndarray:
         """(B, I) of B sets of items, without a sparse matrix, which would cost one query as much as the rest."""
@@ -91,8 +91,8 @@ class Ease(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self.counts = per_item(state, "counts", n_items)
-        self._take(per_item(state, "weights", n_items))
+        self.counts = require_n_items(state, "counts", n_items)
+        self._take(require_n_items(state, "weights", n_items))
 
     def _take(self, weights: np.ndarray) -> None:
         """Keep B, or L and what every score of low rank needs."""

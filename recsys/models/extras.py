@@ -5,7 +5,7 @@ from recsys.config import added, config_class
 
 @config_class(kw_only=True)
 class Extras:
-    """What `NeuralRecommender` trains otherwise, or adds to what was trained."""
+    """What `SequenceModel` trains otherwise, or adds to what was trained."""
 
     only_unseen: bool = added(False)  # the softmax leaves out what the history holds, which is never recommended
     redraw: bool = added(False)  # films of one second, whose order was drawn, stand in another order in each epoch

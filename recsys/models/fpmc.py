@@ -15,11 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from recsys.config import NonNegative, config_class
-from recsys.models.neural import NeuralModule, NeuralRecommender
-from recsys.models.nn.initialisation import init_weights
-from recsys.models.nn.layers import Dropout, gather_positions
-from recsys.models.nn.pooling import running_mean
+from recsys.models.layers import Dropout, gather_positions, init_weights, running_mean
 from recsys.models.sequence_config import SequenceConfig
+from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import LossName
 from recsys.training.trainer import Schedule
 
@@ -35,7 +33,7 @@ class FpmcConfig(SequenceConfig):
     sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE: uniformly
 
 
-class FpmcModule(NeuralModule):
+class FpmcModule(SequenceEncoder):
     """Equation 11 as one product: the last item's and the user's factors side by side, times those of the next item."""
 
     def __init__(self, config: FpmcConfig, n_items: int) -> None:
@@ -45,11 +43,11 @@ class FpmcModule(NeuralModule):
         self.dropout = Dropout(config.dropout)
         init_weights(self, config.init)
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → (B, T, D), personal (B, T, 2D); or at the positions `at` (B, Q) only: (B, Q, …)."""
-        hidden = gather_positions(self.items(tokens), at)
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → (B, T, D), personal (B, T, 2D); or at `positions` (B, Q) only: (B, Q, …)."""
+        hidden = gather_positions(self.items(tokens), positions)
         if self.people is not None:
-            hidden = torch.cat([hidden, gather_positions(running_mean(self.people(tokens)), at)], -1)
+            hidden = torch.cat([hidden, gather_positions(running_mean(self.people(tokens)), positions)], -1)
         return self.dropout(hidden)
 
     @property
@@ -58,7 +56,7 @@ class FpmcModule(NeuralModule):
         return self.offers.weight
 
 
-class Fpmc(NeuralRecommender):
+class Fpmc(SequenceModel):
     """The next item given the last one, and given the user where `personal`: factorised transition matrices."""
 
     Config: ClassVar[type] = FpmcConfig

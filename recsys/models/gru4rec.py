@@ -22,10 +22,9 @@ from torch import Tensor, nn
 
 from recsys.config import Size, added, config_class
 from recsys.models.extras import Extras
-from recsys.models.neural import NeuralModule, NeuralRecommender, check_only_unseen
-from recsys.models.nn.initialisation import init_weights
-from recsys.models.nn.layers import Dropout, gather_positions
+from recsys.models.layers import Dropout, gather_positions, init_weights
 from recsys.models.sequence_config import PmiConfig
+from recsys.models.sequence_model import SequenceEncoder, SequenceModel, check_only_unseen
 from recsys.training.trainer import Schedule
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}  # the plain one with tanh
@@ -45,7 +44,7 @@ class Gru4RecConfig(PmiConfig, Extras):
         check_only_unseen(self)
 
 
-class Gru4RecModule(NeuralModule):
+class Gru4RecModule(SequenceEncoder):
     """Item embeddings, one recurrent layer, a linear map back to the width of an embedding, tied output."""
 
     def __init__(self, config: Gru4RecConfig, n_items: int) -> None:
@@ -56,18 +55,18 @@ class Gru4RecModule(NeuralModule):
         self.norm = nn.LayerNorm(config.dim)
         init_weights(self, config.init)
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → hidden states (B, T, D), or those at `positions` (B, Q) only: (B, Q, D).
 
         Padding stands at the end, so that no other state depends on it.
         """
         x = self.dropout(self.items(tokens))  # (B, T, D)
         with torch.autocast(x.device.type, enabled=False):  # cuDNN would compute in fp16, whose gradients underflow
             states = self.gru(x)[0]  # (B, T, H)
-        return self.norm(self.project(self.dropout(gather_positions(states, at))))
+        return self.norm(self.project(self.dropout(gather_positions(states, positions))))
 
 
-class Gru4Rec(NeuralRecommender):
+class Gru4Rec(SequenceModel):
     """The hidden state after the newest item predicts the next one."""
 
     Config: ClassVar[type] = Gru4RecConfig

@@ -15,7 +15,7 @@ from recsys.data.schema import Dataset, Queries
 FEW = 4  # pairs of query and item for each that there is, from which sorting is quicker than a table of all pairs
 
 
-def last_positions(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def distinct_items(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(N,) query, item and age (0: the newest) of each item of each history; a repeated item has its last position.
 
     Sorted by query, then item.
@@ -43,7 +43,7 @@ def profile_weights(histories: Sequence[np.ndarray], n_items: int, half_life: fl
     An item loses half its weight every `half_life` items before the last. A repeated item counts once, at its last
     position.
     """
-    row, item, age = last_positions(histories, n_items)
+    row, item, age = distinct_items(histories, n_items)
     weight = 0.5 ** (age / half_life)
     total = np.bincount(row, weights=weight, minlength=len(histories))
     weight = (weight / total[row]).astype(np.float32)
@@ -68,7 +68,7 @@ def ratings_of(train: Dataset) -> sparse.csr_array:
     return sparse.csr_array((values, (events.user[last], events.item[last])), shape=(train.n_users, train.n_items))
 
 
-def followed_by(groups: np.ndarray, items: np.ndarray, n_items: int, distance: int) -> sparse.csr_array:
+def transition_counts(groups: np.ndarray, items: np.ndarray, n_items: int, distance: int) -> sparse.csr_array:
     """(I, I) float32: how often item j came exactly `distance` positions after item i in the same group.
 
     items (E,), groups (E,): the user or the session of each event; events of a group are adjacent, oldest first.
@@ -81,13 +81,13 @@ def followed_by(groups: np.ndarray, items: np.ndarray, n_items: int, distance: i
 
 def seen(histories: Sequence[np.ndarray], n_items: int) -> sparse.csr_array:
     """(B, I) float32: 1 where history b holds an item, however often."""
-    row, item, _ = last_positions(histories, n_items)
+    row, item, _ = distinct_items(histories, n_items)
     return sparse.csr_array((np.ones(len(item), np.float32), (row, item)), shape=(len(histories), n_items))
 
 
 def stars(queries: Queries, n_items: int, unrated: float) -> sparse.csr_array:
     """(B, I) float32: the rating of each item of history b, of a repeated one the last; `unrated` where it has none."""
-    row, item, age = last_positions(queries.histories, n_items)
+    row, item, age = distinct_items(queries.histories, n_items)
     given = np.full(len(item), unrated, np.float32)
     if queries.ratings is not None:
         ends = np.cumsum([len(history) for history in queries.histories])
@@ -96,14 +96,14 @@ def stars(queries: Queries, n_items: int, unrated: float) -> sparse.csr_array:
     return sparse.csr_array((given, (row, item)), shape=(len(queries), n_items))
 
 
-def popular_where_empty(scores: np.ndarray, histories: Sequence[np.ndarray], counts: np.ndarray) -> np.ndarray:
+def fill_empty_histories(scores: np.ndarray, histories: Sequence[np.ndarray], counts: np.ndarray) -> np.ndarray:
     """`scores` (B, I), changed in place: for an empty history each item's share of all `counts` (I,)."""
     empty = [row for row, history in enumerate(histories) if not len(history)]
     scores[empty] = counts / max(counts.sum(), 1)
     return scores
 
 
-def per_item(state: dict[str, np.ndarray], name: str, n_items: int) -> np.ndarray:
+def require_n_items(state: dict[str, np.ndarray], name: str, n_items: int) -> np.ndarray:
     """The array `name` of a saved state, one row per item; KeyError when missing, ValueError when it does not fit."""
     if name not in state:
         raise KeyError(f"the saved model has no {name}; fit it again")

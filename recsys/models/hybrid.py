@@ -12,7 +12,7 @@ import numpy as np
 
 from recsys.config import ConfigError, Count, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.models.pool import Pool, check_edges, cut_to_each_range, values_of
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training.run import Run
@@ -34,33 +34,33 @@ class HybridConfig:
         check_edges(self.edges)
 
 
-class Hybrid(Recommender):
+class Hybrid(Model):
     """A pool whose parts are recommenders; the scores are log-probabilities but for a constant."""
 
     Config = HybridConfig
     config: HybridConfig
-    calibrated: bool = True
+    has_probabilities: bool = True
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
         self.members = self.config.members
-        self.mixed: list[Recommender] = []  # M, in the order of `members`
+        self.mixed: list[Model] = []  # M, in the order of `members`
         self.pool = Pool(len(self.members), self.config.edges)
 
     @classmethod
-    def by_hand(cls, weights: Mapping[str, float], members: Mapping[str, Recommender], n_items: int) -> Self:
+    def by_hand(cls, weights: Mapping[str, float], members: Mapping[str, Model], n_items: int) -> Self:
         """Fitted recommenders mixed by given weights; nobody has checked the probabilities."""
         made = cls(HybridConfig(tuple(weights), edges=()))
-        made.stand_on(members)
+        made.set_members(members)
         made.pool.load(np.array([[*weights.values()]], np.float32))
-        made.n_items, made.calibrated = n_items, False
+        made.n_items, made.has_probabilities = n_items, False
         return made
 
-    def stand_on(self, members: Mapping[str, Recommender]) -> None:
+    def set_members(self, members: Mapping[str, Model]) -> None:
         """Take the fitted members."""
         self.mixed = [members[name] for name in self.members]
-        self.reads_makers = any(member.reads_makers for member in self.mixed)
-        self.reads_ratings = any(member.reads_ratings for member in self.mixed)
+        self.uses_credits = any(member.uses_credits for member in self.mixed)
+        self.uses_query_ratings = any(member.uses_query_ratings for member in self.mixed)
         self.also = ", ".join(sorted({member.also for member in self.mixed} - {""}))
         self.note = " ".join(member.note for member in self.mixed if member.note)
 
@@ -137,11 +137,11 @@ class VisitorPool(Hybrid):
     Config = VisitorPoolConfig
     config: VisitorPoolConfig
 
-    def stand_on(self, members: Mapping[str, Recommender]) -> None:
+    def set_members(self, members: Mapping[str, Model]) -> None:
         """Take the fitted members, which must be this pool's own copies: their count memories are removed."""
-        super().stand_on(members)
+        super().set_members(members)
         for member in self.mixed:
-            member.forget()
+            member.drop_memory()
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Fit the weights of each range on `valid`; without it all members have equal weights.

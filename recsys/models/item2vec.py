@@ -24,9 +24,9 @@ from torch import Tensor, nn
 
 from recsys.config import Length, NonNegative, Positive, Rate, Size, config_class
 from recsys.data.schema import Dataset
-from recsys.models.neural import NeuralModule, NeuralRecommender
-from recsys.models.nn.initialisation import init_weights
-from recsys.training.batches import Batch, Draws
+from recsys.models.layers import init_weights
+from recsys.models.sequence_model import SequenceEncoder, SequenceModel
+from recsys.training.batches import Batch, CounterRNG
 from recsys.training.losses import Loss, Sampler, gather_weights, sampling_distribution
 from recsys.training.trainer import Schedule
 
@@ -84,7 +84,7 @@ class NegativeSampling:
         return negative_sampling(hidden, weight, bias - self.log_kq, targets, drawn, self.negatives)
 
 
-class Item2VecModule(NeuralModule):
+class Item2VecModule(SequenceEncoder):
     """A vector per item (`items`) and one per item as context."""
 
     def __init__(self, config: Item2VecConfig, n_items: int) -> None:
@@ -98,11 +98,11 @@ class Item2VecModule(NeuralModule):
         present = (bags != self.padding).float()  # (B, W)
         return (present[:, None] @ self.items(bags))[:, 0] / present.sum(1, keepdim=True).clamp(min=1)
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → the user as of each position (B, T, D), or of the positions `at` (B, Q): (B, Q, D)."""
-        positions = torch.arange(tokens.shape[1], device=tokens.device)  # (T,)
-        at = positions.expand(len(tokens), -1) if at is None else at
-        ages = at[:, :, None] - positions  # (B, Q, T), below 0: not yet watched
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → the user as of each position (B, T, D), or of `positions` (B, Q): (B, Q, D)."""
+        times = torch.arange(tokens.shape[1], device=tokens.device)  # (T,)
+        now = times.expand(len(tokens), -1) if positions is None else positions  # (B, Q)
+        ages = now[:, :, None] - times  # (B, Q, T), below 0: not yet watched
         weights = (0.5 ** (ages / self.half_life)).masked_fill(ages < 0, 0)
         return (weights / weights.sum(2, keepdim=True)) @ self.items(tokens)
 
@@ -112,7 +112,7 @@ class Item2VecModule(NeuralModule):
         return self.contexts.weight
 
 
-class Item2Vec(NeuralRecommender):
+class Item2Vec(SequenceModel):
     """Trained on pairs of neighbours; the decayed mean of a history's vectors predicts the next item."""
 
     Config: ClassVar[type] = Item2VecConfig
@@ -123,7 +123,7 @@ class Item2Vec(NeuralRecommender):
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        self.fills_blanks = self.config.cbow
+        self.can_fill_masks = self.config.cbow
 
     @property
     def loss_name(self) -> str:
@@ -144,7 +144,7 @@ class Item2Vec(NeuralRecommender):
         """Negative sampling."""
         return NegativeSampling(self.config.negatives, sampling_distribution(train.counts, self.config.sampling_power))
 
-    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
+    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
         """Items and their neighbours, as bags and targets."""
         sequences = [np.append(self.module.start, histories[row][-self.config.length :]) for row in rows]
         items = np.concatenate(sequences).astype(np.int64)  # (E,)
@@ -167,7 +167,7 @@ class Item2Vec(NeuralRecommender):
         Each blank is predicted from the mean of the K tokens that are none, on both sides, with weights that decay with
         distance; at the end of a history that is the prediction of the next item.
         """
-        if not self.fills_blanks:
+        if not self.can_fill_masks:
             return super().fill(history, blanks)
         tokens = np.append(self.module.start, history)  # (1 + T,)
         known = np.delete(np.arange(len(tokens)), blanks + 1)  # (K,) positions, the start among them
@@ -178,7 +178,7 @@ class Item2Vec(NeuralRecommender):
 
     def loss(self, module: Any, batch: Batch) -> Tensor:
         """The sum of the losses of a batch, ()."""
-        hidden = module.mean(batch.tokens[batch.picked])
+        hidden = module.mean(batch.tokens[batch.loss_index])
         return self.item_loss(hidden, module.output, module.bias, batch.targets)
 
 

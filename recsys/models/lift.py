@@ -25,8 +25,8 @@ import numpy as np
 
 from recsys.config import NonNegative, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import Recommender
-from recsys.models.histories import per_item
+from recsys.models.base import Model
+from recsys.models.histories import require_n_items
 from recsys.models.pool import values_of
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training.run import Run
@@ -45,7 +45,7 @@ class LiftConfig:
     power: NonNegative = 1.0  # of popularity: 0 leaves the member as it is
 
 
-class Lift(Recommender):
+class Lift(Model):
     """The member's log-probabilities less the logarithm of popularity; one is added to counts, so that none is 0."""
 
     Config = LiftConfig
@@ -56,11 +56,11 @@ class Lift(Recommender):
         super().__init__(config, title)
         self.members = (self.config.member,)
 
-    def stand_on(self, members: Mapping[str, Recommender]) -> None:
+    def set_members(self, members: Mapping[str, Model]) -> None:
         """Take the fitted member."""
         self.member = members[self.config.member]
-        self.reads_makers, self.reads_ratings = self.member.reads_makers, self.member.reads_ratings
-        self.calibrated, self.also = self.member.calibrated, self.member.also
+        self.uses_credits, self.uses_query_ratings = self.member.uses_credits, self.member.uses_query_ratings
+        self.has_probabilities, self.also = self.member.has_probabilities, self.member.also
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Count; the member has learnt from `train` before."""
@@ -87,7 +87,7 @@ class Lift(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self.log_counts = per_item(state, "log_counts", n_items)
+        self.log_counts = require_n_items(state, "log_counts", n_items)
 
     @property
     def _discount(self) -> np.ndarray:

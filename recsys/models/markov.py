@@ -11,14 +11,14 @@ from scipy import sparse
 
 from recsys.config import Count, NonNegative, Size, added, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.models.histories import (
     csr_from_state,
     csr_state,
-    followed_by,
-    last_positions,
-    per_item,
-    popular_where_empty,
+    distinct_items,
+    fill_empty_histories,
+    require_n_items,
+    transition_counts,
 )
 from recsys.training.run import Run
 
@@ -36,7 +36,7 @@ class MarkovConfig:
     both_directions: bool = added(False)  # items watched shortly before an item count too, not only those after it
 
 
-class Markov(Recommender):
+class Markov(Model):
     """Counts of which item followed which, decaying with distance in training and in the history alike.
 
     A first-order Markov chain (as in Rendle et al., FPMC, WWW 2010, without factors) that looks further: with
@@ -59,7 +59,7 @@ class Markov(Recommender):
         self.counts = train.counts.astype(np.float32)  # (I,)
         followers = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)  # (I, I)
         for distance in range(1, self.config.window + 1):
-            later = followed_by(events.user, events.item, train.n_items, distance)
+            later = transition_counts(events.user, events.item, train.n_items, distance)
             pairs = later + later.T if self.config.both_directions else later
             followers = followers + pairs * np.float32(distance**-self.config.decay)
             run.report({"stage": "fit", "done": distance, "total": self.config.window})
@@ -71,7 +71,7 @@ class Markov(Recommender):
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32, at least 0; an item that never followed one of the history's gets 0."""
         n_items = len(self.counts)
-        row, item, age = last_positions(queries.histories, n_items)
+        row, item, age = distinct_items(queries.histories, n_items)
         used = age < self.config.recent
         row, item = row[used], item[used]
         weight = ((1.0 + age[used]) ** -self.config.history_decay).astype(np.float32)
@@ -79,7 +79,7 @@ class Markov(Recommender):
         scores = np.empty((len(queries), n_items), np.float32)
         for query, (start, end) in enumerate(pairwise(ends)):  # one product of all would cost a single query ten times
             scores[query] = weight[start:end] @ self.followers[item[start:end]]
-        return popular_where_empty(scores, queries.histories, self.counts)
+        return fill_empty_histories(scores, queries.histories, self.counts)
 
     def state(self) -> dict[str, np.ndarray]:
         """{"counts": (I,)} float32 and the three arrays of a CSR matrix (I, I)."""
@@ -87,7 +87,7 @@ class Markov(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self.counts = per_item(state, "counts", n_items)
+        self.counts = require_n_items(state, "counts", n_items)
         self.followers = csr_from_state(state, n_items, n_items)
 
 

@@ -23,7 +23,7 @@ from scipy import sparse
 
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models import ease, markov, registry
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.models.pool import Pool, values_of
 from recsys.models.presets import MANY_ITEMS
 from recsys.training.run import Run
@@ -86,7 +86,7 @@ class Memory:
 
     def _values(self, scores: np.ndarray, queries: Queries) -> list[np.ndarray]:
         """What each of the three says of all items, (B, I) float32 each."""
-        counted: tuple[Recommender, ...] = (self.followers, self.companions)
+        counted: tuple[Model, ...] = (self.followers, self.companions)
         return [scores, *(values_of(own, queries, scores.shape[1]) for own in counted)]
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from recsys.config import Count, NonNegative, Rate, Size, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.errors import MissingLibraryError
-from recsys.models.base import Recommender
-from recsys.models.histories import one_blas_thread, per_item, popular_where_empty, profile_weights, watched
+from recsys.models.base import Model
+from recsys.models.histories import fill_empty_histories, one_blas_thread, profile_weights, require_n_items, watched
 from recsys.training.run import Run
 
 
@@ -28,7 +28,7 @@ class AlsConfig:
     iterations: Count = 15  # each computes all users, then all items
 
 
-class Als(Recommender):
+class Als(Model):
     """Alternating least squares (Hu, Koren, Volinsky: Collaborative Filtering for Implicit Feedback Datasets, 2008).
 
     Every item watched has confidence α; ratings do not count, because the histories to be answered have none. An empty
@@ -57,7 +57,7 @@ class Als(Recommender):
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: about 1 for an item that fits, about 0 for one that does not."""
         scores = self._fold_in(queries) @ self.factors.T  # (B, F) (F, I)
-        return popular_where_empty(scores, queries.histories, self.counts)
+        return fill_empty_histories(scores, queries.histories, self.counts)
 
     def _fold_in(self, queries: Queries) -> np.ndarray:
         """(B, F) x = (YᵀY + λI + Yᵀ(C - I)Y)⁻¹ YᵀC p, equation 4 of the paper, C = α for items of the history."""
@@ -86,7 +86,7 @@ class Als(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self._learnt(per_item(state, "factors", n_items), per_item(state, "counts", n_items))
+        self._learnt(require_n_items(state, "factors", n_items), require_n_items(state, "counts", n_items))
 
 
 @config_class
@@ -100,7 +100,7 @@ class BprMfConfig:
     fold_in: NonNegative = 0.1  # λ where a user is computed from a history
 
 
-class BprMf(Recommender):
+class BprMf(Model):
     """Bayesian personalised ranking (arXiv:1205.2618).
 
     Unlike the paper: `implicit` draws the item that was not watched in proportion to popularity; and a user's factors
@@ -135,7 +135,7 @@ class BprMf(Recommender):
         """(B, I) float32, the x of the paper: differences are log-odds of preferring one item to another."""
         weights = profile_weights(queries.histories, len(self.factors))  # (B, I)
         users = (weights @ self.factors - self.mean) @ self.newton  # (B, F)
-        return popular_where_empty(users @ self.factors.T + self.bias, queries.histories, self.counts)
+        return fill_empty_histories(users @ self.factors.T + self.bias, queries.histories, self.counts)
 
     def _learnt(self, factors: np.ndarray, bias: np.ndarray, counts: np.ndarray) -> None:
         """Keep what was learnt and prepare the Newton step.
@@ -161,7 +161,7 @@ class BprMf(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self._learnt(*(per_item(state, name, n_items) for name in ("factors", "bias", "counts")))
+        self._learnt(*(require_n_items(state, name, n_items) for name in ("factors", "bias", "counts")))
 
 
 @contextmanager

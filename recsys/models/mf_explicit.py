@@ -11,8 +11,8 @@ from scipy import sparse
 
 from recsys.config import Count, Finite, Positive, Size, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
-from recsys.models.base import Recommender
-from recsys.models.histories import one_blas_thread, per_item, popular_where_empty, ratings_of, stars
+from recsys.models.base import Model
+from recsys.models.histories import fill_empty_histories, one_blas_thread, ratings_of, require_n_items, stars
 from recsys.training.run import Run
 
 
@@ -26,7 +26,7 @@ class MfExplicitConfig:
     liked: Finite = 5.0  # the rating that stands for each item of a history that was not rated
 
 
-class MfExplicit(Recommender):
+class MfExplicit(Model):
     """Biased matrix factorisation on ratings: r_ui ≈ μ + b_i + b_u + q_i·p_u (Koren, Bell, Volinsky, Computer, 2009).
 
     Alternating least squares: with the items fixed, each user's (b_u, p_u) is a ridge regression on their ratings, and
@@ -38,8 +38,8 @@ class MfExplicit(Recommender):
 
     Config = MfExplicitConfig
     config: MfExplicitConfig
-    reads_details = True
-    reads_ratings = True
+    uses_times_or_ratings = True
+    uses_query_ratings = True
     predicts_ratings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
@@ -58,7 +58,7 @@ class MfExplicit(Recommender):
 
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: the rating predicted for each item."""
-        return popular_where_empty(self.predicted_ratings(queries), queries.histories, self.counts)
+        return fill_empty_histories(self.predicted_ratings(queries), queries.histories, self.counts)
 
     def predicted_ratings(self, queries: Queries) -> np.ndarray:
         """(B, I) float32 stars: μ + b_i + b_u + q_i·p_u; for an empty history μ + b_i."""
@@ -85,5 +85,5 @@ class MfExplicit(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self.items, self.counts = per_item(state, "items", n_items), per_item(state, "counts", n_items)
+        self.items, self.counts = require_n_items(state, "items", n_items), require_n_items(state, "counts", n_items)
         self.mean = np.float32(state["mean"].reshape(())[()])  # ValueError for more numbers than one

@@ -29,9 +29,9 @@ from torch import Tensor, nn
 
 from recsys.config import DropoutRate, Length, NonNegative, Rate, Size, config_class
 from recsys.data.schema import Dataset
-from recsys.models.neural import About, NeuralModule, NeuralRecommender
+from recsys.models.sequence_model import About, SequenceEncoder, SequenceModel
 from recsys.training import distributed
-from recsys.training.batches import Batch, Draws, pad
+from recsys.training.batches import Batch, CounterRNG, pad
 from recsys.training.losses import Loss
 from recsys.training.trainer import Schedule
 
@@ -56,7 +56,7 @@ class VaeBatch(Batch):
     beta: Tensor | None = None  # ()
 
 
-class MultVaeModule(NeuralModule):
+class MultVaeModule(SequenceEncoder):
     """The encoder and the decoder. `items` is the first layer, `output` the last."""
 
     def __init__(self, config: MultVaeConfig, n_items: int) -> None:
@@ -81,12 +81,12 @@ class MultVaeModule(NeuralModule):
         """z (B, Z) → the last hidden layer (B, H), whose `logits` are f_θ(z)."""
         return torch.tanh(self.decoder(latent))
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Distinct items (B, T), padded → the last hidden layer (B, 1, H) for z = μ. `at` has no effect."""
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Distinct items (B, T), padded → the last hidden layer (B, 1, H) for z = μ. `positions` has no effect."""
         return self.decode(self.encode(tokens)[0])[:, None]
 
 
-class MultVae(NeuralRecommender):
+class MultVae(SequenceModel):
     """The probability of each item of a user, given all items of the user."""
 
     Config: ClassVar[type] = MultVaeConfig
@@ -105,7 +105,7 @@ class MultVae(NeuralRecommender):
         return np.unique(newest).astype(np.int64)
 
     def batches(
-        self, histories: list[np.ndarray], n_items: int, draws: Draws, about: About | None = None
+        self, histories: list[np.ndarray], n_items: int, draws: CounterRNG, about: About | None = None
     ) -> Iterator[Batch]:
         """Yield this process's share of each batch of an epoch. A batch mixes histories of all lengths."""
         size, epochs = self.config.schedule.batch_size, self.config.schedule.epochs
@@ -117,9 +117,9 @@ class MultVae(NeuralRecommender):
             beta = torch.tensor(self.config.kl_weight * min(1.0, progress))
             plain = self.collate(histories, share if len(share) else rows[:1], n_items, draws)
             batch = VaeBatch(**vars(plain), beta=beta)
-            yield batch if len(share) else batch.without_loss()
+            yield batch if len(share) else batch.without_targets()
 
-    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
+    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
         """Return a batch of the histories `rows` (B,). Each item of a history is both input and target."""
         windows = draws.cut(histories, rows, self.config.length, windows=True, prefixes=False)
         items = [self.input_tokens(window) for window in windows]
@@ -136,5 +136,5 @@ class MultVae(NeuralRecommender):
         latent = mean + torch.randn_like(mean) * (0.5 * log_variance).exp()
         log_pi = module.logits(module.decode(latent)).float().log_softmax(1)  # (B, I)
         divergence = 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance).sum(1)  # (B,) KL(q ‖ N(0, I))
-        users = torch.zeros_like(divergence).index_fill(0, batch.picked, 1.0)  # (B,) 0 in a batch without loss
-        return batch.beta * (users * divergence).sum() - log_pi[batch.picked, batch.targets].sum()
+        users = torch.zeros_like(divergence).index_fill(0, batch.loss_index, 1.0)  # (B,) 0 in a batch without loss
+        return batch.beta * (users * divergence).sum() - log_pi[batch.loss_index, batch.targets].sum()

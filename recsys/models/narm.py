@@ -28,12 +28,11 @@ import torch
 from torch import Tensor, nn
 
 from recsys.config import DropoutRate, Length, Size, config_class
-from recsys.models.neural import NeuralModule, NeuralRecommender
-from recsys.models.nn.additive_attention import AdditiveAttention
-from recsys.models.nn.initialisation import init_weights
-from recsys.models.nn.layers import Dropout, gather_positions
+from recsys.models.additive_attention import AdditiveAttention
+from recsys.models.layers import Dropout, gather_positions, init_weights
 from recsys.models.sequence_config import PmiConfig
-from recsys.training.batches import Draws
+from recsys.models.sequence_model import SequenceEncoder, SequenceModel
+from recsys.training.batches import CounterRNG
 from recsys.training.losses import LossName
 from recsys.training.trainer import Schedule
 
@@ -50,7 +49,7 @@ class NarmConfig(PmiConfig):
     negatives: Size = 512  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
 
 
-class NarmModule(NeuralModule):
+class NarmModule(SequenceEncoder):
     """Item embeddings, a GRU, attention over its states, and a bilinear output that shares the item embeddings."""
 
     def __init__(self, config: NarmConfig, n_items: int) -> None:
@@ -64,18 +63,18 @@ class NarmModule(NeuralModule):
         self.norm = nn.LayerNorm(config.dim)
         init_weights(self, config.init)
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → hidden states (B, T, D), or those at `positions` (B, Q) only: (B, Q, D).
 
         Padding is at the end of a row, so no other state depends on it.
         """
         h = self.gru(self.dropout(self.items(tokens)))[0]  # (B, T, H)
-        c_global = gather_positions(h, at)  # (B, Q, H)
-        c_local = self.attention(self.a1(h), self.a2(h), h, at)
+        c_global = gather_positions(h, positions)  # (B, Q, H)
+        c_local = self.attention(self.a1(h), self.a2(h), h, positions)
         return self.norm(self.b(self.dropout(torch.cat([c_global, c_local], 2))))
 
 
-class Narm(NeuralRecommender):
+class Narm(SequenceModel):
     """The state of the GRU and the attended states before it predict the next item."""
 
     Config: ClassVar[type] = NarmConfig
@@ -83,6 +82,6 @@ class Narm(NeuralRecommender):
     config: NarmConfig
     module: NarmModule
 
-    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
+    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
         """Return windows of at most `length` + 1 items of the histories `rows` (B,)."""
         return draws.cut(histories, rows, self.config.length + 1, windows=True, prefixes=False)

@@ -19,10 +19,8 @@ from torch import Tensor, nn
 
 from recsys.config import ConfigError, DropoutRate, Length, Positive, Size, config_class
 from recsys.data.schema import Dataset
-from recsys.models.neural import NeuralModule, NeuralRecommender
-from recsys.models.nn.initialisation import init_weights
-from recsys.models.nn.layers import Dropout, gather_positions
-from recsys.models.nn.pooling import running_mean
+from recsys.models.layers import Dropout, gather_positions, init_weights, running_mean
+from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import Loss
 from recsys.training.trainer import Schedule
 
@@ -50,7 +48,7 @@ class NcfConfig:
             raise ConfigError(f"dim is {self.dim}, but must be at least {least} to be halved for {self.layers} layers")
 
 
-class NeuMf(NeuralModule):
+class NeuMf(SequenceEncoder):
     """Equation 12: h · [p ⊙ q; MLP(p', q')], here with a bias per item; its sigmoid is the paper's prediction.
 
     The network's first layer is linear in the user and in the item before they meet, so its weights are left to the
@@ -68,9 +66,9 @@ class NeuMf(NeuralModule):
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
         self.h = nn.Linear(config.dim + widths[-1], 1, bias=False)
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → the user as of each position (B, T, 2D), or of the positions `at` (B, Q): (B, Q, 2D)."""
-        return self.dropout(gather_positions(running_mean(self.items(tokens)), at))
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → the user as of each position (B, T, 2D), or of `positions` (B, Q): (B, Q, 2D)."""
+        return self.dropout(gather_positions(running_mean(self.items(tokens)), positions))
 
     @property
     def output(self) -> Tensor:
@@ -92,7 +90,7 @@ class NeuMf(NeuralModule):
         return torch.cat([self.pairs(some[:, None], self.output) for some in hidden.split(step)]) + self.bias
 
 
-class Ncf(NeuralRecommender):
+class Ncf(SequenceModel):
     """The probability that a user watches an item, by what they have watched, in whatever order."""
 
     Config: ClassVar[type] = NcfConfig

@@ -13,14 +13,14 @@ from scipy import sparse
 from recsys.config import Count, NonNegative, Positive, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.errors import MissingLibraryError
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.models.histories import (
     csr_from_state,
     csr_state,
-    per_item,
-    popular_where_empty,
+    fill_empty_histories,
     profile_weights,
     ratings_of,
+    require_n_items,
     seen,
     stars,
     watched,
@@ -41,7 +41,7 @@ class UserKnnConfig:
     centred: bool = False  # neighbours vote with their ratings less their own mean
 
 
-class UserKnn(Recommender):
+class UserKnn(Model):
     """What similar users rated, by either formula of the thesis behind this project:
 
         r_ij =       Σ_k cos(u_i, u_k) · r_kj         / number of ratings    (centred=False)
@@ -63,9 +63,9 @@ class UserKnn(Recommender):
 
     Config = UserKnnConfig
     config: UserKnnConfig
-    holds_histories = True
-    reads_details = True
-    reads_ratings = True
+    state_has_histories = True
+    uses_times_or_ratings = True
+    uses_query_ratings = True
     predicts_ratings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
@@ -81,7 +81,7 @@ class UserKnn(Recommender):
             near.data = (near.data > 0).astype(np.float32)
             number = (near @ self.rated).toarray()  # of ratings
             scores[part] = self.base + total / np.maximum(number + self.config.shrink, 1)
-        return popular_where_empty(scores, queries.histories, self.counts)
+        return fill_empty_histories(scores, queries.histories, self.counts)
 
     def predicted_ratings(self, queries: Queries) -> np.ndarray:
         """(B, I) float32 stars: the votes of the neighbours who rated an item, weighted by their cosines."""
@@ -133,7 +133,7 @@ class UserKnn(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self._learnt(csr_from_state(state, None, n_items), per_item(state, "counts", n_items))
+        self._learnt(csr_from_state(state, None, n_items), require_n_items(state, "counts", n_items))
 
 
 def _centred(ratings: sparse.csr_array) -> tuple[sparse.csr_array, float]:
@@ -161,7 +161,7 @@ class ItemKnnConfig:
     half_life: Positive = 1.0  # items: one watched this many items before the last counts half as much
 
 
-class ItemKnn(Recommender):
+class ItemKnn(Model):
     """Items that the same users watched (Sarwar et al., WWW 2001; Deshpande and Karypis, 2004), by `implicit`.
 
     Whether somebody watched an item is 0 or 1. Unlike the papers, which do not look at order, later items of a history
@@ -186,7 +186,7 @@ class ItemKnn(Recommender):
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: the weighted mean of each item's similarities with those of the history."""
         weights = profile_weights(queries.histories, len(self.counts), self.config.half_life)  # (B, I)
-        return popular_where_empty((weights @ self.similarities).toarray(), queries.histories, self.counts)
+        return fill_empty_histories((weights @ self.similarities).toarray(), queries.histories, self.counts)
 
     def state(self) -> dict[str, np.ndarray]:
         """{"counts": (I,)} float32 and the three arrays of a CSR matrix (I, I)."""
@@ -194,7 +194,7 @@ class ItemKnn(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self.counts = per_item(state, "counts", n_items)
+        self.counts = require_n_items(state, "counts", n_items)
         self.similarities = csr_from_state(state, n_items, n_items)
 
 

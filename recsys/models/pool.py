@@ -18,7 +18,7 @@ from scipy.special import logsumexp, softmax
 
 from recsys.config import ConfigError
 from recsys.data.schema import HeldOut, Queries
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.training.run import Run
 
 AT_ONCE = 256  # queries that are scored at once: M · I floats each
@@ -103,7 +103,7 @@ def check_edges(edges: tuple[int, ...]) -> None:
         raise ConfigError(f"edges is {' '.join(map(str, edges))}, but they must ascend")
 
 
-def log_values(model: Recommender, scores: np.ndarray) -> np.ndarray:
+def log_values(model: Model, scores: np.ndarray) -> np.ndarray:
     """Scores (B, I) on a scale that models share, (B, I) float32: log-probabilities where the model gives them.
 
     Else log(1 + x / mean of x), where x is by how much a score exceeds the least of its row. That needs no unit, does
@@ -117,7 +117,7 @@ def log_values(model: Recommender, scores: np.ndarray) -> np.ndarray:
     return values
 
 
-def values_of(model: Recommender, queries: Queries, n_items: int) -> np.ndarray:
+def values_of(model: Model, queries: Queries, n_items: int) -> np.ndarray:
     """(B, I) `log_values` of what a model says; one of descriptions may know more items, numbered after the others."""
     return log_values(model, model.score(queries)[:, :n_items])
 
@@ -142,7 +142,7 @@ def mostly_whole(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator)
         rows += [own, cut]
         sizes += [lengths[own], least + (rng.random(len(cut)) * (high - least)).astype(int)]
     row, size = np.concatenate(rows), np.concatenate(sizes)
-    histories = [valid.queries.histories[at][-newest:] for at, newest in zip(row, size, strict=True)]
+    histories = [valid.queries.histories[index][-newest:] for index, newest in zip(row, size, strict=True)]
     return Examples(Queries(histories), valid.targets[row], histories)
 
 

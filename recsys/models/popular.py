@@ -10,19 +10,19 @@ from scipy import sparse
 
 from recsys.config import Count, NonNegative, Positive, Size, config_class
 from recsys.data.schema import Dataset, HeldOut, Interactions, Queries
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.models.histories import (
     csr_from_state,
     csr_state,
-    followed_by,
-    last_positions,
-    per_item,
-    popular_where_empty,
+    distinct_items,
+    fill_empty_histories,
+    require_n_items,
+    transition_counts,
 )
 from recsys.training.run import Run
 
 
-class Popular(Recommender):
+class Popular(Model):
     """The number of times each item was watched, the same for everybody."""
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
@@ -40,7 +40,7 @@ class Popular(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self.counts = per_item(state, "counts", n_items)
+        self.counts = require_n_items(state, "counts", n_items)
 
 
 @config_class
@@ -58,7 +58,7 @@ class PopularRecent(Popular):
 
     Config = PopularRecentConfig
     config: PopularRecentConfig
-    reads_details = True
+    uses_times_or_ratings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Sum weights by the times of the training data alone; `valid` and `run` change nothing."""
@@ -78,7 +78,7 @@ class SessionPopularConfig:
     recent: Count = 2  # items of the user's history, from the end, that are their session
 
 
-class SessionPopular(Recommender):
+class SessionPopular(Model):
     """Most popular among what people watched near the user's last items, in the same session.
 
     S-POP of the GRU4Rec paper (arXiv:1511.06939) recommends the items that are most frequent in the user's own session.
@@ -92,7 +92,7 @@ class SessionPopular(Recommender):
 
     Config = SessionPopularConfig
     config: SessionPopularConfig
-    reads_details = True
+    uses_times_or_ratings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Count; `valid` changes nothing. Reports {"stage": "fit", "done": distance, "total": window}."""
@@ -101,7 +101,7 @@ class SessionPopular(Recommender):
         sessions = _sessions(events, self.config.gap)
         after = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)
         for distance in range(1, self.config.window + 1):
-            after = after + followed_by(sessions, events.item, train.n_items, distance)
+            after = after + transition_counts(sessions, events.item, train.n_items, distance)
             run.report({"stage": "fit", "done": distance, "total": self.config.window})
         self.near = sparse.csr_array(after + after.T)  # (I, I)
         self.near.sort_indices()
@@ -109,12 +109,12 @@ class SessionPopular(Recommender):
 
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: how often an item was near one of the last items, plus its share of all views (below 1)."""
-        row, item, age = last_positions(queries.histories, len(self.counts))
+        row, item, age = distinct_items(queries.histories, len(self.counts))
         last = age < self.config.recent
         ones = np.ones(last.sum(), np.float32)
         session = sparse.csr_array((ones, (row[last], item[last])), shape=(len(queries), len(self.counts)))  # (B, I)
         scores = (session @ self.near).toarray() + self.counts / (self.counts.sum() + 1)
-        return popular_where_empty(scores, queries.histories, self.counts)
+        return fill_empty_histories(scores, queries.histories, self.counts)
 
     def state(self) -> dict[str, np.ndarray]:
         """{"counts": (I,)} float32 and the three arrays of a CSR matrix (I, I)."""
@@ -122,7 +122,7 @@ class SessionPopular(Recommender):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self.counts, self.near = per_item(state, "counts", n_items), csr_from_state(state, n_items, n_items)
+        self.counts, self.near = require_n_items(state, "counts", n_items), csr_from_state(state, n_items, n_items)
 
 
 def _sessions(events: Interactions, gap: float) -> np.ndarray:

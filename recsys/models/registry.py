@@ -17,7 +17,7 @@ from recsys.models import presets
 from recsys.models.presets import DataSize
 
 if TYPE_CHECKING:
-    from recsys.models.base import Recommender
+    from recsys.models.base import Model
 
 TRANSFORMERS = "Transformers"
 RECURRENT = "Recurrent"
@@ -38,7 +38,7 @@ class UnknownModelError(RecsysError):
 
 
 @dataclass(frozen=True)
-class Variant:
+class Recommender:
     """A recommender: a model class with settings, a name and a title."""
 
     name: str  # as on the command line: "sasrec-bce"
@@ -50,14 +50,14 @@ class Variant:
     settings: Mapping[str, Any] = field(default_factory=dict)  # changes to the defaults of the model's Config
 
     @cached_property
-    def architecture(self) -> "type[Recommender]":
+    def model_class(self) -> "type[Model]":
         """The model class."""
         module, name = self.model_path.split(":")
         return getattr(import_module(module), name)
 
     def preset(self, dataset: str) -> Any:
         """Return the settings for a data set: tuned for it, or derived from its size; "" gives the defaults."""
-        default = replace_settings(self.architecture.Config(), self.settings)
+        default = replace_settings(self.model_class.Config(), self.settings)
         size = None if not dataset or self.is_tuned_for(dataset) else size_of(dataset)
         if size is None:
             return replace_settings(default, presets.changes_for(self.name, dataset))
@@ -68,9 +68,9 @@ class Variant:
         """Whether the settings of `preset` were tuned on this very data set."""
         return presets.is_tuned(self.name, dataset)
 
-    def model(self, config: Any = None) -> "Recommender":
+    def model(self, config: Any = None) -> "Model":
         """Return an unfitted model; without a config it has the recommender's defaults."""
-        return self.architecture(self.preset("") if config is None else config, self.title)
+        return self.model_class(self.preset("") if config is None else config, self.title)
 
     def members(self, dataset: str) -> tuple[str, ...]:
         """Return the names of the recommenders that it combines, with its settings for a data set."""
@@ -88,7 +88,7 @@ def names() -> list[str]:
     return list(RECOMMENDERS)
 
 
-def get(name: str) -> Variant:
+def get(name: str) -> Recommender:
     """Return the recommender of that name.
 
     Raises:
@@ -160,16 +160,18 @@ GRU4REC_PLUS = {"epochs": 30, "loss": "bpr-max", "negatives": 512, "sampling_pow
 FEW_FILMS = {"members": ("sasrec-softmax", "bert4rec", "markov", "content-tfidf")}
 NETWORKS = {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-memory")}
 
-RECOMMENDERS: dict[str, Variant] = {
+RECOMMENDERS: dict[str, Recommender] = {
     row.name: row
     for row in (
-        Variant("bert4rec", "BERT4Rec", TRANSFORMERS, BERT4REC, "arXiv:1904.06690", True),
-        Variant("bert4rec-memory", "BERT4Rec with memory", TRANSFORMERS, BERT4REC, "", True, MEMORY),
-        Variant("sasrec-memory", "SASRec with memory", TRANSFORMERS, SASREC, "", True, MEMORY),
-        Variant("sasrec-bce", "SASRec (BCE)", TRANSFORMERS, SASREC, "arXiv:1808.09781", True, SASREC_BCE),
-        Variant("sasrec-softmax", "SASRec (softmax)", TRANSFORMERS, SASREC, "arXiv:2309.07602", True),
-        Variant("bert4rec-paper", "BERT4Rec (paper)", TRANSFORMERS, BERT4REC, "arXiv:1904.06690", True, BERT4REC_PAPER),
-        Variant(
+        Recommender("bert4rec", "BERT4Rec", TRANSFORMERS, BERT4REC, "arXiv:1904.06690", True),
+        Recommender("bert4rec-memory", "BERT4Rec with memory", TRANSFORMERS, BERT4REC, "", True, MEMORY),
+        Recommender("sasrec-memory", "SASRec with memory", TRANSFORMERS, SASREC, "", True, MEMORY),
+        Recommender("sasrec-bce", "SASRec (BCE)", TRANSFORMERS, SASREC, "arXiv:1808.09781", True, SASREC_BCE),
+        Recommender("sasrec-softmax", "SASRec (softmax)", TRANSFORMERS, SASREC, "arXiv:2309.07602", True),
+        Recommender(
+            "bert4rec-paper", "BERT4Rec (paper)", TRANSFORMERS, BERT4REC, "arXiv:1904.06690", True, BERT4REC_PAPER
+        ),
+        Recommender(
             "bert4rec-side",
             "BERT4Rec with details",
             TRANSFORMERS,
@@ -178,65 +180,71 @@ RECOMMENDERS: dict[str, Variant] = {
             True,
             {"genres": True, "decade": True, "popularity": True},
         ),
-        Variant("sasrec-paper", "SASRec (paper)", TRANSFORMERS, SASREC, "arXiv:1808.09781", True, SASREC_PAPER),
-        Variant("gsasrec", "gSASRec", TRANSFORMERS, SASREC, "arXiv:2308.07192", True, {"epochs": 60, "loss": "gbce"}),
-        Variant("gru4rec-ce", "GRU4Rec (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", True),
-        Variant("gru4rec-plus", "GRU4Rec+", RECURRENT, GRU4REC, "arXiv:1706.03847", True, GRU4REC_PLUS),
-        Variant("gru4rec-bpr", "GRU4Rec (BPR)", RECURRENT, GRU4REC, "arXiv:1511.06939", True, GRU4REC_BPR),
-        Variant("gru4rec-top1", "GRU4Rec (TOP1)", RECURRENT, GRU4REC, "arXiv:1511.06939", True, GRU4REC_TOP1),
-        Variant("gru4rec-memory", "GRU4Rec with memory", RECURRENT, GRU4REC, "", True, MEMORY),
-        Variant("lstm", "LSTM (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", True, {"cell": "lstm"}),
-        Variant("rnn", "RNN (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", True, {"cell": "rnn"}),
-        Variant("narm", "NARM", RECURRENT, "recsys.models.narm:Narm", "arXiv:1711.04725", True),
-        Variant("stamp", "STAMP", ATTENTION, "recsys.models.stamp:Stamp", "doi:10.1145/3219819.3219950", True),
-        Variant("pool", "Pool", MIXTURES, "recsys.models.hybrid:VisitorPool"),
-        Variant("hybrid", "Hybrid", MIXTURES, HYBRID),
-        Variant("ensemble", "Ensemble", MIXTURES, HYBRID, settings=NETWORKS),
-        Variant("hybrid-few", "Hybrid (few films)", MIXTURES, HYBRID, settings=FEW_FILMS),
-        Variant("lift", "SASRec by lift", MIXTURES, "recsys.models.lift:Lift"),
-        Variant("markov", "Markov chain", SIMPLE, "recsys.models.markov:Markov"),
-        Variant("popular", "Most popular", SIMPLE, "recsys.models.popular:Popular"),
-        Variant(
+        Recommender("sasrec-paper", "SASRec (paper)", TRANSFORMERS, SASREC, "arXiv:1808.09781", True, SASREC_PAPER),
+        Recommender(
+            "gsasrec", "gSASRec", TRANSFORMERS, SASREC, "arXiv:2308.07192", True, {"epochs": 60, "loss": "gbce"}
+        ),
+        Recommender("gru4rec-ce", "GRU4Rec (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", True),
+        Recommender("gru4rec-plus", "GRU4Rec+", RECURRENT, GRU4REC, "arXiv:1706.03847", True, GRU4REC_PLUS),
+        Recommender("gru4rec-bpr", "GRU4Rec (BPR)", RECURRENT, GRU4REC, "arXiv:1511.06939", True, GRU4REC_BPR),
+        Recommender("gru4rec-top1", "GRU4Rec (TOP1)", RECURRENT, GRU4REC, "arXiv:1511.06939", True, GRU4REC_TOP1),
+        Recommender("gru4rec-memory", "GRU4Rec with memory", RECURRENT, GRU4REC, "", True, MEMORY),
+        Recommender("lstm", "LSTM (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", True, {"cell": "lstm"}),
+        Recommender("rnn", "RNN (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", True, {"cell": "rnn"}),
+        Recommender("narm", "NARM", RECURRENT, "recsys.models.narm:Narm", "arXiv:1711.04725", True),
+        Recommender("stamp", "STAMP", ATTENTION, "recsys.models.stamp:Stamp", "doi:10.1145/3219819.3219950", True),
+        Recommender("pool", "Pool", MIXTURES, "recsys.models.hybrid:VisitorPool"),
+        Recommender("hybrid", "Hybrid", MIXTURES, HYBRID),
+        Recommender("ensemble", "Ensemble", MIXTURES, HYBRID, settings=NETWORKS),
+        Recommender("hybrid-few", "Hybrid (few films)", MIXTURES, HYBRID, settings=FEW_FILMS),
+        Recommender("lift", "SASRec by lift", MIXTURES, "recsys.models.lift:Lift"),
+        Recommender("markov", "Markov chain", SIMPLE, "recsys.models.markov:Markov"),
+        Recommender("popular", "Most popular", SIMPLE, "recsys.models.popular:Popular"),
+        Recommender(
             "markov-both",
             "Markov chain (both directions)",
             SIMPLE,
             "recsys.models.markov:Markov",
             settings={"both_directions": True},
         ),
-        Variant(
+        Recommender(
             "session-popular",
             "Popular in the session",
             SIMPLE,
             "recsys.models.popular:SessionPopular",
             "arXiv:1511.06939",
         ),
-        Variant("popular-recent", "Popular lately", SIMPLE, "recsys.models.popular:PopularRecent"),
-        Variant("item-knn", "Item kNN", NEIGHBOURS, "recsys.models.neighbours:ItemKnn", "doi:10.1145/963770.963776"),
-        Variant("user-knn", "User kNN", NEIGHBOURS, "recsys.models.neighbours:UserKnn"),
-        Variant(
+        Recommender("popular-recent", "Popular lately", SIMPLE, "recsys.models.popular:PopularRecent"),
+        Recommender(
+            "item-knn", "Item kNN", NEIGHBOURS, "recsys.models.neighbours:ItemKnn", "doi:10.1145/963770.963776"
+        ),
+        Recommender("user-knn", "User kNN", NEIGHBOURS, "recsys.models.neighbours:UserKnn"),
+        Recommender(
             "user-knn-centred",
             "User kNN (centred)",
             NEIGHBOURS,
             "recsys.models.neighbours:UserKnn",
             settings={"centred": True},
         ),
-        Variant("ials", "ALS", FACTORISATION, "recsys.models.mf:Als", "doi:10.1109/ICDM.2008.22"),
-        Variant("bpr-mf", "BPR-MF", FACTORISATION, "recsys.models.mf:BprMf", "arXiv:1205.2618"),
-        Variant("ease", "EASE", FACTORISATION, EASE, "arXiv:1905.03375"),
-        Variant("ncf", "NCF (NeuMF)", FACTORISATION, "recsys.models.ncf:Ncf", "arXiv:1708.05031", True),
-        Variant("ease-low-rank", "EASE (low rank)", FACTORISATION, EASE, "arXiv:1905.03375", settings={"rank": 128}),
-        Variant(
+        Recommender("ials", "ALS", FACTORISATION, "recsys.models.mf:Als", "doi:10.1109/ICDM.2008.22"),
+        Recommender("bpr-mf", "BPR-MF", FACTORISATION, "recsys.models.mf:BprMf", "arXiv:1205.2618"),
+        Recommender("ease", "EASE", FACTORISATION, EASE, "arXiv:1905.03375"),
+        Recommender("ncf", "NCF (NeuMF)", FACTORISATION, "recsys.models.ncf:Ncf", "arXiv:1708.05031", True),
+        Recommender(
+            "ease-low-rank", "EASE (low rank)", FACTORISATION, EASE, "arXiv:1905.03375", settings={"rank": 128}
+        ),
+        Recommender(
             "mf-explicit",
             "MF on ratings",
             FACTORISATION,
             "recsys.models.mf_explicit:MfExplicit",
             "doi:10.1109/MC.2009.263",
         ),
-        Variant("content-tfidf", "Content (TF-IDF)", CONTENT, CONTENT_MODEL, settings={"vectors": "tf-idf"}),
-        Variant("content-genre", "Content (genres)", CONTENT, CONTENT_MODEL, settings={"vectors": "genres"}),
-        Variant("content-sentence", "Content (sentences)", CONTENT, CONTENT_MODEL, "arXiv:1908.10084"),
-        Variant("fpmc", "FPMC", FACTORISED_MARKOV, "recsys.models.fpmc:Fpmc", "doi:10.1145/1772690.1772773", True),
-        Variant(
+        Recommender("content-tfidf", "Content (TF-IDF)", CONTENT, CONTENT_MODEL, settings={"vectors": "tf-idf"}),
+        Recommender("content-genre", "Content (genres)", CONTENT, CONTENT_MODEL, settings={"vectors": "genres"}),
+        Recommender("content-sentence", "Content (sentences)", CONTENT, CONTENT_MODEL, "arXiv:1908.10084"),
+        Recommender("fpmc", "FPMC", FACTORISED_MARKOV, "recsys.models.fpmc:Fpmc", "doi:10.1145/1772690.1772773", True),
+        Recommender(
             "fmc",
             "FMC",
             FACTORISED_MARKOV,
@@ -245,10 +253,12 @@ RECOMMENDERS: dict[str, Variant] = {
             True,
             {"personal": False},
         ),
-        Variant("transrec", "TransRec", FACTORISED_MARKOV, "recsys.models.transrec:TransRec", "arXiv:1707.02410", True),
-        Variant("item2vec-skipgram", "item2vec (skip-gram)", EMBEDDINGS, ITEM2VEC, "arXiv:1603.04259", True),
-        Variant("item2vec-cbow", "item2vec (CBOW)", EMBEDDINGS, ITEM2VEC, "arXiv:1603.04259", True, {"cbow": True}),
-        Variant("mult-vae", "Mult-VAE", AUTOENCODERS, "recsys.models.multvae:MultVae", "arXiv:1802.05814", True),
-        Variant("caser", "Caser", CONVOLUTIONAL, "recsys.models.caser:Caser", "arXiv:1809.07426", True),
+        Recommender(
+            "transrec", "TransRec", FACTORISED_MARKOV, "recsys.models.transrec:TransRec", "arXiv:1707.02410", True
+        ),
+        Recommender("item2vec-skipgram", "item2vec (skip-gram)", EMBEDDINGS, ITEM2VEC, "arXiv:1603.04259", True),
+        Recommender("item2vec-cbow", "item2vec (CBOW)", EMBEDDINGS, ITEM2VEC, "arXiv:1603.04259", True, {"cbow": True}),
+        Recommender("mult-vae", "Mult-VAE", AUTOENCODERS, "recsys.models.multvae:MultVae", "arXiv:1802.05814", True),
+        Recommender("caser", "Caser", CONVOLUTIONAL, "recsys.models.caser:Caser", "arXiv:1809.07426", True),
     )
 }

@@ -31,16 +31,16 @@ import torch
 from torch import Tensor
 
 from recsys.config import Count, DropoutRate, Layers, added, config_class
-from recsys.models.neural import (
-    NeuralModule,
-    NeuralRecommender,
+from recsys.models.layers import Dropout, init_weights
+from recsys.models.sequence_config import PmiConfig
+from recsys.models.sequence_model import (
+    SequenceEncoder,
+    SequenceModel,
     check_heads,
     check_only_unseen,
     side_of,
 )
-from recsys.models.nn.initialisation import init_weights
-from recsys.models.nn.layers import Dropout
-from recsys.models.nn.transformer import (
+from recsys.models.transformer import (
     Parts,
     attention_by_layer,
     encode,
@@ -48,8 +48,7 @@ from recsys.models.nn.transformer import (
     position_embeddings,
     stacked,
 )
-from recsys.models.sequence_config import PmiConfig
-from recsys.training.batches import Draws
+from recsys.training.batches import CounterRNG
 from recsys.training.trainer import Schedule
 
 
@@ -72,7 +71,7 @@ class SasRecConfig(PmiConfig, Parts):
         check_only_unseen(self)
 
 
-class SasRecModule(NeuralModule):
+class SasRecModule(SequenceEncoder):
     """Item embeddings, position embeddings unless there is a relative bias, causal blocks, tied output."""
 
     def __init__(self, config: SasRecConfig, n_items: int) -> None:
@@ -85,17 +84,17 @@ class SasRecModule(NeuralModule):
         init_weights(self, config.init)
 
     def forward(
-        self, tokens: Tensor, at: Tensor | None = None, stars: Tensor | None = None, person: Tensor | None = None
+        self, tokens: Tensor, positions: Tensor | None = None, stars: Tensor | None = None, person: Tensor | None = None
     ) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
+        """Tokens (B, T) → hidden states (B, T, D), or those at `positions` (B, Q) only: (B, Q, D).
 
-        For stars (B, T) and person (B, 3) see `look_up`.
+        For stars (B, T) and person (B, 3) see `token_embeddings`.
         """
-        return self.last_norm(encode(self.blocks, self.embed(tokens, stars, person), None, at))
+        return self.last_norm(encode(self.blocks, self.embed(tokens, stars, person), None, positions))
 
     def embed(self, tokens: Tensor, stars: Tensor | None = None, person: Tensor | None = None) -> Tensor:
         """Tokens (B, T) → the first block's input (B, T, D). Position embeddings count from the newest item."""
-        x = self.look_up(tokens, stars, person)
+        x = self.token_embeddings(tokens, stars, person)
         if self.positions is not None:
             lengths = (tokens != self.padding).sum(1, keepdim=True)  # (B, 1)
             ages = lengths - 1 - torch.arange(tokens.shape[1], device=tokens.device)  # (B, T), 0 = newest
@@ -103,7 +102,7 @@ class SasRecModule(NeuralModule):
         return self.dropout(x)
 
 
-class SasRec(NeuralRecommender):
+class SasRec(SequenceModel):
     """The hidden state of the newest item predicts the next one."""
 
     Config: ClassVar[type] = SasRecConfig
@@ -115,7 +114,7 @@ class SasRec(NeuralRecommender):
         super().__init__(config, title)
         self.has_attention = self.config.layers > 0
 
-    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
+    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
         """At most `length` + 1 items of each of the histories `rows` (B,), of which the first is no target."""
         return draws.cut(histories, rows, self.config.length + 1, self.config.windows, self.config.prefixes)
 

@@ -29,13 +29,11 @@ import torch
 from torch import Tensor, nn
 
 from recsys.config import DropoutRate, Length, Size, config_class
-from recsys.models.neural import NeuralModule, NeuralRecommender
-from recsys.models.nn.additive_attention import AdditiveAttention
-from recsys.models.nn.initialisation import init_weights
-from recsys.models.nn.layers import Dropout, gather_positions
-from recsys.models.nn.pooling import running_mean
+from recsys.models.additive_attention import AdditiveAttention
+from recsys.models.layers import Dropout, gather_positions, init_weights, running_mean
 from recsys.models.sequence_config import PmiConfig
-from recsys.training.batches import Draws
+from recsys.models.sequence_model import SequenceEncoder, SequenceModel
+from recsys.training.batches import CounterRNG
 from recsys.training.losses import LossName
 from recsys.training.trainer import Schedule
 
@@ -51,7 +49,7 @@ class StampConfig(PmiConfig):
     negatives: Size = 512  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
 
 
-class StampModule(NeuralModule):
+class StampModule(SequenceEncoder):
     """Item embeddings, attention, two one-layer networks, and an output that shares the item embeddings."""
 
     def __init__(self, config: StampConfig, n_items: int) -> None:
@@ -65,20 +63,20 @@ class StampModule(NeuralModule):
         self.norm = nn.LayerNorm(dim)
         init_weights(self, config.init)
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D).
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → hidden states (B, T, D), or those at `positions` (B, Q) only: (B, Q, D).
 
         Padding is at the end of a row, so no other state depends on it.
         """
         x = self.dropout(self.items(tokens))  # (B, T, D)
         m_s = running_mean(x)
-        m_a = self.attention(self.w2(x) + self.w3(m_s), self.w1(x), x, at)  # (B, Q, D)
+        m_a = self.attention(self.w2(x) + self.w3(m_s), self.w1(x), x, positions)  # (B, Q, D)
         h_s = torch.tanh(self.w_s(self.dropout(m_a)))
-        h_t = torch.tanh(self.w_t(gather_positions(x, at)))
+        h_t = torch.tanh(self.w_t(gather_positions(x, positions)))
         return self.norm(h_s * h_t)
 
 
-class Stamp(NeuralRecommender):
+class Stamp(SequenceModel):
     """The trilinear composition of general interest, newest item and candidate scores the next item."""
 
     Config: ClassVar[type] = StampConfig
@@ -86,6 +84,6 @@ class Stamp(NeuralRecommender):
     config: StampConfig
     module: StampModule
 
-    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
+    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
         """Return windows of at most `length` + 1 items of the histories `rows` (B,)."""
         return draws.cut(histories, rows, self.config.length + 1, windows=True, prefixes=False)

@@ -16,11 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from recsys.config import NonNegative, config_class
-from recsys.models.neural import NeuralModule, NeuralRecommender
-from recsys.models.nn.initialisation import init_weights
-from recsys.models.nn.layers import Dropout, gather_positions
-from recsys.models.nn.pooling import running_mean
+from recsys.models.layers import Dropout, gather_positions, init_weights, running_mean
 from recsys.models.sequence_config import SequenceConfig
+from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import LossName
 from recsys.training.trainer import Schedule
 
@@ -36,7 +34,7 @@ class TransRecConfig(SequenceConfig):
     sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE: uniformly
 
 
-class TransRecModule(NeuralModule):
+class TransRecModule(SequenceEncoder):
     """Coordinates of items, and translations.
 
     -‖q - γ‖² = 2 q·γ - ‖γ‖² - ‖q‖², and ‖q‖² is the same for every item: so a score is (q, 1) · (2γ, -‖γ‖²) + β.
@@ -57,10 +55,12 @@ class TransRecModule(NeuralModule):
         gamma = self.items.weight
         return gamma / gamma.norm(dim=1, keepdim=True).clamp(min=1) if self.ball else gamma
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → (B, T, D + 1), or at the positions `at` (B, Q) only: (B, Q, D + 1)."""
-        last = gather_positions(nn.functional.embedding(tokens, self.coordinates), at)
-        q = self.dropout(last + self.step + gather_positions(running_mean(self.people(tokens)), at))  # γ_i + t + t_u
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → (B, T, D + 1), or at `positions` (B, Q) only: (B, Q, D + 1)."""
+        last = gather_positions(nn.functional.embedding(tokens, self.coordinates), positions)
+        q = self.dropout(
+            last + self.step + gather_positions(running_mean(self.people(tokens)), positions)
+        )  # γ_i + t + t_u
         return nn.functional.pad(q, (0, 1), value=1.0)
 
     @property
@@ -70,7 +70,7 @@ class TransRecModule(NeuralModule):
         return torch.cat([2 * gamma, -gamma.square().sum(1, keepdim=True)], 1)
 
 
-class TransRec(NeuralRecommender):
+class TransRec(SequenceModel):
     """The next item is near where the last one, moved by the user's translation, comes to lie."""
 
     Config: ClassVar[type] = TransRecConfig

@@ -26,7 +26,7 @@ def target_ranks(scores: np.ndarray, targets: np.ndarray, seen: Sequence[np.ndar
         raise ScoreError(f"scores of shape {scores.shape} do not fit {len(targets)} targets: models return (B, I)")
     ranks = np.zeros(len(targets), np.int64)
     for row, (target, items) in enumerate(zip(targets, seen, strict=True)):
-        ranks[row] = Ranking.of(scores[row], items[items != target]).pessimistic_rank(target)
+        ranks[row] = Ranking.of(scores[row], items[items != target]).rank_ties_last(target)
     return ranks
 
 

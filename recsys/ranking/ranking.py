@@ -69,7 +69,7 @@ class Ranking:
         ties_before = np.count_nonzero(self.scores[:item] == own)
         return 1 + int(np.count_nonzero(self.scores > own) + ties_before)
 
-    def pessimistic_rank(self, item: int) -> int:
+    def rank_ties_last(self, item: int) -> int:
         """The rank when every tie counts against the item, as evaluation has it; raises ScoreError if not listed."""
         if self.scores[item] == -np.inf:
             raise ScoreError("the model scored the target minus infinity; train it again with a lower learning rate")

@@ -1,7 +1,7 @@
 """Two recommenders mixed by hand, for whoever moves a slider between them."""
 
 from recsys.models.hybrid import Hybrid
-from recsys.models.registry import HYBRID, MIXTURES, Variant
+from recsys.models.registry import HYBRID, MIXTURES, Recommender
 from recsys.serving.predictor import Predictor
 
 
@@ -15,5 +15,5 @@ def mixed(one: Predictor, other: Predictor, share: float) -> Predictor:
     dataset = min(one.dataset, other.dataset, key=lambda known: known.n_items)
     members = dict(zip(names, (one.model, other.model), strict=True))
     model = Hybrid.by_hand(dict(zip(names, (1 - share, share), strict=True)), members, dataset.n_items)
-    variant = Variant("+".join(names), f"{one.title} + {other.title}", MIXTURES, HYBRID)
+    variant = Recommender("+".join(names), f"{one.title} + {other.title}", MIXTURES, HYBRID)
     return Predictor(dataset, variant, model, f"{one.key}+{other.key}/{share}")

@@ -46,7 +46,7 @@ def request_of(predictor: Predictor, row: int, k: int, filters: Filters) -> Requ
     """What a person would ask for: films after all that they watched, with their ratings where the model reads them."""
     dataset, own = predictor.dataset, slice(*predictor.dataset.offsets[row : row + 2].tolist())
     history = tuple(dataset.history(row).tolist())
-    if not predictor.model.reads_ratings:
+    if not predictor.model.uses_query_ratings:
         return Request(history, k, filters)
     given = dict(zip(history, dataset.interactions.rating[own].tolist(), strict=True))  # of several, the last one
     return Request(history, k, filters, ratings=tuple(given.items()))

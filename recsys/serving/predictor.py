@@ -10,8 +10,8 @@ from recsys.data.movielens import served_from
 from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
-from recsys.models.base import Recommender
-from recsys.models.registry import Variant
+from recsys.models.base import Model
+from recsys.models.registry import Recommender
 from recsys.progress import Report, ignore
 from recsys.ranking.ranking import LogProbabilities
 from recsys.serving.filters import Facts, facts
@@ -27,8 +27,8 @@ class Predictor:
     """A data set with a model that can score its films."""
 
     dataset: Dataset
-    variant: Variant
-    model: Recommender
+    variant: Recommender
+    model: Model
     key: str = ""  # another one when the data or the checkpoint change; for whoever keeps answers
 
     @property
@@ -49,7 +49,7 @@ class Predictor:
     @property
     def log_probabilities(self) -> LogProbabilities | None:
         """Those of the model if they may be shown to people, else None."""
-        return self.model.log_probabilities if self.model.calibrated else None
+        return self.model.log_probabilities if self.model.has_probabilities else None
 
 
 def load(variant_name: str, dataset: Dataset, report: Report = ignore) -> Predictor:
@@ -60,14 +60,14 @@ def load(variant_name: str, dataset: Dataset, report: Report = ignore) -> Predic
     """
     hold_to_one_thread()
     variant = registry.get(variant_name)
-    if variant.model().scores_unrated:
+    if variant.model().scores_cold_items:
         return _with_unrated(variant, dataset, report)
     stamp = _stamp(variant_name, dataset.name)  # before loading, so that what is written meanwhile counts as newer
     model = store.ready(variant_name, dataset, report=report, splitting=served_from(dataset.name))
     return Predictor(dataset, variant, model, _key(variant_name, dataset, stamp))
 
 
-def _with_unrated(variant: Variant, dataset: Dataset, report: Report) -> Predictor:
+def _with_unrated(variant: Recommender, dataset: Dataset, report: Report) -> Predictor:
     """A model of descriptions, fitted to all films of the set: items of the others keep their numbers.
 
     It is not kept on disk, where the one lies that is measured, over the same items as its rivals.
@@ -137,18 +137,18 @@ def names() -> list[str]:
 
 
 @cache
-def variants() -> tuple[Variant, ...]:
+def variants() -> tuple[Recommender, ...]:
     """Every recommender, those that `train` makes first, the fallback last. Imports the model files, hence torch."""
     found = [registry.get(name) for name in registry.names()]
     return tuple(sorted(found, key=lambda one: (one.name == FALLBACK, not one.needs_training, one.family, one.name)))
 
 
-def variants_with(capability: Callable[[Recommender], bool]) -> tuple[Variant, ...]:
+def variants_with(capability: Callable[[Model], bool]) -> tuple[Recommender, ...]:
     """The recommenders that can do something: variants_with(lambda model: model.has_attention)."""
     return tuple(variant for variant in variants() if capability(variant.model()))
 
 
-def trained(dataset_name: str) -> list[Variant]:
+def trained(dataset_name: str) -> list[Recommender]:
     """The recommenders whose weights for a data set are there: shipped, or made on this machine."""
     return [variant for variant in variants() if is_there(variant.name, dataset_name)]
 

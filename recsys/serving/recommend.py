@@ -241,7 +241,7 @@ def _scores(predictor: Predictor, histories: Sequence[History], ratings: Sequenc
     """(B, I) float, as the model gives them."""
     data = predictor.dataset
     films = [valid_films(data, history) for history in histories]
-    scores = predictor.model.score(queries(data, films, ratings, predictor.model.reads_ratings))
+    scores = predictor.model.score(queries(data, films, ratings, predictor.model.uses_query_ratings))
     if scores.shape != (len(films), data.n_items):
         expected = (len(films), data.n_items)
         raise ServingError(f"{predictor.title} scored {scores.shape}, not {expected}; train it again")

@@ -22,7 +22,7 @@ from recsys.data.schema import Dataset
 from recsys.evaluation.protocols import Protocol
 from recsys.evaluation.rank_held_out import ranks
 from recsys.models import registry
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.progress import Report, ignore
 from recsys.training.run import Run
 from recsys.training.trainer import RunFolder
@@ -103,7 +103,7 @@ def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report =
         return found
 
 
-def _trained(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Recommender, dict[str, Any]] | None:
+def _trained(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, dict[str, Any]] | None:
     """The model that `train` has made with these settings and this seed, if there is one, and the notes on it.
 
     It may be called otherwise: without some of its settings, a variant is another one of the same file. A memory is
@@ -118,7 +118,7 @@ def _trained(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Recomm
             if folder and meta["config"] in (settings, without | {"memory": True}):
                 model = store.load(folder, dataset, protocol.splitting, measuring=True)
                 if not settings.get("memory"):
-                    model.forget()
+                    model.drop_memory()
                 if not model.also:
                     return model, meta["notes"]
     return None
@@ -126,7 +126,7 @@ def _trained(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Recomm
 
 def _train(
     trial: Trial, dataset: Dataset, protocol: Protocol, folder: Path, report: Report
-) -> tuple[Recommender, dict[str, Any]]:
+) -> tuple[Model, dict[str, Any]]:
     """A model trained with the settings of a trial, and the notes on it."""
     split = protocol.split(dataset, trial.seed)
     model = registry.get(trial.variant).model(trial.config(dataset.name))

@@ -40,7 +40,7 @@ _BATCH = 256  # texts between two reports
 _may_fetch = True
 
 
-def never_fetch() -> None:
+def disable_downloads() -> None:
     """Download nothing in this process from here on: a server for everybody does not, whatever a visitor asks for."""
     global _may_fetch
     _may_fetch = False

@@ -51,7 +51,7 @@ def _text(film: Any) -> str:
     return ". ".join(part for part in parts if part)
 
 
-def texts_with_makers(catalog: Catalog) -> list[str]:
+def texts_with_credits(catalog: Catalog) -> list[str]:
     """`film_texts` and, of films that Wikidata knows, who made them, as words: a person or a country is one word each.
 
     Without details these are `film_texts`, to the letter. They are for comparing words, not for a sentence encoder.
@@ -96,7 +96,7 @@ def film_vectors(dataset: str, catalog: Catalog, report: Report = ignore) -> Fil
 
     Computing takes some 10 s per 3,000 films, once. Reports {"stage": "download" or "encode", "done", "total"}.
     """
-    if (found := kept_vectors(dataset, catalog)) is not None:
+    if (found := load_vectors(dataset, catalog)) is not None:
         return FilmVectors(found)
     texts = film_texts(catalog)
     try:
@@ -107,7 +107,7 @@ def film_vectors(dataset: str, catalog: Catalog, report: Report = ignore) -> Fil
     return FilmVectors(keep(vectors, paths.film_vectors(dataset, known_as), known_as))
 
 
-def kept_vectors(dataset: str, catalog: Catalog) -> np.ndarray | None:
+def load_vectors(dataset: str, catalog: Catalog) -> np.ndarray | None:
     """(I, 384) float32, rows of length 1: sentence vectors that are shipped or were kept here; None: neither."""
     known_as = texts_fingerprint(film_texts(catalog))
     return read([paths.shipped_film_vectors(dataset), paths.film_vectors(dataset, known_as)], known_as)

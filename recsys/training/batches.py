@@ -15,7 +15,7 @@ from torch import Tensor
 
 BUCKET_BATCHES = 16  # batches sorted by length together: 2–5 % padding, and still a random mix of users
 WIDTH_MULTIPLE = 8  # widths are multiples of it: some kernels are compiled once per shape
-NEVER = np.iinfo(np.int16).max  # beyond every position
+NOT_SEEN = np.iinfo(np.int16).max  # beyond every position
 
 
 @dataclass(frozen=True)
@@ -23,33 +23,33 @@ class Batch:
     """Sequences padded at the end to the longest of the batch, and the positions with a loss."""
 
     tokens: Tensor  # (B, T) int64
-    at: Tensor | None  # (B, Q) int64, the positions whose hidden states are needed; None: all T
-    picked: Tensor  # (M,) int64, indices of the positions with a loss in the flattened (B·Q) hidden states
+    positions: Tensor | None  # (B, Q) int64, the positions whose hidden states are needed; None: all T
+    loss_index: Tensor  # (M,) int64, indices of the positions with a loss in the flattened (B·Q) hidden states
     targets: Tensor  # (M,) int64, the item to predict at each of them
     stars: Tensor | None = None  # (B, T) int64, the ratings of the items, for models that read them
     person: Tensor | None = None  # (B, 3) int64, gender, age and occupation, for models that read them
-    since: Tensor | None = None  # (B, I) int16, see `Seen`; None: the loss excludes no item
+    excluded_from: Tensor | None = None  # (B, I) int16, see `Seen`; None: the loss excludes no item
 
     @property
     def inputs(self) -> tuple[Tensor | None, ...]:
         """The arguments of the module's forward pass."""
         side = () if self.stars is None and self.person is None else (self.stars, self.person)
-        return (self.tokens, self.at, *side)
+        return (self.tokens, self.positions, *side)
 
     @property
     def where(self) -> tuple[Tensor, Tensor]:
         """The row of each loss and its column among the Q positions of that row, (M,) each."""
-        width = (self.tokens if self.at is None else self.at).shape[1]
-        return self.picked // width, self.picked % width
+        width = (self.tokens if self.positions is None else self.positions).shape[1]
+        return self.loss_index // width, self.loss_index % width
 
     @property
     def seen(self) -> "Seen | None":
         """The items that the loss excludes, if any."""
-        return None if self.since is None else Seen(self.since, *self.where)
+        return None if self.excluded_from is None else Seen(self.excluded_from, *self.where)
 
-    def without_loss(self) -> Self:
+    def without_targets(self) -> Self:
         """Return the same sequences without targets."""
-        return replace(self, picked=self.picked[:0], targets=self.targets[:0])
+        return replace(self, loss_index=self.loss_index[:0], targets=self.targets[:0])
 
     def to(self, device: torch.device) -> Self:
         """Return the batch on another device, without waiting for the copy."""
@@ -65,20 +65,20 @@ class Batch:
 class Seen:
     """The items that the history contains at the position of each of M losses."""
 
-    since: Tensor  # (B, I) int16, the first position at which an item is excluded; NEVER: at none
+    excluded_from: Tensor  # (B, I) int16, the first position at which an item is excluded; NEVER: at none
     row: Tensor  # (M,) int64, the sequence of each loss
     position: Tensor  # (M,) int64, its position in that sequence
 
     def __getitem__(self, chunk: slice) -> Tensor:
         """Return a mask (chunk, I) for some of the losses, True where an item is excluded."""
-        return self.since[self.row[chunk]] <= self.position[chunk, None]
+        return self.excluded_from[self.row[chunk]] <= self.position[chunk, None]
 
 
-END, OLDER = 5, 6  # streams of `Draws.cut`; models number their own streams
+END, OLDER = 5, 6  # streams of `CounterRNG.cut`; models number their own streams
 
 
 @dataclass(frozen=True)
-class Draws:
+class CounterRNG:
     """Counter-based random numbers: each is a function of seed, epoch, stream, sequence and position.
 
     Every process can draw the numbers of its own sequences, and they equal those of a single process.
@@ -130,7 +130,7 @@ def _mix(x: np.ndarray) -> np.ndarray:
     return x ^ (x >> np.uint64(31))
 
 
-def buckets(lengths: np.ndarray, batch_size: int, rng: np.random.Generator) -> list[np.ndarray]:
+def bucketed_batches(lengths: np.ndarray, batch_size: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Return the row numbers of S sequences in random batches of similar length, from the lengths (S,)."""
     order = rng.permutation(len(lengths))
     batches = []

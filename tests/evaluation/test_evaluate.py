@@ -285,7 +285,7 @@ def test_seeds_of_which_some_learnt_from_another_set_too_are_not_measured_togeth
 def test_a_result_tells_what_was_known_of_films_where_that_was_read(monkeypatch):
     richer = toys.enriched(CYCLE, {100: {"directors": ["Ann Lee"]}})
     assert "details" not in evaluate("counts", richer)
-    monkeypatch.setattr(fakes.Counts, "reads_makers", True)
+    monkeypatch.setattr(fakes.Counts, "uses_credits", True)
     assert evaluate("counts", richer)["details"] == richer.catalog.details.fingerprint
     assert "details" not in evaluate("counts", CYCLE)
 

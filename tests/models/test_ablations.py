@@ -6,8 +6,8 @@ import torch
 
 from recsys.data.schema import Queries
 from recsys.models import registry
-from recsys.models.nn.transformer import Block
-from recsys.training.batches import Draws
+from recsys.models.transformer import Block
+from recsys.training.batches import CounterRNG
 from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed
@@ -95,7 +95,7 @@ def test_half_of_the_samples_end_before_the_newest_item(variant, cut, shortest):
     model = untrained(variant, **{cut: True})
     longest = 10 + (variant == "sasrec-softmax")  # whose first item is no target
     shortest = longest if cut == "windows" else shortest
-    samples = model.sequences([np.arange(50)] * 2000, np.arange(2000), Draws(0, 0))
+    samples = model.sequences([np.arange(50)] * 2000, np.arange(2000), CounterRNG(0, 0))
     assert np.mean([sample[-1] == 49 for sample in samples]) == pytest.approx(0.5, abs=0.05)
     assert {len(sample) for sample in samples} == set(range(shortest, longest + 1))
     assert {sample[-1] for sample in samples} == set(range(shortest - 1, 50))
@@ -106,4 +106,4 @@ def test_half_of_the_samples_end_before_the_newest_item(variant, cut, shortest):
 def test_a_short_history_is_no_shorter_with_windows(variant):
     model = untrained(variant, windows=True)
     for epoch in range(20):
-        assert len(model.sequences([np.arange(7)], np.array([0]), Draws(0, epoch))[0]) == 7
+        assert len(model.sequences([np.arange(7)], np.array([0]), CounterRNG(0, epoch))[0]) == 7

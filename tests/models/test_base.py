@@ -9,8 +9,8 @@ import pytest
 from recsys import files, paths
 from recsys.config import from_document, to_document
 from recsys.models import presets, registry
-from recsys.models.base import Recommender
-from recsys.models.registry import Variant
+from recsys.models.base import Model
+from recsys.models.registry import Recommender
 from tests import fakes
 
 SHIPPED = sorted((paths.ASSETS / "checkpoints").glob("*/*/*/meta.json"))
@@ -19,7 +19,7 @@ SHIPPED = sorted((paths.ASSETS / "checkpoints").glob("*/*/*/meta.json"))
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: "-".join(path.parts[-4:-1]))
 def test_the_settings_of_shipped_checkpoints_are_read_and_written_down_alike(path):
     known = files.read_sealed(path)
-    config = from_document(registry.get(known["variant"]).architecture.Config, known["config"])
+    config = from_document(registry.get(known["variant"]).model_class.Config, known["config"])
     assert json.loads(json.dumps(to_document(config))) == known["config"]  # JSON has no tuples
 
 
@@ -30,7 +30,7 @@ def test_every_variants_settings_come_back_from_json_as_they_were(name):
         assert from_document(type(config), json.loads(json.dumps(to_document(config)))) == config
 
 
-COUNTS = Variant("counts", "By views", "Baselines", "tests.fakes:Counts", settings={"power": 0.5})
+COUNTS = Recommender("counts", "By views", "Baselines", "tests.fakes:Counts", settings={"power": 0.5})
 
 
 def test_a_recommender_has_settings_for_a_data_set_or_its_own_defaults(monkeypatch):
@@ -51,17 +51,17 @@ def test_every_preset_belongs_to_a_recommender():
 
 @pytest.mark.parametrize("name", registry.names())
 def test_a_row_says_truly_whether_its_model_needs_training(name):
-    assert registry.get(name).needs_training == registry.get(name).architecture.needs_training
+    assert registry.get(name).needs_training == registry.get(name).model_class.needs_training
 
 
 def test_every_model_has_a_row():
-    rows = {row.architecture for row in map(registry.get, registry.names())}
+    rows = {row.model_class for row in map(registry.get, registry.names())}
     for path in sorted((paths.REPOSITORY / "recsys" / "models").glob("*.py")):
         module = import_module(f"recsys.models.{path.stem}")
         classes = [
             value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__
         ]
-        models = [value for value in classes if issubclass(value, Recommender) and not isabstract(value)]
+        models = [value for value in classes if issubclass(value, Model) and not isabstract(value)]
         assert {model for model in models if not model.__subclasses__()} <= rows, path.name
 
 

@@ -8,16 +8,16 @@ from recsys.data.schema import DataError, HeldOut, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.bert4rec import IGNORE_INDEX, Bert4Rec, Bert4RecConfig, cloze
-from recsys.models.nn.layers import Dropout
+from recsys.models.layers import Dropout
 from recsys.ranking import metrics
-from recsys.training.batches import Draws
+from recsys.training.batches import CounterRNG
 from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed
 
 SEQUENCES = [np.arange(start, start + 40) % 60 for start in range(500)]
 LENGTHS = np.full(500, 40)
-DRAWS = Draws(seed=0, epoch=0)
+DRAWS = CounterRNG(seed=0, epoch=0)
 
 
 def mask(draws=DRAWS, **settings):
@@ -38,13 +38,13 @@ def test_a_fifth_of_the_items_is_masked_and_is_the_target_there():
 def test_masks_change_with_the_epoch_and_the_seed():
     first, again = mask(), mask()
     np.testing.assert_array_equal(first, again)
-    for other in (Draws(seed=0, epoch=1), Draws(seed=1, epoch=0)):
+    for other in (CounterRNG(seed=0, epoch=1), CounterRNG(seed=1, epoch=0)):
         both = (mask(other)[0] == 61) & (first[0] == 61)
         assert both.mean() == pytest.approx(0.18**2 + 0.1 / 40, abs=0.01)  # as often as two independent draws agree
 
 
 def test_a_sequence_is_masked_alike_in_whatever_batch_it_lies():
-    data, draws = toys.cycle(length=15), Draws(seed=3, epoch=2)
+    data, draws = toys.cycle(length=15), CounterRNG(seed=3, epoch=2)
     model = untrained()
     together = model.collate(data.histories, np.arange(8), 20, draws)
     for row in range(8):
@@ -54,9 +54,9 @@ def test_a_sequence_is_masked_alike_in_whatever_batch_it_lies():
 
 def test_the_hidden_states_wanted_are_those_of_the_masked_items():
     model, data = untrained(), toys.dataset([np.arange(4), np.arange(9), [7]], 30)
-    batch = model.collate(data.histories, np.arange(3), 30, Draws(0, 0))
-    rows = batch.picked // batch.at.shape[1]
-    positions = batch.at.flatten()[batch.picked]
+    batch = model.collate(data.histories, np.arange(3), 30, CounterRNG(0, 0))
+    rows = batch.loss_index // batch.positions.shape[1]
+    positions = batch.positions.flatten()[batch.loss_index]
     assert torch.equal(batch.tokens[rows, positions], torch.full_like(positions, 31))
     assert (batch.tokens == 31).sum() == len(batch.targets)
     expected = [int(data.histories[row][position]) for row, position in zip(rows, positions, strict=True)]
@@ -68,12 +68,12 @@ def test_the_hidden_states_wanted_are_those_of_the_masked_items():
 def test_what_is_computed_only_where_it_is_wanted_is_the_same(pre_norm, relative_bias):
     module = untrained(init=0.5, layers=2, pre_norm=pre_norm, relative_bias=relative_bias).module.eval()
     tokens = torch.tensor([[1, 31, 2, 8, 9], [3, 4, 31, 30, 30]])
-    at = torch.tensor([[1, 4, 0], [2, 0, 0]])
-    everywhere, wanted = module(tokens), module(tokens, at)
-    torch.testing.assert_close(wanted, everywhere[torch.arange(2)[:, None], at])
+    positions = torch.tensor([[1, 4, 0], [2, 0, 0]])
+    everywhere, wanted = module(tokens), module(tokens, positions)
+    torch.testing.assert_close(wanted, everywhere[torch.arange(2)[:, None], positions])
     gradients = [
         torch.autograd.grad(states.square().sum(), module.items.weight)[0]
-        for states in (everywhere[torch.arange(2)[:, None], at], wanted)
+        for states in (everywhere[torch.arange(2)[:, None], positions], wanted)
     ]
     torch.testing.assert_close(*gradients)
 
@@ -105,7 +105,7 @@ def test_windows_reach_the_old_items_of_long_histories():
     histories, rows = [np.arange(50)], np.array([0])
     for windows, reached in ((False, 10), (True, 50)):
         model = Bert4Rec(Bert4RecConfig(length=10, windows=windows))
-        seen = {item for epoch in range(200) for item in model.sequences(histories, rows, Draws(0, epoch))[0]}
+        seen = {item for epoch in range(200) for item in model.sequences(histories, rows, CounterRNG(0, epoch))[0]}
         assert len(seen) == reached
 
 
@@ -195,9 +195,9 @@ def test_dropout_zeroes_its_share_and_keeps_the_mean():
     assert torch.equal(Dropout(0.25).eval()(torch.ones(5)), torch.ones(5))
 
 
-@pytest.mark.parametrize(("loss", "calibrated"), [("softmax", True), ("sampled-softmax", True), ("gbce", False)])
-def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(loss, calibrated):
-    assert Bert4Rec(Bert4RecConfig(loss=loss)).calibrated is calibrated
+@pytest.mark.parametrize(("loss", "has_probabilities"), [("softmax", True), ("sampled-softmax", True), ("gbce", False)])
+def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(loss, has_probabilities):
+    assert Bert4Rec(Bert4RecConfig(loss=loss)).has_probabilities is has_probabilities
 
 
 @pytest.mark.parametrize(

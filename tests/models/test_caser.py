@@ -6,7 +6,7 @@ from recsys.config import ConfigError
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.caser import Caser, CaserConfig
-from recsys.models.nn.pooling import running_mean
+from recsys.models.layers import running_mean
 from recsys.ranking import metrics
 from recsys.training.run import Run
 from tests import toys
@@ -70,7 +70,7 @@ def test_the_running_mean_is_the_mean_of_what_came_so_far():
 def test_its_loss_is_binary_cross_entropy_against_three_items_of_each_position():
     config = CaserConfig()
     assert (config.loss, config.negatives, config.gbce_t) == ("gbce", 3, 0)
-    assert not Caser().calibrated
+    assert not Caser().has_probabilities
 
 
 @pytest.mark.parametrize("name", ["window", "horizontal", "vertical"])

@@ -8,7 +8,7 @@ from recsys.data.schema import Queries
 from recsys.models.content import Content, ContentConfig
 from recsys.models.registry import RECOMMENDERS
 from recsys.text import encoder
-from recsys.text.films import film_texts, texts_with_makers
+from recsys.text.films import film_texts, texts_with_credits
 from recsys.training.run import Run
 from tests import toys
 
@@ -132,7 +132,7 @@ def test_words_know_who_made_a_film_and_a_person_is_one_word():
     ann, bo, cy = (scores[np.arange(2 * maker, 30, 6)] for maker in range(3))
     assert ann.min() > max(bo.max(), cy.max())
     np.testing.assert_allclose(bo, cy, atol=1e-6)  # that he is a Lee too does not matter
-    assert texts_with_makers(world.catalog)[0].endswith("Ann_Lee, deep sea")
+    assert texts_with_credits(world.catalog)[0].endswith("Ann_Lee, deep sea")
 
 
 def test_sentences_and_genres_do_not_look_at_who_made_a_film():
@@ -140,9 +140,9 @@ def test_sentences_and_genres_do_not_look_at_who_made_a_film():
     for config in (ContentConfig(), GENRES):
         before, after = (Content(config).fit(world).score(Queries([[4, 7]])) for world in (plain, richer))
         np.testing.assert_array_equal(before, after)
-        assert not Content(config).reads_makers
+        assert not Content(config).uses_credits
 
 
 def test_without_details_the_words_are_those_of_the_texts_to_the_letter():
     catalog = toys.checkerboard().catalog
-    assert texts_with_makers(catalog) == film_texts(catalog)
+    assert texts_with_credits(catalog) == film_texts(catalog)

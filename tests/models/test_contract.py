@@ -9,7 +9,7 @@ import pytest
 from recsys.data.schema import HeldOut, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import presets, registry
-from recsys.models.registry import Variant
+from recsys.models.registry import Recommender
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, ServingError, recommend
@@ -43,7 +43,7 @@ def toy_model(name):
 def standing(model):
     """The model with those that it stands on, if any, as the store would hand them over."""
     if model.members:
-        model.stand_on({name: member(name) for name in model.members})
+        model.set_members({name: member(name) for name in model.members})
     return model
 
 
@@ -81,7 +81,7 @@ def fitted_once(name):
 
 def test_it_says_what_it_is(variant):
     found = registry.get(variant)
-    assert isinstance(found, Variant)
+    assert isinstance(found, Recommender)
     assert found.name == variant
     assert found.title
     assert found.family
@@ -91,7 +91,7 @@ def test_it_says_what_it_is(variant):
 def test_all_its_settings_are_of_its_own_kind(variant):
     found = registry.get(variant)
     for dataset in ("ml-1m", *presets.PRESETS.get(variant, ())):
-        assert type(found.preset(dataset)) is found.architecture.Config
+        assert type(found.preset(dataset)) is found.model_class.Config
 
 
 def test_every_item_gets_a_finite_score(model):
@@ -114,9 +114,9 @@ def test_what_it_does_not_declare_is_refused_in_words(model):
         (model.has_item_embeddings, model.item_embeddings, ()),
         (model.predicts_ratings, model.predicted_ratings, (Queries([tokens]),)),
         (model.has_attention, model.attention, (tokens,)),
-        (model.fills_blanks, model.fill, (tokens, positions)),
-        (model.fills_blanks and model.has_attention, model.training_example, (tokens,)),
-        (model.fills_blanks and model.has_attention, model.embed_tokens, (tokens,)),
+        (model.can_fill_masks, model.fill, (tokens, positions)),
+        (model.can_fill_masks and model.has_attention, model.training_example, (tokens,)),
+        (model.can_fill_masks and model.has_attention, model.embed_tokens, (tokens,)),
     ]
     for declared, method, arguments in abilities:
         if not declared:
@@ -140,7 +140,7 @@ def test_attention_is_a_share_for_every_pair_of_tokens(model):
     np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-5)
 
 
-@only_those(lambda model: model.fills_blanks)
+@only_those(lambda model: model.can_fill_masks)
 def test_a_blank_is_filled_from_all_but_what_stands_there_and_at_the_end_like_the_next_item(model):
     history = np.array([3, 4, 5, 6])
     (middle,) = model.fill(history, np.array([1]))
@@ -153,7 +153,7 @@ def test_a_blank_is_filled_from_all_but_what_stands_there_and_at_the_end_like_th
 
 
 def test_probabilities_that_people_see_are_those_of_the_listed_items(model):
-    if not model.calibrated:
+    if not model.has_probabilities:
         pytest.skip("nobody sees any")
     seen = np.array([3, 4, 5])
     ranking = Ranking.of(model.score(Queries([seen]))[0], seen, model.log_probabilities)
@@ -242,7 +242,7 @@ def test_a_state_of_another_catalogue_is_refused(model):
         type(model)(model.config).load_state({}, WORLD.n_items)
 
 
-@only_those(lambda model: not model.holds_histories)
+@only_those(lambda model: not model.state_has_histories)
 def test_state_is_arrays_that_hold_no_user(model):
     """No array has a row per user or an entry per event: what is written says nothing about a single person."""
     train = leave_one_out(WORLD).train

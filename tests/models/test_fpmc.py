@@ -4,7 +4,7 @@ import torch
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.fpmc import Fpmc, FpmcConfig
-from recsys.models.nn.pooling import running_mean
+from recsys.models.layers import running_mean
 from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed

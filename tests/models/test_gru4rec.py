@@ -81,17 +81,17 @@ def test_weights_of_a_gru_are_known_by_the_names_that_they_always_had():
 
 
 @pytest.mark.parametrize(
-    ("variant", "calibrated"), [("gru4rec-ce", True), ("gru4rec-bpr", False), ("gru4rec-plus", False)]
+    ("variant", "has_probabilities"), [("gru4rec-ce", True), ("gru4rec-bpr", False), ("gru4rec-plus", False)]
 )
-def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(variant, calibrated):
-    assert registry.get(variant).model().calibrated is calibrated
+def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(variant, has_probabilities):
+    assert registry.get(variant).model().has_probabilities is has_probabilities
 
 
 @pytest.mark.parametrize("variant", ["gru4rec-ce", "lstm", "rnn"])
 def test_the_recurrent_layer_is_never_rounded(variant):
     """On a GPU, autocast runs it in fp16, where most gradients underflow."""
     found = registry.get(variant)
-    module = found.architecture.Module(changed(found.preset(""), dim=8, hidden=8), 20)
+    module = found.model_class.Module(changed(found.preset(""), dim=8, hidden=8), 20)
     types = []
     module.gru.register_forward_hook(lambda layer, inputs, outputs: types.append(outputs[0].dtype))
     with torch.autocast("cpu", torch.bfloat16):

@@ -10,7 +10,7 @@ from scipy.special import log_softmax, softmax
 from recsys.config import ConfigError
 from recsys.data.schema import HeldOut, Queries
 from recsys.models import pool
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.models.hybrid import Hybrid, HybridConfig
 from recsys.models.pool import log_values
 from recsys.ranking.ranking import Ranking, log_sum_exp
@@ -21,7 +21,7 @@ TRAIN = toys.cycle(ITEMS, 50)
 
 
 @dataclass
-class Table(Recommender):
+class Table(Model):
     """The scores of the film after i are row i; an empty history has the row 0."""
 
     table: np.ndarray
@@ -53,7 +53,7 @@ def table(seed, scale=2.0, **settings):
 
 def standing(members, edges=(), **config):
     model = Hybrid(HybridConfig(tuple(members), edges, **config))
-    model.stand_on(members)
+    model.set_members(members)
     return model
 
 
@@ -209,11 +209,11 @@ def test_a_member_that_scores_all_alike_says_nothing():
 
 def test_it_reads_ratings_where_a_member_does_and_says_what_members_say():
     model = standing({"one": table(1), "other": table(2)})
-    assert not model.reads_ratings
+    assert not model.uses_query_ratings
     rated, other = table(1), table(2, device="cuda:0")
-    rated.reads_ratings, rated.also, rated.note = True, "ml-1m", "It has no encoder."
-    model.stand_on({"one": rated, "other": other})
-    assert (model.reads_ratings, model.also, model.note) == (True, "ml-1m", "It has no encoder.")
+    rated.uses_query_ratings, rated.also, rated.note = True, "ml-1m", "It has no encoder."
+    model.set_members({"one": rated, "other": other})
+    assert (model.uses_query_ratings, model.also, model.note) == (True, "ml-1m", "It has no encoder.")
     assert model.device == "cuda:0"
 
 
@@ -226,7 +226,7 @@ def test_a_state_of_other_members_is_refused():
 def test_mixed_by_hand_it_gives_no_probabilities_to_people():
     members = {"one": table(1, softmax=True), "other": table(2, softmax=True)}
     model = Hybrid.by_hand({"one": 1.0, "other": 0.0}, members, ITEMS)
-    assert not model.calibrated
+    assert not model.has_probabilities
     query = Queries([np.array([5])])
     np.testing.assert_allclose(model.score(query), log_softmax(members["one"].score(query), 1), rtol=1e-4)
 

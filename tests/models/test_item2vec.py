@@ -7,7 +7,7 @@ from recsys.config import ConfigError
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.item2vec import Item2Vec, Item2VecConfig, NegativeSampling, negative_sampling, neighbours
-from recsys.training.batches import Draws
+from recsys.training.batches import CounterRNG
 from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed
@@ -26,7 +26,7 @@ def sampled(histories, **changes):
     model = Item2Vec(changed(SETTINGS, **changes))
     model.module = model.build(10)
     model.initialise(model.module, toys.dataset(histories, 10), 0)
-    batch = model.collate(histories, np.arange(len(histories)), 10, Draws(0, 0))
+    batch = model.collate(histories, np.arange(len(histories)), 10, CounterRNG(0, 0))
     return [(bag, target) for bag, target in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True)]
 
 
@@ -109,8 +109,8 @@ def test_a_blank_between_the_films_of_one_colour_gets_one_of_that_colour():
 
 
 def test_only_cbow_learns_an_item_from_both_of_its_sides():
-    assert Item2Vec(changed(SETTINGS, cbow=True)).fills_blanks
-    assert not Item2Vec(changed(SETTINGS, cbow=False)).fills_blanks
+    assert Item2Vec(changed(SETTINGS, cbow=True)).can_fill_masks
+    assert not Item2Vec(changed(SETTINGS, cbow=False)).can_fill_masks
 
 
 def test_an_empty_history_gets_what_is_watched_first():

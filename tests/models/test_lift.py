@@ -18,7 +18,7 @@ SAID = np.array([[2.0, 1.0, 0.5, -1.0]])
 
 def over(member, counts=None, power=1.0):
     model = Lift(LiftConfig("member", power))
-    model.stand_on({"member": member})
+    model.set_members({"member": member})
     model.fit(TRAIN)
     if counts is not None:
         model.log_counts = np.log1p(counts).astype(np.float32)
@@ -44,9 +44,9 @@ def test_the_probabilities_are_the_members_also_among_the_unseen():
 
 def test_what_holds_for_the_member_holds_for_it():
     member = Table(SAID, softmax=True)
-    member.calibrated = member.reads_makers = member.reads_ratings = True
+    member.has_probabilities = member.uses_credits = member.uses_query_ratings = True
     member.also, member.device = "ml-1m", "cuda:0"
-    names = ("calibrated", "reads_makers", "reads_ratings", "also", "device")
+    names = ("has_probabilities", "uses_credits", "uses_query_ratings", "also", "device")
     assert [getattr(over(member), name) for name in names] == [True, True, True, "ml-1m", "cuda:0"]
 
 

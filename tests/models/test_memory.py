@@ -119,8 +119,8 @@ def test_a_state_without_its_memory_is_refused(missing):
 
 def test_it_promises_a_probability_whatever_the_loss():
     model = fitted("gsasrec")
-    assert model.calibrated
-    assert not registry.get("gsasrec").model().calibrated
+    assert model.has_probabilities
+    assert not registry.get("gsasrec").model().has_probabilities
     seen = np.array([3, 7])
     found = Ranking.of(model.score(Queries([seen]))[0], seen, model.log_probabilities)
     assert found.probabilities(np.arange(20)).sum() == pytest.approx(1)

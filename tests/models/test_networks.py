@@ -7,9 +7,9 @@ import torch
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.neural import NeuralRecommender
+from recsys.models.sequence_model import SequenceModel
 from recsys.ranking import metrics
-from recsys.training.batches import Draws
+from recsys.training.batches import CounterRNG
 from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import TOY_CONFIGS, changed
@@ -47,7 +47,7 @@ def untrained(name):
 
 def predicts_each_position(name):
     """Whether the state at each position of a training sample predicts the next item, so must not depend on it."""
-    return registry.get(name).architecture.collate is NeuralRecommender.collate
+    return registry.get(name).model_class.collate is SequenceModel.collate
 
 
 def depends_on_order(name):
@@ -56,7 +56,7 @@ def depends_on_order(name):
     return not np.allclose(one, other, atol=1e-4)
 
 
-NETWORKS = [name for name in registry.names() if issubclass(registry.get(name).architecture, NeuralRecommender)]
+NETWORKS = [name for name in registry.names() if issubclass(registry.get(name).model_class, SequenceModel)]
 CAUSAL = [name for name in NETWORKS if predicts_each_position(name)]
 ORDERED = [name for name in CAUSAL if depends_on_order(name)]
 
@@ -72,17 +72,17 @@ def test_a_later_item_changes_no_earlier_state(name):
 @pytest.mark.parametrize("name", CAUSAL)
 def test_states_at_some_positions_are_those_of_all_positions(name):
     module = untrained(name)[0].module
-    tokens, at = torch.randint(N_ITEMS, (3, 7)), torch.tensor([[6, 0], [2, 2], [5, 1]])
+    tokens, positions = torch.randint(N_ITEMS, (3, 7)), torch.tensor([[6, 0], [2, 2], [5, 1]])
     tokens[:, 0] = START
-    picked = module(tokens)[torch.arange(3)[:, None], at]
-    torch.testing.assert_close(module(tokens, at), picked, rtol=1e-4, atol=1e-5)
+    loss_index = module(tokens)[torch.arange(3)[:, None], positions]
+    torch.testing.assert_close(module(tokens, positions), loss_index, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_weight_learns(name):
     model, train = untrained(name)
     model.item_loss = model.make_loss(train)
-    (batch,) = model.batches(train.histories, N_ITEMS, Draws(0, 0))
+    (batch,) = model.batches(train.histories, N_ITEMS, CounterRNG(0, 0))
     model.loss(model.module.train(), batch).backward()
     for weight_name, weight in model.module.named_parameters():
         if weight.requires_grad:

@@ -6,7 +6,7 @@ import pytest
 from recsys.config import ConfigError
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.training.batches import NEVER, Draws
+from recsys.training.batches import NOT_SEEN, CounterRNG
 from tests import toys
 from tests.models.configs import changed
 
@@ -22,7 +22,7 @@ def untrained(name, n_items=30, **settings):
 
 def left_out(model, histories):
     """Target → the items that are left out where it is to be predicted, ascending."""
-    (batch,) = model.batches(histories, 30, Draws(0, 0))
+    (batch,) = model.batches(histories, 30, CounterRNG(0, 0))
     masks = batch.seen[:]
     return {target: np.flatnonzero(mask).tolist() for target, mask in zip(batch.targets.tolist(), masks, strict=True)}
 
@@ -48,10 +48,10 @@ def test_hidden_items_are_compared_with_one_another_and_not_with_what_is_shown()
 
 def test_of_an_item_that_comes_twice_the_first_time_counts():
     model, histories = untrained("sasrec-softmax"), [np.array([4, 8, 4, 2])]
-    batch = model.collate(histories, np.array([0]), 30, Draws(0, 0))
-    since = model.seen_since(batch, histories, np.array([0]), 30)
-    assert since[0, [4, 8, 2]].tolist() == [1, 2, 4]
-    assert (np.delete(since[0], [4, 8, 2]) == NEVER).all()
+    batch = model.collate(histories, np.array([0]), 30, CounterRNG(0, 0))
+    excluded_from = model.first_excluded_position(batch, histories, np.array([0]), 30)
+    assert excluded_from[0, [4, 8, 2]].tolist() == [1, 2, 4]
+    assert (np.delete(excluded_from[0], [4, 8, 2]) == NOT_SEEN).all()
 
 
 @pytest.mark.parametrize("name", READERS)

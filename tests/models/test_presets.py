@@ -75,7 +75,7 @@ def test_the_size_is_that_of_the_prepared_set(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", registry.names())
 def test_the_memory_of_a_fit_is_known_beforehand_and_grows_with_the_items(name):
     model = registry.get(name).model()
-    few, many = model.needs(10_000, 1_000), model.needs(10_000, 100_000)
+    few, many = model.fit_memory_bytes(10_000, 1_000), model.fit_memory_bytes(10_000, 100_000)
     assert 0 <= few <= many
     if model.needs_training:
         assert many > 5 * few > 0
@@ -87,7 +87,7 @@ def test_a_network_that_does_not_fit_says_what_it_needs(monkeypatch):
     config = variant.preset("")
     model = variant.model(replace(config, schedule=replace(config.schedule, epochs=1)))
     numbers = 4 * 6 * (22 * 64 + 20)  # six copies of embeddings and biases, at least
-    assert model.needs(world.n_users, world.n_items) > numbers
+    assert model.fit_memory_bytes(world.n_users, world.n_items) > numbers
     monkeypatch.setattr(machine, "free_memory", lambda: 1e6)
     with pytest.raises(DataError, match=r"gSASRec needs 0\.0 GB of memory for 20 films, and may take half"):
         model.fit(world)

@@ -28,8 +28,8 @@ def test_somebody_who_hates_what_others_love_is_recommended_the_rest(name):
     config = toys.replace(
         variant.preset("toy"), **({"regularization": 1.0} if name == "mf-explicit" else {"shrink": 0.0})
     )
-    assert variant.architecture.reads_ratings
-    model = variant.architecture(config).fit(two_tastes())
+    assert variant.model_class.uses_query_ratings
+    model = variant.model_class(config).fit(two_tastes())
     history = [np.array([0, 1, 5, 6])]
     asked = [Queries(history, ratings=[np.array(own, np.float32)]) for own in ([5, 5, 1, 1], [1, 1, 5, 5])]
     for queries, better, worse in zip(asked, ([2, 3, 4], [7, 8, 9]), ([7, 8, 9], [2, 3, 4]), strict=True):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recsys.models import registry
-from recsys.models.nn.side import UNRATED
+from recsys.models.side import UNRATED
 from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed
@@ -67,5 +67,5 @@ def test_the_stars_move_with_their_films():
 @pytest.mark.parametrize("name", ["sasrec-softmax", "bert4rec"])
 def test_a_model_that_redraws_learns_from_times(name):
     config = registry.get(name).preset("")
-    assert registry.get(name).model(changed(config, redraw=True)).reads_details
-    assert not registry.get(name).model(config).reads_details
+    assert registry.get(name).model(changed(config, redraw=True)).uses_times_or_ratings
+    assert not registry.get(name).model(config).uses_times_or_ratings

@@ -8,10 +8,10 @@ import torch.nn.functional as F
 from recsys.data.schema import DataError, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.nn.transformer import RelativeBias
 from recsys.models.sasrec import SasRec, SasRecConfig
+from recsys.models.transformer import RelativeBias
 from recsys.training import device
-from recsys.training.batches import Draws
+from recsys.training.batches import CounterRNG
 from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed
@@ -72,12 +72,12 @@ def test_a_steep_head_attends_to_the_newest_item_only():
 def targets_of(batch):
     """The item to be predicted at each position, -1 where there is none."""
     found = torch.full((batch.tokens.numel(),), -1)
-    found[batch.picked] = batch.targets
+    found[batch.loss_index] = batch.targets
     return found.view_as(batch.tokens).tolist()
 
 
 def test_each_item_is_predicted_from_those_before_it():
-    batch = untrained().collate([np.array([5, 6, 7]), np.array([9])], np.array([0, 1]), 30, Draws(0, 0))
+    batch = untrained().collate([np.array([5, 6, 7]), np.array([9])], np.array([0, 1]), 30, CounterRNG(0, 0))
     assert batch.tokens[:, :3].tolist() == [[START, 5, 6], [START, PADDING, PADDING]]
     assert [row[:3] for row in targets_of(batch)] == [[5, 6, 7], [9, -1, -1]]
     assert (batch.tokens[:, 3:] == PADDING).all()
@@ -85,14 +85,14 @@ def test_each_item_is_predicted_from_those_before_it():
 
 def test_long_histories_keep_the_newest_items():
     model = untrained(length=4)
-    batch = model.collate([np.arange(20)], np.array([0]), 30, Draws(0, 0))
+    batch = model.collate([np.arange(20)], np.array([0]), 30, CounterRNG(0, 0))
     assert batch.tokens[0, :4].tolist() == [15, 16, 17, 18]
     assert targets_of(batch)[0][:4] == [16, 17, 18, 19]
     assert model.input_tokens(np.arange(20)).tolist() == [16, 17, 18, 19]
 
 
 def test_a_history_of_max_length_is_learnt_from_as_a_whole():
-    batch = untrained(length=4).collate([np.arange(4)], np.array([0]), 30, Draws(0, 0))
+    batch = untrained(length=4).collate([np.arange(4)], np.array([0]), 30, CounterRNG(0, 0))
     assert batch.tokens[0, :4].tolist() == [START, 0, 1, 2]
     assert targets_of(batch)[0][:4] == [0, 1, 2, 3]
 
@@ -108,7 +108,7 @@ def test_training_and_queries_see_the_same(relative_bias):
     """The hidden state that predicts the last item in training is the one that scores after the items before it."""
     model = untrained(relative_bias=relative_bias)
     history = np.array([3, 9, 4, 1, 7])
-    batch = model.collate([history], np.array([0]), 30, Draws(0, 0))
+    batch = model.collate([history], np.array([0]), 30, CounterRNG(0, 0))
     trained = model.module(batch.tokens)[0, 4]
     scores = torch.from_numpy(model.score(Queries([history[:-1]]))[0])
     torch.testing.assert_close(model.module.logits(trained), scores, rtol=1e-4, atol=1e-5)
@@ -125,11 +125,11 @@ def test_bce_draws_one_item_for_each_position(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("variant", "calibrated"),
+    ("variant", "has_probabilities"),
     [("sasrec-softmax", True), ("sasrec-bce", False), ("gsasrec", False), ("sasrec-paper", False)],
 )
-def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(variant, calibrated):
-    assert registry.get(variant).model().calibrated is calibrated
+def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(variant, has_probabilities):
+    assert registry.get(variant).model().has_probabilities is has_probabilities
 
 
 def test_a_softmax_gives_the_probabilities_of_the_items_that_are_listed():
@@ -193,7 +193,9 @@ def test_as_published_items_have_no_bias_and_everything_else_learns():
     model = as_published()
     model.item_loss = model.make_loss(toys.cycle(30))
     split = leave_one_out(toys.cycle(30, 8, 8))
-    model.loss(model.module.train(), model.collate(split.train.histories, np.arange(8), 30, Draws(0, 0))).backward()
+    model.loss(
+        model.module.train(), model.collate(split.train.histories, np.arange(8), 30, CounterRNG(0, 0))
+    ).backward()
     for name, weight in model.module.named_parameters():
         assert (weight.grad is None) == (name == "bias"), name
     assert not model.module.bias.any()

@@ -12,9 +12,9 @@ from recsys.config import to_document
 from recsys.data.schema import PEOPLE_COLUMNS, DataError, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.neural import About
-from recsys.models.nn.side import UNRATED, ItemDetails, star_codes
-from recsys.training.batches import Draws
+from recsys.models.sequence_model import About
+from recsys.models.side import UNRATED, ItemDetails, rating_ids
+from recsys.training.batches import CounterRNG
 from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed
@@ -94,7 +94,7 @@ def test_details_are_added_in_the_input_and_in_the_output(variant):
     module.eval()
     added = module.details.vectors["genres"][3]
     torch.testing.assert_close(module.output[4], module.items.weight[4] + added)
-    embedded = module.look_up(torch.tensor([[4, 5, 31, 30]]))[0]
+    embedded = module.token_embeddings(torch.tensor([[4, 5, 31, 30]]))[0]
     torch.testing.assert_close(embedded[0], module.items.weight[4] + added)
     torch.testing.assert_close(embedded[1:], module.items.weight[[5, 31, 30]])
 
@@ -126,7 +126,7 @@ def test_without_averaged_weights_training_goes_on_after_a_validation():
 
 
 def test_stars_are_numbered_by_halves():
-    assert star_codes(np.array([0.5, 1, 4.5, 5, np.nan, 3.2, 0])).tolist() == [1, 2, 9, 10, UNRATED, 6, 1]
+    assert rating_ids(np.array([0.5, 1, 4.5, 5, np.nan, 3.2, 0])).tolist() == [1, 2, 9, 10, UNRATED, 6, 1]
 
 
 @BOTH
@@ -149,7 +149,7 @@ def batches(variant, **settings):
     stars = [1 + history % 10 for history in histories]
     model = untrained(variant, batch_size=8, stars=True, **settings)
     for epoch in range(40):
-        yield from model.batches(histories, 30, Draws(0, epoch), About(stars, None))
+        yield from model.batches(histories, 30, CounterRNG(0, epoch), About(stars, None))
 
 
 @pytest.mark.parametrize("settings", [{}, {"windows": True}, {"prefixes": True}, {"bert_80_10_10": True}])
@@ -157,7 +157,7 @@ def test_an_item_to_be_predicted_shows_no_stars_and_each_of_the_others_its_own(s
     without = total = 0
     for batch in batches("bert4rec", **settings):
         masked = torch.zeros_like(batch.tokens, dtype=torch.bool)
-        masked[batch.picked // batch.at.shape[1], batch.at.flatten()[batch.picked]] = True
+        masked[batch.loss_index // batch.positions.shape[1], batch.positions.flatten()[batch.loss_index]] = True
         own = torch.where((batch.tokens < 30) & ~masked, 1 + batch.tokens % 10, UNRATED)
         for stars, expected in zip(batch.stars, own, strict=True):
             if stars.any():
@@ -235,7 +235,7 @@ def test_some_samples_are_of_somebody_unknown_and_the_others_of_whose_they_are()
     assert len(np.unique(expected)) == 2 + 1 + 50
     histories, rows = [history for history in world.histories if len(history)], np.arange(159)[::-1]
     for epoch in range(9):
-        draws = Draws(0, epoch)
+        draws = CounterRNG(0, epoch)
         given = model._with_side(model.collate(histories, rows, 30, draws), about, rows, draws).person.numpy()
         unknown = ~given.any(1)
         assert unknown.mean() == pytest.approx(0.1, abs=0.08)
@@ -258,8 +258,8 @@ def test_a_kept_model_needs_no_data_set_to_know_its_items(variant, tmp_path, mon
     world = toys.described(toys.cycle(n_items=20, n_users=60, length=8), *PEOPLE[:60])
     model = model_of(variant, epochs=1, **ALL).fit(leave_one_out(world).train, run=Run(device="cpu"))
     again = store.load(store.save(variant, model, world, 0), world)
-    assert again.reads_ratings
-    assert again.reads_details
+    assert again.uses_query_ratings
+    assert again.uses_times_or_ratings
     queries = Queries([np.array([3, 4, 5])], ratings=[np.array([5, np.nan, 1])])
     np.testing.assert_array_equal(again.score(queries), model.score(queries))
     assert again.module.details.genres.sum() == 20
@@ -269,8 +269,8 @@ def test_a_kept_model_needs_no_data_set_to_know_its_items(variant, tmp_path, mon
 def test_settings_of_models_without_are_written_as_before(variant):
     model = untrained(variant)
     assert not set(to_document(model.config)) & set(ALL)
-    assert not model.reads_ratings
-    assert not model.reads_details
+    assert not model.uses_query_ratings
+    assert not model.uses_times_or_ratings
     assert not [name for name in model.state() if "details" in name or "_vectors" in name]
     assert set(to_document(replace(model.config, genres=True))) & set(ALL) == {"genres"}
 

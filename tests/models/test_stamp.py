@@ -2,7 +2,7 @@ import numpy as np
 import torch
 
 from recsys.models.stamp import Stamp, StampConfig
-from recsys.training.batches import Draws
+from recsys.training.batches import CounterRNG
 
 
 def untrained():
@@ -36,7 +36,7 @@ def test_each_position_has_the_state_of_the_papers_equations():
 def test_long_histories_are_learnt_from_random_windows_too():
     model = Stamp(StampConfig(length=5))
     histories = [np.arange(100)] * 20
-    windows = model.sequences(histories, np.arange(20), Draws(0, 0))
+    windows = model.sequences(histories, np.arange(20), CounterRNG(0, 0))
     assert {len(window) for window in windows} == {6}
     assert any(window[-1] == 99 for window in windows)
     assert any(window[-1] < 90 for window in windows)

@@ -43,7 +43,7 @@ def test_a_member_that_knows_short_lists_has_the_weight_of_short_lists():
 
     members = {"order": table(2, softmax=True), "whole": ReadsLong(table(1).table, softmax=True)}
     model = VisitorPool(VisitorPoolConfig(tuple(members), EDGES))
-    model.stand_on(members)
+    model.set_members(members)
     weights = model.fit(TRAIN, drawn(800, members, (0.5, 1.0), (8, 20))).pool.weights
     assert (weights[:3, 1] < 0.2).all()  # 1 to 4 items
     assert weights[3, 1] > 0.8
@@ -53,9 +53,9 @@ def test_members_take_part_without_their_count_memories():
     class Remembers(Table):
         remembers: bool = True
 
-        def forget(self):
+        def drop_memory(self):
             self.remembers = False
 
     members = {"network": Remembers(table(1).table)}
-    VisitorPool(VisitorPoolConfig(tuple(members), EDGES)).stand_on(members)
+    VisitorPool(VisitorPoolConfig(tuple(members), EDGES)).set_members(members)
     assert not members["network"].remembers

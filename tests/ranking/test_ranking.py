@@ -19,7 +19,7 @@ def of_softmax(scores, items):
 def test_the_scores_that_were_given_stay_as_they_were():
     scores = SCORES.copy()
     ranking = Ranking.of(scores, np.array([1]), of_softmax)
-    ranking.top(3), ranking.rank(2), ranking.pessimistic_rank(3), ranking.probability(0)
+    ranking.top(3), ranking.rank(2), ranking.rank_ties_last(3), ranking.probability(0)
     assert np.array_equal(scores, SCORES)
 
 
@@ -104,14 +104,14 @@ def test_every_short_list_is_the_beginning_of_the_long_one(scores):
 
 def test_a_pessimist_counts_every_tie_against_the_item():
     ranking = Ranking.of(SCORES)
-    assert [ranking.pessimistic_rank(item) for item in range(5)] == [3, 2, 5, 2, 4]
+    assert [ranking.rank_ties_last(item) for item in range(5)] == [3, 2, 5, 2, 4]
     assert ranking.rank(1) == 1
-    assert Ranking.of(SCORES, np.array([3])).pessimistic_rank(1) == 1  # what is hidden ties with nobody
+    assert Ranking.of(SCORES, np.array([3])).rank_ties_last(1) == 1  # what is hidden ties with nobody
 
 
 def test_a_pessimist_has_no_rank_for_what_is_not_listed():
     with pytest.raises(ScoreError, match="minus infinity"):
-        Ranking.of(SCORES, np.array([2])).pessimistic_rank(2)
+        Ranking.of(SCORES, np.array([2])).rank_ties_last(2)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

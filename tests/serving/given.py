@@ -3,18 +3,18 @@
 import numpy as np
 
 from recsys.data.schema import Dataset, Queries
-from recsys.models.base import Recommender
-from recsys.models.registry import Variant
+from recsys.models.base import Model
+from recsys.models.registry import Recommender
 from recsys.ranking.ranking import log_sum_exp
 from recsys.serving.predictor import Predictor
 
 
-class Given(Recommender):
+class Given(Model):
     """Gives every history the same scores; counts how many histories it is given at a time."""
 
     def __init__(self, scores, softmax: bool = False) -> None:
         super().__init__()
-        self.scores, self.calibrated, self.blocks = np.array(scores, np.float32), softmax, []
+        self.scores, self.has_probabilities, self.blocks = np.array(scores, np.float32), softmax, []
 
     def fit(self, train, valid=None, run=None):
         return self
@@ -58,8 +58,8 @@ def pulls(**of):
     return table
 
 
-def predictor(dataset: Dataset, model: Recommender, title: str = "Given") -> Predictor:
+def predictor(dataset: Dataset, model: Model, title: str = "Given") -> Predictor:
     """A model made ready for a data set."""
     return Predictor(
-        dataset, Variant("given", title, "Toys", f"{type(model).__module__}:{type(model).__qualname__}"), model
+        dataset, Recommender("given", title, "Toys", f"{type(model).__module__}:{type(model).__qualname__}"), model
     )

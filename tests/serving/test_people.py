@@ -36,7 +36,7 @@ def test_an_id_that_nobody_has_is_refused_with_those_there_are(user_id):
 def test_a_persons_request_holds_all_that_they_watched_and_their_ratings_for_a_model_that_reads_them():
     assert people.request_of(ready(), 1, 3, Filters()).history == (2, 3, 2)
     assert people.request_of(ready(), 1, 3, Filters()).ratings == ()  # it would leave out what was not liked
-    assert people.request_of(ready(reads_ratings=True), 1, 3, Filters()).ratings == ((2, 4.0), (3, 4.0))
+    assert people.request_of(ready(uses_query_ratings=True), 1, 3, Filters()).ratings == ((2, 4.0), (3, 4.0))
 
 
 def test_everybody_gets_the_list_that_they_would_get_alone(monkeypatch):

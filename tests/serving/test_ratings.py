@@ -48,7 +48,7 @@ def test_films_that_stand_in_for_another_have_its_rating(monkeypatch):
 
 
 class Reads(Given):
-    reads_ratings = True
+    uses_query_ratings = True
 
     def score(self, queries):
         return np.array([np.append(stars, 0)[:1].repeat(6) * np.arange(6) for stars in queries.ratings])

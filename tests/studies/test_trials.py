@@ -131,7 +131,7 @@ def test_without_its_memory_a_network_need_not_be_trained_again(world, trainings
     both = trials.measure(trial, world, FULL)
     assert trainings == []
     np.testing.assert_array_equal(both.ranks, trials.ranks(model, split.test, FULL, world))
-    model.forget()
+    model.drop_memory()
     np.testing.assert_array_equal(alone.ranks, trials.ranks(model, split.test, FULL, world))
     assert (alone.ranks != both.ranks).any()
 

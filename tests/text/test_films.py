@@ -136,7 +136,7 @@ def test_shipped_vectors_serve_the_texts_that_they_were_made_of(encoded):
 def test_shipped_vectors_of_other_texts_are_not_used(encoded):
     catalog = toys.catalog(4)
     shipped(catalog, films.texts_fingerprint(["other", "texts"]))
-    assert films.kept_vectors("shipped", catalog) is None
+    assert films.load_vectors("shipped", catalog) is None
     films.film_vectors("shipped", catalog)
     assert encoded == [films.film_texts(catalog)]
 
@@ -173,7 +173,7 @@ def test_without_the_encoder_words_stand_in_and_nothing_is_kept(monkeypatch, err
     assert found.note == films.NO_ENCODER
     expected = films.tfidf(films.film_texts(toys.catalog(5)))
     np.testing.assert_array_equal(found.matrix.toarray(), expected.toarray())
-    assert films.kept_vectors("words", toys.catalog(5)) is None
+    assert films.load_vectors("words", toys.catalog(5)) is None
 
 
 def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):

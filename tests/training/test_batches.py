@@ -1,19 +1,19 @@
 import numpy as np
 import pytest
 
-from recsys.training.batches import BUCKET_BATCHES, WIDTH_MULTIPLE, Draws, buckets, by_length, pad
+from recsys.training.batches import BUCKET_BATCHES, WIDTH_MULTIPLE, CounterRNG, bucketed_batches, by_length, pad
 
 
 def test_every_sequence_is_in_exactly_one_batch():
     lengths = np.random.default_rng(0).integers(1, 50, 1003)
-    batches = buckets(lengths, 32, np.random.default_rng(1))
+    batches = bucketed_batches(lengths, 32, np.random.default_rng(1))
     assert sorted(np.concatenate(batches)) == list(range(1003))
     assert max(map(len, batches)) == 32
 
 
 def test_batches_hold_sequences_of_similar_length():
     lengths = np.random.default_rng(0).integers(1, 201, 32 * BUCKET_BATCHES)
-    batches = buckets(lengths, 32, np.random.default_rng(1))
+    batches = bucketed_batches(lengths, 32, np.random.default_rng(1))
     padded = sum(len(rows) * lengths[rows].max() for rows in batches)
     assert lengths.sum() / padded > 0.93
     shuffled = np.split(np.random.default_rng(2).permutation(len(lengths)), BUCKET_BATCHES)
@@ -23,16 +23,16 @@ def test_batches_hold_sequences_of_similar_length():
 def test_batches_come_in_random_order():
     """Within a pool they are cut from short to long; that order must not reach training."""
     lengths = np.random.default_rng(0).integers(1, 201, 32 * BUCKET_BATCHES)
-    means = [lengths[rows].mean() for rows in buckets(lengths, 32, np.random.default_rng(1))]
+    means = [lengths[rows].mean() for rows in bucketed_batches(lengths, 32, np.random.default_rng(1))]
     assert abs(np.corrcoef(means, np.arange(BUCKET_BATCHES))[0, 1]) < 0.5
-    again = [lengths[rows].mean() for rows in buckets(lengths, 32, np.random.default_rng(2))]
+    again = [lengths[rows].mean() for rows in bucketed_batches(lengths, 32, np.random.default_rng(2))]
     assert abs(np.corrcoef(means, again)[0, 1]) < 0.5
 
 
 def test_which_sequences_share_a_batch_is_random():
-    batches = buckets(np.full(1000, 7), 10, np.random.default_rng(1))
+    batches = bucketed_batches(np.full(1000, 7), 10, np.random.default_rng(1))
     assert np.mean([np.ptp(rows) for rows in batches]) > 500  # neighbours in the data would be 9 apart
-    other = buckets(np.full(1000, 7), 10, np.random.default_rng(2))
+    other = bucketed_batches(np.full(1000, 7), 10, np.random.default_rng(2))
     assert not {frozenset(rows) for rows in batches} & {frozenset(rows) for rows in other}
 
 
@@ -49,21 +49,21 @@ def test_there_are_few_widths():
 
 
 def test_draws_are_uniform_and_independent_of_their_neighbours():
-    draws = Draws(seed=0, epoch=0)
+    draws = CounterRNG(seed=0, epoch=0)
     grid = np.stack([draws.uniform(0, np.full(500, row), np.arange(500)) for row in range(200)])  # (200, 500)
     assert np.histogram(grid, 10, (0, 1))[0] == pytest.approx([10_000] * 10, rel=0.04)
     for other in (
         np.roll(grid, 1, 0),
         np.roll(grid, 1, 1),
         draws.uniform(1, np.arange(200)[:, None], np.arange(500)),
-        Draws(1, 0).uniform(0, np.arange(200)[:, None], np.arange(500)),
-        Draws(0, 1).uniform(0, np.arange(200)[:, None], np.arange(500)),
+        CounterRNG(1, 0).uniform(0, np.arange(200)[:, None], np.arange(500)),
+        CounterRNG(0, 1).uniform(0, np.arange(200)[:, None], np.arange(500)),
     ):
         assert abs(np.corrcoef(grid.ravel(), other.ravel())[0, 1]) < 0.015
 
 
 def test_draws_depend_on_nothing_else():
-    draws = Draws(seed=5, epoch=7)
+    draws = CounterRNG(seed=5, epoch=7)
     rows = np.array([3, 9, 4])
     assert draws.uniform(0, rows, 2)[1] == draws.uniform(0, np.array([9]), np.array([2]))[0]
     assert set(draws.integers(0, np.full(1000, 3), np.arange(1000))) == {0, 1, 2}

@@ -89,9 +89,9 @@ def test_ten_times_the_logits_need_no_more_memory():
 def test_what_was_seen_has_no_part_in_the_softmax_but_a_target_always_has(monkeypatch):
     seven_at_a_time(monkeypatch)
     *leaves, targets = example()
-    since = torch.full((5, 37), batches.NEVER, dtype=torch.int16)
-    since[:, :9] = torch.arange(9)  # of each of five sequences nine items, seen one after the other
-    seen = batches.Seen(since, torch.arange(50) // 10, torch.arange(50) % 10)  # ten positions of each
+    excluded_from = torch.full((5, 37), batches.NOT_SEEN, dtype=torch.int16)
+    excluded_from[:, :9] = torch.arange(9)  # of each of five sequences nine items, seen one after the other
+    seen = batches.Seen(excluded_from, torch.arange(50) // 10, torch.arange(50) % 10)  # ten positions of each
     left_out = torch.arange(37)[None] <= (torch.arange(50) % 10)[:, None]
     left_out[:, 9:] = False
     assert left_out[torch.arange(50), targets].any()  # some targets have been seen

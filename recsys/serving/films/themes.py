@@ -19,7 +19,7 @@ from recsys.progress import Report, ignore
 from recsys.serving.films.aspects import Aspect, AspectReader, covered, years_of
 from recsys.serving.films.names import normalise
 from recsys.text import encoder
-from recsys.text.films import kept_vectors
+from recsys.text.films import load_vectors
 from recsys.text.tags import TagTable
 
 LONGEST = 300  # characters of a theme that are read
@@ -150,7 +150,7 @@ def open_index(dataset: Dataset, report: Report = ignore) -> ThemeIndex:
     The tags are encoded once, which takes some seconds; reports {"stage": "encode", "done", "total"}.
     """
     table = TagTable(dataset.catalog, [normalise(word) for word in dataset.catalog.tags.words])
-    vectors = kept_vectors(dataset.name, dataset.catalog)
+    vectors = load_vectors(dataset.name, dataset.catalog)
     if vectors is None:
         return ThemeIndex(dataset, table, None, Missing.VECTORS)
     try:

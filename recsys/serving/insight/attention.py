@@ -63,8 +63,8 @@ def attention(predictor: Predictor, films: History) -> Attention:
     if not model.has_attention:
         raise ServingError(f"{predictor.title} has no attention to look at; choose BERT4Rec")
     tokens = model.input_tokens(valid_items(dataset, films))
-    labels = names(dataset, tokens, MASK if model.fills_blanks else START)
-    return Attention(tokens, tokens < dataset.n_items, labels, model.attention(tokens), model.fills_blanks)
+    labels = names(dataset, tokens, MASK if model.can_fill_masks else START)
+    return Attention(tokens, tokens < dataset.n_items, labels, model.attention(tokens), model.can_fill_masks)
 
 
 def names(dataset: Dataset, tokens: np.ndarray, other: str = MASK) -> list[str]:

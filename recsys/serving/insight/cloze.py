@@ -100,7 +100,7 @@ def between(sequence: Sequence[int | None], position: int) -> bool:
 def _fill(predictor: Predictor, sequence: Sequence[int | None]) -> dict[int, np.ndarray]:
     """Position of a blank → the scores (I,) of the films for it, for the blanks that the model reads."""
     model = predictor.model
-    if not model.fills_blanks:
+    if not model.can_fill_masks:
         raise ServingError(
             f"{predictor.title} reads from the first film to the last, so it cannot fill a blank; choose BERT4Rec"
         )

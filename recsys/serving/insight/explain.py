@@ -11,7 +11,7 @@ from itertools import repeat
 
 import numpy as np
 
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import (
@@ -90,7 +90,7 @@ def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> lis
     ]
 
 
-def weighed(model: Recommender) -> int:
+def weighed(model: Model) -> int:
     """How many films of a history, the newest, are left out in turn at most: none that the model does not read."""
     return min(MOST, MOST if model.max_length is None else model.max_length)
 

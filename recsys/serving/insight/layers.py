@@ -49,7 +49,7 @@ class Layers:
 def model_of(predictor: Predictor) -> Bert4Rec:
     """The BERT4Rec of a predictor, told by what it can do; raises ServingError for other recommenders."""
     model = predictor.model
-    if not (model.fills_blanks and model.has_attention):
+    if not (model.can_fill_masks and model.has_attention):
         raise ServingError(f"these are the steps of BERT4Rec, and {predictor.title} takes others; choose BERT4Rec")
     return cast(Bert4Rec, model)
 

@@ -13,7 +13,7 @@ from tests.serving.insight.test_attention import WORLD, bert, sasrec
 class Cycle(Given):
     """The next film is the last plus one; a blank is predicted from the nearest film on either side of it."""
 
-    fills_blanks = True
+    can_fill_masks = True
     max_length = 12
 
     def __init__(self):

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from recsys.config import NonNegativeInt, added, config_class
 from recsys.models.extras import Extras
-from recsys.models.nn.layers import Dropout, gather_positions
+from recsys.models.layers import Dropout, gather_positions
 from recsys.training import kernels
 
 
@@ -34,8 +34,8 @@ class RelativeBias(nn.Module):
         self.slopes = nn.Parameter(initial)  # (H,)
         self.slopes_after = None if causal else nn.Parameter(initial.clone())  # (H,)
 
-    def forward(self, at: Tensor | None, length: int) -> Tensor:
-        """The bias (B or 1, H, Q, T) of queries at `at` (B or 1, Q; None: at all) towards keys at 0…T-1, T = length.
+    def forward(self, positions: Tensor | None, length: int) -> Tensor:
+        """Return the bias (B or 1, H, Q, T) of queries at `positions` (B or 1, Q; None: all) towards all T keys.
 
         A key after its query has the bias -∞ where the block is causal. There are 2T-1 distances only: the bias of each
         is computed once, and a row of the result is a window on these.
@@ -49,7 +49,7 @@ class RelativeBias(nn.Module):
         if self.slopes_after is None:
             bias = bias.masked_fill(after, -torch.inf)
         windows = bias.unfold(-1, length, 1)  # (H, T, T), of the last query first
-        return windows.flip(1)[None] if at is None else windows[:, length - 1 - at].transpose(0, 1)
+        return windows.flip(1)[None] if positions is None else windows[:, length - 1 - positions].transpose(0, 1)
 
 
 class Block(nn.Module):
@@ -85,16 +85,15 @@ class Block(nn.Module):
         self.widening = widening
         self.dropout = Dropout(dropout)
 
-    def forward(self, x: Tensor, attention_mask: Tensor | None, at: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None = None) -> Tensor:
         """x (B, T, D), attention_mask (B, 1, 1, T) True where a position may be attended to (None: all) → (B, T, D).
 
-        With `at` (B, Q) only the outputs at those positions are computed, (B, Q, D): the last block of a network needs
-        no others.
+        With `positions` (B, Q) only those outputs are computed, (B, Q, D): the last block needs no others.
         """
         if self.pre_norm:
-            x = self.add(gather_positions(x, at), self.attend(self.norm_attention(x), attention_mask, at))
+            x = self.add(gather_positions(x, positions), self.attend(self.norm_attention(x), attention_mask, positions))
             return self.add(x, self.feed_forward(self.norm_forward(x))) if self.widening else x
-        x = self.norm_attention(self.add(gather_positions(x, at), self.attend(x, attention_mask, at)))
+        x = self.norm_attention(self.add(gather_positions(x, positions), self.attend(x, attention_mask, positions)))
         return self.norm_forward(self.add(x, self.feed_forward(x))) if self.widening else x
 
     def add(self, x: Tensor, part: Tensor) -> Tensor:
@@ -102,45 +101,47 @@ class Block(nn.Module):
         part = self.dropout(part)
         return x + part if self.residual else part
 
-    def attend(self, x: Tensor, attention_mask: Tensor | None, at: Tensor | None) -> Tensor:
-        """Multi-head self-attention with queries at the positions `at` only, (B, T, D) → (B, Q, D)."""
-        if at is None:
+    def attend(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None) -> Tensor:
+        """Multi-head self-attention with queries at `positions` only, (B, T, D) → (B, Q, D)."""
+        if positions is None:
             q, k, v = self.qkv(x).chunk(3, -1)  # (B, T, D) each
         else:
             d = x.shape[-1]
-            q = F.linear(gather_positions(x, at), self.qkv.weight[:d], self.qkv.bias[:d])  # (B, Q, D)
+            q = F.linear(gather_positions(x, positions), self.qkv.weight[:d], self.qkv.bias[:d])  # (B, Q, D)
             k, v = F.linear(x, self.qkv.weight[d:], self.qkv.bias[d:]).chunk(2, -1)
         q, k, v = self.split_heads(q), self.split_heads(k), self.split_heads(v)  # (B, H, Q or T, D/H)
         is_on = torch.is_autocast_enabled(x.device.type)  # to switch off what is not takes .1 ms
         with torch.autocast(x.device.type, enabled=False) if is_on else nullcontext():
-            mixed = self.mix(q, k, v, attention_mask, at)
+            mixed = self.mix(q, k, v, attention_mask, positions)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
-    def mix(self, q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None, at: Tensor | None) -> Tensor:
+    def mix(self, q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None, positions: Tensor | None) -> Tensor:
         """The values weighted by attention: q (B, H, Q, D/H), k and v (B, H, T, D/H) → (B, H, Q, D/H)."""
         if self.relative_bias is not None and torch.is_grad_enabled() and not q.is_cuda:
             padding = None if attention_mask is None else torch.where(attention_mask, 0.0, -torch.inf)
-            return kernels.attention_with_bias(q, k, v, self.relative_bias(at, k.shape[2]), padding)
-        plain_causal = self.causal and at is None and self.relative_bias is None  # the kernel builds this mask itself
-        mask = None if plain_causal else self.full_mask(at, k.shape[2], attention_mask)
+            return kernels.attention_with_bias(q, k, v, self.relative_bias(positions, k.shape[2]), padding)
+        plain_causal = (
+            self.causal and positions is None and self.relative_bias is None
+        )  # the kernel builds this mask itself
+        mask = None if plain_causal else self.full_mask(positions, k.shape[2], attention_mask)
         if mask is not None and mask.is_floating_point():
             mask = mask.to(q.dtype)
         return F.scaled_dot_product_attention(q, k, v, mask, is_causal=plain_causal)
 
-    def full_mask(self, at: Tensor | None, length: int, attention_mask: Tensor | None) -> Tensor | None:
+    def full_mask(self, positions: Tensor | None, length: int, attention_mask: Tensor | None) -> Tensor | None:
         """Padding, causality and relative bias in one mask for logits (B, H, Q, T), T = length; at None: Q = T.
 
         bool: True where a query may attend. float, with a relative bias: what is added to the logits. None: no mask.
         """
         if self.relative_bias is not None:
-            bias = self.relative_bias(at, length)  # (B or 1, H, Q, T)
+            bias = self.relative_bias(positions, length)  # (B or 1, H, Q, T)
             if attention_mask is None:
                 return bias
             return bias + torch.where(attention_mask, 0.0, -torch.inf)  # half the time of a masked_fill
         if not self.causal:
             return attention_mask
         everywhere = torch.arange(length, device=self.out.weight.device)[None]  # (1, T)
-        queries = everywhere if at is None else at  # (B or 1, Q)
+        queries = everywhere if positions is None else positions  # (B or 1, Q)
         return everywhere[:, None, None] <= queries[:, None, :, None]
 
     def attention_weights(self, x: Tensor, attention_mask: Tensor | None) -> Tensor:
@@ -215,11 +216,11 @@ def layer_norm(dim: int, wanted: bool = True) -> nn.Module:
     return nn.LayerNorm(dim) if wanted else nn.Identity()
 
 
-def encode(blocks: nn.ModuleList, x: Tensor, attention_mask: Tensor | None, at: Tensor | None) -> Tensor:
-    """x (B, T, D) through L stacked blocks, L ≥ 0; with `at` (B, Q) the last gives those positions only, (B, Q, D)."""
+def encode(blocks: nn.ModuleList, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None) -> Tensor:
+    """Apply L ≥ 0 blocks to x (B, T, D). With `positions` (B, Q) the last one computes only those, (B, Q, D)."""
     for block in blocks[:-1]:
         x = block(x, attention_mask)
-    return blocks[-1](x, attention_mask, at) if len(blocks) else gather_positions(x, at)
+    return blocks[-1](x, attention_mask, positions) if len(blocks) else gather_positions(x, positions)
 
 
 def attention_by_layer(blocks: Iterable[Any], x: Tensor, attention_mask: Tensor | None) -> Tensor:

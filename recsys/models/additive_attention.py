@@ -6,7 +6,7 @@ Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H dime
 import torch
 from torch import Tensor, nn
 
-from recsys.models.nn.layers import gather_positions
+from recsys.models.layers import gather_positions
 
 
 class AdditiveAttention(nn.Module):
@@ -19,8 +19,8 @@ class AdditiveAttention(nn.Module):
         super().__init__()
         self.v = nn.Linear(dim, 1, bias=False)
 
-    def forward(self, queries: Tensor, keys: Tensor, values: Tensor, at: Tensor | None = None) -> Tensor:
-        """Attend from each position, or from the positions `at`, to the positions up to it.
+    def forward(self, queries: Tensor, keys: Tensor, values: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Attend from each position, or from `positions`, to the positions up to it.
 
         Args:
             queries: (B, T, D).
@@ -31,8 +31,8 @@ class AdditiveAttention(nn.Module):
         Returns:
             The weighted sums, (B, Q, H).
         """
-        positions = torch.arange(keys.shape[1], device=keys.device)
-        last = positions[:, None] if at is None else at[..., None]  # (T, 1) or (B, Q, 1)
-        queries = gather_positions(queries, at)
+        times = torch.arange(keys.shape[1], device=keys.device)
+        newest = times[:, None] if positions is None else positions[..., None]  # (T, 1) or (B, Q, 1)
+        queries = gather_positions(queries, positions)
         weights = self.v(torch.sigmoid(queries[:, :, None] + keys[:, None]))[..., 0]  # (B, Q, T)
-        return weights.masked_fill(positions > last, 0.0) @ values
+        return weights.masked_fill(times > newest, 0.0) @ values

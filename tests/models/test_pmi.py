@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from recsys.models.nn import initialisation
+from recsys.models import pmi
 from tests import toys
 
 
@@ -13,7 +13,7 @@ def cosine(vectors):
 
 def test_neighbours_start_near_each_other():
     data = toys.cycle(n_items=40, n_users=100)
-    near = cosine(initialisation.pmi_vectors(data, 16, 0.05, np.random.default_rng(0)))
+    near = cosine(pmi.pmi_vectors(data, 16, 0.05, np.random.default_rng(0)))
     beside = np.mean([near[item, (item + 1) % 40] for item in range(40)])
     opposite = np.mean([near[item, (item + 20) % 40] for item in range(40)])
     assert beside > 0.4
@@ -23,56 +23,56 @@ def test_neighbours_start_near_each_other():
 def test_the_factorisation_is_of_positive_pointwise_mutual_information():
     data = toys.dataset([[0, 1], [0, 1], [2, 3], [0, 3]], 5)
     counts = np.array([[0, 2, 0, 1, 0], [2, 0, 0, 0, 0], [0, 0, 0, 1, 0], [1, 0, 1, 0, 0], [0, 0, 0, 0, 0]])
-    np.testing.assert_array_equal(initialisation._neighbour_counts(data).toarray(), counts)
-    pmi = initialisation._positive_pmi(initialisation._neighbour_counts(data)).toarray()
-    assert pmi[0, 1] == pytest.approx(np.log((2 / 8) / (3 / 8 * 2 / 8)))
-    assert pmi[0, 3] == pytest.approx(max(0, np.log((1 / 8) / (3 / 8 * 2 / 8))))
-    assert pmi[0, 2] == 0
+    np.testing.assert_array_equal(pmi._neighbour_counts(data).toarray(), counts)
+    information = pmi._positive_pmi(pmi._neighbour_counts(data)).toarray()
+    assert information[0, 1] == pytest.approx(np.log((2 / 8) / (3 / 8 * 2 / 8)))
+    assert information[0, 3] == pytest.approx(max(0, np.log((1 / 8) / (3 / 8 * 2 / 8))))
+    assert information[0, 2] == 0
 
 
 def test_no_item_starts_at_zero():
     data = toys.dataset([[0, 1, 2, 3]] * 3, 10)  # six items without neighbours
-    vectors = initialisation.pmi_vectors(data, 32, 0.05, np.random.default_rng(0))
+    vectors = pmi.pmi_vectors(data, 32, 0.05, np.random.default_rng(0))
     assert vectors.shape == (10, 32)
     assert vectors.dtype == np.float32
     assert (np.abs(vectors).max(1) > 0).all()
 
 
 def test_the_same_seed_gives_the_same_vectors():
-    first, again = (initialisation.pmi_vectors(toys.cycle(), 8, 0.05, np.random.default_rng(3)) for _ in range(2))
+    first, again = (pmi.pmi_vectors(toys.cycle(), 8, 0.05, np.random.default_rng(3)) for _ in range(2))
     np.testing.assert_array_equal(first, again)
 
 
 def test_a_shift_is_the_same_rotation_at_every_position():
-    positions = initialisation.sinusoids(50, 16)
+    positions = pmi.sinusoids(50, 16)
     assert positions.shape == (50, 16)
     products = positions @ positions.T
     np.testing.assert_allclose(np.diag(products, 3), products[0, 3], rtol=1e-4)
 
 
 def test_a_neighbour_counts_less_the_farther_away_it_is():
-    counts = initialisation._neighbour_counts(toys.dataset([[0, 1, 2, 3, 4], [0, 2]], 5)).toarray()
+    counts = pmi._neighbour_counts(toys.dataset([[0, 1, 2, 3, 4], [0, 2]], 5)).toarray()
     np.testing.assert_allclose(counts[0], [0, 1, 1 / 2 + 1, 1 / 3, 0])
 
 
 def test_vectors_have_the_standard_deviation_asked_for():
-    vectors = initialisation.pmi_vectors(toys.cycle(), 8, 0.05, np.random.default_rng(0))
+    vectors = pmi.pmi_vectors(toys.cycle(), 8, 0.05, np.random.default_rng(0))
     assert vectors.std() == pytest.approx(0.05)
 
 
 def test_the_signs_of_singular_vectors_do_not_depend_on_who_computes_them(monkeypatch):
     """Another processor's kernels may return any of them negated; the vectors must come out the same."""
     matrix = sp.csr_array(np.random.default_rng(0).random((12, 12)))
-    svds = initialisation.svds
+    svds = pmi.svds
 
     def negated(*arguments, **settings):
         left, strength, right = svds(*arguments, **settings)
         signs = np.array([1, -1, -1, 1])
         return left * signs, strength, right * signs[:, None]
 
-    first, strength = initialisation.truncated_svd(matrix, 4, np.random.default_rng(1))
-    monkeypatch.setattr(initialisation, "svds", negated)
-    again, _ = initialisation.truncated_svd(matrix, 4, np.random.default_rng(1))
+    first, strength = pmi.truncated_svd(matrix, 4, np.random.default_rng(1))
+    monkeypatch.setattr(pmi, "svds", negated)
+    again, _ = pmi.truncated_svd(matrix, 4, np.random.default_rng(1))
     np.testing.assert_array_equal(again, first)
     assert (np.take_along_axis(first, np.abs(first).argmax(0)[None], 0) > 0).all()
     np.testing.assert_allclose(matrix @ (matrix.T @ first), first * strength**2, atol=1e-10)

@@ -14,15 +14,6 @@ from recsys.data.schema import Dataset
 WINDOW = 3  # items to either side that count as neighbours
 
 
-def init_weights(module: nn.Module, std: float) -> None:
-    """Draw weights from a normal distribution truncated at two standard deviations; biases are zero, as in BERT."""
-    for part in module.modules():
-        if isinstance(part, nn.Linear | nn.Embedding):
-            nn.init.trunc_normal_(part.weight, std=std, a=-2 * std, b=2 * std)
-        if isinstance(part, nn.Linear) and part.bias is not None:
-            nn.init.zeros_(part.bias)
-
-
 @torch.no_grad()
 def initialise_from_pmi(
     items: nn.Embedding, positions: nn.Embedding | None, train: Dataset, std: float, seed: int

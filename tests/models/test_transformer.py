@@ -2,7 +2,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from recsys.models.nn.transformer import Block, attention_by_layer
+from recsys.models.transformer import Block, attention_by_layer
 
 DIM, HEADS, T = 8, 2, 6
 ATTENTION_MASK = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])[:, None, None, :]  # the second sequence is padded

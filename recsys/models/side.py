@@ -57,7 +57,7 @@ class StarVectors(nn.Module):
         self.vectors = nn.Parameter(torch.zeros(STARS, dim))
 
     def forward(self, stars: Tensor) -> Tensor:
-        """Codes of `star_codes` (B, T) → (B, T, D)."""
+        """Codes of `rating_ids` (B, T) → (B, T, D)."""
         return F.embedding(stars, F.pad(self.vectors, (0, 0, 1, 0)))  # UNRATED is a row of zeros
 
 
@@ -95,7 +95,7 @@ def _keys(people: pd.DataFrame) -> list[tuple[int, ...]]:
     return list(zip(*columns, strict=True))
 
 
-def star_codes(ratings: np.ndarray) -> np.ndarray:
+def rating_ids(ratings: np.ndarray) -> np.ndarray:
     """Ratings (T,) in stars → (T,) int64: 1 … STARS in half stars, UNRATED for NaN."""
     return np.where(np.isnan(ratings), UNRATED, np.clip(np.rint(2 * np.nan_to_num(ratings)), 1, STARS)).astype(np.int64)
 

@@ -1,6 +1,6 @@
 """What all neural recommenders share: how they are trained on the one loop, score in batches, and keep their weights.
 
-A module may read side information (`nn/side.py`) beside the tokens: it is in the data sets and in the queries.
+A module may read side information (`side.py`) beside the tokens: it is in the data sets and in the queries.
 Shapes: B sequences, T positions, Q positions per sequence, M positions with a loss, D dimensions, I items.
 """
 
@@ -19,15 +19,15 @@ from recsys.config import ConfigError, to_document
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
 from recsys.data.ties import redrawn
 from recsys.models import memory
-from recsys.models.base import Recommender
+from recsys.models.base import Model
 from recsys.models.memory import Memory
-from recsys.models.nn.initialisation import initialise_from_pmi
-from recsys.models.nn.side import KINDS, UNKNOWN, UNRATED, ItemDetails, PersonVectors, StarVectors, star_codes
+from recsys.models.pmi import initialise_from_pmi
+from recsys.models.side import KINDS, UNKNOWN, UNRATED, ItemDetails, PersonVectors, StarVectors, rating_ids
 from recsys.ranking import metrics
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training import device as devices
 from recsys.training import distributed, trainer
-from recsys.training.batches import NEVER, Batch, Draws, buckets, by_length, pad
+from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, bucketed_batches, by_length, pad
 from recsys.training.losses import Loss, item_loss
 from recsys.training.run import Run
 
@@ -56,17 +56,17 @@ def side_of(config: Any) -> tuple[str, ...]:
     return tuple(kind for kind in (*KINDS, "stars", "person") if getattr(config, kind))
 
 
-class NeuralRecommender(Recommender):
-    """A recommender whose scores are those of a `NeuralModule` at the last position of a history.
+class SequenceModel(Model):
+    """A recommender whose scores are those of a `SequenceEncoder` at the last position of a history.
 
     A new model supplies `Config` and `Module`. `Config` is a subclass of `SequenceConfig` or `PmiConfig`. A model with
     its own loss overrides `make_loss` and `loss_name`. Its `Config` then needs only `schedule` and `length`.
     """
 
-    Module: ClassVar[type]  # a NeuralModule, made of a Config and the number of items
+    Module: ClassVar[type]  # a SequenceEncoder, made of a Config and the number of items
     needs_training: ClassVar[bool] = True
     has_item_embeddings: bool = True
-    module: "NeuralModule"
+    module: "SequenceEncoder"
     item_loss: Loss
     memory: Memory | None = None  # what `score` adds to the network's own scores
 
@@ -75,16 +75,16 @@ class NeuralRecommender(Recommender):
         self.only_unseen = getattr(self.config, "only_unseen", False)
         self.remembers = getattr(self.config, "memory", False)
         self.redraws = getattr(self.config, "redraw", False)
-        self.reads_ratings = getattr(self.config, "stars", False)
-        self.reads_details = self.reads_ratings or self.redraws
+        self.uses_query_ratings = getattr(self.config, "stars", False)
+        self.uses_times_or_ratings = self.uses_query_ratings or self.redraws
         # with a memory whatever the loss: the weights make the validation items most likely
-        self.calibrated = self.remembers or self.loss_name in SOFTMAX_LOSSES
+        self.has_probabilities = self.remembers or self.loss_name in SOFTMAX_LOSSES
 
     def build(self, n_items: int) -> Any:
         """A fresh module with random weights, drawn from torch's global generator."""
         return self.Module(self.config, n_items)
 
-    def needs(self, n_users: int, n_items: int) -> int:
+    def fit_memory_bytes(self, n_users: int, n_items: int) -> int:
         """COPIES of the weights, and what a batch has of each item where the loss leaves out what was seen."""
         with torch.device("meta"):  # which allocates nothing
             numbers = sum(weights.numel() for weights in self.build(n_items).parameters())
@@ -114,7 +114,7 @@ class NeuralRecommender(Recommender):
         config = self.config
         return item_loss(config.loss, config.negatives, config.gbce_t, train.counts, config.sampling_power)
 
-    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: Draws) -> Batch:
+    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
         """The training batch of the histories `rows` (B,); whatever is random in it comes from `draws`.
 
         Unless overridden: the newest `length` items of each are targets, each predicted from the items before it.
@@ -124,26 +124,28 @@ class NeuralRecommender(Recommender):
         targets = [sequence[-self.config.length :].astype(np.int64) for sequence in sequences]
         lengths = np.array([len(items) for items in targets])
         tokens = pad(np.concatenate(inputs), lengths, n_items)  # (B, T)
-        picked = np.flatnonzero(np.arange(tokens.shape[1]) < lengths[:, None])
+        loss_index = np.flatnonzero(np.arange(tokens.shape[1]) < lengths[:, None])
         return Batch(
-            torch.from_numpy(tokens), None, torch.from_numpy(picked), torch.from_numpy(np.concatenate(targets))
+            torch.from_numpy(tokens), None, torch.from_numpy(loss_index), torch.from_numpy(np.concatenate(targets))
         )
 
-    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: Draws) -> list[np.ndarray]:
+    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
         """What the samples are made of: the histories `rows` (B,), unless overridden."""
         return [histories[row] for row in rows]
 
-    def seen_since(self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
+    def first_excluded_position(
+        self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int
+    ) -> np.ndarray:
         """(B, I) int16, see `Seen`: which items `batch`, made of the histories `rows` (B,), leaves out, and where.
 
         Unless overridden: an item from the position on that follows the one where it is the target; all others of the
         same history everywhere, for they were watched before (or after, where a stretch of it was cut out).
         """
-        since = unseen(histories, rows, n_items)
+        excluded_from = unseen(histories, rows, n_items)
         row, position = batch.where
         order = slice(None, None, -1)  # so that of an item that comes twice the first position stays
-        since[row.numpy()[order], batch.targets.numpy()[order]] = position.numpy()[order] + 1
-        return since
+        excluded_from[row.numpy()[order], batch.targets.numpy()[order]] = position.numpy()[order] + 1
+        return excluded_from
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
         """The newest `length` of: the start token and the items (T,) of a history. The last position predicts."""
@@ -165,7 +167,7 @@ class NeuralRecommender(Recommender):
         run = run or Run()
         if not len(train.interactions):
             raise DataError(f"{train.name} has no films to train on; take a set with more ratings")
-        self.refuse_what_does_not_fit(train, devices.free_gpu_bytes(devices.choose(run.device)))
+        self.check_memory(train, devices.free_gpu_bytes(devices.choose(run.device)))
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)
         if self.module.person_vectors is not None and train.people is None:
@@ -183,7 +185,7 @@ class NeuralRecommender(Recommender):
         learnt, about = _not_empty(train.histories), self._about(train)
 
         def epoch_of(number: int) -> Iterator[Batch]:
-            draws = Draws(run.seed, number)
+            draws = CounterRNG(run.seed, number)
             if not (self.redraws and train.ties == "drawn"):
                 return self.batches(learnt, train.n_items, draws, about)
             drawn = redrawn(train, draws.key(ORDER))
@@ -197,7 +199,7 @@ class NeuralRecommender(Recommender):
             (lambda module: self._validate(module, valid)) if valid else None,
             {
                 "config": to_document(self.config),
-                "data": train.details_fingerprint if self.reads_details else train.fingerprint,
+                "data": train.details_fingerprint if self.uses_times_or_ratings else train.fingerprint,
             },
         )
 
@@ -210,23 +212,23 @@ class NeuralRecommender(Recommender):
         return About.of(self.module, everybody[np.flatnonzero(np.diff(train.offsets))])
 
     def batches(
-        self, histories: list[np.ndarray], n_items: int, draws: Draws, about: "About | None" = None
+        self, histories: list[np.ndarray], n_items: int, draws: CounterRNG, about: "About | None" = None
     ) -> Iterator[Batch]:
         """One epoch: this process's share of each batch."""
         lengths = np.array([min(len(history), self.config.length) for history in histories])
         rng = np.random.default_rng([draws.seed, draws.epoch])
-        for rows in buckets(lengths, self.config.schedule.batch_size, rng):
+        for rows in bucketed_batches(lengths, self.config.schedule.batch_size, rng):
             mine = distributed.shard(rows)
             own = mine if len(mine) else rows[:1]
             batch = self.collate(histories, own, n_items, draws)
             batch = self._with_side(batch, about, own, draws) if about else batch
             if self.only_unseen:
-                since = self.seen_since(batch, histories, own, n_items)
-                batch = replace(batch, since=torch.from_numpy(since))
+                excluded_from = self.first_excluded_position(batch, histories, own, n_items)
+                batch = replace(batch, excluded_from=torch.from_numpy(excluded_from))
             # with fewer sequences than processes, this one must take part in the step all the same
-            yield batch if len(mine) else batch.without_loss()
+            yield batch if len(mine) else batch.without_targets()
 
-    def _with_side(self, batch: Batch, about: "About", rows: np.ndarray, draws: Draws) -> Batch:
+    def _with_side(self, batch: Batch, about: "About", rows: np.ndarray, draws: CounterRNG) -> Batch:
         """A batch, which `collate` made of the histories `rows` (B,), with side information; of targets no stars.
 
         Some samples go without stars, and some without a person, as the visitors of the app do.
@@ -244,12 +246,12 @@ class NeuralRecommender(Recommender):
 
     def loss(self, module: Any, batch: Batch) -> Tensor:
         """The sum of the losses of a batch, ()."""
-        hidden = module(*batch.inputs).flatten(0, 1)[batch.picked]  # (M, D): only these get logits
+        hidden = module(*batch.inputs).flatten(0, 1)[batch.loss_index]  # (M, D): only these get logits
         seen = batch.seen
         scored = (hidden.float(), module.output, module.bias, batch.targets)
         return self.item_loss(*scored) if seen is None else self.item_loss(*scored, seen)
 
-    def _validate(self, module: "NeuralModule", valid: HeldOut) -> dict[str, float]:
+    def _validate(self, module: "SequenceEncoder", valid: HeldOut) -> dict[str, float]:
         """Full-ranking metrics of the validation items, seen items hidden; each process ranks its share."""
         ranks = np.zeros(len(valid), np.int64)
         mine = distributed.shard(np.arange(len(valid)))
@@ -265,9 +267,9 @@ class NeuralRecommender(Recommender):
         scores = self.network_scores(queries)
         return scores if self.memory is None else self.memory.beside(scores, queries)
 
-    def forget(self) -> None:
+    def drop_memory(self) -> None:
         """From now on the network answers alone, whose scores are those of its own loss."""
-        self.memory, self.calibrated = None, self.loss_name in SOFTMAX_LOSSES
+        self.memory, self.has_probabilities = None, self.loss_name in SOFTMAX_LOSSES
 
     def network_scores(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: the logits of the network alone."""
@@ -290,7 +292,7 @@ class NeuralRecommender(Recommender):
         return scores[None]
 
     @torch.inference_mode()
-    def _scores(self, module: "NeuralModule", queries: Queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _scores(self, module: "SequenceEncoder", queries: Queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Rows of the queries (b,) and their scores (b, I), a batch of similar length at a time."""
         module.eval()
         inputs, about = [self.input_tokens(history) for history in queries.histories], About.of(module, queries)
@@ -362,14 +364,14 @@ class NeuralRecommender(Recommender):
 class About:
     """Side information on B histories, as a module reads it; None: it does not, or nothing is known."""
 
-    stars: list[np.ndarray] | None  # `star_codes` (T,) of each
+    stars: list[np.ndarray] | None  # `rating_ids` (T,) of each
     people: np.ndarray | None  # (B, 3) `PersonVectors.codes`
 
     @classmethod
-    def of(cls, module: "NeuralModule", queries: Queries) -> Self:
+    def of(cls, module: "SequenceEncoder", queries: Queries) -> Self:
         """What a module reads of what is known."""
         ratings = None if module.star_vectors is None else queries.ratings
-        stars = None if ratings is None else [star_codes(own) for own in ratings]
+        stars = None if ratings is None else [rating_ids(own) for own in ratings]
         people, vectors = queries.people, module.person_vectors
         return cls(stars, None if people is None or vectors is None else vectors.codes(people))
 
@@ -380,11 +382,11 @@ def _not_empty(histories: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def unseen(histories: list[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
-    """(B, I) int16 as in `Seen`: 0 for all items of each of the histories `rows` (B,), NEVER for the others."""
-    since = np.full((len(rows), n_items), NEVER, np.int16)
-    for own, row in zip(since, rows, strict=True):
+    """(B, I) int16 as in `Seen`: 0 for all items of each of the histories `rows` (B,), NOT_SEEN for the others."""
+    excluded_from = np.full((len(rows), n_items), NOT_SEEN, np.int16)
+    for own, row in zip(excluded_from, rows, strict=True):
         own[histories[row]] = 0
-    return since
+    return excluded_from
 
 
 def _tensors(*arrays: np.ndarray | None, device: torch.device | str = "cpu") -> list[Tensor | None]:
@@ -398,7 +400,7 @@ def _padded(sequences: list[np.ndarray], padding: int) -> np.ndarray:
     return pad(np.concatenate(sequences), np.array([len(sequence) for sequence in sequences]), padding)
 
 
-class NeuralModule(nn.Module):
+class SequenceEncoder(nn.Module):
     """An encoder of token sequences whose output weights are its item embeddings (equation 7 of BERT4Rec) if `shared`.
 
     Tokens 0…I-1 are items, I is padding, I+1 is [mask] or, for models that read from left to right, the start of a
@@ -419,31 +421,33 @@ class NeuralModule(nn.Module):
         self.details = ItemDetails(details, n_items, dim) if details else None
         self.star_vectors = StarVectors(dim) if "stars" in side else None
         self.person_vectors = PersonVectors(dim) if "person" in side else None
-        self.added_up: Tensor | None = None  # `item_vectors` while nothing is learnt
+        self.cached_embeddings: Tensor | None = None  # `item_vectors` while nothing is learnt
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at the positions `at` (B, Q) only: (B, Q, D)."""
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Tokens (B, T) → hidden states (B, T, D), or those at `positions` (B, Q) only: (B, Q, D)."""
         raise NotImplementedError
 
     def train(self, mode: bool = True) -> Self:
         """As in torch, whose `eval` is train(False): from then on `item_vectors` are not added up each time."""
         super().train(mode)
         with torch.no_grad():
-            self.added_up = None if mode or self.details is None else self._add_up()
+            self.cached_embeddings = None if mode or self.details is None else self._add_up()
         return self
 
     def item_vectors(self) -> Tensor:
         """(I + 2, D) the embedding of each token, and what is known of an item added to it."""
-        known = None if torch.is_grad_enabled() else self.added_up  # a training step needs the weights themselves
+        known = (
+            None if torch.is_grad_enabled() else self.cached_embeddings
+        )  # a training step needs the weights themselves
         return self._add_up() if known is None else known
 
     def _add_up(self) -> Tensor:
         return self.items.weight if self.details is None else self.items.weight + F.pad(self.details(), (0, 0, 0, 2))
 
-    def look_up(self, tokens: Tensor, stars: Tensor | None = None, person: Tensor | None = None) -> Tensor:
+    def token_embeddings(self, tokens: Tensor, stars: Tensor | None = None, person: Tensor | None = None) -> Tensor:
         """What the network is given for tokens (B, T) → (B, T, D).
 
-        stars (B, T) `star_codes` of each, person (B, 3) `PersonVectors.codes`; None where they are not known or read.
+        stars (B, T) `rating_ids` of each, person (B, 3) `PersonVectors.codes`; None where they are not known or read.
         """
         x = F.embedding(tokens, self.item_vectors())
         if self.star_vectors is not None and stars is not None:

@@ -1,1 +1,0 @@
-"""Parts that neural recommenders are made of."""
