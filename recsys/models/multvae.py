@@ -28,8 +28,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.config import DropoutRate, Length, NonNegative, Rate, Size, config_class
-from recsys.data.schema import Dataset
-from recsys.models.sequence_model import About, SequenceEncoder, SequenceModel
+from recsys.data.schema import Dataset, Queries
+from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training import distributed
 from recsys.training.batches import Batch, CounterRNG, pad
 from recsys.training.losses import Loss
@@ -60,7 +60,7 @@ class MultVaeModule(SequenceEncoder):
     """The encoder and the decoder. `items` is the first layer, `output` the last."""
 
     def __init__(self, config: MultVaeConfig, n_items: int) -> None:
-        super().__init__(n_items, config.hidden, shared=False)
+        super().__init__(n_items, config.hidden)
         self.input_bias = nn.Parameter(torch.zeros(config.hidden))
         self.dropout = config.dropout
         self.encoder = nn.Linear(config.hidden, 2 * config.latent)  # to μ and log σ²
@@ -68,6 +68,10 @@ class MultVaeModule(SequenceEncoder):
         for name, weights in self.named_parameters():
             if name.endswith("weight"):
                 nn.init.xavier_uniform_(weights)
+
+    def make_output(self, dim: int) -> nn.Embedding:
+        """Return the last layer, (I, H)."""
+        return nn.Embedding(self.n_items, dim)
 
     def encode(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Distinct items (B, T), padded → μ and log σ² of q(z | x), each (B, Z)."""
@@ -104,24 +108,22 @@ class MultVae(SequenceModel):
         newest = history[-self.config.length :] if len(history) else np.array([self.module.padding])
         return np.unique(newest).astype(np.int64)
 
-    def batches(
-        self, histories: list[np.ndarray], n_items: int, draws: CounterRNG, about: About | None = None
-    ) -> Iterator[Batch]:
+    def batches(self, samples: Queries, n_items: int, draws: CounterRNG) -> Iterator[Batch]:
         """Yield this process's share of each batch of an epoch. A batch mixes histories of all lengths."""
         size, epochs = self.config.schedule.batch_size, self.config.schedule.epochs
-        order = np.random.default_rng([draws.seed, draws.epoch]).permutation(len(histories))
+        order = np.random.default_rng([draws.seed, draws.epoch]).permutation(len(samples))
         for start in range(0, len(order), size):
             rows = order[start : start + size]
             share = distributed.shard(rows)
             progress = (draws.epoch + start / len(order)) / (self.config.anneal_share * epochs)
             beta = torch.tensor(self.config.kl_weight * min(1.0, progress))
-            plain = self.collate(histories, share if len(share) else rows[:1], n_items, draws)
+            plain = self.collate(samples.histories, share if len(share) else rows[:1], n_items, draws)
             batch = VaeBatch(**vars(plain), beta=beta)
             yield batch if len(share) else batch.without_targets()
 
     def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
         """Return a batch of the histories `rows` (B,). Each item of a history is both input and target."""
-        windows = draws.cut(histories, rows, self.config.length, windows=True, prefixes=False)
+        windows = draws.crop(histories, rows, self.config.length, "windows")
         items = [self.input_tokens(window) for window in windows]
         lengths = np.array([len(history) for history in items])
         targets, row = np.concatenate(items), np.repeat(np.arange(len(rows)), lengths)  # (M,) each

@@ -84,4 +84,4 @@ class Narm(SequenceModel):
 
     def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
         """Return windows of at most `length` + 1 items of the histories `rows` (B,)."""
-        return draws.cut(histories, rows, self.config.length + 1, windows=True, prefixes=False)
+        return draws.crop(histories, rows, self.config.length + 1, "windows")

@@ -1,12 +1,11 @@
-"""What all neural recommenders share: how they are trained on the one loop, score in batches, and keep their weights.
+"""The base of all neural models: training on the common loop, scoring in batches, storing the weights.
 
-A module may read side information (`side.py`) beside the tokens: it is in the data sets and in the queries.
 Shapes: B sequences, T positions, Q positions per sequence, M positions with a loss, D dimensions, I items.
 """
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,21 +21,17 @@ from recsys.models import memory
 from recsys.models.base import Model
 from recsys.models.memory import Memory
 from recsys.models.pmi import initialise_from_pmi
-from recsys.models.side import KINDS, UNKNOWN, UNRATED, ItemDetails, PersonVectors, StarVectors, rating_ids
 from recsys.ranking import metrics
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training import device as devices
 from recsys.training import distributed, trainer
-from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, bucketed_batches, by_length, pad
+from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, Stream, bucketed_batches, by_length, pad
 from recsys.training.losses import Loss, item_loss
 from recsys.training.run import Run
 
 COPIES = 6  # of the weights while a network learns: they, gradients, two of AdamW, their average, the best so far
 SCORE_BATCH = 32  # histories scored at once on a CPU, whose caches hold no more; on a GPU eight times as many
 SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # lowest where scores are log p(item) + a constant
-WITHOUT = 0.1  # share of the samples that are shown without stars, and likewise without a person
-NO_STARS, NO_PERSON, ORDER = 7, 8, 9  # what random numbers are drawn for, see `batches.END`
-SMALL_SETS = ("ml-100k", "ml-latest-small")  # data sets of some hundred users
 
 
 def check_heads(dim: int, heads: int) -> None:
@@ -49,11 +44,6 @@ def check_only_unseen(config: Any) -> None:
     """Raises ConfigError where items are to be left out of a loss that does not compare with all of them."""
     if config.only_unseen and config.loss != "softmax":
         raise ConfigError(f"only_unseen is for the softmax, and loss is {config.loss}; leave one of the two out")
-
-
-def side_of(config: Any) -> tuple[str, ...]:
-    """The kinds of side information that a config asks for."""
-    return tuple(kind for kind in (*KINDS, "stars", "person") if getattr(config, kind))
 
 
 class SequenceModel(Model):
@@ -75,8 +65,7 @@ class SequenceModel(Model):
         self.only_unseen = getattr(self.config, "only_unseen", False)
         self.remembers = getattr(self.config, "memory", False)
         self.redraws = getattr(self.config, "redraw", False)
-        self.uses_query_ratings = getattr(self.config, "stars", False)
-        self.uses_times_or_ratings = self.uses_query_ratings or self.redraws
+        self.uses_times_or_ratings = self.redraws
         # with a memory whatever the loss: the weights make the validation items most likely
         self.has_probabilities = self.remembers or self.loss_name in SOFTMAX_LOSSES
 
@@ -99,12 +88,9 @@ class SequenceModel(Model):
     def initialise(self, module: Any, train: Dataset, seed: int) -> None:
         """Set the weights that depend on the training data, before the first step.
 
-        These are the side information, the item and position embeddings if the config has `pmi_init`, and separate
-        output weights, which start as a copy of the item embeddings.
+        These are the item and position embeddings if the config has `pmi_init`, and separate output weights, which
+        start as a copy of the item embeddings.
         """
-        for side in (module.details, module.person_vectors):
-            if side is not None:
-                side.describe(train)
         if getattr(self.config, "pmi_init", False):
             initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
         module.start_output()
@@ -141,7 +127,7 @@ class SequenceModel(Model):
         Unless overridden: an item from the position on that follows the one where it is the target; all others of the
         same history everywhere, for they were watched before (or after, where a stretch of it was cut out).
         """
-        excluded_from = unseen(histories, rows, n_items)
+        excluded_from = exclude_history(histories, rows, n_items)
         row, position = batch.where
         order = slice(None, None, -1)  # so that of an item that comes twice the first position stays
         excluded_from[row.numpy()[order], batch.targets.numpy()[order]] = position.numpy()[order] + 1
@@ -150,14 +136,6 @@ class SequenceModel(Model):
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
         """The newest `length` of: the start token and the items (T,) of a history. The last position predicts."""
         return np.append(self.module.start, history)[-self.config.length :]
-
-    def input_stars(self, stars: np.ndarray) -> np.ndarray:
-        """The stars (T,) of `input_tokens`, from those of a history."""
-        return np.append(UNRATED, stars)[-self.config.length :]
-
-    def stars_of_inputs(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
-        """The stars of the tokens of each row of a batch, from those of what `sequences` gave to make it."""
-        return [self.input_stars(sequence[:-1]) for sequence in sequences]
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
         """Train on `train`, stop early on `valid`.
@@ -170,8 +148,6 @@ class SequenceModel(Model):
         self.check_memory(train, devices.free_gpu_bytes(devices.choose(run.device)))
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)
-        if self.module.person_vectors is not None and train.people is None:
-            raise DataError(f"{train.name} contains no gender, age or occupation; train without --person")
         self.initialise(self.module, train, run.seed)
         self.item_loss = self.make_loss(train)
         self.training_summary = trainer.train(self._task(train, valid, run), self.config.schedule, run)
@@ -181,19 +157,18 @@ class SequenceModel(Model):
         return self
 
     def _task(self, train: Dataset, valid: HeldOut | None, run: Run) -> trainer.Task:
-        """What the training loop needs to know of this model and its data."""
-        learnt, about = _not_empty(train.histories), self._about(train)
+        """Return the interface of this model and its data to the training loop."""
+        samples = self.samples(train)
 
         def epoch_of(number: int) -> Iterator[Batch]:
-            draws = CounterRNG(run.seed, number)
+            rng = CounterRNG(run.seed, number)
             if not (self.redraws and train.ties == "drawn"):
-                return self.batches(learnt, train.n_items, draws, about)
-            drawn = redrawn(train, draws.key(ORDER))
-            return self.batches(_not_empty(drawn.histories), train.n_items, draws, self._about(drawn))
+                return self.batches(samples, train.n_items, rng)
+            return self.batches(self.samples(redrawn(train, rng.key(Stream.ORDER))), train.n_items, rng)
 
         return trainer.Task(
             self.module,
-            math.ceil(len(learnt) / self.config.schedule.batch_size),
+            math.ceil(len(samples) / self.config.schedule.batch_size),
             epoch_of,
             self.loss,
             (lambda module: self._validate(module, valid)) if valid else None,
@@ -203,46 +178,27 @@ class SequenceModel(Model):
             },
         )
 
-    def _about(self, train: Dataset) -> "About":
-        """Side information on the histories that are learnt from, which are those that are not empty."""
-        if self.module.star_vectors is None and self.module.person_vectors is None:
-            return About(None, None)
-        ratings = np.split(np.asarray(train.interactions.rating), train.offsets[1:-1])
-        everybody = Queries(train.histories, ratings=ratings, people=train.people)
-        return About.of(self.module, everybody[np.flatnonzero(np.diff(train.offsets))])
+    def samples(self, train: Dataset) -> Queries:
+        """Return the histories that are not empty."""
+        return Queries([history for history in train.histories if len(history)])
 
-    def batches(
-        self, histories: list[np.ndarray], n_items: int, draws: CounterRNG, about: "About | None" = None
-    ) -> Iterator[Batch]:
-        """One epoch: this process's share of each batch."""
-        lengths = np.array([min(len(history), self.config.length) for history in histories])
-        rng = np.random.default_rng([draws.seed, draws.epoch])
-        for rows in bucketed_batches(lengths, self.config.schedule.batch_size, rng):
-            mine = distributed.shard(rows)
-            own = mine if len(mine) else rows[:1]
-            batch = self.collate(histories, own, n_items, draws)
-            batch = self._with_side(batch, about, own, draws) if about else batch
-            if self.only_unseen:
-                excluded_from = self.first_excluded_position(batch, histories, own, n_items)
-                batch = replace(batch, excluded_from=torch.from_numpy(excluded_from))
-            # with fewer sequences than processes, this one must take part in the step all the same
-            yield batch if len(mine) else batch.without_targets()
+    def batches(self, samples: Queries, n_items: int, rng: CounterRNG) -> Iterator[Batch]:
+        """Yield this process's share of each batch of an epoch."""
+        lengths = np.array([min(len(history), self.config.length) for history in samples.histories])
+        order = np.random.default_rng([rng.seed, rng.epoch])
+        for rows in bucketed_batches(lengths, self.config.schedule.batch_size, order):
+            share = distributed.shard(rows)
+            batch = self.batch_of(samples, share if len(share) else rows[:1], n_items, rng)
+            # a process without sequences of its own takes part in the step all the same
+            yield batch if len(share) else batch.without_targets()
 
-    def _with_side(self, batch: Batch, about: "About", rows: np.ndarray, draws: CounterRNG) -> Batch:
-        """A batch, which `collate` made of the histories `rows` (B,), with side information; of targets no stars.
-
-        Some samples go without stars, and some without a person, as the visitors of the app do.
-        """
-        if about.stars is not None:
-            sequences = self.sequences(about.stars, rows, draws)  # cut as items are: draws depend on rows and lengths
-            stars = _padded(self.stars_of_inputs(batch, sequences), UNRATED)
-            stars[draws.uniform(NO_STARS, rows) < WITHOUT] = UNRATED
-            batch = replace(batch, stars=torch.from_numpy(stars))
-        if about.people is not None:
-            people = about.people[rows]
-            people[draws.uniform(NO_PERSON, rows) < WITHOUT] = UNKNOWN
-            batch = replace(batch, person=torch.from_numpy(people))
-        return batch
+    def batch_of(self, samples: Queries, rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
+        """Return the training batch of the samples `rows` (B,)."""
+        batch = self.collate(samples.histories, rows, n_items, rng)
+        if not self.only_unseen:
+            return batch
+        excluded_from = self.first_excluded_position(batch, samples.histories, rows, n_items)
+        return replace(batch, excluded_from=torch.from_numpy(excluded_from))
 
     def loss(self, module: Any, batch: Batch) -> Tensor:
         """The sum of the losses of a batch, ()."""
@@ -282,30 +238,34 @@ class SequenceModel(Model):
 
     @torch.inference_mode()
     def _score_one(self, queries: Queries) -> np.ndarray:
-        """(1, I), by NumPy: torch's product of a catalogue and one vector takes up to three times as long on a CPU."""
-        tokens, about = self.input_tokens(queries.histories[0]), About.of(self.module, queries)
-        stars = None if about.stars is None else self.input_stars(about.stars[0])[None]
-        inputs = _tensors(tokens[None], np.array([[len(tokens) - 1]]), stars, about.people)
-        hidden = self.module(*inputs).flatten()  # (D,)
+        """Return the scores (1, I) of one query by NumPy, whose product with one vector is up to 3 times faster."""
+        tokens = self.input_tokens(queries.histories[0])[None]  # (1, T)
+        inputs = (torch.from_numpy(tokens), torch.tensor([[tokens.shape[1] - 1]]))
+        hidden = self.module(*inputs, *self.side_inputs(self.module, queries, np.array([0]), tokens.shape[1])).flatten()
         scores = self.module.output.detach().numpy() @ hidden.numpy()  # (I,)
         scores += self.module.bias.detach().numpy()
         return scores[None]
 
     @torch.inference_mode()
     def _scores(self, module: "SequenceEncoder", queries: Queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Rows of the queries (b,) and their scores (b, I), a batch of similar length at a time."""
+        """Yield rows of the queries (b,) and their scores (b, I), a batch of similar length at a time."""
         module.eval()
-        inputs, about = [self.input_tokens(history) for history in queries.histories], About.of(module, queries)
-        stars = None if about.stars is None else [self.input_stars(own) for own in about.stars]
+        inputs = [self.input_tokens(history) for history in queries.histories]
         device = module.bias.device
-        at_once = SCORE_BATCH if device.type == "cpu" else 8 * SCORE_BATCH
-        for rows in by_length(np.array([len(tokens) for tokens in inputs], int), at_once):
-            tokens = _padded([inputs[row] for row in rows], module.padding)  # (B, T)
-            last = np.array([[len(inputs[row]) - 1] for row in rows])  # (B, 1)
-            given = None if stars is None else _padded([stars[row] for row in rows], UNRATED)  # (B, T)
-            people = None if about.people is None else about.people[rows]  # (B, 3)
-            hidden = module(*_tensors(tokens, last, given, people, device=device))[:, 0]  # (B, D)
+        batch_size = SCORE_BATCH if device.type == "cpu" else 8 * SCORE_BATCH
+        for rows in by_length(np.array([len(tokens) for tokens in inputs], int), batch_size):
+            lengths = np.array([len(inputs[row]) for row in rows])
+            tokens = pad(np.concatenate([inputs[row] for row in rows]), lengths, module.padding)  # (b, T)
+            newest = torch.from_numpy(lengths[:, None] - 1)  # (b, 1)
+            side = self.side_inputs(module, queries, rows, tokens.shape[1])
+            hidden = module(torch.from_numpy(tokens).to(device), newest.to(device), *side)[:, 0]  # (b, D)
             yield rows, module.logits(hidden).float().cpu().numpy()
+
+    def side_inputs(
+        self, module: "SequenceEncoder", queries: Queries, rows: np.ndarray, width: int
+    ) -> tuple[Tensor | None, ...]:
+        """Return the arguments of the module beside tokens and positions, for some rows of the queries."""
+        return ()
 
     def _batch_of_one(self, tokens: np.ndarray) -> Tensor:
         """Tokens (T,) → (1, T) int64, where the module is."""
@@ -360,111 +320,63 @@ class SequenceModel(Model):
         self.module.eval()
 
 
-@dataclass(frozen=True)
-class About:
-    """Side information on B histories, as a module reads it; None: it does not, or nothing is known."""
-
-    stars: list[np.ndarray] | None  # `rating_ids` (T,) of each
-    people: np.ndarray | None  # (B, 3) `PersonVectors.codes`
-
-    @classmethod
-    def of(cls, module: "SequenceEncoder", queries: Queries) -> Self:
-        """What a module reads of what is known."""
-        ratings = None if module.star_vectors is None else queries.ratings
-        stars = None if ratings is None else [rating_ids(own) for own in ratings]
-        people, vectors = queries.people, module.person_vectors
-        return cls(stars, None if people is None or vectors is None else vectors.codes(people))
-
-
-def _not_empty(histories: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Those that something can be learnt from."""
-    return [history for history in histories if len(history)]
-
-
-def unseen(histories: list[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
-    """(B, I) int16 as in `Seen`: 0 for all items of each of the histories `rows` (B,), NOT_SEEN for the others."""
+def exclude_history(histories: list[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
+    """Return `Batch.excluded_from` (B, I) that excludes all items of the histories `rows` (B,) at every position."""
     excluded_from = np.full((len(rows), n_items), NOT_SEEN, np.int16)
-    for own, row in zip(excluded_from, rows, strict=True):
-        own[histories[row]] = 0
+    for line, row in zip(excluded_from, rows, strict=True):
+        line[histories[row]] = 0
     return excluded_from
 
 
-def _tensors(*arrays: np.ndarray | None, device: torch.device | str = "cpu") -> list[Tensor | None]:
-    """The arrays on a device, without the last ones that are None: modules without side information take no more."""
-    number = max(place for place, array in enumerate(arrays, 1) if array is not None)
-    return [None if array is None else torch.from_numpy(array).to(device) for array in arrays[:number]]
-
-
-def _padded(sequences: list[np.ndarray], padding: int) -> np.ndarray:
-    """(B, T) int64 of B sequences, see `pad`."""
-    return pad(np.concatenate(sequences), np.array([len(sequence) for sequence in sequences]), padding)
-
-
 class SequenceEncoder(nn.Module):
-    """An encoder of token sequences whose output weights are its item embeddings (equation 7 of BERT4Rec) if `shared`.
+    """The base of the encoders of token sequences. The output weights are the item embeddings, unless overridden.
 
-    Tokens 0…I-1 are items, I is padding, I+1 is [mask] or, for models that read from left to right, the start of a
-    history. Output weights are the first I rows, so that neither of the two can be recommended.
+    Tokens 0…I-1 are items, I is padding, I+1 is [mask], or the start of a history for models that read from left to
+    right. Only items have output weights, so padding and [mask] are never recommended.
     """
 
-    logits_are_products: ClassVar[bool] = True  # hidden · output + bias; False where `logits` computes something else
+    logits_are_products: ClassVar[bool] = True  # hidden · output + bias; False if `logits` computes something else
 
-    def __init__(self, n_items: int, dim: int, shared: bool = True, side: Sequence[str] = ()) -> None:
+    def __init__(self, n_items: int, dim: int) -> None:
         super().__init__()
         self.n_items, self.padding, self.mask = n_items, n_items, n_items + 1
         self.start = self.mask
         self.items = nn.Embedding(n_items + 2, dim)
-        self.positions: nn.Embedding | None = None  # a subclass with position embeddings sets it
         self.bias = nn.Parameter(torch.zeros(n_items))
-        self.own_output = None if shared else nn.Embedding(n_items, dim)
-        details = [kind for kind in side if kind in KINDS]
-        self.details = ItemDetails(details, n_items, dim) if details else None
-        self.star_vectors = StarVectors(dim) if "stars" in side else None
-        self.person_vectors = PersonVectors(dim) if "person" in side else None
-        self.cached_embeddings: Tensor | None = None  # `item_vectors` while nothing is learnt
+        self.own_output = self.make_output(dim)
+        self.positions = self.make_positions(dim)
+
+    def make_output(self, dim: int) -> nn.Embedding | None:
+        """Return separate output weights (I, D), or None for the item embeddings."""
+        return None
+
+    def make_positions(self, dim: int) -> nn.Embedding | None:
+        """Return the position embeddings (T, D), if any."""
+        return None
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at `positions` (B, Q) only: (B, Q, D)."""
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
         raise NotImplementedError
 
-    def train(self, mode: bool = True) -> Self:
-        """As in torch, whose `eval` is train(False): from then on `item_vectors` are not added up each time."""
-        super().train(mode)
-        with torch.no_grad():
-            self.cached_embeddings = None if mode or self.details is None else self._add_up()
-        return self
-
     def item_vectors(self) -> Tensor:
-        """(I + 2, D) the embedding of each token, and what is known of an item added to it."""
-        known = (
-            None if torch.is_grad_enabled() else self.cached_embeddings
-        )  # a training step needs the weights themselves
-        return self._add_up() if known is None else known
+        """Return the embedding of each token, (I + 2, D)."""
+        return self.items.weight
 
-    def _add_up(self) -> Tensor:
-        return self.items.weight if self.details is None else self.items.weight + F.pad(self.details(), (0, 0, 0, 2))
-
-    def token_embeddings(self, tokens: Tensor, stars: Tensor | None = None, person: Tensor | None = None) -> Tensor:
-        """What the network is given for tokens (B, T) → (B, T, D).
-
-        stars (B, T) `rating_ids` of each, person (B, 3) `PersonVectors.codes`; None where they are not known or read.
-        """
-        x = F.embedding(tokens, self.item_vectors())
-        if self.star_vectors is not None and stars is not None:
-            x = x + self.star_vectors(stars)
-        return x if self.person_vectors is None or person is None else x + self.person_vectors(person)[:, None]
+    def token_embeddings(self, tokens: Tensor) -> Tensor:
+        """Return the embeddings of tokens (B, T), (B, T, D)."""
+        return F.embedding(tokens, self.item_vectors())
 
     @torch.no_grad()
     def start_output(self) -> None:
-        """Where it has output weights of its own, they start as the item embeddings do."""
+        """Set separate output weights to the item embeddings."""
         if self.own_output is not None:
             self.own_output.weight.copy_(self.items.weight[: self.n_items])
 
     @property
     def output(self) -> Tensor:
-        """Output weights, (I, D)."""
+        """The output weights, (I, D)."""
         return self.item_vectors()[: self.n_items] if self.own_output is None else self.own_output.weight
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Hidden states (…, D) → a score for every item (…, I)."""
+        """Return a score for every item, (…, I), from hidden states (…, D)."""
         return hidden @ self.output.T + self.bias

@@ -1,12 +1,25 @@
-"""Side information: what is known of items beside who watched them, of who watched them, and of what they thought.
+"""BERT4Rec and SASRec with side information: details of the items, ratings of the user, and who the user is.
 
-All vectors start at zero, so that training begins as it would without them. Shapes: B sequences, T positions, I items,
-S slots of a kind of detail, P people, D dimensions.
+The embedding of each input item is the sum of
+
+- its item embedding,
+- for each kind of detail (genres, decade, popularity), the mean of the vectors of its values,
+- the vector of the rating that the user gave it,
+- the vectors of the user's gender, age group and occupation.
+
+The output weights are the item embeddings with the vectors of the details. All vectors start at zero, so training starts
+like that of the model without side information. A tenth of the training samples is shown without ratings, and a tenth
+without the user, because visitors of the app give neither. Attention, masks and training examples are shown without
+ratings and users.
+
+Shapes: B sequences, T positions, I items, S values of a kind of detail, P people, D dimensions.
 """
 
 import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -14,114 +27,287 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recsys.data.schema import PEOPLE_COLUMNS, Dataset
+from recsys.config import added, config_class
+from recsys.data.schema import PEOPLE_COLUMNS, DataError, Dataset, Queries
+from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig, Bert4RecEncoder
+from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
+from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.text.films import genre_matrix
+from recsys.training.batches import Batch, CounterRNG, Stream, pad
 
-UNRATED = UNKNOWN = 0  # in place of stars, and of what somebody did not say
-STARS = 10  # ½, 1, 1½ … 5 are 1 … STARS
-SAID = 64  # different answers that have vectors: ML-1M has 2 genders, 7 groups of ages and 21 occupations
+UNKNOWN = 0  # the number of a missing rating or answer
+N_RATINGS = 10  # ½, 1, 1½ … 5 stars have the numbers 1 … 10
+MAX_ANSWERS = 64  # vectors of answers; ML-1M has 2 genders, 7 age groups and 21 occupations
+DROP_SHARE = 0.1  # share of the samples without ratings, and share without the user
+
+
+@config_class(kw_only=True)
+class SideConfig:
+    """The side information that a model uses."""
+
+    genres: bool = added(False)  # the mean of the vectors of its genres is added to an item's embedding
+    decade: bool = added(False)  # the vector of its decade is added to an item's embedding
+    popularity: bool = added(False)  # the vector of how often it is watched is added to an item's embedding
+    stars: bool = added(False)  # the vector of the stars given is added to each item of the history
+    person: bool = added(False)  # vectors of gender, age and occupation, where known, are added to every position
 
 
 class ItemDetails(nn.Module):
-    """A vector for every genre, decade and bucket of popularity; an item has the mean of those of its genres.
-
-    What each item is lies in a buffer for each kind: to load a model that was kept, no data set is needed.
-    """
+    """A vector for every genre, decade and popularity. The values of the items are buffers, stored with the weights."""
 
     def __init__(self, kinds: Sequence[str], n_items: int, dim: int) -> None:
         super().__init__()
         for kind in kinds:
-            self.register_buffer(kind, torch.zeros(n_items, SLOTS[kind], dtype=torch.uint8))  # (I, S), 1: it is that
-        self.vectors = nn.ParameterDict({kind: nn.Parameter(torch.zeros(SLOTS[kind], dim)) for kind in kinds})
+            self.register_buffer(kind, torch.zeros(n_items, N_VALUES[kind], dtype=torch.uint8))  # (I, S), 1: has it
+        self.vectors = nn.ParameterDict({kind: nn.Parameter(torch.zeros(N_VALUES[kind], dim)) for kind in kinds})
 
-    def describe(self, train: Dataset) -> None:
-        """Read from the training part what each item is."""
+    def set_features(self, train: Dataset) -> None:
+        """Set the values of the items from the training data."""
         for kind in self.vectors:
-            getattr(self, kind).copy_(torch.from_numpy(KINDS[kind](train)))
+            getattr(self, kind).copy_(torch.from_numpy(FEATURES[kind](train)))
 
     def forward(self) -> Tensor:
-        """(I, D) the sum over the kinds of the mean of the vectors of what an item is; 0 where nothing is known."""
+        """Return the sum over the kinds of the mean of the vectors of an item's values, (I, D)."""
         return torch.stack([_mean(getattr(self, kind), vectors) for kind, vectors in self.vectors.items()]).sum(0)
 
 
-def _mean(slots: Tensor, vectors: Tensor) -> Tensor:
-    """(I, D) from slots (I, S) and vectors (S, D)."""
-    return (slots.float() / slots.sum(1, keepdim=True).clamp(min=1)) @ vectors
+def _mean(values: Tensor, vectors: Tensor) -> Tensor:
+    """Return the mean of the vectors (S, D) of the values (I, S) of each item, (I, D). It is zero without a value."""
+    return (values.float() / values.sum(1, keepdim=True).clamp(min=1)) @ vectors
 
 
-class StarVectors(nn.Module):
-    """A vector for every rating; what is not rated has none."""
+class RatingVectors(nn.Module):
+    """A vector for every rating. A missing rating has a zero vector."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
-        self.vectors = nn.Parameter(torch.zeros(STARS, dim))
+        self.vectors = nn.Parameter(torch.zeros(N_RATINGS, dim))
 
-    def forward(self, stars: Tensor) -> Tensor:
-        """Codes of `rating_ids` (B, T) → (B, T, D)."""
-        return F.embedding(stars, F.pad(self.vectors, (0, 0, 1, 0)))  # UNRATED is a row of zeros
+    def forward(self, ratings: Tensor) -> Tensor:
+        """Return the vectors of `rating_ids` (B, T), (B, T, D)."""
+        return F.embedding(ratings, F.pad(self.vectors, (0, 0, 1, 0)))
 
 
 class PersonVectors(nn.Module):
-    """A vector for each gender, group of ages and occupation; a person has the sum of those that are known of them."""
+    """A vector for each gender, age group and occupation. A person has the sum of the vectors of the answers."""
 
-    known: Tensor
+    known: Tensor  # the key of each vector, see `_keys`
 
     def __init__(self, dim: int) -> None:
         super().__init__()
-        self.register_buffer("known", torch.zeros(SAID, dtype=torch.int64))  # what stands for each answer, see `_key`
-        self.vectors = nn.Parameter(torch.zeros(SAID, dim))
+        self.register_buffer("known", torch.zeros(MAX_ANSWERS, dtype=torch.int64))
+        self.vectors = nn.Parameter(torch.zeros(MAX_ANSWERS, dim))
 
-    def describe(self, train: Dataset) -> None:
-        """Take the answers of the people of the training part, of too many the most frequent, for those to be known."""
+    def set_features(self, train: Dataset) -> None:
+        """Give a vector to each answer of the users, at most to the MAX_ANSWERS most frequent."""
         if train.people is not None:
-            said = Counter(key for keys in _keys(train.people) for key in keys if key).most_common(SAID)
-            self.known[: len(said)] = torch.tensor([key for key, _ in said])
+            answers = Counter(key for keys in _keys(train.people) for key in keys if key).most_common(MAX_ANSWERS)
+            self.known[: len(answers)] = torch.tensor([key for key, _ in answers])
 
     def codes(self, people: pd.DataFrame) -> np.ndarray:
-        """PEOPLE_COLUMNS (P, 3) → (P, 3) int64, 1 … SAID or UNKNOWN."""
+        """Return the numbers of the answers (P, 3), 1 … MAX_ANSWERS or UNKNOWN, from PEOPLE_COLUMNS."""
         number = {key: 1 + slot for slot, key in enumerate(self.known.tolist()) if key}
         return np.array([[number.get(key, UNKNOWN) for key in keys] for keys in _keys(people)], np.int64).reshape(-1, 3)
 
     def forward(self, people: Tensor) -> Tensor:
-        """`codes` of people (B, 3) → (B, D)."""
+        """Return the vectors (B, D) of people given by `codes` (B, 3)."""
         return F.embedding(people, F.pad(self.vectors, (0, 0, 1, 0))).sum(1)
 
 
 def _keys(people: pd.DataFrame) -> list[tuple[int, ...]]:
-    """A number for each of the answers of each of P people, the same on every machine; 0 for none."""
+    """Return a hash for each answer of P people that is the same on every machine, 0 for a missing answer."""
     columns = [
-        [zlib.crc32(f"{name} {said}".encode()) if said else 0 for said in people[name]] for name in PEOPLE_COLUMNS
+        [zlib.crc32(f"{name} {answer}".encode()) if answer else 0 for answer in people[name]] for name in PEOPLE_COLUMNS
     ]
     return list(zip(*columns, strict=True))
 
 
+class SideEncoder(SequenceEncoder):
+    """Adds side information to an encoder: `class Encoder(SideEncoder, Bert4RecEncoder)`."""
+
+    def __init__(self, config: Any, n_items: int) -> None:
+        super().__init__(config, n_items)
+        kinds = [kind for kind in FEATURES if getattr(config, kind)]
+        self.details = ItemDetails(kinds, n_items, config.dim) if kinds else None
+        self.star_vectors = RatingVectors(config.dim) if config.stars else None
+        self.person_vectors = PersonVectors(config.dim) if config.person else None
+        self.cached_embeddings: Tensor | None = None  # `item_vectors` outside training
+
+    def train(self, mode: bool = True) -> Self:
+        """Set training mode. Outside training, the item vectors are computed once."""
+        super().train(mode)
+        with torch.no_grad():
+            self.cached_embeddings = None if mode or self.details is None else self._add_details()
+        return self
+
+    def item_vectors(self) -> Tensor:
+        """Return the embedding of each token, (I + 2, D), with the vectors of the details."""
+        if self.cached_embeddings is not None and not torch.is_grad_enabled():
+            return self.cached_embeddings
+        return self._add_details()
+
+    def _add_details(self) -> Tensor:
+        return self.items.weight if self.details is None else self.items.weight + F.pad(self.details(), (0, 0, 0, 2))
+
+    def token_embeddings(self, tokens: Tensor, ratings: Tensor | None = None, people: Tensor | None = None) -> Tensor:
+        """Return the sum of the embeddings of tokens (B, T), `rating_ids` (B, T) and `codes` (B, 3), (B, T, D)."""
+        x = super().token_embeddings(tokens)
+        if self.star_vectors is not None and ratings is not None:
+            x = x + self.star_vectors(ratings)
+        return x if self.person_vectors is None or people is None else x + self.person_vectors(people)[:, None]
+
+
+class SideModel(SequenceModel):
+    """Adds side information to a model: `class Model(SideModel, Bert4Rec)`."""
+
+    module: Any  # a SideEncoder
+    def __init__(self, config: Any = None, title: str = "") -> None:
+        super().__init__(config, title)
+        self.uses_query_ratings = self.config.stars
+        self.uses_times_or_ratings = self.config.stars or self.config.redraw
+
+    def initialise(self, module: Any, train: Dataset, seed: int) -> None:
+        """Set the values of items and people, and the weights that depend on the training data.
+
+        Raises:
+            DataError: If the config asks for people and the data set has none.
+        """
+        if self.config.person and train.people is None:
+            raise DataError(f"{train.name} contains no gender, age or occupation; train without --person")
+        for side in (module.details, module.person_vectors):
+            if side is not None:
+                side.set_features(train)
+        super().initialise(module, train, seed)
+
+    def samples(self, train: Dataset) -> Queries:
+        """Return the histories that are not empty, with the numbers of their ratings and with their users."""
+        ratings = None
+        if self.config.stars:
+            ratings = np.split(rating_ids(np.asarray(train.interactions.rating)), train.offsets[1:-1])
+        users = Queries(train.histories, ratings=ratings, people=train.people)
+        return users[np.flatnonzero(np.diff(train.offsets))]
+
+    def batch_of(self, samples: Queries, rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
+        """Return the training batch of the samples `rows` (B,). Targets are shown without ratings."""
+        batch = super().batch_of(samples, rows, n_items, rng)
+        if samples.ratings is not None:
+            sequences = self.sequences(samples.ratings, rows, rng)  # the same part of each history as of the items
+            inputs = self.sample_ratings(batch, sequences)
+            ratings = pad(np.concatenate(inputs), np.array([len(row) for row in inputs]), UNKNOWN)  # (B, T)
+            ratings[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN
+            batch = replace(batch, stars=torch.from_numpy(ratings))
+        if self.config.person and samples.people is not None:
+            people = self.module.person_vectors.codes(samples.people.iloc[rows])
+            people[rng.uniform(Stream.NO_PERSON, rows) < DROP_SHARE] = UNKNOWN
+            batch = replace(batch, person=torch.from_numpy(people))
+        return batch
+
+    def side_inputs(
+        self, module: Any, queries: Queries, rows: np.ndarray, width: int
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Return the ratings (b, width) and people (b, 3) of some rows of the queries, None if unknown or not used."""
+        device = module.bias.device
+        ratings = people = None
+        if self.config.stars and queries.ratings is not None:
+            ratings = np.full((len(rows), width), UNKNOWN, np.int64)
+            for line, row in zip(ratings, rows, strict=True):
+                ids = self.query_ratings(rating_ids(queries.ratings[row]))
+                line[: len(ids)] = ids
+        if self.config.person and queries.people is not None:
+            people = module.person_vectors.codes(queries.people.iloc[rows])
+        return tuple(None if array is None else torch.from_numpy(array).to(device) for array in (ratings, people))
+
+    def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
+        """Return the rating numbers of `input_tokens` (T,) from the numbers of a history."""
+        raise NotImplementedError
+
+    def sample_ratings(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the rating numbers of the tokens of each sample, from the numbers of its sequence."""
+        raise NotImplementedError
+
+
+@config_class
+class Bert4RecSideConfig(Bert4RecConfig, SideConfig):
+    """Settings of BERT4Rec with side information."""
+
+
+class Bert4RecSideEncoder(SideEncoder, Bert4RecEncoder):
+    """The encoder of BERT4Rec with side information."""
+
+
+class Bert4RecSide(SideModel, Bert4Rec):
+    """BERT4Rec with side information."""
+
+    Config: ClassVar[type] = Bert4RecSideConfig
+    Module: ClassVar[type] = Bert4RecSideEncoder
+
+    def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
+        """Return the rating numbers of the newest `length` - 1 items. The [mask] after them has none."""
+        return np.append(ratings[-(self.config.length - 1) :], UNKNOWN)
+
+    def sample_ratings(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the rating numbers of the tokens of each sample. Targets have none."""
+        assert batch.positions is not None
+        ratings = [sequence.copy() for sequence in sequences]
+        rows, positions = batch.where[0], batch.positions.flatten()[batch.loss_index]
+        for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
+            ratings[row][position] = UNKNOWN
+        return ratings
+
+
+@config_class
+class SasRecSideConfig(SasRecConfig, SideConfig):
+    """Settings of SASRec with side information."""
+
+
+class SasRecSideEncoder(SideEncoder, SasRecEncoder):
+    """The encoder of SASRec with side information."""
+
+
+class SasRecSide(SideModel, SasRec):
+    """SASRec with side information."""
+
+    Config: ClassVar[type] = SasRecSideConfig
+    Module: ClassVar[type] = SasRecSideEncoder
+
+    def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
+        """Return the rating numbers of the start token, which has none, and of the newest items."""
+        return np.append(UNKNOWN, ratings)[-self.config.length :]
+
+    def sample_ratings(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the rating numbers of the tokens of each sample."""
+        return [self.query_ratings(sequence[:-1]) for sequence in sequences]
+
+
 def rating_ids(ratings: np.ndarray) -> np.ndarray:
-    """Ratings (T,) in stars → (T,) int64: 1 … STARS in half stars, UNRATED for NaN."""
-    return np.where(np.isnan(ratings), UNRATED, np.clip(np.rint(2 * np.nan_to_num(ratings)), 1, STARS)).astype(np.int64)
+    """Return the numbers 1 … N_RATINGS of ratings in stars, in half stars; UNKNOWN for NaN. Same shape, int64."""
+    halves = np.clip(np.rint(2 * np.nan_to_num(ratings)), 1, N_RATINGS)
+    return np.where(np.isnan(ratings), UNKNOWN, halves).astype(np.int64)
 
 
 def _genres(train: Dataset) -> np.ndarray:
-    """(I, S) uint8; of more than S genres those of the most films."""
-    found = genre_matrix(train.catalog)[0]
-    most = np.argsort(-found.sum(0), kind="stable")[: SLOTS["genres"]]
-    return np.pad(found[:, most].astype(np.uint8), [(0, 0), (0, SLOTS["genres"] - len(most))])
+    """Return the genres of the items, (I, S) uint8. If there are more than S, the most frequent are used."""
+    table = genre_matrix(train.catalog)[0]
+    n_values = N_VALUES["genres"]
+    frequent = np.argsort(-table.sum(0), kind="stable")[:n_values]
+    return np.pad(table[:, frequent].astype(np.uint8), [(0, 0), (0, n_values - len(frequent))])
 
 
 def _decade(train: Dataset) -> np.ndarray:
-    """(I, S) uint8, from the 1870s on; nothing where the year is unknown."""
+    """Return the decade of the items from the 1870s on, (I, S) uint8. A row of zeros means an unknown year."""
     years = train.catalog.movies["year"].to_numpy(float, na_value=np.nan)
-    return _one_hot((years - 1870) // 10, SLOTS["decade"])
+    return _one_hot((years - 1870) // 10, N_VALUES["decade"])
 
 
 def _popularity(train: Dataset) -> np.ndarray:
-    """(I, S) uint8: each bucket reaches to twice as many ratings of the training part as the one before it."""
-    return _one_hot(np.log2(1 + train.counts), SLOTS["popularity"])
+    """Return the floor of log₂(1 + ratings of the training data) of the items, one-hot, (I, S) uint8."""
+    return _one_hot(np.log2(1 + train.counts), N_VALUES["popularity"])
 
 
-def _one_hot(values: np.ndarray, slots: int) -> np.ndarray:
-    """(I, S) uint8: a 1 in the slot of each value (I,), rounded down and cut to what there is; none for NaN."""
-    return (np.arange(slots) == np.clip(np.floor(values), 0, slots - 1)[:, None]).astype(np.uint8)
+def _one_hot(values: np.ndarray, n_values: int) -> np.ndarray:
+    """Return one-hot rows (I, S) uint8 of values (I,), rounded down and clipped. NaN gives a row of zeros."""
+    return (np.arange(n_values) == np.clip(np.floor(values), 0, n_values - 1)[:, None]).astype(np.uint8)
 
 
-KINDS: dict[str, Callable[[Dataset], np.ndarray]] = {"genres": _genres, "decade": _decade, "popularity": _popularity}
-SLOTS = {"genres": 32, "decade": 20, "popularity": 24}  # of every data set alike: MovieLens has 20 genres
+FEATURES: dict[str, Callable[[Dataset], np.ndarray]] = {"genres": _genres, "decade": _decade, "popularity": _popularity}
+N_VALUES = {"genres": 32, "decade": 20, "popularity": 24}  # the same for every data set; MovieLens has 20 genres

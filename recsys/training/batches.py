@@ -7,7 +7,8 @@ M positions with a loss, I items.
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Self
+from enum import IntEnum
+from typing import Literal, Self
 
 import numpy as np
 import torch
@@ -74,7 +75,22 @@ class Seen:
         return self.excluded_from[self.row[chunk]] <= self.position[chunk, None]
 
 
-END, OLDER = 5, 6  # streams of `CounterRNG.cut`; models number their own streams
+class Stream(IntEnum):
+    """The streams of random numbers. Their values are part of every seed's result."""
+
+    MASK = 0  # BERT4Rec: whether an item is masked
+    MASK_ONE = 1  # the item to mask in a sequence without a mask
+    LAST_ITEM_ONLY = 2  # whether only the last item is masked
+    REPLACE_OR_KEEP = 3  # BERT's rule: whether a masked item is replaced or kept
+    RANDOM_ITEM = 4  # the item that replaces it
+    END = 5  # `CounterRNG.crop`: the end of a sample
+    OLDER = 6  # whether a sample ends before the newest item
+    NO_RATINGS = 7  # side information: whether a sample is shown without ratings
+    NO_PERSON = 8  # whether a sample is shown without its user
+    ORDER = 9  # the order of items with the same time
+
+
+Crop = Literal["newest", "windows", "prefixes"]  # the part of a longer history that a sample shows
 
 
 @dataclass(frozen=True)
@@ -107,19 +123,17 @@ class CounterRNG:
         """Return int64 from 0 to below `high`, from the numbers of `uniform`."""
         return (self.uniform(purpose, sequence, position) * high).astype(np.int64)
 
-    def cut(
-        self, histories: list[np.ndarray], rows: np.ndarray, length: int, windows: bool, prefixes: bool
-    ) -> list[np.ndarray]:
-        """Return at most `length` items of each of the histories `rows` (B,).
+    def crop(self, histories: list[np.ndarray], rows: np.ndarray, length: int, how: Crop) -> list[np.ndarray]:
+        """Return at most `length` consecutive items of each of the histories `rows` (B,).
 
-        By default these are the newest items. With `windows` or `prefixes`, half of the samples end at a random item.
-        A prefix keeps at least two items, a window at least `length` items if the history has so many.
+        "newest" keeps the newest items. With "windows" and "prefixes", half of the samples end at a random item. A
+        prefix keeps at least two items. A window keeps at least `length` items of a history that has them.
         """
         ends = np.array([len(histories[row]) for row in rows])
-        if windows or prefixes:
-            earliest = np.minimum(2 if prefixes else length, ends)
-            random_ends = earliest + self.integers(END, ends + 1 - earliest, rows)
-            ends = np.where(self.uniform(OLDER, rows) < 0.5, random_ends, ends)
+        if how != "newest":
+            earliest = np.minimum(2 if how == "prefixes" else length, ends)
+            random_ends = earliest + self.integers(Stream.END, ends + 1 - earliest, rows)
+            ends = np.where(self.uniform(Stream.OLDER, rows) < 0.5, random_ends, ends)
         return [histories[row][max(0, end - length) : end] for row, end in zip(rows, ends, strict=True)]
 
 

@@ -1,0 +1,159 @@
+"""BERT4Rec and SASRec without one of their parts, and other training samples, for the studies.
+
+`bert4rec-ablated` and `sasrec-ablated` are recommenders that no menu or leaderboard lists:
+`python -m recsys train bert4rec-ablated --without norms`.
+
+Shapes: B sequences, E items of all sequences, T positions, I items, D dimensions.
+"""
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from recsys.config import added, config_class
+from recsys.models.bert4rec import IGNORE_INDEX, Bert4Rec, Bert4RecConfig, Bert4RecEncoder, positions_of
+from recsys.models.layers import gather_positions
+from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
+from recsys.models.sasrec_paper import ages
+from recsys.models.sequence_model import SequenceEncoder
+from recsys.models.transformer import Block
+from recsys.training.batches import CounterRNG, Stream
+
+Part = Literal["nothing", "relative bias", "order", "feed-forward", "norms", "residual", "tied output"]
+
+
+@config_class(kw_only=True)
+class WithoutConfig:
+    """The part that is left out."""
+
+    # "relative bias": position embeddings take its place; "order": neither; "tied output": separate output weights
+    without: Part = added("nothing")  # part of the network that is left out
+
+
+class NoFeedForwardBlock(Block):
+    """A block with attention only."""
+
+    def make_feed_forward(self, dim: int, width: int) -> None:
+        """Create no layers."""
+        self.norm_forward = nn.Identity()
+
+    def forward(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None = None) -> Tensor:
+        """Return x + Dropout(attention(LN(x))), see `Block.forward`."""
+        attended = self.attend(self.attention_input(x), attention_mask, positions)
+        return self.residual(gather_positions(x, positions), attended)
+
+
+class NoNormBlock(Block):
+    """A block without layer normalisation."""
+
+    Norm = nn.Identity
+
+
+class NoResidualBlock(Block):
+    """A block without residual connections."""
+
+    def residual(self, x: Tensor, update: Tensor) -> Tensor:
+        """Return Dropout(update)."""
+        return self.dropout(update)
+
+
+BLOCKS = {"feed-forward": NoFeedForwardBlock, "norms": NoNormBlock, "residual": NoResidualBlock}
+
+
+class AblatedEncoder(SequenceEncoder):
+    """Leaves a part out of an encoder: `class Encoder(AblatedEncoder, Bert4RecEncoder)`."""
+
+    causal: ClassVar[bool]
+
+    def __init__(self, config: Any, n_items: int) -> None:
+        self.config = config  # read by the methods below, which the constructor calls
+        super().__init__(config, n_items)
+
+    def make_block(self, config: Any) -> Block:
+        """Return a block without the part."""
+        block = BLOCKS.get(config.without, Block)
+        has_bias = config.without not in ("relative bias", "order")
+        return block(config.dim, config.heads, config.dropout, causal=self.causal, relative_bias=has_bias)
+
+    def make_norm(self, config: Any) -> nn.Module:
+        """Return a normalisation, or the identity without norms."""
+        return nn.Identity() if config.without == "norms" else nn.LayerNorm(config.dim)
+
+    def make_output(self, dim: int) -> nn.Embedding | None:
+        """Return separate output weights (I, D) without a tied output."""
+        return nn.Embedding(self.n_items, dim) if self.config.without == "tied output" else None
+
+    def make_positions(self, dim: int) -> nn.Embedding | None:
+        """Return position embeddings (T, D) without a relative bias."""
+        return nn.Embedding(self.config.length, dim) if self.config.without == "relative bias" else None
+
+    def token_embeddings(self, tokens: Tensor) -> Tensor:
+        """Return the embeddings of tokens (B, T), with those of their positions if there are any, (B, T, D)."""
+        x = super().token_embeddings(tokens)
+        return x if self.positions is None else x + self.positions(self.position_ids(tokens))
+
+    def position_ids(self, tokens: Tensor) -> Tensor:
+        """Return the number of the position of each token, (B, T) or (T,)."""
+        raise NotImplementedError
+
+
+@config_class
+class Bert4RecAblatedConfig(Bert4RecConfig, WithoutConfig):
+    """Settings of BERT4Rec without one of its parts."""
+
+    masking: Literal["mask", "80-10-10"] = added("mask")  # 80-10-10: a tenth stays, a tenth becomes a random item
+
+
+class Bert4RecAblatedEncoder(AblatedEncoder, Bert4RecEncoder):
+    """The encoder of BERT4Rec without a part."""
+
+    causal = False
+
+    def position_ids(self, tokens: Tensor) -> Tensor:
+        """Return 0 for the oldest item. Padding may lie beyond the last position and has its number."""
+        return torch.arange(tokens.shape[1], device=tokens.device).clamp(max=self.config.length - 1)
+
+
+class Bert4RecAblated(Bert4Rec):
+    """BERT4Rec without one of its parts, or with BERT's masking rule."""
+
+    Config: ClassVar[type] = Bert4RecAblatedConfig
+    Module: ClassVar[type] = Bert4RecAblatedEncoder
+    config: Bert4RecAblatedConfig
+
+    def mask(
+        self, items: np.ndarray, lengths: np.ndarray, rows: np.ndarray, n_items: int, rng: CounterRNG
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return tokens and targets (E,), see `Bert4Rec.mask`. By BERT's rule, 80 % of the masked items are [mask]."""
+        tokens, targets = super().mask(items, lengths, rows, n_items, rng)
+        if self.config.masking == "mask":
+            return tokens, targets
+        masked, owners, positions = targets != IGNORE_INDEX, np.repeat(rows, lengths), positions_of(lengths)
+        draws = rng.uniform(Stream.REPLACE_OR_KEEP, owners, positions)
+        random_items = rng.integers(Stream.RANDOM_ITEM, np.full(len(items), n_items), owners, positions)
+        tokens = np.where(masked & (draws < 0.8), n_items + 1, items.astype(np.int64))
+        return np.where(masked & (draws >= 0.9), random_items, tokens), targets
+
+
+@config_class
+class SasRecAblatedConfig(SasRecConfig, WithoutConfig):
+    """Settings of SASRec without one of its parts."""
+
+
+class SasRecAblatedEncoder(AblatedEncoder, SasRecEncoder):
+    """The encoder of SASRec without a part."""
+
+    causal = True
+
+    def position_ids(self, tokens: Tensor) -> Tensor:
+        """Return 0 for the newest item."""
+        return ages(tokens, self.padding)
+
+
+class SasRecAblated(SasRec):
+    """SASRec without one of its parts."""
+
+    Config: ClassVar[type] = SasRecAblatedConfig
+    Module: ClassVar[type] = SasRecAblatedEncoder

@@ -1,0 +1,55 @@
+"""BERT4Rec as published (Sun et al., CIKM 2019, arXiv:1904.06690, equations 1 to 7).
+
+The settings follow the paper, and the authors' code where the paper is silent: positions count from the oldest item,
+dropout is .2, the learning rate rises over 100 steps, and one sample in eleven masks only the last item. Where the
+authors' code has more than the text, the text is followed: no LayerNorm and dropout on the embeddings, no LayerNorm
+after the GELU, first weights up to .02, and no windows that slide over long histories.
+
+Departures: no dropout on attention weights; each item is masked with probability ρ, not a share ρ of each history;
+biases and norms decay too; gradients are not clipped at 5; smaller batches and fewer samples (see `presets.py`).
+
+Shapes: B sequences, T positions, Q positions per sequence, D dimensions.
+"""
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.models.layers import init_weights
+from recsys.models.sequence_model import SequenceEncoder
+from recsys.models.transformer import PostNormBlock, encode, padding_mask
+
+
+class Bert4RecPaperEncoder(SequenceEncoder):
+    """Item and position embeddings, L post-norm blocks, a GELU layer, output tied to the embeddings."""
+
+    def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
+        super().__init__(n_items, config.dim)
+        self.positions = nn.Embedding(config.length, config.dim)
+        self.blocks = nn.ModuleList(
+            PostNormBlock(config.dim, config.heads, config.dropout, relative_bias=False) for _ in range(config.layers)
+        )
+        self.project = nn.Sequential(nn.Linear(config.dim, config.dim), nn.GELU())
+        init_weights(self, config.init)
+
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
+        return self.head(encode(self.blocks, *self.embed(tokens), positions))
+
+    def embed(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Return h⁰ = v + p (B, T, D) and the attention mask of the blocks, see `padding_mask`."""
+        numbers = torch.arange(tokens.shape[1], device=tokens.device)
+        p = self.positions(numbers.clamp(max=self.positions.num_embeddings - 1))  # padding may lie beyond
+        return self.token_embeddings(tokens) + p, padding_mask(tokens, self.padding)
+
+    def head(self, x: Tensor) -> Tensor:
+        """Return GELU(xW + b) of equation 7, (…, D)."""
+        return self.project(x)
+
+
+class Bert4RecPaper(Bert4Rec):
+    """BERT4Rec with the published architecture."""
+
+    Module: ClassVar[type] = Bert4RecPaperEncoder

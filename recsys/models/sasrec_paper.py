@@ -1,0 +1,75 @@
+"""SASRec as published (Kang and McAuley, ICDM 2018, arXiv:1808.09781).
+
+Learnt position embeddings, x + Dropout(part(LN(x))), one head, a feed-forward network with ReLU as wide as an
+embedding, binary cross-entropy with one negative, and no bias per item. The paper's sizes, learning rate and dropout.
+Positions count from the newest item, as they do with the paper's padding at the front.
+
+Departures:
+
+- A start token, as in `sasrec.py`.
+- No dropout on attention weights.
+- The output of the attention head has one more linear map, which adds nothing that the values' map could not do.
+- A negative may be another item of the same user.
+- A learning rate that decays, and β₂ = .999 in place of .98.
+- A LayerNorm after the last block, as in the authors' code.
+
+Where the authors' code differs otherwise, the text is followed: the code normalises only the queries, adds them in
+place of x, and multiplies item embeddings by √D.
+
+Shapes: B sequences, T positions, D dimensions.
+"""
+
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from recsys.models.layers import Dropout, init_weights
+from recsys.models.sasrec import SasRec, SasRecConfig
+from recsys.models.sequence_model import SequenceEncoder
+from recsys.models.transformer import Block, encode
+
+
+class SasRecPaperEncoder(SequenceEncoder):
+    """Item and position embeddings, L causal blocks, output tied to the embeddings."""
+
+    def __init__(self, config: SasRecConfig, n_items: int) -> None:
+        super().__init__(n_items, config.dim)
+        self.positions = nn.Embedding(config.length, config.dim)
+        self.dropout = Dropout(config.dropout)
+        self.blocks = nn.ModuleList(
+            Block(
+                config.dim,
+                config.heads,
+                config.dropout,
+                causal=True,
+                relative_bias=False,
+                widening=1,
+                activation=F.relu,
+            )
+            for _ in range(config.layers)
+        )
+        self.last_norm = nn.LayerNorm(config.dim)
+        self.bias.requires_grad_(False)  # stays zero
+        init_weights(self, config.init)
+
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
+        return self.last_norm(encode(self.blocks, self.embed(tokens), None, positions))
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """Return the input of the first block, (B, T, D)."""
+        return self.dropout(self.token_embeddings(tokens) + self.positions(ages(tokens, self.padding)))
+
+
+def ages(tokens: Tensor, padding: int) -> Tensor:
+    """Return how many items of its history are newer than each token (B, T), 0 for the newest and for padding."""
+    lengths = (tokens != padding).sum(1, keepdim=True)  # (B, 1)
+    return (lengths - 1 - torch.arange(tokens.shape[1], device=tokens.device)).clamp(min=0)
+
+
+class SasRecPaper(SasRec):
+    """SASRec with the published architecture."""
+
+    Module: ClassVar[type] = SasRecPaperEncoder
