@@ -35,6 +35,7 @@ from recsys.data import prepared
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import protocols
+from recsys.models import registry
 from recsys.ranking.metrics import METRICS
 
 LABELS = ("variant", "title", "family", "paper")
@@ -112,10 +113,12 @@ def documents(dataset: str, protocol: str, report: Report = warnings.warn) -> li
     """The results that can be set side by side, best NDCG@10 first: all were measured on the same people.
 
     What is damaged, or was measured on other data, is left out with a sentence to `report` that holds the command which
-    mends it.
+    mends it. Recommenders that the registry does not list are left out without one.
     """
     found = []
     for variant in sorted({path.stem for root in _roots() for path in _folder(root, dataset, protocol)}):
+        if not registry.is_listed(variant):
+            continue
         try:
             found.append(load(dataset, protocol, variant))
         except ResultError as error:

@@ -48,6 +48,7 @@ class Recommender:
     paper: str = ""  # "arXiv:1808.09781"
     needs_training: bool = False  # `train` makes it; the others are fitted on first use
     settings: Mapping[str, Any] = field(default_factory=dict)  # changes to the defaults of the model's Config
+    listed: bool = True  # in menus and leaderboards; False: for studies only, found by name
 
     @cached_property
     def model_class(self) -> "type[Model]":
@@ -84,18 +85,23 @@ def size_of(dataset: str) -> DataSize | None:
 
 
 def names() -> list[str]:
-    """Return the names of all recommenders in the order of the menus."""
-    return list(RECOMMENDERS)
+    """Return the names of the listed recommenders in the order of the menus."""
+    return [row.name for row in RECOMMENDERS.values() if row.listed]
+
+
+def is_listed(name: str) -> bool:
+    """Return whether leaderboards may contain the recommender; also true of names without a row."""
+    return name not in RECOMMENDERS or RECOMMENDERS[name].listed
 
 
 def get(name: str) -> Recommender:
-    """Return the recommender of that name.
+    """Return the recommender of that name, listed or not.
 
     Raises:
-        UnknownModelError: If there is none; the message lists the names.
+        UnknownModelError: If there is none; the message lists the names of the listed ones.
     """
     if name not in RECOMMENDERS:
-        raise UnknownModelError(f"no model is called {name}; there are: {', '.join(sorted(RECOMMENDERS))}")
+        raise UnknownModelError(f"no model is called {name}; there are: {', '.join(sorted(names()))}")
     return RECOMMENDERS[name]
 
 
@@ -197,7 +203,7 @@ RECOMMENDERS: dict[str, Recommender] = {
         Recommender("hybrid", "Hybrid", MIXTURES, HYBRID),
         Recommender("ensemble", "Ensemble", MIXTURES, HYBRID, settings=NETWORKS),
         Recommender("hybrid-few", "Hybrid (few films)", MIXTURES, HYBRID, settings=FEW_FILMS),
-        Recommender("lift", "SASRec by lift", MIXTURES, "recsys.models.lift:Lift"),
+        Recommender("lift", "SASRec by lift", MIXTURES, "recsys.models.lift:Lift", listed=False),
         Recommender("markov", "Markov chain", SIMPLE, "recsys.models.markov:Markov"),
         Recommender("popular", "Most popular", SIMPLE, "recsys.models.popular:Popular"),
         Recommender(

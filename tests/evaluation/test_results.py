@@ -155,6 +155,13 @@ def test_a_measured_model_is_on_the_leaderboard():
     assert row["ndcg@10"] == document["mean"]["ndcg@10"]
 
 
+def test_an_unlisted_recommender_is_measured_but_has_no_row_on_the_leaderboard():
+    keep("lift", [[1, 2]])
+    keep("markov", [[3, 4]])
+    assert results.leaderboard("toy", "full")["variant"].tolist() == ["markov"]
+    assert results.load("toy", "full", "lift")["users"] == 2
+
+
 def test_published_figures_carry_their_rules_and_source():
     full, sampled = results.published("ml-1m", "full"), results.published("ml-1m", "popularity-100")
     assert full["ndcg@10"].is_monotonic_decreasing

@@ -46,16 +46,16 @@ def test_a_model_has_the_title_of_its_recommender():
 
 
 def test_every_preset_belongs_to_a_recommender():
-    assert presets.PRESETS.keys() <= set(registry.names())
+    assert presets.PRESETS.keys() <= set(registry.RECOMMENDERS)
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", registry.RECOMMENDERS)
 def test_a_row_says_truly_whether_its_model_needs_training(name):
     assert registry.get(name).needs_training == registry.get(name).model_class.needs_training
 
 
 def test_every_model_has_a_row():
-    rows = {row.model_class for row in map(registry.get, registry.names())}
+    rows = {row.model_class for row in registry.RECOMMENDERS.values()}
     for path in sorted((paths.REPOSITORY / "recsys" / "models").glob("*.py")):
         module = import_module(f"recsys.models.{path.stem}")
         classes = [
@@ -63,6 +63,14 @@ def test_every_model_has_a_row():
         ]
         models = [value for value in classes if issubclass(value, Model) and not isabstract(value)]
         assert {model for model in models if not model.__subclasses__()} <= rows, path.name
+
+
+def test_an_unlisted_recommender_is_found_by_name_but_not_offered():
+    assert registry.get("lift").title == "SASRec by lift"
+    assert "lift" not in registry.names()
+    with pytest.raises(registry.UnknownModelError) as error:
+        registry.get("bert")
+    assert "lift" not in str(error.value)
 
 
 def test_titles_are_listed_without_importing_torch():
