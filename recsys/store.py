@@ -19,7 +19,7 @@ from safetensors.numpy import load as weights_from_bytes
 from safetensors.numpy import save as weights_to_bytes
 
 from recsys import files, paths
-from recsys.config import from_document, to_document
+from recsys.config import to_document
 from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.errors import RecsysError, recsys_command
@@ -368,7 +368,7 @@ def _model(folder: Path, meta: dict[str, Any], weights: bytes, command: str) -> 
     variant = meta["variant"]
     try:
         found = registry.get(variant)
-        model = found.model(from_document(found.model_class.Config, meta["config"]))
+        model = found.model(found.read_config(meta["config"]))
         model.load_state(_whole(weights), meta["n_items"])
         model.also = meta.get("also", "")
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError, RecsysError) as error:
@@ -395,7 +395,7 @@ def _tuned_anew(folder: Path, dataset_name: str) -> bool:
     with suppress(StoreError, LookupError, ValueError):  # damage and other versions are found out elsewhere
         meta = _meta(folder)
         found = registry.get(meta["variant"])
-        settings: Any = from_document(found.model_class.Config, meta["config"])
+        settings: Any = found.read_config(meta["config"])
         return bool(meta.get("tuned")) and settings != found.preset(dataset_name)
     return False
 

@@ -41,8 +41,9 @@ class NoFeedForwardBlock(Block):
 
     def forward(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None = None) -> Tensor:
         """Return x + Dropout(attention(LN(x))), see `Block.forward`."""
-        attended = self.attend(self.attention_input(x), attention_mask, positions)
-        return self.residual(gather_positions(x, positions), attended)
+        return self.residual(
+            gather_positions(x, positions), self.attend(self.attention_input(x), attention_mask, positions)
+        )
 
 
 class NoNormBlock(Block):

@@ -1,6 +1,6 @@
 """BERT4Rec: items of a history are masked and predicted from both sides (Sun et al., CIKM 2019, arXiv:1904.06690).
 
-Departures from the paper (assets/experiments.md has the effect of each; `bert4rec_paper.py` is without the first three):
+Departures from the paper (assets/experiments.md has the effect of each; `bert4rec_paper.py` lacks the first three):
 
 - A learnt relative position bias in place of position embeddings.
 - Blocks that normalise before each part, and no projection before the output.
@@ -8,10 +8,10 @@ Departures from the paper (assets/experiments.md has the effect of each; `bert4r
 - A fixed share of samples that mask only the last item. The paper adds such samples without a number.
 - No dropout on attention weights. AdamW with linear decay to zero, and averaged weights.
 
-Shapes: B sequences, E items of all sequences, T positions, Q positions per sequence, L blocks, H heads, D dimensions,
-I items of the catalogue.
+Shapes: B sequences, E items of all sequences, T positions, Q masks, L blocks, H heads, D dimensions, I items.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
@@ -29,6 +29,7 @@ from recsys.models.transformer import Block, attention_by_layer, encode, padding
 from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, Crop, Stream, pad
 from recsys.training.trainer import Schedule
 
+FORMER_SETTINGS = {"bert_80_10_10": False, "windows": False}
 IGNORE_INDEX = -100  # the target of an item that is not masked
 TwoOrMore = Annotated[int, Field(ge=2)]
 
@@ -72,10 +73,7 @@ class Bert4RecEncoder(SequenceEncoder):
         return Block(config.dim, config.heads, config.dropout)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None, *side: Tensor | None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
-
-        `side` is side information, see `side.py`.
-        """
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D); `side`: side.py."""
         return self.head(encode(self.blocks, *self.embed(tokens, *side), positions))
 
     def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:
@@ -92,6 +90,8 @@ class Bert4Rec(SequenceModel):
 
     Config: ClassVar[type] = Bert4RecConfig
     Module: ClassVar[type] = Bert4RecEncoder
+    former_settings = FORMER_SETTINGS | {"relative_bias": True, "pre_norm": True, "projection": False}
+    departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")  # the first three
     can_fill_masks: bool = True
     config: Bert4RecConfig
     module: Bert4RecEncoder
@@ -104,11 +104,11 @@ class Bert4Rec(SequenceModel):
         """Return the newest `length` - 1 items of a history and a [mask] after them, (T,)."""
         return np.append(history[-(self.config.length - 1) :], self.module.mask)
 
-    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
+    def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
         """Return at most `length` items of each of the histories `rows` (B,)."""
         return rng.crop(histories, rows, self.config.length, self.config.crop)
 
-    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
+    def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
         """Return a batch of the Cloze task made of the histories `rows` (B,)."""
         sequences = self.sequences(histories, rows, rng)
         lengths = np.array([len(sequence) for sequence in sequences])
@@ -129,15 +129,15 @@ class Bert4Rec(SequenceModel):
             items: The items of all sequences, one sequence after another, (E,).
             lengths: The length of each sequence, (B,), at least 1.
             rows: The number of each sequence in the data, (B,).
-            n_items: Items of the catalogue, I.
-            rng: Random numbers of the epoch.
+            n_items: The number of items of the catalogue, I.
+            rng: The random numbers of the epoch.
         """
         masked = masked_positions(lengths, rows, self.config, rng)
         items = items.astype(np.int64)
         return np.where(masked, n_items + 1, items), np.where(masked, items, IGNORE_INDEX)
 
     def first_excluded_position(
-        self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int
+        self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
         """Exclude all items of a history but its targets, at every position."""
         excluded_from = exclude_history(histories, rows, n_items)

@@ -16,7 +16,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.models.bert4rec import FORMER_SETTINGS, Bert4Rec, Bert4RecConfig
 from recsys.models.layers import init_weights
 from recsys.models.sequence_model import SequenceEncoder
 from recsys.models.transformer import PostNormBlock, encode, padding_mask
@@ -25,8 +25,11 @@ from recsys.models.transformer import PostNormBlock, encode, padding_mask
 class Bert4RecPaperEncoder(SequenceEncoder):
     """Item and position embeddings, L post-norm blocks, a GELU layer, output tied to the embeddings."""
 
+    positions: nn.Embedding
+
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
+        self.length = config.length
         self.positions = nn.Embedding(config.length, config.dim)
         self.blocks = nn.ModuleList(
             PostNormBlock(config.dim, config.heads, config.dropout, relative_bias=False) for _ in range(config.layers)
@@ -41,7 +44,7 @@ class Bert4RecPaperEncoder(SequenceEncoder):
     def embed(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
         """Return h⁰ = v + p (B, T, D) and the attention mask of the blocks, see `padding_mask`."""
         numbers = torch.arange(tokens.shape[1], device=tokens.device)
-        p = self.positions(numbers.clamp(max=self.positions.num_embeddings - 1))  # padding may lie beyond
+        p = self.positions(numbers.clamp(max=self.length - 1))  # padding may lie beyond
         return self.token_embeddings(tokens) + p, padding_mask(tokens, self.padding)
 
     def head(self, x: Tensor) -> Tensor:
@@ -53,3 +56,5 @@ class Bert4RecPaper(Bert4Rec):
     """BERT4Rec with the published architecture."""
 
     Module: ClassVar[type] = Bert4RecPaperEncoder
+    departures = ()
+    former_settings = FORMER_SETTINGS | {"relative_bias": False, "pre_norm": False, "projection": True}

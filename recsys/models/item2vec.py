@@ -14,7 +14,7 @@ Shapes: B bags of W items, T positions, Q positions per sequence, M pairs, K neg
 of a batch.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -144,7 +144,7 @@ class Item2Vec(SequenceModel):
         """Negative sampling."""
         return NegativeSampling(self.config.negatives, sampling_distribution(train.counts, self.config.sampling_power))
 
-    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
+    def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
         """Items and their neighbours, as bags and targets."""
         sequences = [np.append(self.module.start, histories[row][-self.config.length :]) for row in rows]
         items = np.concatenate(sequences).astype(np.int64)  # (E,)

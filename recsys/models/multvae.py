@@ -18,7 +18,7 @@ The order of a history and repeated items have no effect. An empty history is sc
 Shapes: B users, T items of the longest history, I items, H hidden units, Z latent dimensions, M items of a batch.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -121,7 +121,7 @@ class MultVae(SequenceModel):
             batch = VaeBatch(**vars(plain), beta=beta)
             yield batch if len(share) else batch.without_targets()
 
-    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
+    def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
         """Return a batch of the histories `rows` (B,). Each item of a history is both input and target."""
         windows = draws.crop(histories, rows, self.config.length, "windows")
         items = [self.input_tokens(window) for window in windows]

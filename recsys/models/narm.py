@@ -21,6 +21,7 @@ Departures from the paper:
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H units of the GRU.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -82,6 +83,6 @@ class Narm(SequenceModel):
     config: NarmConfig
     module: NarmModule
 
-    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
+    def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
         """Return windows of at most `length` + 1 items of the histories `rows` (B,)."""
         return draws.crop(histories, rows, self.config.length + 1, "windows")

@@ -96,7 +96,10 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
         **on((*SMALL_SETS, SAMPLE), {"batch_size": 16, "lr": 1e-3, "epochs": 60, "patience": 8}),
         "ml-1m": {"lr": 1e-3},
     },
+    "bert4rec-ablated": BERT4REC,
     "sasrec-softmax": SASREC,
+    "sasrec-ablated": SASREC,
+    "sasrec-side": SASREC,
     "sasrec-memory": SASREC,
     "sasrec-bce": SASREC | {SAMPLE: {"dropout": 0.3, "epochs": 30, "validate_every": 3}},
     "gsasrec": SASREC | {SAMPLE: {"epochs": 20, "validate_every": 4}},  # trained with --also ml-1m

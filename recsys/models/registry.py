@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from recsys.config import replace_settings
+from recsys.config import from_document, replace_settings
 from recsys.data import prepared
 from recsys.errors import RecsysError
 from recsys.models import presets
@@ -65,6 +65,15 @@ class Recommender:
         nearest = presets.nearest_tuned(size, self.needs_training)
         return presets.scale_to(replace_settings(default, presets.changes_for(self.name, nearest)), size)
 
+    def read_config(self, document: Mapping[str, Any]) -> Any:
+        """Return the settings of a stored document. Former settings are skipped if they have their constant value.
+
+        Raises:
+            ValueError: If a setting is unknown or a value is not allowed.
+        """
+        former = self.model_class.former_settings.items()
+        return from_document(self.model_class.Config, dict(item for item in document.items() if item not in former))
+
     def is_tuned_for(self, dataset: str) -> bool:
         """Whether the settings of `preset` were tuned on this very data set."""
         return presets.is_tuned(self.name, dataset)
@@ -114,6 +123,7 @@ def siblings(name: str) -> list[str]:
 
 
 BERT4REC = "recsys.models.bert4rec:Bert4Rec"
+BERT4REC_SIDE = "recsys.models.side:Bert4RecSide"
 SASREC = "recsys.models.sasrec:SasRec"
 GRU4REC = "recsys.models.gru4rec:Gru4Rec"
 HYBRID = "recsys.models.hybrid:Hybrid"
@@ -134,9 +144,6 @@ BERT4REC_PAPER = {
     "patience": 20,
     "dropout": 0.2,
     "last_item_mask_prob": 1 / 11,
-    "relative_bias": False,
-    "pre_norm": False,
-    "projection": True,
     "init": 0.01,  # truncated at two standard deviations: the paper's range
     "pmi_init": False,
 }
@@ -150,13 +157,9 @@ SASREC_PAPER = {
     "validate_every": 10,
     "dim": 50,
     "heads": 1,
-    "relative_bias": False,
     "pmi_init": False,
     "loss": "bce",
     "negatives": 1,
-    "widening": 1,
-    "relu": True,
-    "item_bias": False,
 }
 SASREC_BCE = {"epochs": 60, "loss": "gbce", "negatives": 1, "gbce_t": 0.0}  # gBCE with t = 0 is BCE
 GRU4REC_BPR = {"epochs": 30, "loss": "bpr", "sampling_power": 0.0}
@@ -175,18 +178,32 @@ RECOMMENDERS: dict[str, Recommender] = {
         Recommender("sasrec-bce", "SASRec (BCE)", TRANSFORMERS, SASREC, "arXiv:1808.09781", True, SASREC_BCE),
         Recommender("sasrec-softmax", "SASRec (softmax)", TRANSFORMERS, SASREC, "arXiv:2309.07602", True),
         Recommender(
-            "bert4rec-paper", "BERT4Rec (paper)", TRANSFORMERS, BERT4REC, "arXiv:1904.06690", True, BERT4REC_PAPER
+            "bert4rec-paper",
+            "BERT4Rec (paper)",
+            TRANSFORMERS,
+            "recsys.models.bert4rec_paper:Bert4RecPaper",
+            "arXiv:1904.06690",
+            True,
+            BERT4REC_PAPER,
         ),
         Recommender(
             "bert4rec-side",
             "BERT4Rec with details",
             TRANSFORMERS,
-            BERT4REC,
+            BERT4REC_SIDE,
             "arXiv:1904.06690",
             True,
             {"genres": True, "decade": True, "popularity": True},
         ),
-        Recommender("sasrec-paper", "SASRec (paper)", TRANSFORMERS, SASREC, "arXiv:1808.09781", True, SASREC_PAPER),
+        Recommender(
+            "sasrec-paper",
+            "SASRec (paper)",
+            TRANSFORMERS,
+            "recsys.models.sasrec_paper:SasRecPaper",
+            "arXiv:1808.09781",
+            True,
+            SASREC_PAPER,
+        ),
         Recommender(
             "gsasrec", "gSASRec", TRANSFORMERS, SASREC, "arXiv:2308.07192", True, {"epochs": 60, "loss": "gbce"}
         ),
@@ -266,5 +283,29 @@ RECOMMENDERS: dict[str, Recommender] = {
         Recommender("item2vec-cbow", "item2vec (CBOW)", EMBEDDINGS, ITEM2VEC, "arXiv:1603.04259", True, {"cbow": True}),
         Recommender("mult-vae", "Mult-VAE", AUTOENCODERS, "recsys.models.multvae:MultVae", "arXiv:1802.05814", True),
         Recommender("caser", "Caser", CONVOLUTIONAL, "recsys.models.caser:Caser", "arXiv:1809.07426", True),
+        Recommender(
+            "sasrec-side",
+            "SASRec with details",
+            TRANSFORMERS,
+            "recsys.models.side:SasRecSide",
+            needs_training=True,
+            listed=False,
+        ),
+        Recommender(
+            "bert4rec-ablated",
+            "BERT4Rec without a part",
+            TRANSFORMERS,
+            "recsys.models.ablations:Bert4RecAblated",
+            needs_training=True,
+            listed=False,
+        ),
+        Recommender(
+            "sasrec-ablated",
+            "SASRec without a part",
+            TRANSFORMERS,
+            "recsys.models.ablations:SasRecAblated",
+            needs_training=True,
+            listed=False,
+        ),
     )
 }

@@ -14,7 +14,8 @@ Departures from the papers (assets/experiments.md has the effect of each; `sasre
 Shapes: B sequences, T positions, Q positions per sequence, L blocks, H heads, D dimensions.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -81,6 +82,7 @@ class SasRec(SequenceModel):
 
     Config: ClassVar[type] = SasRecConfig
     Module: ClassVar[type] = SasRecEncoder
+    former_settings: ClassVar[Mapping[str, Any]] = {"relative_bias": True}
     config: SasRecConfig
     module: SasRecEncoder
 
@@ -88,7 +90,7 @@ class SasRec(SequenceModel):
         super().__init__(config, title)
         self.has_attention = self.config.layers > 0
 
-    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
+    def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
         """Return at most `length` + 1 items of each of the histories `rows` (B,). The first of them is no target."""
         return rng.crop(histories, rows, self.config.length + 1, self.config.crop)
 

@@ -34,6 +34,8 @@ from recsys.models.transformer import Block, encode
 class SasRecPaperEncoder(SequenceEncoder):
     """Item and position embeddings, L causal blocks, output tied to the embeddings."""
 
+    positions: nn.Embedding
+
     def __init__(self, config: SasRecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
         self.positions = nn.Embedding(config.length, config.dim)
@@ -73,3 +75,4 @@ class SasRecPaper(SasRec):
     """SASRec with the published architecture."""
 
     Module: ClassVar[type] = SasRecPaperEncoder
+    former_settings = {"relative_bias": False, "relu": True, "item_bias": False, "widening": 1}

@@ -100,7 +100,7 @@ class SequenceModel(Model):
         config = self.config
         return item_loss(config.loss, config.negatives, config.gbce_t, train.counts, config.sampling_power)
 
-    def collate(self, histories: list[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
+    def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
         """The training batch of the histories `rows` (B,); whatever is random in it comes from `draws`.
 
         Unless overridden: the newest `length` items of each are targets, each predicted from the items before it.
@@ -115,12 +115,12 @@ class SequenceModel(Model):
             torch.from_numpy(tokens), None, torch.from_numpy(loss_index), torch.from_numpy(np.concatenate(targets))
         )
 
-    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
+    def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
         """What the samples are made of: the histories `rows` (B,), unless overridden."""
         return [histories[row] for row in rows]
 
     def first_excluded_position(
-        self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int
+        self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
         """(B, I) int16, see `Seen`: which items `batch`, made of the histories `rows` (B,), leaves out, and where.
 
@@ -320,7 +320,7 @@ class SequenceModel(Model):
         self.module.eval()
 
 
-def exclude_history(histories: list[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
+def exclude_history(histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
     """Return `Batch.excluded_from` (B, I) that excludes all items of the histories `rows` (B,) at every position."""
     excluded_from = np.full((len(rows), n_items), NOT_SEEN, np.int16)
     for line, row in zip(excluded_from, rows, strict=True):

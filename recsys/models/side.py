@@ -7,10 +7,10 @@ The embedding of each input item is the sum of
 - the vector of the rating that the user gave it,
 - the vectors of the user's gender, age group and occupation.
 
-The output weights are the item embeddings with the vectors of the details. All vectors start at zero, so training starts
-like that of the model without side information. A tenth of the training samples is shown without ratings, and a tenth
-without the user, because visitors of the app give neither. Attention, masks and training examples are shown without
-ratings and users.
+The output weights are the item embeddings with the vectors of the details. All vectors start at zero, so training
+starts like that of the model without side information. A tenth of the training samples is shown without ratings, and
+a tenth without the user, because visitors of the app give neither. Attention, masks and training examples are shown
+without ratings and users.
 
 Shapes: B sequences, T positions, I items, S values of a kind of detail, P people, D dimensions.
 """
@@ -161,6 +161,7 @@ class SideModel(SequenceModel):
     """Adds side information to a model: `class Model(SideModel, Bert4Rec)`."""
 
     module: Any  # a SideEncoder
+
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
         self.uses_query_ratings = self.config.stars
@@ -202,9 +203,7 @@ class SideModel(SequenceModel):
             batch = replace(batch, person=torch.from_numpy(people))
         return batch
 
-    def side_inputs(
-        self, module: Any, queries: Queries, rows: np.ndarray, width: int
-    ) -> tuple[Tensor | None, Tensor | None]:
+    def side_inputs(self, module: Any, queries: Queries, rows: np.ndarray, width: int) -> tuple[Tensor | None, ...]:
         """Return the ratings (b, width) and people (b, 3) of some rows of the queries, None if unknown or not used."""
         device = module.bias.device
         ratings = people = None

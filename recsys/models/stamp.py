@@ -22,6 +22,7 @@ Departures from the paper:
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -84,6 +85,6 @@ class Stamp(SequenceModel):
     config: StampConfig
     module: StampModule
 
-    def sequences(self, histories: list[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
+    def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
         """Return windows of at most `length` + 1 items of the histories `rows` (B,)."""
         return draws.crop(histories, rows, self.config.length + 1, "windows")

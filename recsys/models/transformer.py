@@ -107,8 +107,9 @@ class Block(nn.Module):
         Returns:
             (B, T, D), or (B, Q, D) with `positions`.
         """
-        attended = self.attend(self.attention_input(x), attention_mask, positions)
-        x = self.residual(gather_positions(x, positions), attended)
+        x = self.residual(
+            gather_positions(x, positions), self.attend(self.attention_input(x), attention_mask, positions)
+        )
         return self.residual(x, self.feed_forward(self.norm_forward(x)))
 
     def attention_input(self, x: Tensor) -> Tensor:
@@ -192,8 +193,8 @@ class PostNormBlock(Block):
 
     def forward(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None = None) -> Tensor:
         """Transform x (B, T, D), see `Block.forward`."""
-        attended = self.attend(x, attention_mask, positions)
-        x = self.norm_attention(self.residual(gather_positions(x, positions), attended))
+        x = self.residual(gather_positions(x, positions), self.attend(x, attention_mask, positions))
+        x = self.norm_attention(x)
         return self.norm_forward(self.residual(x, self.feed_forward(x)))
 
     def attention_input(self, x: Tensor) -> Tensor:

@@ -4,13 +4,13 @@ from recsys.studies.plans import DIFFERENCES, Changes, Plan, Point, gains_and_lo
 
 USUAL = "as it is"
 LEFT_OUT: Changes = {
-    "position embeddings instead of a relative bias": {"relative_bias": False},
-    "no order at all": {"knows_order": False},
-    "no feed-forward network": {"widening": 0},
-    "no layer normalisation": {"norms": False},
-    "no residual connections": {"residual": False},
+    "position embeddings instead of a relative bias": {"without": "relative bias"},
+    "no order at all": {"without": "order"},
+    "no feed-forward network": {"without": "feed-forward"},
+    "no layer normalisation": {"without": "norms"},
+    "no residual connections": {"without": "residual"},
     "no dropout": {"dropout": 0.0},
-    "an output with embeddings of its own": {"shared": False},
+    "an output with embeddings of its own": {"without": "tied output"},
     "random start instead of PMI": {"pmi_init": False},
 }
 PLAIN = {"memory": False, "redraw": False, "only_unseen": False}

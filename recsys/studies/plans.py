@@ -25,10 +25,14 @@ class Point:
     changes: Mapping[str, Any] = field(default_factory=dict)  # of the preset; nothing: the usual settings
 
 
+ABLATED = {"bert4rec": "bert4rec-ablated", "sasrec-softmax": "sasrec-ablated"}  # have the settings of ABLATIONS_ONLY
+ABLATIONS_ONLY = {"without", "masking"}
+
+
 def points(recommenders: Mapping[str, str], changes: Changes) -> tuple[Point, ...]:
     """Each of some recommenders (its name for people → the variant) with each of the changes."""
     return tuple(
-        Point(title, name, variant, change)
+        Point(title, name, ABLATED[variant] if change.keys() & ABLATIONS_ONLY else variant, change)
         for title, variant in recommenders.items()
         for name, change in changes.items()
     )

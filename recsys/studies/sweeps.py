@@ -28,12 +28,12 @@ MASKING: Changes = {
     "[mask], last item alone in three tenths": {"last_item_mask_prob": 0.3},
     "[mask], last item alone in half": {"last_item_mask_prob": 0.5},
     "the last item alone, always": {"last_item_mask_prob": 1.0},
-    "80 % [mask], 10 % another, 10 % itself": {"bert_80_10_10": True},
+    "80 % [mask], 10 % another, 10 % itself": {"masking": "80-10-10"},
 }
 CUTS: Changes = {
     "newest items only": {},
-    "windows over older items": {"windows": True},
-    "prefixes of the history": {"prefixes": True},
+    "windows over older items": {"crop": "windows"},
+    "prefixes of the history": {"crop": "prefixes"},
 }
 
 SWEEPS = {

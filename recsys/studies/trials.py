@@ -113,9 +113,10 @@ def _trained(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model,
     without = {name: value for name, value in settings.items() if name != "memory"}
     for name in registry.siblings(trial.variant):
         folder = store.find(name, dataset.name, trial.seed, protocol.splitting)
-        with suppress(store.StoreError, OSError, files.DamagedFileError):
+        with suppress(store.StoreError, OSError, ValueError, files.DamagedFileError):
             meta = files.read_sealed(folder / store.META) if folder else {}
-            if folder and meta["config"] in (settings, without | {"memory": True}):
+            config = to_document(registry.get(name).read_config(meta["config"])) if folder else {}
+            if folder and config in (settings, without | {"memory": True}):
                 model = store.load(folder, dataset, protocol.splitting, measuring=True)
                 if not settings.get("memory"):
                     model.drop_memory()

@@ -4,7 +4,7 @@ Shapes: S sequences, B of them in a batch, E items in a batch, T positions, Q po
 M positions with a loss, I items.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -123,7 +123,7 @@ class CounterRNG:
         """Return int64 from 0 to below `high`, from the numbers of `uniform`."""
         return (self.uniform(purpose, sequence, position) * high).astype(np.int64)
 
-    def crop(self, histories: list[np.ndarray], rows: np.ndarray, length: int, how: Crop) -> list[np.ndarray]:
+    def crop(self, histories: Sequence[np.ndarray], rows: np.ndarray, length: int, how: Crop) -> list[np.ndarray]:
         """Return at most `length` consecutive items of each of the histories `rows` (B,).
 
         "newest" keeps the newest items. With "windows" and "prefixes", half of the samples end at a random item. A

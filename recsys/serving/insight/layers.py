@@ -66,7 +66,7 @@ def layers(predictor: Predictor, tokens: np.ndarray) -> Layers:
         bias.append(_bias(block, len(tokens)))
         x = block(x, attention_mask)
         states.append(x)
-    read = [module.logits(module.project(module.last_norm(state[0, -1]))) for state in states]
+    read = [module.logits(module.head(state[0, -1])) for state in states]
     scores = torch.stack(read).float().cpu().numpy()
     if model.only_unseen:
         scores[:, tokens[tokens < module.n_items]] = -np.inf
@@ -85,8 +85,7 @@ def _stacked(parts: list[torch.Tensor]) -> np.ndarray | None:
 
 def _match(block: Any, x: torch.Tensor) -> torch.Tensor:
     """(H, T, T) q·k/√(D/H) of a block with the input x (1, T, D)."""
-    read = block.norm_attention(x) if block.pre_norm else x
-    q, k, _ = map(block.split_heads, block.qkv(read).chunk(3, -1))
+    q, k, _ = map(block.split_heads, block.qkv(block.attention_input(x)).chunk(3, -1))
     return (q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5)[0]
 
 
@@ -114,11 +113,10 @@ def departures(predictor: Predictor) -> list[str]:
     only_unseen: the softmax leaves out the films of the sequence · redraw: films of one second change places · memory:
     counts are added to the scores.
     """
-    config = model_of(predictor).config
+    model = model_of(predictor)
+    config = model.config
     there = {
-        "relative_bias": config.relative_bias,
-        "pre_norm": config.pre_norm,
-        "projection": not config.projection,
+        **{name: name in model.departures for name in ("relative_bias", "pre_norm", "projection")},
         "pmi_init": config.pmi_init,
         "last_only": config.last_item_mask_prob > 0,
         "average": config.schedule.ema_decay > 0,
