@@ -118,12 +118,12 @@ def measure(point: Point) -> dict[str, float]:
 
 def steps(dataset: Dataset, point: Point) -> list[float]:
     """CPU seconds of training steps; an epoch is one step here, and the first is left out."""
-    from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+    from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
     from recsys.training.trainer import Schedule
 
     epochs = 4 if point.films >= LARGE else 9
     schedule = Schedule(epochs=epochs, batch_size=SEQUENCES)
-    config = Bert4RecConfig(schedule=schedule, length=point.history, pmi_init=False, relative_bias=False)
+    config = Bert4RecAblatedConfig(schedule=schedule, length=point.history, pmi_init=False, without="relative bias")
     if point.kind == "sampled-softmax":
         config = replace(config, loss="sampled-softmax", negatives=NEGATIVES)
     ends: list[float] = []
@@ -133,18 +133,19 @@ def steps(dataset: Dataset, point: Point) -> list[float]:
             peak_from_here_mb()
         ends.append(time.process_time())
 
-    Bert4Rec(config).fit(dataset, None, Run(device="cpu", report=step_is_over))
+    Bert4RecAblated(config).fit(dataset, None, Run(device="cpu", report=step_is_over))
     return [end - start for start, end in pairwise(ends)]
 
 
 def requests(dataset: Dataset, point: Point) -> list[float]:
     """CPU seconds of single requests; the first three are left out."""
     from recsys.models import registry
-    from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+    from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
     from recsys.serving.predictor import Predictor
     from recsys.serving.recommend import Request, recommend
 
-    model = Bert4Rec(Bert4RecConfig(length=point.history + 1, relative_bias=False))  # the history and [mask]
+    config = Bert4RecAblatedConfig(length=point.history + 1, without="relative bias")  # the history and [mask]
+    model = Bert4RecAblated(config)
     model.module = model.build(dataset.n_items)
     model.module.eval()
     peak_from_here_mb()

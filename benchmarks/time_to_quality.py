@@ -36,21 +36,23 @@ from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols
 from recsys.evaluation.rank_held_out import ranks
-from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
 from recsys.ranking.metrics import summary
 from recsys.training.run import Run
 from recsys.training.trainer import Schedule
 
 # Launching a step costs a GPU some milliseconds, however small it is: hence few large ones, at a higher rate.
-ML_1M = Bert4RecConfig(
+ML_1M = Bert4RecAblatedConfig(
     schedule=Schedule(
         epochs=60, batch_size=128, lr=4e-3, warmup_steps=100, ema_decay=0.997, validate_every=5, patience=4
     ),
     dropout=0.05,
-    relative_bias=False,  # tuned with the paper's position embeddings
+    without="relative bias",  # tuned with the paper's position embeddings
 )
-ML_20M = Bert4RecConfig(schedule=Schedule(epochs=3, batch_size=256), dim=256, pmi_init=False, relative_bias=False)
-SMOKE = Bert4RecConfig(
+ML_20M = Bert4RecAblatedConfig(
+    schedule=Schedule(epochs=3, batch_size=256), dim=256, pmi_init=False, without="relative bias"
+)
+SMOKE = Bert4RecAblatedConfig(
     schedule=Schedule(epochs=3, batch_size=32, warmup_steps=5, ema_decay=0.9, validate_every=1),
     dim=16,
     length=20,
@@ -135,7 +137,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     return result
 
 
-def chosen(options: argparse.Namespace) -> Bert4RecConfig:
+def chosen(options: argparse.Namespace) -> Bert4RecAblatedConfig:
     """The settings of the run that was asked for, with those of the flags."""
     config = SMOKE if options.smoke else ML_20M if options.epoch_of_ml20m else ML_1M
     given = {name: value for name, value in vars(options).items() if value is not None}
@@ -143,12 +145,16 @@ def chosen(options: argparse.Namespace) -> Bert4RecConfig:
     return replace(config, schedule=schedule, **{name: given[name] for name in MODEL_FLAGS if name in given})
 
 
-def time_to_quality(dataset: Dataset, config: Bert4RecConfig, run: Run, look_at_test: bool = True) -> dict[str, Any]:
+def time_to_quality(
+    dataset: Dataset, config: Bert4RecAblatedConfig, run: Run, look_at_test: bool = True
+) -> dict[str, Any]:
     """Train with early stopping, then rank the test films; the seconds of each part."""
     events: list[dict[str, Any]] = []
     split = LEAVE_ONE_OUT(dataset)
     loaded = time.perf_counter()
-    model = Bert4Rec(config).fit(split.train, split.valid, replace(run, report=lambda e: events.append(e) or show(e)))
+    model = Bert4RecAblated(config).fit(
+        split.train, split.valid, replace(run, report=lambda e: events.append(e) or show(e))
+    )
     fitted = time.perf_counter()
     test = summary(ranks(model, split.test, protocols.FULL, dataset)) if look_at_test else {}
     ended = time.perf_counter()
@@ -174,12 +180,12 @@ def time_to_quality(dataset: Dataset, config: Bert4RecConfig, run: Run, look_at_
     }
 
 
-def epochs(dataset: Dataset, config: Bert4RecConfig, run: Run) -> dict[str, Any]:
+def epochs(dataset: Dataset, config: Bert4RecAblatedConfig, run: Run) -> dict[str, Any]:
     """Seconds and memory of an epoch."""
     return circumstances(dataset, config, run) | time_training("bert4rec", config, dataset, run)
 
 
-def circumstances(dataset: Dataset, config: Bert4RecConfig, run: Run) -> dict[str, Any]:
+def circumstances(dataset: Dataset, config: Bert4RecAblatedConfig, run: Run) -> dict[str, Any]:
     """What was trained, and how."""
     return {
         "dataset": dataset.name,

@@ -12,7 +12,7 @@ from benchmarks.peers import exchange
 from recsys.bench.shapes import catalog
 from recsys.data.schema import Dataset, Interactions
 from recsys.models import registry
-from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, recommend
 from recsys.training.run import Run
@@ -33,18 +33,18 @@ def main() -> None:
     task = exchange.load(options.folder)
     s = task.settings
     torch.set_num_threads(s.threads)
-    config = Bert4RecConfig(
+    config = Bert4RecAblatedConfig(
         schedule=Schedule(epochs=s.epochs, batch_size=s.batch_size, lr=LR, warmup_steps=WARMUP),
         **{name: getattr(s, name) for name in ("layers", "heads", "dim", "length", "mask_prob", "dropout")},
         last_item_mask_prob=0.0,
-        relative_bias=options.relative_bias,  # else position embeddings, as the peers have them
+        without="nothing" if options.relative_bias else "relative bias",  # the peers have position embeddings
         pmi_init=not options.random_start,
     )
     events: list[dict] = []
     dataset = as_dataset(task)
     run = Run(seed=s.seed, device="cpu", precision=options.precision, report=events.append)
     began = time.perf_counter()
-    model = Bert4Rec(config).fit(dataset, None, run)
+    model = Bert4RecAblated(config).fit(dataset, None, run)
     fit_seconds = time.perf_counter() - began
 
     def score(sequences: list[np.ndarray]) -> np.ndarray:

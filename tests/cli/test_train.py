@@ -37,8 +37,8 @@ def notes(variant, splitting=LEAVE_ONE_OUT, seed=0):
 
 
 def test_every_setting_is_a_flag_and_those_of_the_schedule_come_out_flat():
-    found = settings("bert4rec", "--epochs", "4", "--no-relative-bias", "--dropout", "0.5", "--bert-80-10-10")
-    assert (found.schedule.epochs, found.relative_bias, found.dropout, found.bert_80_10_10) == (4, False, 0.5, True)
+    found = settings("bert4rec", "--epochs", "4", "--no-pmi-init", "--dropout", "0.5", "--crop", "windows")
+    assert (found.schedule.epochs, found.pmi_init, found.dropout, found.crop) == (4, False, 0.5, "windows")
 
 
 def test_a_setting_with_a_few_values_can_be_chosen():

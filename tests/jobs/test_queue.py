@@ -320,9 +320,11 @@ def test_what_a_run_before_reported_says_nothing_of_the_time_left(asleep):
 
 
 def test_the_command_line_of_a_job_is_that_of_its_settings(asleep):
-    job = queue.add("bert4rec", DATA, seed=3, changes={"batch_size": 8, "pmi_init": False, "windows": True, "lr": 1e-5})
+    job = queue.add(
+        "bert4rec", DATA, seed=3, changes={"batch_size": 8, "pmi_init": False, "crop": "windows", "lr": 1e-5}
+    )
     words = runner.command(job)[3:]
     assert words[:2] == ["train", "bert4rec"]
-    assert {"--batch-size=8", "--no-pmi-init", "--windows", "--lr=1e-05", "--json"} <= set(words)
+    assert {"--batch-size=8", "--no-pmi-init", "--crop=windows", "--lr=1e-05", "--json"} <= set(words)
     assert words[words.index("--seed") + 1] == "3"
     assert "--resume" not in words

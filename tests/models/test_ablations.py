@@ -6,14 +6,14 @@ import torch
 
 from recsys.data.schema import Queries
 from recsys.models import registry
-from recsys.models.transformer import Block
+from recsys.models.ablations import NoFeedForwardBlock, NoNormBlock, NoResidualBlock
 from recsys.training.batches import CounterRNG
 from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed
 
 N_ITEMS = 30
-BOTH = pytest.mark.parametrize("variant", ["bert4rec", "sasrec-softmax"])
+BOTH = pytest.mark.parametrize("variant", ["bert4rec-ablated", "sasrec-ablated"])
 
 
 def untrained(variant, **settings):
@@ -29,39 +29,44 @@ def scores(model, *history):
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("pre_norm", [True, False])
-def test_each_part_of_a_block_can_be_left_out(pre_norm):
+def test_each_part_of_a_block_can_be_left_out():
     x = torch.randn(2, 6, 8)
-
-    def block(**without):
-        torch.manual_seed(0)
-        return Block(8, 2, dropout=0.0, pre_norm=pre_norm, norms=False, **without).eval()
-
-    attention_only = block(widening=0)
-    mixed = attention_only.attend(x, None, None)
-    torch.testing.assert_close(attention_only(x, None), x + mixed)
-    torch.testing.assert_close(block(widening=0, residual=False)(x, None), mixed)
-    whole = block(residual=False)
-    torch.testing.assert_close(whole(x, None), whole.feed_forward(whole.attend(x, None, None)))
+    block = NoFeedForwardBlock(8, 2, dropout=0.0)
+    torch.testing.assert_close(block(x, None), x + block.attend(block.norm_attention(x), None, None))
+    block = NoNormBlock(8, 2, dropout=0.0)
+    attended = x + block.attend(x, None, None)
+    torch.testing.assert_close(block(x, None), attended + block.feed_forward(attended))
+    block = NoResidualBlock(8, 2, dropout=0.0)
+    attended = block.attend(block.norm_attention(x), None, None)
+    torch.testing.assert_close(block(x, None), block.feed_forward(block.norm_forward(attended)))
 
 
 @BOTH
-@pytest.mark.parametrize("without", ["norms", "residual"])
-def test_what_is_left_out_is_left_out_of_every_block(variant, without):
-    for kept in (True, False):
-        module = untrained(variant, **{without: kept}).module
-        norms = [part for part in module.modules() if isinstance(part, torch.nn.LayerNorm)]
-        assert bool(norms) is (kept or without != "norms")
-        assert all(block.residual is (kept or without != "residual") for block in module.blocks)
+def test_what_is_left_out_is_left_out_of_every_block(variant):
+    def parts(without):
+        module = untrained(variant, without=without).module
+        return list(module.modules()), [type(block) for block in module.blocks]
+
+    assert any(isinstance(part, torch.nn.LayerNorm) for part in parts("nothing")[0])
+    assert not any(isinstance(part, torch.nn.LayerNorm) for part in parts("norms")[0])
+    assert parts("residual")[1] == [NoResidualBlock] * 2
+    assert parts("feed-forward")[1] == [NoFeedForwardBlock] * 2
 
 
 @BOTH
-@pytest.mark.parametrize("relative_bias", [True, False])
-def test_without_order_older_items_can_change_places(variant, relative_bias):
-    for knows_order in (True, False):
-        model = untrained(variant, knows_order=knows_order, relative_bias=relative_bias, layers=1)
-        same = np.allclose(scores(model, 4, 8, 15), scores(model, 8, 4, 15), atol=1e-4)
-        assert same is not knows_order
+@pytest.mark.parametrize(("without", "order_counts"), [("nothing", True), ("relative bias", True), ("order", False)])
+def test_without_order_older_items_can_change_places(variant, without, order_counts):
+    model = untrained(variant, without=without, layers=1)
+    same = np.allclose(scores(model, 4, 8, 15), scores(model, 8, 4, 15), atol=1e-4)
+    assert same is not order_counts
+    assert (model.module.positions is None) is (without != "relative bias")
+
+
+@BOTH
+def test_padding_changes_no_position(variant):
+    model = untrained(variant, without="relative bias")
+    both = model.score(Queries([np.array([4, 8]), np.arange(9)]))
+    np.testing.assert_allclose(both[0], scores(model, 4, 8), rtol=1e-4, atol=1e-4)
 
 
 def test_without_blocks_sasrec_knows_the_last_item_and_bert4rec_nothing():
@@ -77,7 +82,7 @@ def test_without_blocks_sasrec_knows_the_last_item_and_bert4rec_nothing():
 def test_an_output_of_its_own_starts_like_the_embeddings_and_learns_apart(variant):
     found, data = registry.get(variant), toys.cycle(n_items=20, n_users=60, length=10)
     settings = {"dim": 16, "length": 10, "epochs": 2, "batch_size": 16, "lr": 5e-3, "warmup_steps": 2}
-    model = found.model(changed(found.preset(""), shared=False, **settings))
+    model = found.model(changed(found.preset(""), without="tied output", **settings))
     model.module = model.build(20)
     model.initialise(model.module, data, seed=0)
     torch.testing.assert_close(model.module.output, model.module.items.weight[:20])
@@ -92,8 +97,8 @@ def test_an_output_of_its_own_starts_like_the_embeddings_and_learns_apart(varian
 @BOTH
 @pytest.mark.parametrize(("cut", "shortest"), [("windows", 10), ("prefixes", 2)])
 def test_half_of_the_samples_end_before_the_newest_item(variant, cut, shortest):
-    model = untrained(variant, **{cut: True})
-    longest = 10 + (variant == "sasrec-softmax")  # whose first item is no target
+    model = untrained(variant, crop=cut)
+    longest = 10 + (variant == "sasrec-ablated")  # whose first item is no target
     shortest = longest if cut == "windows" else shortest
     samples = model.sequences([np.arange(50)] * 2000, np.arange(2000), CounterRNG(0, 0))
     assert np.mean([sample[-1] == 49 for sample in samples]) == pytest.approx(0.5, abs=0.05)
@@ -104,6 +109,6 @@ def test_half_of_the_samples_end_before_the_newest_item(variant, cut, shortest):
 
 @BOTH
 def test_a_short_history_is_no_shorter_with_windows(variant):
-    model = untrained(variant, windows=True)
+    model = untrained(variant, crop="windows")
     for epoch in range(20):
         assert len(model.sequences([np.arange(7)], np.array([0]), CounterRNG(0, epoch))[0]) == 7

@@ -58,7 +58,7 @@ def test_an_empty_history_is_scored_from_biases_alone():
 
 def test_the_loss_is_the_negative_evidence_lower_bound():
     model = untrained(schedule=changed(MultVaeConfig(), epochs=10, batch_size=2).schedule)
-    (batch,) = model.batches(HISTORIES, 10, CounterRNG(0, 2))  # epoch 2 of 10; annealing ends after 5
+    (batch,) = model.batches(Queries(HISTORIES), 10, CounterRNG(0, 2))  # epoch 2 of 10; annealing ends after 5
     assert batch.beta.item() == pytest.approx(0.2 * 2 / 5)
     torch.manual_seed(1)
     loss = model.loss(model.module, batch)
@@ -78,7 +78,11 @@ def test_the_loss_is_the_negative_evidence_lower_bound():
 
 def test_annealing_ends_at_the_weight_of_the_configuration():
     model = untrained(schedule=changed(MultVaeConfig(), epochs=10, batch_size=1).schedule)
-    weights = [batch.beta.item() for epoch in range(10) for batch in model.batches(HISTORIES, 10, CounterRNG(0, epoch))]
+    weights = [
+        batch.beta.item()
+        for epoch in range(10)
+        for batch in model.batches(Queries(HISTORIES), 10, CounterRNG(0, epoch))
+    ]
     assert weights[0] == 0
     assert weights == sorted(weights)
     assert weights[10:] == pytest.approx([0.2] * 10)
@@ -86,7 +90,7 @@ def test_annealing_ends_at_the_weight_of_the_configuration():
 
 def test_every_weight_learns():
     model = untrained(dropout=0.0)
-    (batch,) = model.batches(HISTORIES, 10, CounterRNG(0, 5))
+    (batch,) = model.batches(Queries(HISTORIES), 10, CounterRNG(0, 5))
     model.loss(model.module.train(), batch).backward()
     for name, weight in model.module.named_parameters():
         assert weight.grad.any(), name
@@ -94,7 +98,7 @@ def test_every_weight_learns():
 
 def test_a_batch_without_loss_has_no_gradient():
     model = untrained()
-    (batch,) = model.batches(HISTORIES, 10, CounterRNG(0, 5))
+    (batch,) = model.batches(Queries(HISTORIES), 10, CounterRNG(0, 5))
     loss = model.loss(model.module, batch.without_targets())
     loss.backward()
     assert loss == 0

@@ -82,7 +82,7 @@ def test_states_at_some_positions_are_those_of_all_positions(name):
 def test_every_weight_learns(name):
     model, train = untrained(name)
     model.item_loss = model.make_loss(train)
-    (batch,) = model.batches(train.histories, N_ITEMS, CounterRNG(0, 0))
+    (batch,) = model.batches(Queries(train.histories), N_ITEMS, CounterRNG(0, 0))
     model.loss(model.module.train(), batch).backward()
     for weight_name, weight in model.module.named_parameters():
         if weight.requires_grad:

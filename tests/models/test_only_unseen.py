@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from recsys.config import ConfigError
+from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.training.batches import NOT_SEEN, CounterRNG
@@ -22,7 +23,7 @@ def untrained(name, n_items=30, **settings):
 
 def left_out(model, histories):
     """Target → the items that are left out where it is to be predicted, ascending."""
-    (batch,) = model.batches(histories, 30, CounterRNG(0, 0))
+    (batch,) = model.batches(Queries(histories), 30, CounterRNG(0, 0))
     masks = batch.seen[:]
     return {target: np.flatnonzero(mask).tolist() for target, mask in zip(batch.targets.tolist(), masks, strict=True)}
 

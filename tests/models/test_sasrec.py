@@ -9,6 +9,7 @@ from recsys.data.schema import DataError, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.sasrec import SasRec, SasRecConfig
+from recsys.models.sasrec_paper import SasRecPaper
 from recsys.models.transformer import RelativeBias
 from recsys.training import device
 from recsys.training.batches import CounterRNG
@@ -19,11 +20,11 @@ from tests.models.configs import changed
 START, PADDING = 31, 30  # of a catalogue of 30 items
 
 
-BOTH = pytest.mark.parametrize("relative_bias", [True, False])  # and with position embeddings
+BOTH = pytest.mark.parametrize("architecture", [SasRec, SasRecPaper])  # a relative bias, position embeddings
 
 
-def untrained(**settings):
-    model = SasRec(SasRecConfig(**{"dim": 16, "length": 10, "heads": 2, "init": 0.5} | settings))
+def untrained(architecture=SasRec, **settings):
+    model = architecture(SasRecConfig(**{"dim": 16, "length": 10, "heads": 2, "init": 0.5} | settings))
     torch.manual_seed(0)
     model.module = model.build(30)
     model.module.eval()
@@ -31,15 +32,15 @@ def untrained(**settings):
 
 
 @BOTH
-def test_padding_changes_no_state(relative_bias):
-    module = untrained(relative_bias=relative_bias).module
+def test_padding_changes_no_state(architecture):
+    module = untrained(architecture).module
     padded = module(torch.tensor([[START, 4, 8, PADDING, PADDING]]))
     torch.testing.assert_close(padded[:, :3], module(torch.tensor([[START, 4, 8]])), rtol=1e-4, atol=1e-5)
 
 
 @BOTH
-def test_the_order_of_older_items_counts(relative_bias):
-    states = untrained(relative_bias=relative_bias).module(torch.tensor([[START, 4, 8, 15], [START, 8, 4, 15]]))
+def test_the_order_of_older_items_counts(architecture):
+    states = untrained(architecture).module(torch.tensor([[START, 4, 8, 15], [START, 8, 4, 15]]))
     assert not torch.allclose(states[0, 3], states[1, 3], atol=1e-3)
 
 
@@ -104,9 +105,9 @@ def test_a_query_begins_with_the_start_token():
 
 
 @BOTH
-def test_training_and_queries_see_the_same(relative_bias):
+def test_training_and_queries_see_the_same(architecture):
     """The hidden state that predicts the last item in training is the one that scores after the items before it."""
-    model = untrained(relative_bias=relative_bias)
+    model = untrained(architecture)
     history = np.array([3, 9, 4, 1, 7])
     batch = model.collate([history], np.array([0]), 30, CounterRNG(0, 0))
     trained = model.module(batch.tokens)[0, 4]

@@ -8,26 +8,25 @@ import pytest
 import torch
 
 from recsys import store
-from recsys.config import to_document
 from recsys.data.schema import PEOPLE_COLUMNS, DataError, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.sequence_model import About
-from recsys.models.side import UNRATED, ItemDetails, rating_ids
+from recsys.models.side import UNKNOWN, ItemDetails, rating_ids
 from recsys.training.batches import CounterRNG
 from recsys.training.run import Run
 from tests import toys
 from tests.models.configs import changed
 
-BOTH = pytest.mark.parametrize("variant", ["bert4rec", "sasrec-softmax"])
+BOTH = pytest.mark.parametrize("variant", ["bert4rec-side", "sasrec-side"])
 DETAILS = {"genres": True, "decade": True, "popularity": True}
 QUICK = {"ema_decay": 0.9, "epochs": 16, "lr": 1e-2, "dropout": 0.0}
-LAST_ITEM = {"bert4rec": {"last_item_mask_prob": 0.5}, "sasrec-softmax": {}}  # where all that can be learnt lies
+LAST_ITEM = {"bert4rec-side": {"last_item_mask_prob": 0.5}, "sasrec-side": {}}  # where all that can be learnt lies
 ALL = DETAILS | {"stars": True, "person": True}
 
 
 def model_of(variant, **settings):
     toy = {"dim": 16, "length": 10, "epochs": 30, "batch_size": 16, "lr": 5e-3, "warmup_steps": 10}
+    toy |= dict.fromkeys(DETAILS, False)
     found = registry.get(variant)
     return found.model(changed(found.preset(""), **toy | settings))
 
@@ -59,7 +58,7 @@ def test_an_item_has_the_mean_of_its_genres_and_a_vector_of_its_decade_and_of_it
         genres=["Comedy|Horror", "Horror", "", "Comedy"], year=pd.array([1899, 1995, None, 1999], dtype="Int64")
     )
     details = ItemDetails(tuple(DETAILS), 4, dim=8)
-    details.describe(replace(world, catalog=replace(world.catalog, movies=movies)))
+    details.set_features(replace(world, catalog=replace(world.catalog, movies=movies)))
     assert not details().any()  # at first all is as it would be without
     for vectors in details.parameters():
         torch.nn.init.normal_(vectors)
@@ -100,7 +99,7 @@ def test_details_are_added_in_the_input_and_in_the_output(variant):
 
 
 def test_what_an_item_is_is_added_up_once_while_nothing_is_learnt():
-    module = untrained("bert4rec", **DETAILS).module
+    module = untrained("bert4rec-side", **DETAILS).module
     with torch.no_grad():
         assert module.item_vectors() is module.item_vectors()
         before = module.item_vectors()
@@ -113,7 +112,7 @@ def test_what_an_item_is_is_added_up_once_while_nothing_is_learnt():
 
 def test_without_averaged_weights_training_goes_on_after_a_validation():
     split = leave_one_out(toys.cycle(n_items=20, n_users=60, length=8))
-    model = model_of("bert4rec", ema_decay=0.0, epochs=2, validate_every=1, genres=True)
+    model = model_of("bert4rec-side", ema_decay=0.0, epochs=2, validate_every=1, genres=True)
     model.fit(split.train, split.valid, Run(device="cpu"))
     with torch.no_grad():
         torch.testing.assert_close(
@@ -126,7 +125,7 @@ def test_without_averaged_weights_training_goes_on_after_a_validation():
 
 
 def test_stars_are_numbered_by_halves():
-    assert rating_ids(np.array([0.5, 1, 4.5, 5, np.nan, 3.2, 0])).tolist() == [1, 2, 9, 10, UNRATED, 6, 1]
+    assert rating_ids(np.array([0.5, 1, 4.5, 5, np.nan, 3.2, 0])).tolist() == [1, 2, 9, 10, UNKNOWN, 6, 1]
 
 
 @BOTH
@@ -146,19 +145,19 @@ def test_what_follows_may_depend_on_the_stars_given(variant):
 def batches(variant, **settings):
     """Every batch of 40 epochs over histories of 3 to 14 films of which film i has (1 + i % 10) / 2 stars."""
     histories = [(np.arange(start, start + 3 + start % 12) % 30).astype(np.int32) for start in range(25)]
-    stars = [1 + history % 10 for history in histories]
+    samples = Queries(histories, ratings=[1 + history % 10 for history in histories])
     model = untrained(variant, batch_size=8, stars=True, **settings)
     for epoch in range(40):
-        yield from model.batches(histories, 30, CounterRNG(0, epoch), About(stars, None))
+        yield from model.batches(samples, 30, CounterRNG(0, epoch))
 
 
-@pytest.mark.parametrize("settings", [{}, {"windows": True}, {"prefixes": True}, {"bert_80_10_10": True}])
+@pytest.mark.parametrize("settings", [{}, {"crop": "windows"}, {"crop": "prefixes"}])
 def test_an_item_to_be_predicted_shows_no_stars_and_each_of_the_others_its_own(settings):
     without = total = 0
-    for batch in batches("bert4rec", **settings):
+    for batch in batches("bert4rec-side", **settings):
         masked = torch.zeros_like(batch.tokens, dtype=torch.bool)
         masked[batch.loss_index // batch.positions.shape[1], batch.positions.flatten()[batch.loss_index]] = True
-        own = torch.where((batch.tokens < 30) & ~masked, 1 + batch.tokens % 10, UNRATED)
+        own = torch.where((batch.tokens < 30) & ~masked, 1 + batch.tokens % 10, UNKNOWN)
         for stars, expected in zip(batch.stars, own, strict=True):
             if stars.any():
                 torch.testing.assert_close(stars, expected)
@@ -166,10 +165,10 @@ def test_an_item_to_be_predicted_shows_no_stars_and_each_of_the_others_its_own(s
     assert without / total == pytest.approx(0.1, abs=0.03)  # as if nothing had been rated
 
 
-@pytest.mark.parametrize("settings", [{}, {"windows": True}, {"prefixes": True}])
+@pytest.mark.parametrize("settings", [{}, {"crop": "windows"}, {"crop": "prefixes"}])
 def test_read_from_left_to_right_each_item_shows_its_own_stars(settings):
-    for batch in batches("sasrec-softmax", **settings):
-        own = torch.where(batch.tokens < 30, 1 + batch.tokens % 10, UNRATED)
+    for batch in batches("sasrec-side", **settings):
+        own = torch.where(batch.tokens < 30, 1 + batch.tokens % 10, UNKNOWN)
         for stars, expected in zip(batch.stars, own, strict=True):
             if stars.any():
                 torch.testing.assert_close(stars, expected)
@@ -228,15 +227,14 @@ def test_what_follows_may_depend_on_who_asks(variant):
 
 def test_some_samples_are_of_somebody_unknown_and_the_others_of_whose_they_are():
     world = toys.described(toys.dataset([[], *([[3, 4, 5]] * 159)], 12), *PEOPLE)
-    model = untrained("bert4rec", person=True)
+    model = untrained("bert4rec-side", person=True)
     model.initialise(model.module, world, 0)
-    about = model._about(world)  # not of the first, who watched nothing
+    samples = model.samples(world)  # without the first person, who watched nothing
     expected = model.module.person_vectors.codes(world.people)[1:]
     assert len(np.unique(expected)) == 2 + 1 + 50
-    histories, rows = [history for history in world.histories if len(history)], np.arange(159)[::-1]
+    rows = np.arange(159)[::-1]
     for epoch in range(9):
-        draws = CounterRNG(0, epoch)
-        given = model._with_side(model.collate(histories, rows, 30, draws), about, rows, draws).person.numpy()
+        given = model.batch_of(samples, rows, 30, CounterRNG(0, epoch)).person.numpy()
         unknown = ~given.any(1)
         assert unknown.mean() == pytest.approx(0.1, abs=0.08)
         np.testing.assert_array_equal(given[~unknown], expected[rows][~unknown])
@@ -263,16 +261,6 @@ def test_a_kept_model_needs_no_data_set_to_know_its_items(variant, tmp_path, mon
     queries = Queries([np.array([3, 4, 5])], ratings=[np.array([5, np.nan, 1])])
     np.testing.assert_array_equal(again.score(queries), model.score(queries))
     assert again.module.details.genres.sum() == 20
-
-
-@BOTH
-def test_settings_of_models_without_are_written_as_before(variant):
-    model = untrained(variant)
-    assert not set(to_document(model.config)) & set(ALL)
-    assert not model.uses_query_ratings
-    assert not model.uses_times_or_ratings
-    assert not [name for name in model.state() if "details" in name or "_vectors" in name]
-    assert set(to_document(replace(model.config, genres=True))) & set(ALL) == {"genres"}
 
 
 @BOTH

@@ -2,15 +2,15 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from recsys.models.transformer import Block, attention_by_layer
+from recsys.models.transformer import Block, PostNormBlock, attention_by_layer
 
 DIM, HEADS, T = 8, 2, 6
 ATTENTION_MASK = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])[:, None, None, :]  # the second sequence is padded
 
 
-def block(**settings):
+def block(made_of=Block, **settings):
     torch.manual_seed(0)
-    made = Block(DIM, HEADS, dropout=0.0, **{"pre_norm": True} | settings).eval()
+    made = made_of(DIM, HEADS, dropout=0.0, **{"relative_bias": False} | settings).eval()
     for weights in made.parameters():
         torch.nn.init.normal_(weights, std=0.5)
     return made
@@ -18,7 +18,7 @@ def block(**settings):
 
 def mixed_by_weights(made, x, attention_mask):
     """What `attend` gives, from the weights and the values: softmax(QKᵀ/√d) V."""
-    inner = made.norm_attention(x) if made.pre_norm else x
+    inner = made.attention_input(x)
     values = made.split_heads(made.qkv(inner).chunk(3, -1)[2])  # (B, H, T, D/H)
     return made.out((made.attention_weights(x, attention_mask) @ values).transpose(1, 2).flatten(2))
 
@@ -27,7 +27,7 @@ def mixed_by_weights(made, x, attention_mask):
     ("settings", "attention_mask"),
     [
         ({}, ATTENTION_MASK),
-        ({"pre_norm": False}, ATTENTION_MASK),
+        ({"made_of": PostNormBlock}, ATTENTION_MASK),
         ({"causal": True}, None),
         ({"causal": True, "relative_bias": True}, None),
     ],
@@ -35,7 +35,7 @@ def mixed_by_weights(made, x, attention_mask):
 @torch.inference_mode()
 def test_the_weights_times_the_values_are_what_attention_gives(settings, attention_mask):
     made, x = block(**settings), torch.randn(2, T, DIM)
-    inner = made.norm_attention(x) if made.pre_norm else x
+    inner = made.norm_attention(x) if type(made) is Block else x
     torch.testing.assert_close(mixed_by_weights(made, x, attention_mask), made.attend(inner, attention_mask, None))
 
 
@@ -52,7 +52,7 @@ def test_attention_weights_are_shares_and_fall_on_unmasked_positions_only():
 
 @torch.inference_mode()
 def test_each_layer_attends_to_the_output_of_the_layer_below():
-    blocks, x = torch.nn.ModuleList([block(), block(pre_norm=False)]), torch.randn(2, T, DIM)
+    blocks, x = torch.nn.ModuleList([block(), block(PostNormBlock)]), torch.randn(2, T, DIM)
     first, second = attention_by_layer(blocks, x, ATTENTION_MASK)
     torch.testing.assert_close(first, blocks[0].attention_weights(x, ATTENTION_MASK))
     torch.testing.assert_close(second, blocks[1].attention_weights(blocks[0](x, ATTENTION_MASK), ATTENTION_MASK))
@@ -60,7 +60,7 @@ def test_each_layer_attends_to_the_output_of_the_layer_below():
 
 @torch.inference_mode()
 @pytest.mark.parametrize(
-    ("settings", "width", "activation"), [({}, 4, F.gelu), ({"widening": 1, "relu": True}, 1, F.relu)]
+    ("settings", "width", "activation"), [({}, 4, F.gelu), ({"widening": 1, "activation": F.relu}, 1, F.relu)]
 )
 def test_the_feed_forward_network_is_two_maps_with_an_activation_between(settings, width, activation):
     made, x = block(**settings), torch.randn(2, T, DIM)

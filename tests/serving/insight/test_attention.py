@@ -7,6 +7,7 @@ import torch
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.models.popular import Popular
 from recsys.models.sasrec import SasRec, SasRecConfig
+from recsys.models.sasrec_paper import SasRecPaper
 from recsys.serving.insight import attention as attending
 from recsys.serving.insight.attention import Attention, attention, by_distance, looked_at, sample, table
 from recsys.serving.recommend import ServingError
@@ -16,8 +17,8 @@ from tests.serving.given import predictor
 WORLD = toys.cycle(n_items=20)
 
 
-def bert(**settings):
-    return untrained(Bert4Rec(Bert4RecConfig(**{"dim": 8, "length": 10, "init": 0.5} | settings)))
+def bert(architecture=Bert4Rec, **settings):
+    return untrained(architecture(Bert4RecConfig(**{"dim": 8, "length": 10, "init": 0.5} | settings)))
 
 
 def sasrec(**settings):
@@ -47,7 +48,9 @@ def test_the_last_token_is_the_mask_in_a_model_that_fills_blanks_and_else_the_ne
 
 
 @pytest.mark.parametrize(
-    "model", [bert(), sasrec(), sasrec(relative_bias=False)], ids=["bert4rec", "relative_bias", "sasrec"]
+    "model",
+    [bert(), sasrec(), untrained(SasRecPaper(SasRecConfig(dim=8, length=10, init=0.5)))],
+    ids=["bert4rec", "relative_bias", "sasrec"],
 )
 def test_every_row_adds_up_to_one_and_only_a_mask_sees_both_sides(model):
     seen = attention(predictor(WORLD, model), [4, 5, 6])

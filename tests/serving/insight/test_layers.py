@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from recsys.models.bert4rec import Bert4RecConfig
+from recsys.models.bert4rec_paper import Bert4RecPaper
 from recsys.serving.insight.attention import attention
 from recsys.serving.insight.layers import departures, layers
 from recsys.serving.recommend import ServingError
@@ -11,7 +12,7 @@ from tests.serving.given import predictor
 from tests.serving.insight.test_attention import WORLD, bert, sasrec
 
 FILMS = [4, 5, 6, 7, 8]
-PAPER = {"relative_bias": False, "pre_norm": False, "projection": True, "pmi_init": False, "last_item_mask_prob": 0.0}
+PAPER = {"architecture": Bert4RecPaper, "pmi_init": False, "last_item_mask_prob": 0.0}
 KINDS = [{}, PAPER, {"layers": 3, "heads": 4}]
 
 

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from recsys.data.schema import Queries
+from recsys.models.bert4rec_paper import Bert4RecPaper
 from recsys.serving.insight.steps import readings, steps, to_cover
 from recsys.serving.recommend import ServingError
 from tests.serving.given import predictor
@@ -86,7 +87,7 @@ def test_prediction_reads_the_films_and_a_mask_and_training_hides_some_of_them()
 
 
 def test_film_and_position_embeddings_add_up_to_the_input():
-    model = bert(relative_bias=False)
+    model = bert(Bert4RecPaper)
     found = steps(predictor(WORLD, model), FILMS)
     weights = model.state()
     np.testing.assert_allclose(found.embeddings, weights["items.weight"][[*FILMS, 21]])
