@@ -29,7 +29,7 @@ from recsys import machine, paths, runtime
 from recsys.bench.shapes import generated
 from recsys.data.schema import Dataset
 from recsys.errors import python
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 SEQUENCES = 16  # histories in a training step
 NEGATIVES = 256  # films drawn by the sampled softmax
@@ -119,10 +119,10 @@ def measure(point: Point) -> dict[str, float]:
 def steps(dataset: Dataset, point: Point) -> list[float]:
     """CPU seconds of training steps; an epoch is one step here, and the first is left out."""
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
-    from recsys.training.trainer import Schedule
+    from recsys.training.options import TrainConfig
 
     epochs = 4 if point.films >= LARGE else 9
-    schedule = Schedule(epochs=epochs, batch_size=SEQUENCES)
+    schedule = TrainConfig(epochs=epochs, batch_size=SEQUENCES)
     config = Bert4RecConfig(schedule=schedule, length=point.history, pmi_init=False, relative_bias=False)
     if point.kind == "sampled-softmax":
         config = replace(config, loss="sampled-softmax", negatives=NEGATIVES)
@@ -133,7 +133,7 @@ def steps(dataset: Dataset, point: Point) -> list[float]:
             peak_from_here_mb()
         ends.append(time.process_time())
 
-    Bert4Rec(config).fit(dataset, None, Run(device="cpu", report=step_is_over))
+    Bert4Rec(config).fit(dataset, None, RunOptions(device="cpu", report=step_is_over))
     return [end - start for start, end in pairwise(ends)]
 
 

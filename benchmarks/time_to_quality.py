@@ -38,20 +38,19 @@ from recsys.evaluation import protocols
 from recsys.evaluation.rank_held_out import ranks
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.ranking.metrics import summary
-from recsys.training.run import Run
-from recsys.training.trainer import Schedule
+from recsys.training.options import RunOptions, TrainConfig
 
 # Launching a step costs a GPU some milliseconds, however small it is: hence few large ones, at a higher rate.
 ML_1M = Bert4RecConfig(
-    schedule=Schedule(
+    schedule=TrainConfig(
         epochs=60, batch_size=128, lr=4e-3, warmup_steps=100, ema_decay=0.997, validate_every=5, patience=4
     ),
     dropout=0.05,
     relative_bias=False,  # tuned with the paper's position embeddings
 )
-ML_20M = Bert4RecConfig(schedule=Schedule(epochs=3, batch_size=256), dim=256, pmi_init=False, relative_bias=False)
+ML_20M = Bert4RecConfig(schedule=TrainConfig(epochs=3, batch_size=256), dim=256, pmi_init=False, relative_bias=False)
 SMOKE = Bert4RecConfig(
-    schedule=Schedule(epochs=3, batch_size=32, warmup_steps=5, ema_decay=0.9, validate_every=1),
+    schedule=TrainConfig(epochs=3, batch_size=32, warmup_steps=5, ema_decay=0.9, validate_every=1),
     dim=16,
     length=20,
     pmi_init=False,
@@ -115,7 +114,7 @@ def both(flags: list[str]) -> list[dict[str, Any]]:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """One run in this process, reported in lines as it goes."""
-    run = Run(options.seed, options.device, precision=options.precision, compile=options.compile)
+    run = RunOptions(options.seed, options.device, precision=options.precision, compile=options.compile)
     config = chosen(options)
     if options.epoch_of_ml20m:
         result, bars = epochs(generated(*(SMOKE_SHAPE if options.smoke else ML_20M_SHAPE)), config, run), EPOCH_BARS
@@ -143,7 +142,9 @@ def chosen(options: argparse.Namespace) -> Bert4RecConfig:
     return replace(config, schedule=schedule, **{name: given[name] for name in MODEL_FLAGS if name in given})
 
 
-def time_to_quality(dataset: Dataset, config: Bert4RecConfig, run: Run, look_at_test: bool = True) -> dict[str, Any]:
+def time_to_quality(
+    dataset: Dataset, config: Bert4RecConfig, run: RunOptions, look_at_test: bool = True
+) -> dict[str, Any]:
     """Train with early stopping, then rank the test films; the seconds of each part."""
     events: list[dict[str, Any]] = []
     split = LEAVE_ONE_OUT(dataset)
@@ -174,12 +175,12 @@ def time_to_quality(dataset: Dataset, config: Bert4RecConfig, run: Run, look_at_
     }
 
 
-def epochs(dataset: Dataset, config: Bert4RecConfig, run: Run) -> dict[str, Any]:
+def epochs(dataset: Dataset, config: Bert4RecConfig, run: RunOptions) -> dict[str, Any]:
     """Seconds and memory of an epoch."""
     return circumstances(dataset, config, run) | time_training("bert4rec", config, dataset, run)
 
 
-def circumstances(dataset: Dataset, config: Bert4RecConfig, run: Run) -> dict[str, Any]:
+def circumstances(dataset: Dataset, config: Bert4RecConfig, run: RunOptions) -> dict[str, Any]:
     """What was trained, and how."""
     return {
         "dataset": dataset.name,

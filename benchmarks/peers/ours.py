@@ -15,8 +15,7 @@ from recsys.models import registry
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, recommend
-from recsys.training.run import Run
-from recsys.training.trainer import Schedule
+from recsys.training.options import RunOptions, TrainConfig
 
 LR, WARMUP = 4e-3, 10  # of a run of some fifty steps; RecTools and RecBole keep their defaults too: 1e-3, no warm-up
 
@@ -34,7 +33,7 @@ def main() -> None:
     s = task.settings
     torch.set_num_threads(s.threads)
     config = Bert4RecConfig(
-        schedule=Schedule(epochs=s.epochs, batch_size=s.batch_size, lr=LR, warmup_steps=WARMUP),
+        schedule=TrainConfig(epochs=s.epochs, batch_size=s.batch_size, lr=LR, warmup_steps=WARMUP),
         **{name: getattr(s, name) for name in ("layers", "heads", "dim", "length", "mask_prob", "dropout")},
         last_item_mask_prob=0.0,
         relative_bias=options.relative_bias,  # else position embeddings, as the peers have them
@@ -42,7 +41,7 @@ def main() -> None:
     )
     events: list[dict] = []
     dataset = as_dataset(task)
-    run = Run(seed=s.seed, device="cpu", precision=options.precision, report=events.append)
+    run = RunOptions(seed=s.seed, device="cpu", precision=options.precision, report=events.append)
     began = time.perf_counter()
     model = Bert4Rec(config).fit(dataset, None, run)
     fit_seconds = time.perf_counter() - began

@@ -57,7 +57,7 @@ from recsys.models.transformer import (
     stacked,
 )
 from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, pad
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 
 IGNORE_INDEX = -100  # in place of a target: no loss here
 TWO_OR_MORE = Annotated[int, Field(ge=2)]  # positions: one item and the [mask]
@@ -67,7 +67,7 @@ TWO_OR_MORE = Annotated[int, Field(ge=2)]  # positions: one item and the [mask]
 class Bert4RecConfig(PmiConfig, Parts):
     """Settings of BERT4Rec, tuned on ML-1M; the sizes are the paper's for it."""
 
-    schedule: Schedule = Schedule(epochs=140)
+    schedule: TrainConfig = TrainConfig(epochs=140)
     length: Length = 200  # positions: the newest items of a history that are read, [mask] included
     layers: Layers = 2  # Transformer blocks, the paper's L
     heads: Count = 2  # attention heads, the paper's h

@@ -49,14 +49,14 @@ from recsys.models.transformer import (
     stacked,
 )
 from recsys.training.batches import CounterRNG
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 
 
 @config_class
 class SasRecConfig(PmiConfig, Parts):
     """Settings of SASRec, tuned on ML-1M; the sizes are the paper's for it, but for `dim`, 50 there."""
 
-    schedule: Schedule = Schedule(epochs=40, validate_every=4)
+    schedule: TrainConfig = TrainConfig(epochs=40, validate_every=4)
     layers: Layers = 2  # Transformer blocks, the paper's b
     heads: Count = 2  # attention heads
     dropout: DropoutRate = 0.2  # share of the values set to zero

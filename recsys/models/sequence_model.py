@@ -29,7 +29,7 @@ from recsys.training import device as devices
 from recsys.training import distributed, trainer
 from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, bucketed_batches, by_length, pad
 from recsys.training.losses import Loss, item_loss
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 COPIES = 6  # of the weights while a network learns: they, gradients, two of AdamW, their average, the best so far
 SCORE_BATCH = 32  # histories scored at once on a CPU, whose caches hold no more; on a GPU eight times as many
@@ -159,12 +159,12 @@ class SequenceModel(Model):
         """The stars of the tokens of each row of a batch, from those of what `sequences` gave to make it."""
         return [self.input_stars(sequence[:-1]) for sequence in sequences]
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Train on `train`, stop early on `valid`.
 
         Raises DataError where there is nothing to train on, TrainingError for a run that cannot go on.
         """
-        run = run or Run()
+        run = run or RunOptions()
         if not len(train.interactions):
             raise DataError(f"{train.name} has no films to train on; take a set with more ratings")
         self.check_memory(train, devices.free_gpu_bytes(devices.choose(run.device)))
@@ -180,7 +180,7 @@ class SequenceModel(Model):
             self.memory = Memory.of(train, valid, self.network_scores, run)
         return self
 
-    def _task(self, train: Dataset, valid: HeldOut | None, run: Run) -> trainer.Task:
+    def _task(self, train: Dataset, valid: HeldOut | None, run: RunOptions) -> trainer.Task:
         """What the training loop needs to know of this model and its data."""
         learnt, about = _not_empty(train.histories), self._about(train)
 

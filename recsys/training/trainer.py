@@ -25,14 +25,13 @@ from torch.nn.utils import get_total_norm
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from recsys import files, progress, runtime
-from recsys.config import Count, Decay, Fraction, NonNegativeInt, Rate, Size, config_class
 from recsys.errors import RecsysError
 from recsys.paths import LOG
 from recsys.progress import Cancelled
 from recsys.training import device as devices
 from recsys.training import distributed
 from recsys.training.batches import Batch, prefetch
-from recsys.training.run import Run, TrainingSummary
+from recsys.training.options import RunOptions, TrainConfig, TrainingSummary
 
 METRIC = "ndcg@10"  # the validation metric that early stopping compares
 STATE_VERSION = 2  # of resume.pt
@@ -46,20 +45,6 @@ class TrainingError(RecsysError):
 
 class ResumeError(RecsysError):
     """A saved state that cannot be used."""
-
-
-@config_class
-class Schedule:
-    """Length and learning rate of a training. The config of every neural model contains one."""
-
-    epochs: Count = 90  # passes over the training histories; the learning rate reaches zero at the end of the last
-    batch_size: Size = 32  # sequences per step
-    lr: Rate = 2e-3  # highest learning rate of AdamW
-    warmup_steps: NonNegativeInt = 300  # steps over which the learning rate rises from zero
-    weight_decay: Fraction = 0.0  # AdamW's
-    ema_decay: Decay = 0.999  # decay per step of the moving average of the weights, which is validated and kept
-    validate_every: Count = 10  # epochs between two validations
-    patience: Count = 5  # validations without a new best before stopping
 
 
 @dataclass(frozen=True)
@@ -182,7 +167,7 @@ class StopRequest:
         raise KeyboardInterrupt if self.signal == signal.SIGINT else Cancelled
 
 
-def train(task: Task, schedule: Schedule, run: Run) -> TrainingSummary:
+def train(task: Task, schedule: TrainConfig, run: RunOptions) -> TrainingSummary:
     """Fit `task.module` in place. It ends with the weights of the best validation, or else with the last weights.
 
     State and log stay in `run.folder` until the caller has saved the weights and calls `RunFolder.finish`.
@@ -217,7 +202,7 @@ class LossModule(nn.Module):
         return self.loss(self.encoder, batch)
 
 
-def learning_rate(schedule: Schedule, step: int, n_steps: int) -> float:
+def learning_rate(schedule: TrainConfig, step: int, n_steps: int) -> float:
     """Return the rate of a step, counted from 0: linear warm-up times linear decay to zero after `n_steps`."""
     return schedule.lr * min(1, (step + 1) / max(1, schedule.warmup_steps)) * (1 - step / n_steps)
 
@@ -229,7 +214,9 @@ class Trainer:
     resumes at any step without the state of a random generator.
     """
 
-    def __init__(self, task: Task, schedule: Schedule, run: Run, device: torch.device, stop: StopRequest) -> None:
+    def __init__(
+        self, task: Task, schedule: TrainConfig, run: RunOptions, device: torch.device, stop: StopRequest
+    ) -> None:
         """Move the module to the device and begin at step 0."""
         self.task, self.schedule, self.run, self.device, self.stop = task, schedule, run, device, stop
         self.folder = RunFolder(run.folder) if run.folder else None

@@ -11,7 +11,7 @@ from recsys.models.bert4rec import IGNORE_INDEX, Bert4Rec, Bert4RecConfig, cloze
 from recsys.models.layers import Dropout
 from recsys.ranking import metrics
 from recsys.training.batches import CounterRNG
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 
@@ -113,7 +113,9 @@ def trained_hit_rate(histories, **settings):
     """HR@1 of the items that were left out, after 20 epochs or as many as the settings say."""
     split = leave_one_out(toys.dataset(histories, 20))
     toy = {"dim": 32, "length": 10, "epochs": 20, "batch_size": 16, "lr": 5e-3, "warmup_steps": 20}
-    model = Bert4Rec(changed(Bert4RecConfig(), **toy | settings)).fit(split.train, split.valid, Run(device="cpu"))
+    model = Bert4Rec(changed(Bert4RecConfig(), **toy | settings)).fit(
+        split.train, split.valid, RunOptions(device="cpu")
+    )
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
     return metrics.hit_rate(ranks, 1)
 
