@@ -15,7 +15,8 @@ from recsys import paths, progress
 from recsys.config import ConfigError
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig, Bert4RecModule
+from recsys.models.sasrec import SasRecConfig, SasRecModule
 from recsys.progress import Cancelled
 from recsys.ranking import metrics
 from recsys.training import device, trainer
@@ -499,6 +500,22 @@ def test_a_compiled_encoder_learns_the_same(monkeypatch):
         )
         Bert4Rec(config).fit(SPLIT.train, SPLIT.valid, run)
     assert losses[True] == pytest.approx(losses[False], abs=1e-4)
+
+
+@pytest.mark.parametrize(("config", "encoder"), [(Bert4RecConfig, Bert4RecModule), (SasRecConfig, SasRecModule)])
+def test_an_encoder_is_compiled_once_for_all_shapes(config, encoder):
+    module = encoder(config(dim=8, length=64, dropout=0.0), 30)
+    torch.compiler.reset()
+    compiled = torch.compile(module, dynamic=True, backend="aot_eager")  # traces gradients too, but generates no code
+    for n, length in ((16, 8), (12, 16), (14, 32), (16, 24), (10, 64)):
+        tokens = torch.randint(30, (n, length))
+        tokens[0, -1] = module.padding
+        positions = torch.arange(4).repeat(n, 1)
+        with torch.compiler.set_stance("default" if length <= 16 else "fail_on_recompile"):
+            hidden = compiled(tokens, positions)
+            gradients = torch.autograd.grad(hidden.sum(), module.items.weight)
+        torch.testing.assert_close(hidden, module(tokens, positions))
+        torch.testing.assert_close(gradients, torch.autograd.grad(module(tokens, positions).sum(), module.items.weight))
 
 
 def test_without_a_compiler_training_goes_on(monkeypatch):
