@@ -29,7 +29,7 @@ from recsys import machine, paths, runtime
 from recsys.bench.shapes import generated
 from recsys.data.schema import Dataset
 from recsys.errors import python
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 SEQUENCES = 16  # histories in a training step
 NEGATIVES = 256  # films drawn by the sampled softmax

@@ -38,8 +38,7 @@ from recsys.evaluation import protocols
 from recsys.evaluation.rank_held_out import ranks
 from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
 from recsys.ranking.metrics import summary
-from recsys.training.run import Run
-from recsys.training.trainer import Schedule
+from recsys.training.options import RunOptions, TrainConfig
 
 # Launching a step costs a GPU some milliseconds, however small it is: hence few large ones, at a higher rate.
 ML_1M = Bert4RecAblatedConfig(
@@ -117,7 +116,7 @@ def both(flags: list[str]) -> list[dict[str, Any]]:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """One run in this process, reported in lines as it goes."""
-    run = Run(options.seed, options.device, precision=options.precision, compile=options.compile)
+    run = RunOptions(options.seed, options.device, precision=options.precision, compile=options.compile)
     config = chosen(options)
     if options.epoch_of_ml20m:
         result, bars = epochs(generated(*(SMOKE_SHAPE if options.smoke else ML_20M_SHAPE)), config, run), EPOCH_BARS

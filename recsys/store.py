@@ -27,7 +27,7 @@ from recsys.models import registry
 from recsys.models.base import Model
 from recsys.progress import Report, ignore
 from recsys.text.films import film_texts, texts_fingerprint, texts_with_credits
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 META = "meta.json"
 WEIGHTS = "weights.safetensors"
@@ -406,7 +406,7 @@ def _fit(folder: Path, variant: str, dataset: Dataset, report: Report, splitting
     parts = splitting(dataset, seed)
     model = found.model(found.preset(dataset.name))
     stamps = give_members(model, dataset, seed, report, splitting, measuring)
-    model.fit(parts.train, parts.valid, Run(seed=seed, report=report))
+    model.fit(parts.train, parts.valid, RunOptions(seed=seed, report=report))
     try:
         own = {"seed": seed, "notes": {}, "tuned": True}
         _write(folder, _describe(variant, model, dataset, splitting, stamps) | own, model)

@@ -8,7 +8,7 @@ from recsys.config import config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.registry import Recommender
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 
 @config_class
@@ -23,7 +23,7 @@ class Counts(Model):
     Config = CountsConfig
     fits = 0  # how often any of them was fitted
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         type(self).fits += 1
         self.counts = train.counts.astype(np.float32) ** self.config.power
         return self

@@ -27,8 +27,7 @@ from recsys.config import (
     to_document,
 )
 from recsys.models import registry
-from recsys.training.run import Run
-from recsys.training.trainer import Schedule
+from recsys.training.options import RunOptions, TrainConfig
 
 
 def classes():
@@ -39,7 +38,7 @@ def classes():
             values = vars(import_module(module.name)).values()
             own = [value for value in values if getattr(value, "__module__", "") == module.name]
             found += [value for value in own if isinstance(value, type) and is_dataclass(value)]
-    return sorted({Schedule, Run, *found}, key=lambda cls: (cls.__module__, cls.__name__))
+    return sorted({TrainConfig, RunOptions, *found}, key=lambda cls: (cls.__module__, cls.__name__))
 
 
 def is_number(kind):

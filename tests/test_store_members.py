@@ -151,7 +151,7 @@ def test_what_is_lacking_follows_the_members_that_it_was_fitted_with(monkeypatch
     model = KNOWN["mixed"].model(HybridConfig(("counts",)))
     store.give_members(model, WORLD, seed=0)
     split = leave_one_out(WORLD)
-    store.save("mixed", model.fit(split.train, split.valid, store.Run()), WORLD, 0)
+    store.save("mixed", model.fit(split.train, split.valid, store.RunOptions()), WORLD, 0)
     assert store.lacking("mixed", "cycle") == []
     assert store.is_kept("mixed", "cycle")
     assert ready_without_warning().members == ("counts",)

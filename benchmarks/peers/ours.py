@@ -15,8 +15,7 @@ from recsys.models import registry
 from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, recommend
-from recsys.training.run import Run
-from recsys.training.trainer import Schedule
+from recsys.training.options import RunOptions, TrainConfig
 
 LR, WARMUP = 4e-3, 10  # of a run of some fifty steps; RecTools and RecBole keep their defaults too: 1e-3, no warm-up
 
@@ -42,7 +41,7 @@ def main() -> None:
     )
     events: list[dict] = []
     dataset = as_dataset(task)
-    run = Run(seed=s.seed, device="cpu", precision=options.precision, report=events.append)
+    run = RunOptions(seed=s.seed, device="cpu", precision=options.precision, report=events.append)
     began = time.perf_counter()
     model = Bert4RecAblated(config).fit(dataset, None, run)
     fit_seconds = time.perf_counter() - began

@@ -24,7 +24,7 @@ from recsys.models import registry
 from recsys.models.base import Model
 from recsys.ranking.ranking import Ranking
 from recsys.text import encoder
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import TOY_CONFIGS, changed
 from tests.models.conftest import words_as_vectors
@@ -45,7 +45,7 @@ def fitted(name: str, dataset: Dataset) -> Model:
     variant, split = registry.get(name), LEAVE_ONE_OUT(dataset)
     model = variant.model(changed(variant.preset(dataset.name), **TOY_CONFIGS[name]))
     store.give_members(model, dataset, 0)
-    model.fit(split.train, split.valid, Run(seed=0, device="cpu"))
+    model.fit(split.train, split.valid, RunOptions(seed=0, device="cpu"))
     store.save(name, model, dataset, 0)
     return model
 

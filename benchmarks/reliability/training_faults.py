@@ -32,7 +32,7 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, ServingError, recommend
 from recsys.store import StoreError
 from recsys.training import trainer
-from recsys.training.run import Run
+from recsys.training.options import RunOptions, TrainConfig
 from recsys.training.trainer import RunFolder
 from tests import toys
 
@@ -129,7 +129,7 @@ def f2() -> Outcome:
 def f7() -> Outcome:
     """A loss of NaN in the fifth step of a training with a validation behind it."""
     world, folder = toys.cycle(n_items=8, n_users=64, length=8), paths.home() / "broken"
-    schedule = trainer.Schedule(epochs=4, batch_size=32, validate_every=1, warmup_steps=1)
+    schedule = TrainConfig(epochs=4, batch_size=32, validate_every=1, warmup_steps=1)
     model = Bert4Rec(Bert4RecConfig(dim=8, length=12, schedule=schedule))
     loss, steps, error = model.loss, [], ""
     model.loss = lambda *given: loss(*given) * (np.nan if len(steps) == 5 else 1)  # type: ignore[method-assign]
@@ -142,7 +142,7 @@ def f7() -> Outcome:
     trainer.Trainer.update = counted  # type: ignore[method-assign]
     try:
         parts = LEAVE_ONE_OUT(world)
-        model.fit(parts.train, parts.valid, Run(device="cpu", folder=folder))
+        model.fit(parts.train, parts.valid, RunOptions(device="cpu", folder=folder))
     except trainer.TrainingError as stopped:
         error = str(stopped)
     finally:

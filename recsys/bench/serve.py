@@ -93,7 +93,7 @@ def _untrained(options: Options) -> "Predictor":
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
     from recsys.models.memory import Memory
     from recsys.serving.predictor import Predictor, hold_to_one_thread
-    from recsys.training.run import Run
+    from recsys.training.options import RunOptions
 
     hold_to_one_thread()
     length = max(200, options.history + 1)  # room for the history and [mask]
@@ -102,7 +102,7 @@ def _untrained(options: Options) -> "Predictor":
     model.module.eval()
     if options.memory:
         people, films = REMEMBERED
-        model.memory = Memory.of(generated(people, options.films, films), None, model.network_scores, Run())
+        model.memory = Memory.of(generated(people, options.films, films), None, model.network_scores, RunOptions())
     return Predictor(generated(1, options.films, 1), registry.get("bert4rec"), model)
 
 

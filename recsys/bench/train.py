@@ -18,7 +18,7 @@ from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.runtime import peak_memory_mb
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 SIZES = ("dim", "layers", "heads", "length")  # of the model's config
 SCHEDULE = ("epochs", "batch_size")  # of its schedule
@@ -49,7 +49,7 @@ def measure(options: Options) -> dict[str, Any]:
     """Train for some epochs and return what `time_training` does, with the settings."""
     dataset = _dataset(options)
     config = _config(options, dataset.name)
-    run = Run(options.seed, options.device, precision=options.precision, compile=options.compile)
+    run = RunOptions(options.seed, options.device, precision=options.precision, compile=options.compile)
     measured = time_training(options.model, config, LEAVE_ONE_OUT(dataset).train, run)
     settings = _flat(config)
     return {
@@ -64,7 +64,7 @@ def measure(options: Options) -> dict[str, Any]:
     }
 
 
-def time_training(variant: str, config: Any, train: Dataset, run: Run) -> dict[str, Any]:
+def time_training(variant: str, config: Any, train: Dataset, run: RunOptions) -> dict[str, Any]:
     """Fit a model and return its speed: medians over the epochs after the first, which also warms up or compiles.
 
     Raises RecsysError for a model that is not trained in epochs.

@@ -103,9 +103,9 @@ class Train(Options, Generic[Config]):
 
     def _run(self, device: str, folder: Path, report: Report) -> Any:
         """How the training is carried out."""
-        from recsys.training.run import Run
+        from recsys.training.options import RunOptions
 
-        return Run(
+        return RunOptions(
             seed=self.seed,
             device=device,
             folder=folder,

@@ -12,7 +12,7 @@ import numpy as np
 from recsys import machine
 from recsys.config import config_class
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
-from recsys.training.run import Run, TrainingSummary
+from recsys.training.options import RunOptions, TrainingSummary
 
 
 @config_class
@@ -59,7 +59,7 @@ class Model(ABC):
         return
 
     @abstractmethod
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Learn from `train` and stop early on `valid`. A model never sees test data."""
 
     @abstractmethod

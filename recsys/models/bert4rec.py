@@ -38,7 +38,7 @@ TwoOrMore = Annotated[int, Field(ge=2)]
 class Bert4RecConfig(PmiConfig, Extras):
     """Settings of BERT4Rec, tuned on ML-1M; the sizes are the paper's for it."""
 
-    schedule: Schedule = Schedule(epochs=140)
+    schedule: TrainConfig = TrainConfig(epochs=140)
     length: Length = 200  # positions: the newest items of a history that are read, [mask] included
     layers: Layers = 2  # Transformer blocks, the paper's L
     heads: Count = 2  # attention heads, the paper's h

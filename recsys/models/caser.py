@@ -22,14 +22,14 @@ from recsys.models.layers import Dropout, gather_positions, init_weights, runnin
 from recsys.models.sequence_config import PmiConfig
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import LossName
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 
 
 @config_class
 class CaserConfig(PmiConfig):
     """Settings of Caser, tuned on ML-1M; the filters are the paper's for MovieLens."""
 
-    schedule: Schedule = Schedule(epochs=40, batch_size=64, validate_every=5)
+    schedule: TrainConfig = TrainConfig(epochs=40, batch_size=64, validate_every=5)
     window: Size = 5  # items that the filters span, the paper's L
     horizontal: Size = 16  # filters of each height from 1 to `window`
     vertical: Size = 4  # filters that weigh the items of a window

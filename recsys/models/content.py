@@ -15,7 +15,7 @@ from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.histories import csr_state, fill_empty_histories, profile_weights, require_n_items
 from recsys.text import films
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 Vectors = Literal["sentences", "tf-idf", "genres"]
 
@@ -50,15 +50,15 @@ class Content(Model):
         self.uses_credits = self.config.vectors == "tf-idf"
         self.scores_cold_items = not self.has_item_embeddings  # sentence vectors of all films take minutes to compute
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Get the items' vectors; interactions are only counted, for empty histories. `valid` changes nothing.
 
         Reports {"stage": "download" or "encode", "done": n, "total": n} while the encoder is at work.
         """
-        self._learnt(self._vectors(train, run or Run()), train.counts.astype(np.float32))
+        self._learnt(self._vectors(train, run or RunOptions()), train.counts.astype(np.float32))
         return self
 
-    def _vectors(self, train: Dataset, run: Run) -> np.ndarray | sparse.csr_array:
+    def _vectors(self, train: Dataset, run: RunOptions) -> np.ndarray | sparse.csr_array:
         """(I, D) float32, rows of length 1, or 0 for an item that nothing is known of."""
         if self.config.vectors == "sentences":
             return films.film_vectors(train.name, train.catalog, run.report).matrix

@@ -13,7 +13,7 @@ from recsys.data.schema import DataError, Dataset, HeldOut, Queries
 from recsys.models import presets
 from recsys.models.base import Model
 from recsys.models.histories import fill_empty_histories, require_n_items, seen, watched
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 BLOCK = 1024  # rows of an (I, I) matrix that are worked on at a time
 COPIES = 3  # times that the weights are held at once: once, and twice more while they are written to disk
@@ -42,7 +42,7 @@ class Ease(Model):
     Config = EaseConfig
     config: EaseConfig
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Algorithm 1 of the paper; `valid` and `run` change nothing.
 
         Raises DataError: before anything is allocated, where memory is too small for items² numbers; later, where

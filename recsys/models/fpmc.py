@@ -19,7 +19,7 @@ from recsys.models.layers import Dropout, gather_positions, init_weights, runnin
 from recsys.models.sequence_config import SequenceConfig
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import LossName
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 
 
 @config_class
@@ -27,7 +27,7 @@ class FpmcConfig(SequenceConfig):
     """Settings of FPMC, tuned on ML-1M."""
 
     # the learning rate is higher than that of networks: tables of factors stand more
-    schedule: Schedule = Schedule(epochs=20, lr=1e-2, validate_every=5)
+    schedule: TrainConfig = TrainConfig(epochs=20, lr=1e-2, validate_every=5)
     personal: bool = True  # with the user's factors (FPMC); without: the last item alone (FMC)
     loss: LossName = "bpr"  # the paper's
     sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE: uniformly

@@ -25,7 +25,7 @@ from recsys.models.extras import Extras
 from recsys.models.layers import Dropout, gather_positions, init_weights
 from recsys.models.sequence_config import PmiConfig
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel, check_only_unseen
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}  # the plain one with tanh
 
@@ -35,7 +35,7 @@ class Gru4RecConfig(PmiConfig, Extras):
     """Settings of GRU4Rec, tuned on ML-1M."""
 
     # a GRU reads one item after the other: a larger batch costs it little more
-    schedule: Schedule = Schedule(epochs=50, batch_size=64, validate_every=5)
+    schedule: TrainConfig = TrainConfig(epochs=50, batch_size=64, validate_every=5)
     hidden: Size = 128  # units of the recurrent layer
     cell: Literal["gru", "lstm", "rnn"] = added("gru")  # what reads the items one by one: gru, lstm, rnn
 

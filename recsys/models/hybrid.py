@@ -15,7 +15,7 @@ from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.pool import Pool, check_edges, cut_to_each_range, values_of
 from recsys.ranking.ranking import log_sum_exp
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 
 @config_class
@@ -64,14 +64,14 @@ class Hybrid(Model):
         self.also = ", ".join(sorted({member.also for member in self.mixed} - {""}))
         self.note = " ".join(member.note for member in self.mixed if member.note)
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Find the weights on `valid`; without it all members count alike. The members have learnt from `train` before.
 
         Reports {"stage": "fit", "done": queries, "total": queries}.
         """
         self.n_items = train.n_items
         if valid:
-            self.pool.fit(lambda queries: [*self._said(queries)], valid, run or Run())
+            self.pool.fit(lambda queries: [*self._said(queries)], valid, run or RunOptions())
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
@@ -143,12 +143,12 @@ class VisitorPool(Hybrid):
         for member in self.mixed:
             member.drop_memory()
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Fit the weights of each range on `valid`; without it all members have equal weights.
 
         Reports {"stage": "fit", "done": queries, "total": queries}.
         """
         self.n_items = train.n_items
         if valid:
-            self.pool.fit(lambda queries: [*self._said(queries)], valid, run or Run(), cut_to_each_range)
+            self.pool.fit(lambda queries: [*self._said(queries)], valid, run or RunOptions(), cut_to_each_range)
         return self

@@ -28,7 +28,7 @@ from recsys.models.layers import init_weights
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.batches import Batch, CounterRNG
 from recsys.training.losses import Loss, Sampler, gather_weights, sampling_distribution
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 
 DRAWN = 64  # negatives that a batch shares; they are weighted as if there were `negatives` of them
 KEEP, WINDOW = 1, 2  # purposes of random numbers
@@ -39,7 +39,7 @@ class Item2VecConfig:
     """Settings of item2vec, tuned on ML-1M."""
 
     # the learning rate is higher than that of networks: tables of vectors stand more
-    schedule: Schedule = Schedule(epochs=15, lr=1e-2, validate_every=5)
+    schedule: TrainConfig = TrainConfig(epochs=15, lr=1e-2, validate_every=5)
     cbow: bool = False  # the neighbours together predict the item between them; else: an item predicts each neighbour
     dim: Size = 64  # width of a vector
     length: Length = 200  # positions: the newest items of a history that are read

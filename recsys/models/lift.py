@@ -29,7 +29,7 @@ from recsys.models.base import Model
 from recsys.models.histories import require_n_items
 from recsys.models.pool import values_of
 from recsys.ranking.ranking import log_sum_exp
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 NOTE = (
     "First come the films that your history makes likelier than they are for everybody, so a film may stand above a "
@@ -62,7 +62,7 @@ class Lift(Model):
         self.uses_credits, self.uses_query_ratings = self.member.uses_credits, self.member.uses_query_ratings
         self.has_probabilities, self.also = self.member.has_probabilities, self.member.also
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Count; the member has learnt from `train` before."""
         self.log_counts = np.log1p(train.counts).astype(np.float32)  # (I,)
         return self

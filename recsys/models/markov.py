@@ -20,7 +20,7 @@ from recsys.models.histories import (
     require_n_items,
     transition_counts,
 )
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 
 @config_class
@@ -53,9 +53,9 @@ class Markov(Model):
     Config = MarkovConfig
     config: MarkovConfig
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Count; `valid` changes nothing. Reports {"stage": "fit", "done": distance, "total": window}."""
-        run, events = run or Run(), train.interactions
+        run, events = run or RunOptions(), train.interactions
         self.counts = train.counts.astype(np.float32)  # (I,)
         followers = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)  # (I, I)
         for distance in range(1, self.config.window + 1):

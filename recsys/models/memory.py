@@ -26,7 +26,7 @@ from recsys.models import ease, markov, registry
 from recsys.models.base import Model
 from recsys.models.pool import Pool, values_of
 from recsys.models.presets import MANY_ITEMS
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 EDGES = (10, 50)  # lengths of a history, in items, from which the next weights hold, as in `hybrid`
 KEPT = 75  # followers of an item that are kept, those of the highest counts: on ML-1M all of them bring .0007 more
@@ -43,7 +43,9 @@ class Memory:
         self.pool = Pool(3, EDGES)
 
     @classmethod
-    def of(cls, train: Dataset, valid: HeldOut | None, network: Callable[[Queries], np.ndarray], run: Run) -> Self:
+    def of(
+        cls, train: Dataset, valid: HeldOut | None, network: Callable[[Queries], np.ndarray], run: RunOptions
+    ) -> Self:
         """Count in `train`, with the settings that are tuned for its name, and weigh on `valid`.
 
         network: queries → its scores (B, I). Without `valid` it is left as it is.

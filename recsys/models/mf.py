@@ -15,7 +15,7 @@ from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.errors import MissingLibraryError
 from recsys.models.base import Model
 from recsys.models.histories import fill_empty_histories, one_blas_thread, profile_weights, require_n_items, watched
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 
 @config_class
@@ -39,9 +39,9 @@ class Als(Model):
     config: AlsConfig
     has_item_embeddings = True
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Reports {"stage": "fit", "done": i, "total": iterations}. Raises MissingLibraryError without implicit."""
-        run = run or Run()
+        run = run or RunOptions()
         with _implicit() as cpu:
             model = cpu.als.AlternatingLeastSquares(
                 self.config.factors,
@@ -114,9 +114,9 @@ class BprMf(Model):
     config: BprMfConfig
     has_item_embeddings = True
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Reports {"stage": "fit", "done": i, "total": epochs}. Raises MissingLibraryError without implicit."""
-        run = run or Run()
+        run = run or RunOptions()
         with _implicit() as cpu:
             model = cpu.bpr.BayesianPersonalizedRanking(
                 self.config.factors,
@@ -176,6 +176,6 @@ def _implicit() -> Iterator[Any]:
         yield implicit.cpu
 
 
-def _progress(run: Run, total: int) -> Any:
+def _progress(run: RunOptions, total: int) -> Any:
     """implicit's callback after each iteration, as an event of the run."""
     return lambda iteration, *_: run.report({"stage": "fit", "done": iteration + 1, "total": total})

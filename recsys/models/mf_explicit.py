@@ -13,7 +13,7 @@ from recsys.config import Count, Finite, Positive, Size, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.histories import fill_empty_histories, one_blas_thread, ratings_of, require_n_items, stars
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 
 @config_class
@@ -42,9 +42,9 @@ class MfExplicit(Model):
     uses_query_ratings = True
     predicts_ratings = True
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Reports {"stage": "fit", "done": i, "total": iterations}; `valid` changes nothing."""
-        run, given = run or Run(), ratings_of(train)  # (U, I)
+        run, given = run or RunOptions(), ratings_of(train)  # (U, I)
         by_item, width = sparse.csr_array(given.T), self.config.factors
         self.mean = np.float32(given.data.mean())
         items = np.random.default_rng(run.seed).normal(0, 0.1, (train.n_items, 1 + width))  # (I, 1 + F) b_i, q_i

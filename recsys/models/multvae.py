@@ -33,14 +33,14 @@ from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training import distributed
 from recsys.training.batches import Batch, CounterRNG, pad
 from recsys.training.losses import Loss
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 
 
 @config_class
 class MultVaeConfig:
     """Settings of Mult-VAE. The widths and the dropout are the paper's; the schedule was chosen on the built-in set."""
 
-    schedule: Schedule = Schedule(epochs=24, batch_size=64, warmup_steps=50, ema_decay=0.98, validate_every=4)
+    schedule: TrainConfig = TrainConfig(epochs=24, batch_size=64, warmup_steps=50, ema_decay=0.98, validate_every=4)
     hidden: Size = 600  # units of the hidden layers
     latent: Size = 200  # latent dimensions
     length: Length = 50  # items of a history that are read, the newest; 32766 for all, as in the paper

@@ -35,14 +35,16 @@ from recsys.models.sequence_config import PmiConfig
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.batches import CounterRNG
 from recsys.training.losses import LossName
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 
 
 @config_class
 class NarmConfig(PmiConfig):
     """Settings of NARM. Short trainings with large batches; the schedule was chosen on the built-in set."""
 
-    schedule: Schedule = Schedule(epochs=10, batch_size=64, lr=5e-3, warmup_steps=50, ema_decay=0.98, validate_every=2)
+    schedule: TrainConfig = TrainConfig(
+        epochs=10, batch_size=64, lr=5e-3, warmup_steps=50, ema_decay=0.98, validate_every=2
+    )
     hidden: Size = 100  # units of the GRU, as in the paper
     length: Length = 50  # positions: the newest items of a history that are read
     dropout: DropoutRate = 0.2  # share of the values set to zero

@@ -22,7 +22,7 @@ from recsys.data.schema import Dataset
 from recsys.models.layers import Dropout, gather_positions, init_weights, running_mean
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import Loss
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 
 BLOCK = 1 << 18  # values of the widest layer at a time: what a core's cache holds
 Layers = Annotated[int, Field(ge=1, le=16)]  # each halves the width of the next
@@ -33,7 +33,7 @@ class NcfConfig:
     """Settings of NeuMF, tuned on ML-1M."""
 
     # the learning rate is higher than that of networks: most of the model is tables of factors
-    schedule: Schedule = Schedule(epochs=12, lr=1e-2, validate_every=3)
+    schedule: TrainConfig = TrainConfig(epochs=12, lr=1e-2, validate_every=3)
     dim: Size = 32  # factors of a user and of an item, in either part
     length: Length = 200  # positions: the newest items of a history that are read
     layers: Layers = 3  # of the network; each is half as wide as the one before, the first as wide as `dim`

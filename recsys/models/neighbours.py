@@ -25,7 +25,7 @@ from recsys.models.histories import (
     stars,
     watched,
 )
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 AT_ONCE = 64  # queries at a time: their similarities to U users are held together
 
@@ -68,7 +68,7 @@ class UserKnn(Model):
     uses_query_ratings = True
     predicts_ratings = True
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Keep all ratings, of several by one user for one item the last; `valid` and `run` change nothing."""
         self._learnt(ratings_of(train), train.counts.astype(np.float32))
         return self
@@ -173,7 +173,7 @@ class ItemKnn(Model):
     Config = ItemKnnConfig
     config: ItemKnnConfig
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Compare all items; `valid` and `run` change nothing. Raises MissingLibraryError without implicit."""
         model = _implicit(self.config.weighting)(K=min(self.config.neighbours, train.n_items), num_threads=1)
         with warnings.catch_warnings():  # about threads of BLAS, not used here, and a matrix that it makes itself

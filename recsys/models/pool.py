@@ -19,7 +19,7 @@ from scipy.special import logsumexp, softmax
 from recsys.config import ConfigError
 from recsys.data.schema import HeldOut, Queries
 from recsys.models.base import Model
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 AT_ONCE = 256  # queries that are scored at once: M · I floats each
 FEWEST, MOST = 300, 2000  # queries from which the weights of a range are found; below FEWEST longer ones are cut
@@ -57,7 +57,7 @@ class Pool:
         self,
         values: Callable[[Queries], Sequence[np.ndarray]],
         valid: HeldOut,
-        run: Run,
+        run: RunOptions,
         examples_of: "ExamplesOf | None" = None,
     ) -> None:
         """Find the weights by `values`: queries → what each part says of all items, M times (B, I) float32.
@@ -168,7 +168,7 @@ def cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.random.Gener
 
 
 def _margins(
-    values: Callable[[Queries], Sequence[np.ndarray]], examples: Examples, rng: np.random.Generator, run: Run
+    values: Callable[[Queries], Sequence[np.ndarray]], examples: Examples, rng: np.random.Generator, run: RunOptions
 ) -> tuple[np.ndarray, np.ndarray]:
     """(B, M, C) float32 z of each candidate less that of the target, and (B, C) the log of how many it stands for.
 

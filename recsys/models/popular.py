@@ -19,13 +19,13 @@ from recsys.models.histories import (
     require_n_items,
     transition_counts,
 )
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 
 class Popular(Model):
     """The number of times each item was watched, the same for everybody."""
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Count; `valid` and `run` change nothing."""
         self.counts = train.counts.astype(np.float32)  # (I,)
         return self
@@ -60,7 +60,7 @@ class PopularRecent(Popular):
     config: PopularRecentConfig
     uses_times_or_ratings = True
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Sum weights by the times of the training data alone; `valid` and `run` change nothing."""
         events = train.interactions
         days = (events.timestamp.max(initial=0) - events.timestamp) / 86_400  # (E,)
@@ -94,9 +94,9 @@ class SessionPopular(Model):
     config: SessionPopularConfig
     uses_times_or_ratings = True
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Count; `valid` changes nothing. Reports {"stage": "fit", "done": distance, "total": window}."""
-        run, events = run or Run(), train.interactions
+        run, events = run or RunOptions(), train.interactions
         self.counts = train.counts.astype(np.float32)  # (I,)
         sessions = _sessions(events, self.config.gap)
         after = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)

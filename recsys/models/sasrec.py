@@ -35,7 +35,7 @@ from recsys.training.trainer import Schedule
 class SasRecConfig(PmiConfig, Extras):
     """Settings of SASRec, tuned on ML-1M; the sizes are the paper's for it, but for `dim`, 50 there."""
 
-    schedule: Schedule = Schedule(epochs=40, validate_every=4)
+    schedule: TrainConfig = TrainConfig(epochs=40, validate_every=4)
     layers: Layers = 2  # Transformer blocks, the paper's b
     heads: Count = 2  # attention heads
     dropout: DropoutRate = 0.2  # share of the values set to zero

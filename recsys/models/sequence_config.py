@@ -2,14 +2,14 @@
 
 from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, config_class
 from recsys.training.losses import LossName
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 
 
 @config_class
 class SequenceConfig:
     """Settings of a network that reads a history and is trained with a loss of `recsys.training.losses`."""
 
-    schedule: Schedule = Schedule()
+    schedule: TrainConfig = TrainConfig()
     dim: Size = 64  # width of an embedding
     length: Length = 200  # positions: the newest items of a history that are read
     dropout: DropoutRate = 0.1  # share of the values set to zero

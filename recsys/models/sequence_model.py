@@ -27,7 +27,7 @@ from recsys.training import device as devices
 from recsys.training import distributed, trainer
 from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, Stream, bucketed_batches, by_length, pad
 from recsys.training.losses import Loss, item_loss
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 COPIES = 6  # of the weights while a network learns: they, gradients, two of AdamW, their average, the best so far
 SCORE_BATCH = 32  # histories scored at once on a CPU, whose caches hold no more; on a GPU eight times as many
@@ -142,7 +142,7 @@ class SequenceModel(Model):
 
         Raises DataError where there is nothing to train on, TrainingError for a run that cannot go on.
         """
-        run = run or Run()
+        run = run or RunOptions()
         if not len(train.interactions):
             raise DataError(f"{train.name} has no films to train on; take a set with more ratings")
         self.check_memory(train, devices.free_gpu_bytes(devices.choose(run.device)))

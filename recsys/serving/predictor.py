@@ -15,7 +15,7 @@ from recsys.models.registry import Recommender
 from recsys.progress import Report, ignore
 from recsys.ranking.ranking import LogProbabilities
 from recsys.serving.filters import Facts, facts
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 # The default of a data set is the first of these that it has, best first.
 DEFAULTS = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
@@ -74,7 +74,7 @@ def _with_unrated(variant: Recommender, dataset: Dataset, report: Report) -> Pre
     """
     catalog = dataset.catalog.complete
     train = replace(LEAVE_ONE_OUT(dataset).train, catalog=catalog)
-    model = variant.model(variant.preset(dataset.name)).fit(train, run=Run(report=report))
+    model = variant.model(variant.preset(dataset.name)).fit(train, run=RunOptions(report=report))
     return Predictor(replace(dataset, catalog=catalog), variant, model, _key(variant.name, dataset))
 
 

@@ -24,7 +24,7 @@ from recsys.evaluation.rank_held_out import ranks
 from recsys.models import registry
 from recsys.models.base import Model
 from recsys.progress import Report, ignore
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from recsys.training.trainer import RunFolder
 
 FILE = "trial.json"
@@ -132,7 +132,7 @@ def _train(
     split = protocol.split(dataset, trial.seed)
     model = registry.get(trial.variant).model(trial.config(dataset.name))
     store.give_members(model, dataset, trial.seed, report, protocol.splitting, measuring=True)
-    model.fit(split.train, split.valid, Run(seed=trial.seed, folder=folder, resume=True, report=report))
+    model.fit(split.train, split.valid, RunOptions(seed=trial.seed, folder=folder, resume=True, report=report))
     return model, model.training_summary.notes() if model.training_summary else {}
 
 

@@ -25,18 +25,17 @@ from torch.nn.utils import get_total_norm
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from recsys import files, progress, runtime
-from recsys.config import Count, Decay, Fraction, NonNegativeInt, Rate, Size, config_class
 from recsys.errors import RecsysError
 from recsys.paths import LOG
 from recsys.progress import Cancelled
 from recsys.training import device as devices
 from recsys.training import distributed
 from recsys.training.batches import Batch, prefetch
-from recsys.training.run import Run, TrainingSummary
+from recsys.training.options import RunOptions, TrainConfig, TrainingSummary
 
 METRIC = "ndcg@10"  # the validation metric that early stopping compares
 STATE_VERSION = 2  # of resume.pt
-COUNTERS = ("step", "stale_validations", "best_epoch", "best_metrics", "seconds", "epoch_start_seconds", "sequences")
+COUNTERS = ("step", "stale_validations", "best_epoch", "best_metrics", "epoch_start_seconds", "sequences")
 STOP_INTERVAL = 20  # steps between two reads of the stop flag by several GPUs, because a read waits for the GPU
 
 
@@ -46,20 +45,6 @@ class TrainingError(RecsysError):
 
 class ResumeError(RecsysError):
     """A saved state that cannot be used."""
-
-
-@config_class
-class Schedule:
-    """Length and learning rate of a training. The config of every neural model contains one."""
-
-    epochs: Count = 90  # passes over the training histories; the learning rate reaches zero at the end of the last
-    batch_size: Size = 32  # sequences per step
-    lr: Rate = 2e-3  # highest learning rate of AdamW
-    warmup_steps: NonNegativeInt = 300  # steps over which the learning rate rises from zero
-    weight_decay: Fraction = 0.0  # AdamW's
-    ema_decay: Decay = 0.999  # decay per step of the moving average of the weights, which is validated and kept
-    validate_every: Count = 10  # epochs between two validations
-    patience: Count = 5  # validations without a new best before stopping
 
 
 @dataclass(frozen=True)
@@ -80,8 +65,7 @@ class RunFolder:
     LOCK, STATE, NEW_LOG = "train.lock", "resume.pt", f"{LOG}.new"  # LOG belongs to the weights in the folder
 
     def __init__(self, path: Path) -> None:
-        """Use the folder of a checkpoint, which need not exist yet."""
-        self.path = path
+        self.path = path  # of a checkpoint; need not exist yet
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -129,13 +113,8 @@ class RunFolder:
         return ResumeError(f"{self.path / self.STATE} is of another version; delete it, or train without --resume")
 
     def write_log(self, events: list[dict[str, Any]]) -> None:
-        """Replace the log of the unfinished run."""
+        """Replace the log of the unfinished run, whose events are one per epoch."""
         files.write(self.path / self.NEW_LOG, "".join(progress.line(event) + "\n" for event in events).encode())
-
-    def append_log(self, event: dict[str, Any]) -> None:
-        """Append one event to the log of the unfinished run."""
-        with (self.path / self.NEW_LOG).open("a", encoding="utf-8") as file:
-            file.write(progress.line(event) + "\n")
 
     def finish(self) -> None:
         """Publish the log and delete the state, after the checkpoint has been saved."""
@@ -153,9 +132,8 @@ class StopRequest:
     SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
     def __init__(self) -> None:
-        """Start without a signal."""
         self.signal: int | None = None
-        self.raises_at_once = False  # set during a block without side effects, which a signal may interrupt anywhere
+        self.raises_at_once = False
         self.previous_handlers: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -181,8 +159,19 @@ class StopRequest:
         """Raise KeyboardInterrupt after SIGINT, and Cancelled otherwise."""
         raise KeyboardInterrupt if self.signal == signal.SIGINT else Cancelled
 
+    @contextmanager
+    def immediate(self) -> Iterator[None]:
+        """Let a signal interrupt the block anywhere. The block must not have side effects."""
+        self.raises_at_once = True
+        try:
+            if self.signal is not None:
+                self.leave()
+            yield
+        finally:
+            self.raises_at_once = False
 
-def train(task: Task, schedule: Schedule, run: Run) -> TrainingSummary:
+
+def train(task: Task, schedule: TrainConfig, run: RunOptions) -> TrainingSummary:
     """Fit `task.module` in place. It ends with the weights of the best validation, or else with the last weights.
 
     State and log stay in `run.folder` until the caller has saved the weights and calls `RunFolder.finish`.
@@ -207,7 +196,6 @@ class LossModule(nn.Module):
     """A module and its loss in one forward pass, as DistributedDataParallel requires."""
 
     def __init__(self, task: Task, is_compiled: bool) -> None:
-        """Wrap the module of a task, and compile it for the forward pass if `is_compiled`."""
         super().__init__()
         self.module, self.loss = task.module, task.loss
         self.encoder = torch.compile(task.module, dynamic=True) if is_compiled else task.module
@@ -217,7 +205,7 @@ class LossModule(nn.Module):
         return self.loss(self.encoder, batch)
 
 
-def learning_rate(schedule: Schedule, step: int, n_steps: int) -> float:
+def learning_rate(schedule: TrainConfig, step: int, n_steps: int) -> float:
     """Return the rate of a step, counted from 0: linear warm-up times linear decay to zero after `n_steps`."""
     return schedule.lr * min(1, (step + 1) / max(1, schedule.warmup_steps)) * (1 - step / n_steps)
 
@@ -229,8 +217,9 @@ class Trainer:
     resumes at any step without the state of a random generator.
     """
 
-    def __init__(self, task: Task, schedule: Schedule, run: Run, device: torch.device, stop: StopRequest) -> None:
-        """Move the module to the device and begin at step 0."""
+    def __init__(
+        self, task: Task, schedule: TrainConfig, run: RunOptions, device: torch.device, stop: StopRequest
+    ) -> None:
         self.task, self.schedule, self.run, self.device, self.stop = task, schedule, run, device, stop
         self.folder = RunFolder(run.folder) if run.folder else None
         has_bf16 = run.precision == "bf16" or (run.precision == "auto" and devices.has_fast_bf16(device))
@@ -255,9 +244,14 @@ class Trainer:
         self.sums = torch.zeros(2, device=device)  # losses and targets of this epoch, over all processes
         self.all_finite = torch.ones((), dtype=torch.bool, device=device)
         self.stop_votes = torch.zeros((), device=device)  # processes that received a signal, summed over steps
-        self.seconds = self.epoch_start_seconds = 0.0  # training time including the time before a resume
         self.sequences = 0  # sequences of this process in this epoch
-        self.clock = self.last_save = time.perf_counter()  # of the last `update_seconds` and of the last save
+        self.start_time = time.perf_counter()  # earlier by the training time before a resume
+        self.epoch_start_seconds = self.last_save = 0.0  # `seconds` at the start of the epoch and at the last save
+
+    @property
+    def seconds(self) -> float:
+        """Training time, including the time before a resume."""
+        return time.perf_counter() - self.start_time
 
     @property
     def epoch(self) -> int:
@@ -290,12 +284,12 @@ class Trainer:
     def start(self) -> None:
         """Load the saved state if the run resumes, and begin the log."""
         state = self.folder.load() if self.folder and self.run.resume else None
-        step = state.get("step") if state else 0
-        steps = np.array([step if isinstance(step, int) else 0])
-        if (distributed.all_reduce_array(steps) != steps * distributed.world_size()).any():
-            raise TrainingError("the processes see different states of the run; keep RECSYS_HOME on a disk they share")
         if self.folder and state:
             self.resume(self.folder, state)
+        steps = np.array([self.step])
+        if (distributed.all_reduce_array(steps) != steps * distributed.world_size()).any():
+            raise TrainingError("the processes see different states of the run; keep RECSYS_HOME on a disk they share")
+        self.last_save = self.seconds
         if self.folder and distributed.rank() == 0:
             self.folder.write_log(self.events)
 
@@ -310,7 +304,7 @@ class Trainer:
                 if self.step % self.task.steps == 0:
                     self.end_epoch()
                 must_stop = self.must_stop
-                if self.is_done or must_stop or time.perf_counter() - self.last_save > self.run.save_every:
+                if self.is_done or must_stop or self.seconds - self.last_save > self.run.save_every:
                     self.save()
                 if must_stop and not self.is_done:
                     self.stop.leave()
@@ -348,43 +342,36 @@ class Trainer:
         """
         gradients = [weights.grad for weights in self.module.parameters() if weights.grad is not None]
         is_finite = torch.isfinite(get_total_norm(gradients)) & torch.isfinite(totals[0])
-        if not self.can_read_each_step:
-            self.all_finite &= is_finite
-        elif not is_finite:
+        if self.can_read_each_step and not is_finite:
             self.save()
-            raise self.non_finite_error()
+        self.all_finite &= is_finite
+        if self.can_read_each_step:
+            self.raise_if_not_finite()
 
-    def non_finite_error(self) -> TrainingError:
-        """Return the error for a loss or gradient that is not finite."""
-        event = f"the loss or a gradient is no longer a finite number in epoch {len(self.events) + 1}"
-        kept = ", and what was trained before is left as it was" if self.folder else ""
-        return TrainingError(f"{event}, so this run ends{kept}; train again with a lower --lr")
+    def raise_if_not_finite(self) -> None:
+        """Raise TrainingError if the loss or a gradient of a step was not finite."""
+        if not self.all_finite:
+            event = f"the loss or a gradient is no longer a finite number in epoch {len(self.events) + 1}"
+            kept = ", and what was trained before is left as it was" if self.folder else ""
+            raise TrainingError(f"{event}, so this run ends{kept}; train again with a lower --lr")
 
     def end_epoch(self) -> None:
         """Report the epoch, after a validation if `validate_every` epochs have passed or the run ends."""
-        loss = self.mean_loss()
-        self.update_seconds()
+        losses, n_targets = self.sums.tolist()
+        self.raise_if_not_finite()
         speed = self.sequences * distributed.world_size() / (self.seconds - self.epoch_start_seconds)
-        event = {"epoch": self.epoch, "epochs": self.schedule.epochs, "loss": loss, "sequences_per_second": speed}
+        event = {
+            "epoch": self.epoch,
+            "epochs": self.schedule.epochs,
+            "loss": losses / max(1, n_targets),
+            "sequences_per_second": speed,
+        }
         is_validated = self.epoch % self.schedule.validate_every == 0 or self.epoch == self.schedule.epochs
         if is_validated and self.task.validate:
             event |= self.validate(self.task.validate)
-            self.update_seconds()
         self.report(event)
         self.sums.zero_()
         self.sequences, self.epoch_start_seconds = 0, self.seconds
-
-    def mean_loss(self) -> float:
-        """Return the mean loss of the epoch so far. Raise TrainingError if a loss or gradient was not finite."""
-        losses, n_targets = self.sums.tolist()
-        if not self.all_finite:
-            raise self.non_finite_error()
-        return losses / max(1, n_targets)
-
-    def update_seconds(self) -> None:
-        """Add the time since the last call to `seconds`."""
-        now = time.perf_counter()
-        self.seconds, self.clock = self.seconds + now - self.clock, now
 
     def validate(self, measure: Callable[[Any], dict[str, float]]) -> dict[str, float]:
         """Return the metrics of the averaged weights, and keep the weights if the metric is a new best.
@@ -393,13 +380,9 @@ class Trainer:
         they exchange their ranks.
         """
         try:
-            self.stop.raises_at_once = distributed.world_size() == 1
-            if self.stop.raises_at_once and self.stop.signal is not None:
-                self.stop.leave()
-            metrics = {name: float(value) for name, value in measure(self.average).items()}
-            self.stop.raises_at_once = False
+            with self.stop.immediate() if distributed.world_size() == 1 else nullcontext():
+                metrics = {name: float(value) for name, value in measure(self.average).items()}
         except (Cancelled, KeyboardInterrupt):
-            self.stop.raises_at_once = False
             self.save()  # the resumed run starts with this validation
             raise
         self.module.train()  # without averaging, the validation has switched off its dropout
@@ -412,11 +395,11 @@ class Trainer:
 
     def report(self, event: dict[str, Any]) -> None:
         """Add the event to the log, rounded to four digits, and pass it to `run.report`."""
-        is_gpu = self.device.type == "cuda"
+        seconds, is_gpu = self.seconds, self.device.type == "cuda"
         event |= {
             "best": self.best_metrics[METRIC] if self.best else None,
-            "seconds": self.seconds,
-            "seconds_left": self.seconds / self.epoch * (self.schedule.epochs - self.epoch),
+            "seconds": seconds,
+            "seconds_left": seconds / self.epoch * (self.schedule.epochs - self.epoch),
             "memory_mb": torch.cuda.max_memory_allocated(self.device) / 1e6 if is_gpu else runtime.peak_memory_mb(),
             "device": self.device.type,
         }
@@ -424,14 +407,13 @@ class Trainer:
         self.events.append(event)
         if distributed.rank() == 0:
             if self.folder:
-                self.folder.append_log(event)
+                self.folder.write_log(self.events)
             self.run.report(event)
 
     def save(self) -> None:
         """Save the state, from which a resumed run continues bit for bit."""
-        self.mean_loss()  # raises for weights that are not finite
-        self.update_seconds()
-        self.last_save = self.clock
+        self.raise_if_not_finite()
+        self.last_save = self.seconds
         if self.folder and distributed.rank() == 0:
             self.folder.save(self.state())
 
@@ -446,6 +428,7 @@ class Trainer:
             "best": self.best,
             "sums": self.sums,
             "events": self.events,
+            "seconds": self.seconds,
             **{name: getattr(self, name) for name in COUNTERS},
         }
 
@@ -470,6 +453,7 @@ class Trainer:
             self.best = state["best"]
             self.sums.copy_(state["sums"])
             self.events = list(state["events"])
+            self.start_time -= state["seconds"]
             for name in COUNTERS:
                 setattr(self, name, state[name])
             self.step = int(self.step)  # raises if it is no number

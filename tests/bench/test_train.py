@@ -12,7 +12,7 @@ from recsys.bench.shapes import generated
 from recsys.bench.train import Options
 from recsys.errors import RecsysError
 from recsys.models import registry
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 
 SMALL = Options(users=40, films=30, mean_length=10, device="cpu", dim=8, length=12, batch_size=16)
 
@@ -37,7 +37,7 @@ def scripted(monkeypatch, seconds, speeds):
         for n, (end, speed) in enumerate(zip(seconds, speeds, strict=True), start=1)
     ]
     monkeypatch.setattr(registry, "get", lambda variant: SimpleNamespace(model=Scripted))
-    return train.time_training("scripted", events, generated(3, 3, 3), Run())
+    return train.time_training("scripted", events, generated(3, 3, 3), RunOptions())
 
 
 def test_a_speed_is_the_median_after_the_first_epoch_and_the_first_is_counted_apart(monkeypatch):

@@ -101,7 +101,7 @@ def test_a_checkpoint_remembers_the_epoch_whose_weights_it_holds(home, capsys):
 
 def test_the_notes_are_those_of_the_trainer_and_not_of_the_rounded_log(home, monkeypatch):
     from recsys.models.bert4rec import Bert4Rec
-    from recsys.training.run import TrainingSummary
+    from recsys.training.options import TrainingSummary
 
     fit = Bert4Rec.fit
 

@@ -8,7 +8,7 @@ from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.training.device import default_device
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from recsys.training.trainer import ResumeError, Trainer
 from tests import toys
 from tests.models.configs import changed
@@ -27,7 +27,7 @@ NETWORKS = [
 def fit(name, device="cuda", **options):
     found = registry.get(name)
     model = found.model(changed(found.preset(""), **SMALL))
-    return model.fit(SPLIT.train, SPLIT.valid, Run(3, device, **options))
+    return model.fit(SPLIT.train, SPLIT.valid, RunOptions(3, device, **options))
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -6,7 +6,7 @@ from recsys.config import replace_settings
 from recsys.data import movielens
 from recsys.jobs import settings
 from recsys.models import registry
-from recsys.training.run import TrainingSummary
+from recsys.training.options import TrainingSummary
 from tests import fakes
 from tests.jobs.conftest import DATA
 

@@ -8,7 +8,7 @@ from recsys.data.schema import Queries
 from recsys.models import registry
 from recsys.models.ablations import NoFeedForwardBlock, NoNormBlock, NoResidualBlock
 from recsys.training.batches import CounterRNG
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 
@@ -86,7 +86,7 @@ def test_an_output_of_its_own_starts_like_the_embeddings_and_learns_apart(varian
     model.module = model.build(20)
     model.initialise(model.module, data, seed=0)
     torch.testing.assert_close(model.module.output, model.module.items.weight[:20])
-    model.fit(data, run=Run(device="cpu"))
+    model.fit(data, run=RunOptions(device="cpu"))
     assert not torch.allclose(model.module.output, model.module.items.weight[:20], atol=0.001)
     hidden = model.module(torch.tensor([[4, 8]]))[0]
     torch.testing.assert_close(

@@ -13,7 +13,7 @@ from recsys.models.bert4rec_paper import Bert4RecPaper
 from recsys.models.layers import Dropout
 from recsys.ranking import metrics
 from recsys.training.batches import CounterRNG
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 

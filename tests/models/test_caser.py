@@ -8,7 +8,7 @@ from recsys.data.split import leave_one_out
 from recsys.models.caser import Caser, CaserConfig
 from recsys.models.layers import running_mean
 from recsys.ranking import metrics
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 
@@ -16,7 +16,7 @@ from tests.models.configs import changed
 def test_without_the_mean_it_learns_by_a_softmax_that_the_next_item_is_the_last_plus_one():
     split = leave_one_out(toys.cycle(n_items=20, n_users=120, length=10))
     config = changed(CaserConfig(dim=32, length=10, window=3), epochs=12, batch_size=16, lr=1e-2, warmup_steps=20)
-    model = Caser(changed(config, loss="softmax", person=False)).fit(split.train, split.valid, Run(device="cpu"))
+    model = Caser(changed(config, loss="softmax", person=False)).fit(split.train, split.valid, RunOptions(device="cpu"))
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
     assert metrics.hit_rate(ranks, 1) > 0.95
     assert model.score(Queries([np.array([7])])).argmax() == 8  # an unseen user's, shorter than a window

@@ -9,7 +9,7 @@ from recsys.models.content import Content, ContentConfig
 from recsys.models.registry import RECOMMENDERS
 from recsys.text import encoder
 from recsys.text.films import film_texts, texts_with_credits
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 
 NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith("recsys.models.content:")]
@@ -115,7 +115,7 @@ def test_a_setting_that_cannot_work_is_refused_when_it_is_made():
 
 def test_progress_of_the_encoder_reaches_the_run():
     events = []
-    Content().fit(toys.cycle(n_items=8), run=Run(report=events.append))
+    Content().fit(toys.cycle(n_items=8), run=RunOptions(report=events.append))
     assert events == [{"stage": "encode", "done": 8, "total": 8}]
 
 

@@ -13,7 +13,7 @@ from recsys.models.registry import Recommender
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, ServingError, recommend
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import TOY_CONFIGS, changed
 
@@ -54,7 +54,7 @@ def member(name):
 
 def fitted(name, seed=0):
     split = leave_one_out(WORLD)
-    return unfitted(name).fit(split.train, split.valid, Run(seed=seed, device="cpu"))
+    return unfitted(name).fit(split.train, split.valid, RunOptions(seed=seed, device="cpu"))
 
 
 def only_those(that):
@@ -261,5 +261,5 @@ def test_fit_returns_the_model_and_leaves_the_data_alone(variant):
     split = leave_one_out(WORLD)
     items = split.train.interactions.item.copy()
     model = unfitted(variant)
-    assert model.fit(split.train, HeldOut(split.valid.queries, split.valid.targets), Run(device="cpu")) is model
+    assert model.fit(split.train, HeldOut(split.valid.queries, split.valid.targets), RunOptions(device="cpu")) is model
     np.testing.assert_array_equal(split.train.interactions.item, items)

@@ -5,7 +5,7 @@ from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.fpmc import Fpmc, FpmcConfig
 from recsys.models.layers import running_mean
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 
@@ -16,7 +16,7 @@ SETTINGS = changed(
 
 def fitted(world, **changes):
     split = leave_one_out(world)
-    model = Fpmc(changed(SETTINGS, **changes)).fit(split.train, None, Run(device="cpu"))
+    model = Fpmc(changed(SETTINGS, **changes)).fit(split.train, None, RunOptions(device="cpu"))
     return model, split
 
 

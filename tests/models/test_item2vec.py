@@ -8,7 +8,7 @@ from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.item2vec import Item2Vec, Item2VecConfig, NegativeSampling, negative_sampling, neighbours
 from recsys.training.batches import CounterRNG
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 
@@ -18,7 +18,7 @@ BOTH = pytest.mark.parametrize("cbow", [True, False])
 
 def fitted(**changes):
     split = leave_one_out(toys.checkerboard())
-    return Item2Vec(changed(SETTINGS, **changes)).fit(split.train, None, Run(device="cpu"))
+    return Item2Vec(changed(SETTINGS, **changes)).fit(split.train, None, RunOptions(device="cpu"))
 
 
 def sampled(histories, **changes):
@@ -115,7 +115,7 @@ def test_only_cbow_learns_an_item_from_both_of_its_sides():
 
 def test_an_empty_history_gets_what_is_watched_first():
     histories = [np.array([user % 3 or 4, 5, 6]) for user in range(30)]
-    model = Item2Vec(changed(SETTINGS, window=1)).fit(toys.dataset(histories, 10), None, Run(device="cpu"))
+    model = Item2Vec(changed(SETTINGS, window=1)).fit(toys.dataset(histories, 10), None, RunOptions(device="cpu"))
     assert set(np.argsort(-model.score(Queries([np.array([], np.int64)]))[0])[:3]) == {1, 2, 4}
 
 

@@ -13,7 +13,7 @@ from recsys.models.memory import Memory
 from recsys.models.pool import log_values
 from recsys.ranking import metrics
 from recsys.ranking.ranking import Ranking
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 
@@ -54,7 +54,7 @@ def test_the_scores_are_the_networks_logits_and_two_counts_weighted():
 
 def test_the_tuned_settings_of_a_set_are_counted_with():
     world = toys.dataset(CIRCLE.histories, 20, name="ml-latest-sample")
-    made = Memory.of(world, None, None, Run())
+    made = Memory.of(world, None, None, RunOptions())
     assert made.followers.config == registry.get("markov").preset("ml-latest-sample")
     assert made.companions.config == EaseConfig(
         registry.get("ease").preset("ml-latest-sample").regularization, memory.RANK
@@ -63,7 +63,7 @@ def test_the_tuned_settings_of_a_set_are_counted_with():
 
 def test_of_each_item_a_few_followers_are_kept(monkeypatch):
     monkeypatch.setattr(memory, "KEPT", 3)
-    made = Memory.of(CIRCLE, None, None, Run())
+    made = Memory.of(CIRCLE, None, None, RunOptions())
     assert np.diff(made.followers.followers.indptr).max() == 3
     assert made.followers.followers[[4], [5]] > 0
 
@@ -82,7 +82,7 @@ def test_a_counted_answer_that_is_mostly_wrong_is_not_listened_to():
     def network(queries):
         return np.array([5.0 * (np.arange(20) == answers.get(tuple(own), -1)) for own in queries.histories], np.float32)
 
-    made = Memory.of(split.train, HeldOut(split.valid.queries, targets), network, Run())
+    made = Memory.of(split.train, HeldOut(split.valid.queries, targets), network, RunOptions())
     assert made.pool.weights[1, 0] > 1
     assert made.pool.weights[1, 1] < 0.2
 
@@ -91,9 +91,9 @@ def test_companions_have_fewer_ranks_on_a_large_catalogue(monkeypatch):
     monkeypatch.setattr(memory, "RANK", 10)
     monkeypatch.setattr(memory, "RANK_OF_MANY", 4)
     monkeypatch.setattr(memory, "MANY_ITEMS", 20)
-    assert Memory.of(CIRCLE, None, None, Run()).companions.weights.shape == (20, 10)
+    assert Memory.of(CIRCLE, None, None, RunOptions()).companions.weights.shape == (20, 10)
     monkeypatch.setattr(memory, "MANY_ITEMS", 19)
-    made = Memory.of(CIRCLE, None, None, Run())
+    made = Memory.of(CIRCLE, None, None, RunOptions())
     assert made.companions.weights.shape == (20, 4)
     queries, network = Queries([np.array([3, 4])]), np.zeros((1, 20), np.float32)
     again = Memory.from_state(made.state(), 20)

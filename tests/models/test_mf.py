@@ -11,7 +11,7 @@ from recsys.data.schema import Queries
 from recsys.errors import MissingLibraryError
 from recsys.models.mf import Als, AlsConfig, BprMf, BprMfConfig
 from recsys.models.registry import RECOMMENDERS
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 
 TOY = {"ials": AlsConfig(factors=4, regularization=0.1, alpha=5), "bpr-mf": BprMfConfig(factors=8, lr=0.1, epochs=200)}
@@ -57,7 +57,9 @@ def test_an_empty_history_gets_the_order_of_popularity(variant):
 @pytest.mark.parametrize("alpha", [1, 3])
 def test_als_folds_in_as_implicit_does(alpha):
     implicit = pytest.importorskip("implicit.cpu.als")
-    model = Als(AlsConfig(factors=6, regularization=0.5, alpha=alpha, iterations=5)).fit(toys.cycle(), run=Run(seed=1))
+    model = Als(AlsConfig(factors=6, regularization=0.5, alpha=alpha, iterations=5)).fit(
+        toys.cycle(), run=RunOptions(seed=1)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # it dislikes threads in BLAS; speed does not matter here
         theirs = implicit.AlternatingLeastSquares(6, regularization=0.5, alpha=alpha)
@@ -110,7 +112,7 @@ def test_no_warning_about_threads_reaches_the_user(variant):
 
 def test_progress_is_reported(variant):
     events = []
-    model = RECOMMENDERS[variant].model(TOY[variant]).fit(toys.checkerboard(), run=Run(report=events.append))
+    model = RECOMMENDERS[variant].model(TOY[variant]).fit(toys.checkerboard(), run=RunOptions(report=events.append))
     total = model.config.iterations if variant == "ials" else model.config.epochs
     assert events[-1] == {"stage": "fit", "done": total, "total": total}
     assert len(events) == total

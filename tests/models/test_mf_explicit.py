@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 
 from recsys.data.schema import Queries
 from recsys.models.mf_explicit import MfExplicit, MfExplicitConfig
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 
 SMALL = MfExplicitConfig(factors=3, regularization=0.5, iterations=4)
@@ -64,14 +64,14 @@ def test_each_side_is_solved_with_the_other_held_fast():
 
 
 def test_the_seed_decides_where_it_starts():
-    first, same, other = (MfExplicit(SMALL).fit(tastes(), run=Run(seed=seed)).items for seed in (0, 0, 1))
+    first, same, other = (MfExplicit(SMALL).fit(tastes(), run=RunOptions(seed=seed)).items for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, same)
     assert not np.allclose(first, other)
 
 
 def test_progress_is_reported():
     events = []
-    MfExplicit(SMALL).fit(tastes(), run=Run(report=events.append))
+    MfExplicit(SMALL).fit(tastes(), run=RunOptions(report=events.append))
     assert events == [{"stage": "fit", "done": done, "total": 4} for done in range(1, 5)]
 
 

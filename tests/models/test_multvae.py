@@ -7,7 +7,7 @@ from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.multvae import MultVae, MultVaeConfig
 from recsys.training.batches import CounterRNG
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 
@@ -25,7 +25,7 @@ def untrained(**settings):
 def test_it_learns_which_films_are_watched_together():
     split = leave_one_out(toys.checkerboard(60))
     config = changed(MultVaeConfig(hidden=32, latent=8), epochs=20, batch_size=8, lr=1e-2, warmup_steps=5)
-    model = MultVae(config).fit(split.train, split.valid, Run(device="cpu"))
+    model = MultVae(config).fit(split.train, split.valid, RunOptions(device="cpu"))
     even, odd = model.score(Queries([np.array([0, 2, 4]), np.array([1, 3])]))
     assert even[0::2].min() > even[1::2].max()
     assert odd[1::2].min() > odd[0::2].max()

@@ -6,7 +6,7 @@ from recsys.config import ConfigError
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.ncf import Ncf, NcfConfig
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 
@@ -16,7 +16,7 @@ HISTORIES = [np.array([2, 8, 4]), np.array([1, 5, 7])]
 
 def fitted(**changes):
     split = leave_one_out(toys.checkerboard())
-    return Ncf(changed(SETTINGS, **changes)).fit(split.train, None, Run(device="cpu"))
+    return Ncf(changed(SETTINGS, **changes)).fit(split.train, None, RunOptions(device="cpu"))
 
 
 def test_it_learns_who_likes_even_items():

@@ -11,7 +11,7 @@ from recsys.errors import MissingLibraryError
 from recsys.models import neighbours
 from recsys.models.neighbours import ItemKnn, ItemKnnConfig, UserKnn, UserKnnConfig
 from recsys.models.registry import RECOMMENDERS
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 
 NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith("recsys.models.neighbours:")]
@@ -201,7 +201,7 @@ def test_without_implicit_there_is_one_clear_sentence(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingLibraryError, match=r"item kNN needs .*pip install implicit"):
-        ItemKnn().fit(toys.checkerboard(), run=Run())
+        ItemKnn().fit(toys.checkerboard(), run=RunOptions())
 
 
 def test_ratings_that_are_all_equal_say_no_more_than_none():

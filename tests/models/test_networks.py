@@ -10,7 +10,7 @@ from recsys.models import registry
 from recsys.models.sequence_model import SequenceModel
 from recsys.ranking import metrics
 from recsys.training.batches import CounterRNG
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import TOY_CONFIGS, changed
 
@@ -96,7 +96,7 @@ def test_it_learns_that_the_next_item_is_the_last_plus_one(name):
     recommender = registry.get(name)
     config = recommender.preset("")
     settings = {key: value for key, value in LEARNING.items() if hasattr(config, key) or hasattr(config.schedule, key)}
-    model = recommender.model(changed(config, **settings)).fit(split.train, split.valid, Run(device="cpu"))
+    model = recommender.model(changed(config, **settings)).fit(split.train, split.valid, RunOptions(device="cpu"))
     histories = split.test.queries.histories
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, histories)
     assert metrics.hit_rate(ranks, 1) > 0.9

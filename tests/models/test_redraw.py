@@ -26,7 +26,7 @@ def task(data, name="sasrec-softmax", **settings):
     variant = registry.get(name)
     model = variant.model(changed(variant.preset(""), redraw=True, length=10, dim=8, **settings))
     model.module = model.build(data.n_items)
-    return model._task(data, None, Run(seed=0))
+    return model._task(data, None, RunOptions(seed=0))
 
 
 def shown(made, epoch):

@@ -13,7 +13,7 @@ from recsys.models.sasrec_paper import SasRecPaper
 from recsys.models.transformer import RelativeBias
 from recsys.training import device
 from recsys.training.batches import CounterRNG
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 
@@ -121,7 +121,7 @@ def test_bce_draws_one_item_for_each_position(monkeypatch):
     monkeypatch.setattr(torch, "randint", lambda *size, **where: drawn.append(size) or randint(*size, **where))
     config = changed(registry.get("sasrec-bce").preset(""), dim=16, length=10, epochs=1)
     histories = [np.arange(user % 3, 9) for user in range(20)]
-    SasRec(config).fit(toys.dataset(histories, 30), None, Run(device="cpu"))
+    SasRec(config).fit(toys.dataset(histories, 30), None, RunOptions(device="cpu"))
     assert drawn == [(30, (sum(map(len, histories)), 1))]  # of 30 items, one a position
 
 
@@ -211,4 +211,4 @@ def test_as_published_a_score_is_the_logit_of_the_probability():
 def test_a_network_on_a_gpu_must_fit_into_the_memory_of_the_gpu(monkeypatch):
     monkeypatch.setattr(device, "free_gpu_bytes", lambda where: 1_000)
     with pytest.raises(DataError, match="that the GPU has left"):
-        SasRec().fit(toys.cycle(n_items=8, n_users=10, length=5), run=Run(device="cpu"))
+        SasRec().fit(toys.cycle(n_items=8, n_users=10, length=5), run=RunOptions(device="cpu"))

@@ -13,7 +13,7 @@ from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.side import UNKNOWN, ItemDetails, rating_ids
 from recsys.training.batches import CounterRNG
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 
@@ -76,7 +76,7 @@ def hits_of_new_items(variant, **settings):
     """Even users watch even films, odd ones odd films, as genres have it; 28 and 29 are new: which is higher?"""
     board = toys.checkerboard(30)
     world = toys.dataset([[film for film in history if film < 28] for history in board.histories], 30)
-    model = model_of(variant, length=14, epochs=40, **settings).fit(world, run=Run(device="cpu"))
+    model = model_of(variant, length=14, epochs=40, **settings).fit(world, run=RunOptions(device="cpu"))
     scores = model.score(Queries(world.histories))
     return np.mean((scores[:, 28] > scores[:, 29]) == (np.arange(30) % 2 == 0))
 
@@ -135,7 +135,7 @@ def test_what_follows_may_depend_on_the_stars_given(variant):
     liked = np.arange(160) % 2 == 0
     histories = [[*rng.permutation(np.arange(3, 12))[:2], 0, 1 if good else 2] for good in liked]
     world = rated(histories, [[3, 3, 5 if good else 1, 3] for good in liked], 12)
-    model = model_of(variant, stars=True, **QUICK, **LAST_ITEM[variant]).fit(world, run=Run(device="cpu"))
+    model = model_of(variant, stars=True, **QUICK, **LAST_ITEM[variant]).fit(world, run=RunOptions(device="cpu"))
     asked = [Queries([np.array([7, 8, 0])], ratings=[np.array([3, 3, stars])]) for stars in (5.0, 1.0)]
     assert [model.score(query).argmax() for query in asked] == [1, 2]
     both = Queries([np.array([7, 8, 0])] * 2, ratings=[own for query in asked for own in query.ratings])
@@ -195,7 +195,7 @@ def test_the_stars_of_what_is_held_out_change_no_score(variant):
     for last in (1, 5):
         world = rated([[user % 9, 3, 4, 5, 6] for user in range(40)], [[2, 3, 4, last, last]] * 40, 12)
         split = leave_one_out(world)
-        model = model_of(variant, epochs=2, stars=True).fit(split.train, split.valid, Run(device="cpu"))
+        model = model_of(variant, epochs=2, stars=True).fit(split.train, split.valid, RunOptions(device="cpu"))
         asked = replace(split.valid.queries, ratings=[np.array([1, 5, 3])] * 40)
         found.append(model.score(asked))
     np.testing.assert_allclose(*found, atol=1e-5)
@@ -213,7 +213,7 @@ def test_what_follows_may_depend_on_who_asks(variant):
     rng = np.random.default_rng(0)
     histories = [[*rng.permutation(np.arange(3, 12))[:2], 0, 1 + user % 2] for user in range(160)]
     world = toys.described(toys.dataset(histories, 12), *PEOPLE)
-    model = model_of(variant, person=True, **QUICK, **LAST_ITEM[variant]).fit(world, run=Run(device="cpu"))
+    model = model_of(variant, person=True, **QUICK, **LAST_ITEM[variant]).fit(world, run=RunOptions(device="cpu"))
     people = pd.DataFrame([("M", "", "astronaut"), ("F", "56+", "")], columns=list(PEOPLE_COLUMNS), dtype="str")
     history = [np.array([7, 8, 0])]
     assert model.score(Queries(history * 2, people=people)).argmax(1).tolist() == [1, 2]
@@ -254,7 +254,7 @@ def test_held_out_queries_know_who_asks():
 def test_a_kept_model_needs_no_data_set_to_know_its_items(variant, tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     world = toys.described(toys.cycle(n_items=20, n_users=60, length=8), *PEOPLE[:60])
-    model = model_of(variant, epochs=1, **ALL).fit(leave_one_out(world).train, run=Run(device="cpu"))
+    model = model_of(variant, epochs=1, **ALL).fit(leave_one_out(world).train, run=RunOptions(device="cpu"))
     again = store.load(store.save(variant, model, world, 0), world)
     assert again.uses_query_ratings
     assert again.uses_times_or_ratings
@@ -267,4 +267,4 @@ def test_a_kept_model_needs_no_data_set_to_know_its_items(variant, tmp_path, mon
 def test_people_are_not_learnt_from_a_set_that_knows_nothing_of_them(variant):
     """Vectors without any gradient end a training by several processes."""
     with pytest.raises(DataError, match="train without --person"):
-        model_of(variant, person=True).fit(toys.cycle(12, 20, 5), run=Run(device="cpu"))
+        model_of(variant, person=True).fit(toys.cycle(12, 20, 5), run=RunOptions(device="cpu"))

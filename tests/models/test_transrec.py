@@ -4,7 +4,7 @@ import pytest
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.transrec import TransRec, TransRecConfig
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 
@@ -15,7 +15,7 @@ SETTINGS = changed(
 
 def fitted(world, **changes):
     split = leave_one_out(world)
-    return TransRec(changed(SETTINGS, **changes)).fit(split.train, None, Run(device="cpu")), split
+    return TransRec(changed(SETTINGS, **changes)).fit(split.train, None, RunOptions(device="cpu")), split
 
 
 @pytest.mark.parametrize("ball", [False, True])

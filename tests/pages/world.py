@@ -19,7 +19,7 @@ from recsys.data.schema import Catalog, Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.bert4rec import Bert4RecConfig
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 from tests import toys
 from tests.models.configs import changed
 
@@ -33,7 +33,7 @@ TITLES = [  # three ready-made lists that older sets have, too
 TITLES += [f"Film {number} (2000)" for number in range(len(TITLES), 30)]
 RARE = "Rare Bird (1999)"
 SIZES = Bert4RecConfig(
-    schedule=Schedule(epochs=30, batch_size=32, lr=1e-2, warmup_steps=20),
+    schedule=TrainConfig(epochs=30, batch_size=32, lr=1e-2, warmup_steps=20),
     dim=32,
     heads=2,
     layers=1,

@@ -9,7 +9,7 @@ from recsys.evaluation.protocols import FULL, UNTIED_FULL
 from recsys.models import registry
 from recsys.studies import trials
 from recsys.studies.trials import Trial
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 
 SMALL = {"dim": 8, "length": 6, "epochs": 1, "batch_size": 64}
@@ -42,7 +42,7 @@ def test_a_trial_is_trained_once_and_its_ranks_are_those_of_the_hidden_films(wor
     np.testing.assert_array_equal(found.ranks, again.ranks)
     assert trainings == [3]
     split = FULL.split(world)
-    model = registry.get("gru4rec-ce").model(trial.config("cycle")).fit(split.train, split.valid, Run(seed=3))
+    model = registry.get("gru4rec-ce").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions(seed=3))
     np.testing.assert_array_equal(found.ranks, trials.ranks(model, split.test, FULL, world))
     assert found.valid == again.valid == model.training_summary.validation
 
@@ -101,7 +101,7 @@ def test_a_trial_that_another_process_is_at_is_left_to_it(world, trainings):
 
 def test_what_train_has_made_with_the_same_settings_is_measured_as_it_is(world, trainings):
     trial, split = Trial("gru4rec-ce", SMALL), FULL.split(world)
-    model = registry.get("gru4rec-ce").model(trial.config("cycle")).fit(split.train, split.valid, Run())
+    model = registry.get("gru4rec-ce").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions())
     store.save("gru4rec-ce", model, world, 0, {"validation": {"ndcg@10": 0.5}}, LEAVE_ONE_OUT)
     found = trials.measure(trial, world, FULL)
     assert trainings == []
@@ -113,7 +113,7 @@ def test_what_train_has_made_with_the_same_settings_is_measured_as_it_is(world, 
 
 def test_a_variant_without_some_of_its_settings_is_the_other_one_that_has_been_trained(world, trainings):
     plain, split = Trial("sasrec-softmax", SMALL), FULL.split(world)
-    model = registry.get("sasrec-softmax").model(plain.config("cycle")).fit(split.train, split.valid, Run())
+    model = registry.get("sasrec-softmax").model(plain.config("cycle")).fit(split.train, split.valid, RunOptions())
     store.save("sasrec-softmax", model, world, 0, {"validation": {"ndcg@10": 0.5}}, LEAVE_ONE_OUT)
     without = {"memory": False, "redraw": False, "only_unseen": False}
     found = trials.measure(Trial("sasrec-memory", SMALL | without), world, FULL)
@@ -125,7 +125,7 @@ def test_a_variant_without_some_of_its_settings_is_the_other_one_that_has_been_t
 
 def test_without_its_memory_a_network_need_not_be_trained_again(world, trainings):
     trial, split = Trial("sasrec-memory", SMALL), FULL.split(world)
-    model = registry.get("sasrec-memory").model(trial.config("cycle")).fit(split.train, split.valid, Run())
+    model = registry.get("sasrec-memory").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions())
     store.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
     alone = trials.measure(Trial("sasrec-memory", SMALL | {"memory": False}), world, FULL)
     both = trials.measure(trial, world, FULL)
@@ -140,7 +140,7 @@ def test_one_that_stands_on_another_is_fitted_over_it(world):
     trial, split = Trial("sasrec-memory", SMALL), FULL.split(world)
     with pytest.raises(store.StoreError, match="no checkpoint for sasrec-memory"):
         trials.measure(Trial("lift"), world, FULL)
-    model = registry.get("sasrec-memory").model(trial.config("cycle")).fit(split.train, split.valid, Run())
+    model = registry.get("sasrec-memory").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions())
     store.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
     as_it_is = trials.measure(Trial("lift", {"power": 0.0}), world, FULL)
     np.testing.assert_array_equal(as_it_is.ranks, trials.ranks(model, split.test, FULL, world))

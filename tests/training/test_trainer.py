@@ -15,18 +15,19 @@ from recsys import paths, progress
 from recsys.config import ConfigError
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig, Bert4RecModule
+from recsys.models.sasrec import SasRecConfig, SasRecModule
 from recsys.progress import Cancelled
 from recsys.ranking import metrics
 from recsys.training import device, trainer
 from recsys.training.batches import Batch
 from recsys.training.kernels import softmax_cross_entropy
-from recsys.training.run import Run, TrainingSummary
+from recsys.training.options import RunOptions, TrainConfig, TrainingSummary
 from recsys.training.trainer import RunFolder, StopRequest
 from tests import toys
 from tests.models.configs import changed
 
-SCHEDULE = trainer.Schedule(epochs=4, batch_size=16, warmup_steps=5, validate_every=1, ema_decay=0.9)
+SCHEDULE = TrainConfig(epochs=4, batch_size=16, warmup_steps=5, validate_every=1, ema_decay=0.9)
 CONFIG = Bert4RecConfig(dim=8, length=12, schedule=SCHEDULE)
 ONE_EPOCH = dataclasses.replace(CONFIG, schedule=dataclasses.replace(SCHEDULE, epochs=1))
 SPLIT = leave_one_out(toys.cycle(n_items=8, n_users=40, length=8))
@@ -43,7 +44,7 @@ def fit(folder, resume=False, seed=0, config=CONFIG, stop_after=99):
         if event["epoch"] > stop_after:
             raise KilledError
 
-    run = Run(seed, "cpu", folder, resume, report, save_every=0)
+    run = RunOptions(seed, "cpu", folder, resume, report, save_every=0)
     return Bert4Rec(config).fit(SPLIT.train, SPLIT.valid, run)
 
 
@@ -82,7 +83,7 @@ def test_a_run_of_any_network_killed_within_an_epoch_goes_on_with_the_same_weigh
                 raise KilledError
             update(self, batch)
 
-        run = Run(3, "cpu", tmp_path / folder, resume=True, save_every=0)
+        run = RunOptions(3, "cpu", tmp_path / folder, resume=True, save_every=0)
         with monkeypatch.context() as patch, contextlib.suppress(KilledError):
             patch.setattr(trainer.Trainer, "update", killed)
             ends[folder] = found.model(config).fit(SPLIT.train, SPLIT.valid, run).state()
@@ -128,7 +129,9 @@ def test_a_run_that_is_told_to_end_keeps_its_state_and_goes_on_bit_for_bit(tmp_p
     before = signal.getsignal(number)
     whole = fit(tmp_path / "whole")
     with pytest.raises(TOLD[number]):
-        Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path / "cut", report=report, save_every=3600))
+        Bert4Rec(CONFIG).fit(
+            SPLIT.train, SPLIT.valid, RunOptions(0, "cpu", tmp_path / "cut", report=report, save_every=3600)
+        )
     assert signal.getsignal(number) == before
     assert [line["epoch"] for line in lines(tmp_path / "cut")] == list(range(1, epoch + 1))
     resumed = fit(tmp_path / "cut", resume=True)
@@ -141,7 +144,7 @@ def test_a_run_that_is_told_to_end_when_it_has_ended_is_whole(tmp_path):
         if event["epoch"] == SCHEDULE.epochs:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    ended = Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path / "told", report=report))
+    ended = Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, RunOptions(0, "cpu", tmp_path / "told", report=report))
     torch.testing.assert_close(weights(ended), weights(fit(tmp_path / "whole")), rtol=0, atol=0)
 
 
@@ -162,7 +165,7 @@ def test_a_validation_is_left_at_once_and_made_again_when_the_run_goes_on(tmp_pa
 
     monkeypatch.setattr(metrics, "target_ranks", told_while_ranking)
     with pytest.raises(TOLD[number]):
-        Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path / "cut", save_every=3600))
+        Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, RunOptions(0, "cpu", tmp_path / "cut", save_every=3600))
     monkeypatch.setattr(metrics, "target_ranks", rank)
     assert len(ranked) == epoch
     resumed = fit(tmp_path / "cut", resume=True)
@@ -191,7 +194,7 @@ def test_a_run_in_a_thread_leaves_signals_alone():
     heard = []
     training = threading.Thread(
         target=lambda: Bert4Rec(ONE_EPOCH).fit(
-            SPLIT.train, None, Run(0, "cpu", report=lambda _: heard.append(signal.getsignal(signal.SIGTERM)))
+            SPLIT.train, None, RunOptions(0, "cpu", report=lambda _: heard.append(signal.getsignal(signal.SIGTERM)))
         )
     )
     training.start()
@@ -203,7 +206,7 @@ def test_a_finished_run_resumed_is_finished_at_once(tmp_path):
     """So a kill between the end of training and the writing of the checkpoint costs nothing."""
     whole = fit(tmp_path)
     reported = []
-    again = Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path, True, reported.append))
+    again = Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, RunOptions(0, "cpu", tmp_path, True, reported.append))
     torch.testing.assert_close(weights(again), weights(whole), rtol=0, atol=0)
     assert reported == []
 
@@ -211,7 +214,7 @@ def test_a_finished_run_resumed_is_finished_at_once(tmp_path):
 def test_the_state_is_kept_once_an_interval_and_at_the_end(tmp_path, monkeypatch):
     kept = []
     monkeypatch.setattr(RunFolder, "save", lambda folder, state: kept.append(state["step"]))
-    Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, Run(0, "cpu", tmp_path, save_every=3600))
+    Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, RunOptions(0, "cpu", tmp_path, save_every=3600))
     assert kept == [4 * 3]
 
 
@@ -300,17 +303,17 @@ def learning_rates(schedule, steps):
     """The learning rate of every step, as seen from the weight that it moves."""
     seen = []
     module, loss = slope(seen)
-    trainer.train(task(module, loss, steps=steps), schedule, Run(device="cpu", precision="fp32"))
+    trainer.train(task(module, loss, steps=steps), schedule, RunOptions(device="cpu", precision="fp32"))
     return -np.diff([*seen, float(module.weight.detach())])
 
 
 def test_the_learning_rate_falls_linearly_to_zero():
-    schedule = trainer.Schedule(epochs=2, lr=0.1, warmup_steps=0, ema_decay=0)
+    schedule = TrainConfig(epochs=2, lr=0.1, warmup_steps=0, ema_decay=0)
     np.testing.assert_allclose(learning_rates(schedule, steps=5), 0.1 * np.arange(10, 0, -1) / 10, rtol=1e-4)
 
 
 def test_the_learning_rate_rises_linearly_while_it_warms_up():
-    schedule = trainer.Schedule(epochs=1, lr=0.1, warmup_steps=4, ema_decay=0)
+    schedule = TrainConfig(epochs=1, lr=0.1, warmup_steps=4, ema_decay=0)
     decay = 1 - np.arange(8) / 8
     expected = 0.1 * np.array([1 / 4, 2 / 4, 3 / 4, 1, 1, 1, 1, 1]) * decay
     np.testing.assert_allclose(learning_rates(schedule, steps=8), expected, rtol=1e-4)
@@ -320,13 +323,13 @@ def test_the_weights_that_are_kept_are_a_moving_average_that_forgets_by_ema_deca
     seen = []
     module, loss = slope(seen)
     validated = []
-    schedule = trainer.Schedule(epochs=30, lr=0.1, warmup_steps=0, ema_decay=0.7, validate_every=1, patience=30)
+    schedule = TrainConfig(epochs=30, lr=0.1, warmup_steps=0, ema_decay=0.7, validate_every=1, patience=30)
 
     def validate(average):
         validated.append(float(average.weight.detach()))
         return {trainer.METRIC: 0.0}
 
-    trainer.train(task(module, loss, validate), schedule, Run(device="cpu", precision="fp32"))
+    trainer.train(task(module, loss, validate), schedule, RunOptions(device="cpu", precision="fp32"))
     average, expected = seen[0], []
     for step, weight in enumerate(seen[1:], 1):  # the last weight of all is not seen by the loss
         decay = min(0.7, step / (step + 10))
@@ -344,8 +347,8 @@ def scripted(scores, folder=None, resume=False, report=lambda event: None, patie
         weights.append(float(module.weight.detach()))
         return {trainer.METRIC: next(scores)}
 
-    schedule = trainer.Schedule(epochs=8, lr=0.1, warmup_steps=1, validate_every=1, patience=patience, ema_decay=0)
-    run = Run(device="cpu", folder=folder, resume=resume, report=report, save_every=0)
+    schedule = TrainConfig(epochs=8, lr=0.1, warmup_steps=1, validate_every=1, patience=patience, ema_decay=0)
+    run = RunOptions(device="cpu", folder=folder, resume=resume, report=report, save_every=0)
     summary = trainer.train(task(module, loss, validate), schedule, run)
     return weights, float(module.weight.detach()), summary
 
@@ -377,14 +380,14 @@ def test_every_step_is_a_training_step_whatever_validation_has_switched_off(deca
         validated.eval()
         return {trainer.METRIC: 0.5}
 
-    schedule = trainer.Schedule(epochs=3, validate_every=1, ema_decay=decay)
-    trainer.train(task(module, loss, validate, steps=2), schedule, Run(device="cpu"))
+    schedule = TrainConfig(epochs=3, validate_every=1, ema_decay=decay)
+    trainer.train(task(module, loss, validate, steps=2), schedule, RunOptions(device="cpu"))
     assert modes == [True] * 6
 
 
 def test_a_summary_without_validation_is_of_the_last_epoch():
     module, loss = slope([])
-    summary = trainer.train(task(module, loss), trainer.Schedule(epochs=3), Run(device="cpu"))
+    summary = trainer.train(task(module, loss), TrainConfig(epochs=3), RunOptions(device="cpu"))
     assert (summary.best_epoch, summary.epochs, summary.validation) == (3, 3, {})
 
 
@@ -419,7 +422,7 @@ def test_a_batch_without_targets_leaves_weights_that_are_numbers():
     def loss(module, batch):
         return softmax_cross_entropy(torch.zeros(0, 1), module.weight, module.bias, nothing)
 
-    trainer.train(task(module, loss, targets=0), trainer.Schedule(epochs=1), Run(device="cpu"))
+    trainer.train(task(module, loss, targets=0), TrainConfig(epochs=1), RunOptions(device="cpu"))
     assert all(weight.isfinite().all() for weight in module.parameters())
 
 
@@ -429,7 +432,7 @@ def test_a_batch_without_targets_leaves_weights_that_are_numbers():
 def test_a_schedule_that_cannot_work_is_refused_when_it_is_made(wrong):
     [name] = wrong
     with pytest.raises(ConfigError, match=f"{name} is .*, but must be"):
-        trainer.Schedule(**wrong)
+        TrainConfig(**wrong)
 
 
 def breaking(step, how):
@@ -455,11 +458,11 @@ BROKEN = {
 @pytest.mark.parametrize("step", [1, 2, 6])
 def test_a_loss_or_gradient_that_is_no_number_ends_the_run_before_a_weight_is_touched(tmp_path, step, how):
     module, loss, seen = breaking(step, how)
-    schedule = trainer.Schedule(epochs=4, lr=0.1, warmup_steps=0, validate_every=1, ema_decay=0)
+    schedule = TrainConfig(epochs=4, lr=0.1, warmup_steps=0, validate_every=1, ema_decay=0)
     scores = iter([0.3, 0.2, 0.1])
     broken = task(module, loss, lambda average: {trainer.METRIC: next(scores)}, steps=2)
     with pytest.raises(trainer.TrainingError, match=f"in epoch {(step + 1) // 2}, so .* lower --lr"):
-        trainer.train(broken, schedule, Run(device="cpu", folder=tmp_path, save_every=3600))
+        trainer.train(broken, schedule, RunOptions(device="cpu", folder=tmp_path, save_every=3600))
     assert len(seen) == step
     assert module.weight.item() == seen[-1]
     kept = RunFolder(tmp_path).load()
@@ -474,9 +477,11 @@ def test_on_a_gpu_no_state_that_is_not_finite_is_saved(tmp_path, monkeypatch, ho
     """No step waits for a GPU. The end of the epoch and each save read the result."""
     module, loss, seen = breaking(3, how)
     monkeypatch.setattr(trainer.Trainer, "can_read_each_step", False)
-    schedule = trainer.Schedule(epochs=2, lr=0.1, ema_decay=0)
+    schedule = TrainConfig(epochs=2, lr=0.1, ema_decay=0)
     with pytest.raises(trainer.TrainingError, match=r"in epoch 1, so .* lower --lr"):
-        trainer.train(task(module, loss, steps=6), schedule, Run(device="cpu", folder=tmp_path, save_every=save_every))
+        trainer.train(
+            task(module, loss, steps=6), schedule, RunOptions(device="cpu", folder=tmp_path, save_every=save_every)
+        )
     assert len(seen) == (3 if save_every == 0 else 6)
     state = RunFolder(tmp_path).load()
     assert (state["step"] if state else None) == (2 if save_every == 0 else None)
@@ -490,28 +495,44 @@ def test_a_compiled_encoder_learns_the_same(monkeypatch):
     config = dataclasses.replace(CONFIG, dropout=0.0, schedule=dataclasses.replace(SCHEDULE, epochs=2))
     losses = {False: [], True: []}
     for compiled, curve in losses.items():
-        run = Run(
+        run = RunOptions(
             device="cpu", compile=compiled, precision="fp32", report=lambda e, curve=curve: curve.append(e["loss"])
         )
         Bert4Rec(config).fit(SPLIT.train, SPLIT.valid, run)
     assert losses[True] == pytest.approx(losses[False], abs=1e-4)
 
 
+@pytest.mark.parametrize(("config", "encoder"), [(Bert4RecConfig, Bert4RecModule), (SasRecConfig, SasRecModule)])
+def test_an_encoder_is_compiled_once_for_all_shapes(config, encoder):
+    module = encoder(config(dim=8, length=64, dropout=0.0), 30)
+    torch.compiler.reset()
+    compiled = torch.compile(module, dynamic=True, backend="aot_eager")  # traces gradients too, but generates no code
+    for n, length in ((16, 8), (12, 16), (14, 32), (16, 24), (10, 64)):
+        tokens = torch.randint(30, (n, length))
+        tokens[0, -1] = module.padding
+        positions = torch.arange(4).repeat(n, 1)
+        with torch.compiler.set_stance("default" if length <= 16 else "fail_on_recompile"):
+            hidden = compiled(tokens, positions)
+            gradients = torch.autograd.grad(hidden.sum(), module.items.weight)
+        torch.testing.assert_close(hidden, module(tokens, positions))
+        torch.testing.assert_close(gradients, torch.autograd.grad(module(tokens, positions).sum(), module.items.weight))
+
+
 def test_without_a_compiler_training_goes_on(monkeypatch):
     monkeypatch.setattr(device, "can_compile", lambda where: False)
     with pytest.warns(UserWarning, match="without"):
-        Bert4Rec(ONE_EPOCH).fit(SPLIT.train, None, Run(device="cpu", compile=True))
+        Bert4Rec(ONE_EPOCH).fit(SPLIT.train, None, RunOptions(device="cpu", compile=True))
 
 
 def test_a_precision_that_does_not_exist_is_refused():
     with pytest.raises(ConfigError, match="precision is fp16"):
-        Run(precision="fp16")
+        RunOptions(precision="fp16")
 
 
 def test_precision_is_chosen_by_name():
     ends = {}
     for precision in ("fp32", "bf16"):
-        run = Run(device="cpu", precision=precision)
+        run = RunOptions(device="cpu", precision=precision)
         ends[precision] = weights(Bert4Rec(ONE_EPOCH).fit(SPLIT.train, None, run))
     difference = (ends["fp32"]["items.weight"] - ends["bf16"]["items.weight"]).abs().max()
     assert 0 < difference < 0.05
@@ -565,7 +586,7 @@ def test_the_averaged_copy_of_a_recurrent_layer_is_flattened(monkeypatch):
     """Otherwise cuDNN copies its weights into one block of memory in every call."""
     module, flattened = torch.nn.GRU(2, 3), []
     monkeypatch.setattr(torch.nn.GRU, "flatten_parameters", lambda layer: flattened.append(layer))
-    run = Run(device="cpu")
+    run = RunOptions(device="cpu")
     made = trainer.Trainer(task(module, None), SCHEDULE, run, torch.device("cpu"), StopRequest())
     assert made.average is not module
     assert any(layer is made.average for layer in flattened)

@@ -13,7 +13,7 @@ from recsys.errors import recsys_command
 from recsys.models import registry
 from recsys.models.sasrec import SasRecConfig
 from recsys.serving.predictor import variants
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 from tests.models.configs import changed
 from tests.pages import world
 from tests.pages.reading import keys, picks, said
@@ -194,7 +194,7 @@ def test_a_mixture_takes_as_long_as_its_members_that_are_not_there(home):
 
 
 def train_sasrec(epochs=5):
-    schedule = Schedule(epochs=epochs, batch_size=32, lr=1e-2, warmup_steps=20)
+    schedule = TrainConfig(epochs=epochs, batch_size=32, lr=1e-2, warmup_steps=20)
     world.train(world.build(), SasRecConfig(schedule, dim=32, layers=1, length=24, dropout=0.0), "sasrec-softmax")
 
 

@@ -1,4 +1,4 @@
-"""Options and summary of a training run. Does not import torch."""
+"""Config, options and summary of a training run. Does not import torch."""
 
 import platform
 import time
@@ -7,12 +7,26 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from recsys.config import NonNegative, Seed, config_class
+from recsys.config import Count, Decay, Fraction, NonNegative, NonNegativeInt, Rate, Seed, Size, config_class
 from recsys.progress import Report, ignore
 
 
 @config_class
-class Run:
+class TrainConfig:
+    """Length and learning rate of a training. The config of every neural model contains one."""
+
+    epochs: Count = 90  # passes over the training histories; the learning rate reaches zero at the end of the last
+    batch_size: Size = 32  # sequences per step
+    lr: Rate = 2e-3  # highest learning rate of AdamW
+    warmup_steps: NonNegativeInt = 300  # steps over which the learning rate rises from zero
+    weight_decay: Fraction = 0.0  # AdamW's
+    ema_decay: Decay = 0.999  # decay per step of the moving average of the weights, which is validated and kept
+    validate_every: Count = 10  # epochs between two validations
+    patience: Count = 5  # validations without a new best before stopping
+
+
+@config_class
+class RunOptions:
     """Options of a training run. Only the seed changes the learnt weights by more than rounding."""
 
     seed: Seed = 0
