@@ -119,10 +119,10 @@ def measure(point: Point) -> dict[str, float]:
 def steps(dataset: Dataset, point: Point) -> list[float]:
     """CPU seconds of training steps; an epoch is one step here, and the first is left out."""
     from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
-    from recsys.training.trainer import Schedule
+    from recsys.training.options import TrainConfig
 
     epochs = 4 if point.films >= LARGE else 9
-    schedule = Schedule(epochs=epochs, batch_size=SEQUENCES)
+    schedule = TrainConfig(epochs=epochs, batch_size=SEQUENCES)
     config = Bert4RecAblatedConfig(schedule=schedule, length=point.history, pmi_init=False, without="relative bias")
     if point.kind == "sampled-softmax":
         config = replace(config, loss="sampled-softmax", negatives=NEGATIVES)
@@ -133,7 +133,7 @@ def steps(dataset: Dataset, point: Point) -> list[float]:
             peak_from_here_mb()
         ends.append(time.process_time())
 
-    Bert4RecAblated(config).fit(dataset, None, Run(device="cpu", report=step_is_over))
+    Bert4RecAblated(config).fit(dataset, None, RunOptions(device="cpu", report=step_is_over))
     return [end - start for start, end in pairwise(ends)]
 
 

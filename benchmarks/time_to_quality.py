@@ -42,17 +42,17 @@ from recsys.training.options import RunOptions, TrainConfig
 
 # Launching a step costs a GPU some milliseconds, however small it is: hence few large ones, at a higher rate.
 ML_1M = Bert4RecAblatedConfig(
-    schedule=Schedule(
+    schedule=TrainConfig(
         epochs=60, batch_size=128, lr=4e-3, warmup_steps=100, ema_decay=0.997, validate_every=5, patience=4
     ),
     dropout=0.05,
     without="relative bias",  # tuned with the paper's position embeddings
 )
 ML_20M = Bert4RecAblatedConfig(
-    schedule=Schedule(epochs=3, batch_size=256), dim=256, pmi_init=False, without="relative bias"
+    schedule=TrainConfig(epochs=3, batch_size=256), dim=256, pmi_init=False, without="relative bias"
 )
 SMOKE = Bert4RecAblatedConfig(
-    schedule=Schedule(epochs=3, batch_size=32, warmup_steps=5, ema_decay=0.9, validate_every=1),
+    schedule=TrainConfig(epochs=3, batch_size=32, warmup_steps=5, ema_decay=0.9, validate_every=1),
     dim=16,
     length=20,
     pmi_init=False,
@@ -145,7 +145,7 @@ def chosen(options: argparse.Namespace) -> Bert4RecAblatedConfig:
 
 
 def time_to_quality(
-    dataset: Dataset, config: Bert4RecAblatedConfig, run: Run, look_at_test: bool = True
+    dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions, look_at_test: bool = True
 ) -> dict[str, Any]:
     """Train with early stopping, then rank the test films; the seconds of each part."""
     events: list[dict[str, Any]] = []
@@ -179,12 +179,12 @@ def time_to_quality(
     }
 
 
-def epochs(dataset: Dataset, config: Bert4RecAblatedConfig, run: Run) -> dict[str, Any]:
+def epochs(dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions) -> dict[str, Any]:
     """Seconds and memory of an epoch."""
     return circumstances(dataset, config, run) | time_training("bert4rec", config, dataset, run)
 
 
-def circumstances(dataset: Dataset, config: Bert4RecAblatedConfig, run: Run) -> dict[str, Any]:
+def circumstances(dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions) -> dict[str, Any]:
     """What was trained, and how."""
     return {
         "dataset": dataset.name,

@@ -33,7 +33,7 @@ def main() -> None:
     s = task.settings
     torch.set_num_threads(s.threads)
     config = Bert4RecAblatedConfig(
-        schedule=Schedule(epochs=s.epochs, batch_size=s.batch_size, lr=LR, warmup_steps=WARMUP),
+        schedule=TrainConfig(epochs=s.epochs, batch_size=s.batch_size, lr=LR, warmup_steps=WARMUP),
         **{name: getattr(s, name) for name in ("layers", "heads", "dim", "length", "mask_prob", "dropout")},
         last_item_mask_prob=0.0,
         without="nothing" if options.relative_bias else "relative bias",  # the peers have position embeddings

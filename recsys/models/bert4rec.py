@@ -27,7 +27,7 @@ from recsys.models.sequence_config import PmiConfig
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel, check_heads, check_only_unseen, exclude_history
 from recsys.models.transformer import Block, attention_by_layer, encode, padding_mask
 from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, Crop, Stream, pad
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 
 FORMER_SETTINGS = {"bert_80_10_10": False, "windows": False}
 IGNORE_INDEX = -100  # the target of an item that is not masked

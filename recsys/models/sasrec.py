@@ -28,7 +28,7 @@ from recsys.models.sequence_config import PmiConfig
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel, check_heads, check_only_unseen
 from recsys.models.transformer import Block, attention_by_layer, encode
 from recsys.training.batches import CounterRNG, Crop
-from recsys.training.trainer import Schedule
+from recsys.training.options import TrainConfig
 
 
 @config_class

@@ -137,7 +137,7 @@ class SequenceModel(Model):
         """The newest `length` of: the start token and the items (T,) of a history. The last position predicts."""
         return np.append(self.module.start, history)[-self.config.length :]
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Train on `train`, stop early on `valid`.
 
         Raises DataError where there is nothing to train on, TrainingError for a run that cannot go on.
@@ -156,7 +156,7 @@ class SequenceModel(Model):
             self.memory = Memory.of(train, valid, self.network_scores, run)
         return self
 
-    def _task(self, train: Dataset, valid: HeldOut | None, run: Run) -> trainer.Task:
+    def _task(self, train: Dataset, valid: HeldOut | None, run: RunOptions) -> trainer.Task:
         """Return the interface of this model and its data to the training loop."""
         samples = self.samples(train)
 

@@ -50,7 +50,11 @@ class RelativeBias(nn.Module):
         bias = -slopes * torch.log1p(distance.abs().float())  # (H, 2T-1)
         if self.slopes_after is None:
             bias = bias.masked_fill(after, -torch.inf)
-        windows = bias.unfold(-1, length, 1)  # (H, T, T), the last query first
+        if torch.compiler.is_compiling():  # torch.compile would compile unfold once per length
+            offsets = torch.arange(length, device=bias.device)
+            windows = bias[:, offsets[:, None] + offsets]
+        else:
+            windows = bias.unfold(-1, length, 1)  # (H, T, T), the last query first
         return windows.flip(1)[None] if positions is None else windows[:, length - 1 - positions].transpose(0, 1)
 
 
@@ -136,7 +140,8 @@ class Block(nn.Module):
 
     def mix(self, q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None, positions: Tensor | None) -> Tensor:
         """Return the attention-weighted values (B, H, Q, D/H) of q (B, H, Q, D/H), k and v (B, H, T, D/H)."""
-        if self.relative_bias is not None and torch.is_grad_enabled() and not q.is_cuda:
+        is_eager = not torch.compiler.is_compiling()  # torch.compile would compile this kernel once per shape
+        if self.relative_bias is not None and torch.is_grad_enabled() and not q.is_cuda and is_eager:
             padding = None if attention_mask is None else torch.where(attention_mask, 0.0, -torch.inf)
             return kernels.attention_with_bias(q, k, v, self.relative_bias(positions, k.shape[2]), padding)
         plain_causal = self.causal and positions is None and self.relative_bias is None

@@ -117,7 +117,9 @@ def trained_hit_rate(histories, architecture=Bert4Rec, **settings):
     """HR@1 of the items that were left out, after 20 epochs or as many as the settings say."""
     split = leave_one_out(toys.dataset(histories, 20))
     toy = {"dim": 32, "length": 10, "epochs": 20, "batch_size": 16, "lr": 5e-3, "warmup_steps": 20}
-    model = architecture(changed(Bert4RecConfig(), **toy | settings)).fit(split.train, split.valid, Run(device="cpu"))
+    model = architecture(changed(Bert4RecConfig(), **toy | settings)).fit(
+        split.train, split.valid, RunOptions(device="cpu")
+    )
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
     return metrics.hit_rate(ranks, 1)
 

@@ -7,7 +7,7 @@ import pytest
 
 from recsys.models import registry
 from recsys.models.side import UNKNOWN
-from recsys.training.run import Run
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
 

@@ -113,7 +113,7 @@ def test_what_an_item_is_is_added_up_once_while_nothing_is_learnt():
 def test_without_averaged_weights_training_goes_on_after_a_validation():
     split = leave_one_out(toys.cycle(n_items=20, n_users=60, length=8))
     model = model_of("bert4rec-side", ema_decay=0.0, epochs=2, validate_every=1, genres=True)
-    model.fit(split.train, split.valid, Run(device="cpu"))
+    model.fit(split.train, split.valid, RunOptions(device="cpu"))
     with torch.no_grad():
         torch.testing.assert_close(
             model.module.item_vectors()[:20], model.module.items.weight[:20] + model.module.details()
