@@ -33,7 +33,7 @@ def test_the_withheld_film_of_a_checkerboard_comes_first():
 @pytest.mark.parametrize("block", [5, 1024])  # 12 films in blocks that do not divide them, and in one
 def test_every_film_is_a_ridge_regression_on_the_others(block, monkeypatch):
     """Against scikit-learn, one regression per film."""
-    monkeypatch.setattr(ease, "BLOCK", block)
+    monkeypatch.setattr(ease, "BLOCK_ROWS", block)
     world = random_world()
     people, model = matrix(world), Ease(EaseConfig(regularization=3)).fit(world)
     for film in range(12):

@@ -136,7 +136,7 @@ def test_many_histories_get_the_scores_of_few(monkeypatch):
     model = UserKnn().fit(toys.checkerboard())
     histories = [[user] for user in range(30)]
     together = model.score(Queries(histories))
-    monkeypatch.setattr(neighbours, "AT_ONCE", 7)
+    monkeypatch.setattr(neighbours, "CHUNK_SIZE", 7)
     np.testing.assert_allclose(model.score(Queries(histories)), together, rtol=1e-6)
 
 

@@ -68,15 +68,15 @@ def test_what_others_watched_in_the_session_of_the_last_film_comes_first():
 
 def test_a_break_longer_than_the_gap_ends_the_session():
     world = timed([[0, 1, 2]], [[0, 1.5, 4]], n_items=4)
-    apart = SessionPopular(SessionPopularConfig(gap=2)).fit(world).near.toarray()
+    apart = SessionPopular(SessionPopularConfig(gap=2)).fit(world).neighbour_counts.toarray()
     np.testing.assert_array_equal(apart, [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
-    whole = SessionPopular(SessionPopularConfig(gap=3)).fit(world).near.toarray()
+    whole = SessionPopular(SessionPopularConfig(gap=3)).fit(world).neighbour_counts.toarray()
     np.testing.assert_array_equal(whole, [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
 
 
 def test_the_sessions_of_two_people_are_two():
     world = timed([[0, 1], [2, 3]], [[0, 0.1], [0.2, 0.3]], n_items=4)
-    assert SessionPopular().fit(world).near.toarray()[1, 2] == 0
+    assert SessionPopular().fit(world).neighbour_counts.toarray()[1, 2] == 0
 
 
 def test_films_outside_the_session_come_in_the_order_of_popularity():

@@ -5,7 +5,7 @@ import pytest
 
 from recsys.data.schema import Interactions, Queries
 from recsys.models import registry
-from recsys.models.histories import stars
+from recsys.models.histories import history_matrix
 from tests import toys
 
 NONE = np.nan
@@ -41,12 +41,13 @@ def test_somebody_who_hates_what_others_love_is_recommended_the_rest(name):
     )
 
 
-def test_the_newest_rating_of_a_film_counts_and_films_without_one_get_what_is_said():
-    queries = Queries([np.array([3, 1, 3]), np.array([], np.int64), np.array([0])])
-    assert stars(queries, 4, unrated=4.0).toarray().tolist() == [[0, 4, 0, 4], [0, 0, 0, 0], [4, 0, 0, 0]]
-    rated = [np.array([1, NONE, 5], np.float32), np.empty(0, np.float32), np.array([2], np.float32)]
-    given = stars(Queries(queries.histories, ratings=rated), 4, unrated=4.0)
-    assert given.toarray().tolist() == [[0, 4, 0, 5], [0, 0, 0, 0], [2, 0, 0, 0]]
+def test_the_last_rating_of_an_item_counts_and_an_item_without_a_rating_has_the_default():
+    histories = [np.array([3, 1, 3]), np.array([], np.int64), np.array([0])]
+    unrated = history_matrix(histories, 4, unrated=4.0)
+    assert unrated.toarray().tolist() == [[0, 4, 0, 4], [0, 0, 0, 0], [4, 0, 0, 0]]
+    ratings = [np.array([1, NONE, 5], np.float32), np.empty(0, np.float32), np.array([2], np.float32)]
+    rated = history_matrix(histories, 4, ratings, unrated=4.0)
+    assert rated.toarray().tolist() == [[0, 4, 0, 5], [0, 0, 0, 0], [2, 0, 0, 0]]
 
 
 def test_a_part_of_the_queries_keeps_its_own_ratings():
