@@ -47,7 +47,7 @@ def test_blocks_of_users_give_what_all_at_once_give(monkeypatch):
     module = fitted(epochs=1).module
     users = torch.randn(7, 32)
     together = module.logits(users)
-    monkeypatch.setattr("recsys.models.ncf.BLOCK", 2 * module.output.numel())
+    monkeypatch.setattr("recsys.models.ncf.BLOCK_VALUES", 2 * module.output.numel())
     torch.testing.assert_close(module.logits(users), together)
 
 
