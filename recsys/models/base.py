@@ -45,7 +45,7 @@ class Model(ABC):
     note: str = ""  # a sentence for users about the fit, "" for none
 
     def __init__(self, config: Any = None, title: str = "") -> None:
-        """Create an unfitted model; without a config it has the defaults."""
+        """Create an unfitted model. Without a config it has the defaults."""
         self.config = config if config is not None else self.Config()
         self.title = title or type(self).__name__
 
@@ -59,15 +59,15 @@ class Model(ABC):
 
     @abstractmethod
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: Run | None = None) -> Self:
-        """Learn from `train` and stop early on `valid`. A model never sees test data."""
+        """Train on `train` and stop early on `valid`, if given. Test data are never passed to a model."""
 
     @abstractmethod
     def score(self, queries: Queries) -> np.ndarray:
-        """Return a score for every item, (B, I) float32, higher is better. Histories may be empty or repeat items."""
+        """Return a score for every item, (B, I) float32. Higher is better. Histories may be empty or repeat items."""
 
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
-        """Return everything learnt as arrays, for `store`."""
+        """Return all that `fit` has computed as arrays, which `store` writes to disk."""
 
     @abstractmethod
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
@@ -75,11 +75,11 @@ class Model(ABC):
 
         Raises:
             KeyError: If an array is missing.
-            ValueError: If an array does not fit the config or `n_items`.
+            ValueError: If the shape of an array does not fit the config or `n_items`.
         """
 
     def fit_memory_bytes(self, n_users: int, n_items: int) -> int:
-        """Return the bytes that `fit` allocates beside the data, 0 if they are few megabytes."""
+        """Return the bytes that `fit` allocates in addition to the data. 0 means a few megabytes."""
         return 0
 
     def check_memory(self, train: Dataset, free_gpu_bytes: int | None = None) -> None:
@@ -108,7 +108,7 @@ class Model(ABC):
 
     @property
     def max_length(self) -> int | None:
-        """The number of newest items of a history that the model reads; None: all of them."""
+        """The number of newest items of a history that the model reads. None: all items."""
         return None
 
     @property
@@ -117,7 +117,7 @@ class Model(ABC):
         return "cpu"
 
     def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
-        """Return log p(next item) of some items, or None if the scores are no probabilities.
+        """Return log p(next item) of some items, (n,) float64, or None if the scores are not log-probabilities.
 
         Args:
             scores: One row of `score`, (I,). Excluded items are minus infinity and get no probability.

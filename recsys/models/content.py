@@ -46,7 +46,7 @@ class Content(Model):
     uses_item_texts: ClassVar[bool] = True
 
     def __init__(self, config: Any = None, title: str = "") -> None:
-        """Create an unfitted model; without a config it has the defaults."""
+        """Create an unfitted model. Without a config it has the defaults."""
         super().__init__(config, title)
         self.has_item_embeddings = self.config.vectors == "sentences"  # `fit` resets it if the encoder cannot be loaded
         self.uses_credits = self.config.vectors == "tf-idf"

@@ -139,7 +139,7 @@ class Item2Vec(SequenceModel):
     keep_probability: np.ndarray  # (I + 2,) probability that an event of each token is used in an epoch
 
     def __init__(self, config: Any = None, title: str = "") -> None:
-        """Create an unfitted model; without a config it has the defaults."""
+        """Create an unfitted model. Without a config it has the defaults."""
         super().__init__(config, title)
         self.can_fill_masks = self.config.cbow
 

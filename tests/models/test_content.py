@@ -12,7 +12,7 @@ from recsys.text.films import film_texts, texts_with_credits
 from recsys.training.run import Run
 from tests import toys
 
-NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith("recsys.models.content:")]
+NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith(".content:")]
 
 TF_IDF, GENRES = ContentConfig("tf-idf"), ContentConfig("genres")
 

@@ -14,7 +14,7 @@ from recsys.models.registry import RECOMMENDERS
 from recsys.training.run import Run
 from tests import toys
 
-NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith("recsys.models.neighbours:")]
+NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith(".neighbours:")]
 
 WIDE = {
     "user-knn": UserKnnConfig(neighbours=20),

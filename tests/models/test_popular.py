@@ -14,7 +14,7 @@ from recsys.models.popular import (
 from recsys.models.registry import RECOMMENDERS
 from tests import toys
 
-NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith("recsys.models.popular:")]
+NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith(".popular:")]
 
 HOUR = 3600
 
