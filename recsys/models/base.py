@@ -71,7 +71,7 @@ class Model(ABC):
 
     @abstractmethod
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned.
+        """Restore the arrays of `state`.
 
         Raises:
             KeyError: If an array is missing.

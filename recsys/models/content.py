@@ -97,7 +97,7 @@ class Content(Model):
         return {"counts": self.counts, **csr_state(self.vectors)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned."""
+        """Restore the arrays of `state`."""
         counts = require_n_items(state, "counts", n_items)
         if "indptr" in state:
             vectors = sparse.csr_array((state["data"], state["indices"], state["indptr"]))

@@ -98,7 +98,7 @@ class Ease(Model):
         return {"weights": self.weights, "counts": self.counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned."""
+        """Restore the arrays of `state`."""
         self.counts = require_n_items(state, "counts", n_items)
         self._set_weights(require_n_items(state, "weights", n_items))
 

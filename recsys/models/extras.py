@@ -5,8 +5,10 @@ from recsys.config import added, config_class
 
 @config_class(kw_only=True)
 class Extras:
-    """The settings of the recommenders with memory, see `sequence_model.py`."""
+    """The settings of bert4rec-memory, sasrec-memory and gru4rec-memory."""
 
     only_unseen: bool = added(False)  # the softmax excludes items of the history, because they are never recommended
-    redraw: bool = added(False)  # in each epoch, films of one second have a new random order, if their order was random
+    redraw: bool = added(
+        False
+    )  # in each epoch, films with equal times get a new random order, if their order is random
     memory: bool = added(False)  # counts of transitions and co-occurrences are added to the trained logits

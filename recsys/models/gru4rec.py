@@ -10,8 +10,10 @@ x are the item embeddings. The recommenders differ in the loss:
     gru4rec-memory             gru4rec-ce with the settings of `extras.py`
     rnn, lstm                  the softmax with another cell: tanh, or LSTM (Hochreiter and Schmidhuber, 1997)
 
+The second paper's TOP1-max has no recommender: train with `--loss top1-max`.
+
 Departures from the papers:
-- A sample is a whole history. The papers train on sessions in parallel, without gradients through earlier steps.
+- A sample is a whole history. The papers process many sessions in parallel, item by item.
 - Negatives are drawn from all items. The papers use the other targets of the batch, and BPR-max adds drawn items.
 - The output shares its weights with the input embeddings, which the second paper calls constrained embeddings. A linear
   map and a LayerNorm precede it. Scores have no tanh or ELU.

@@ -3,7 +3,7 @@
 Each item i has a vector v_i and, as a context, a vector c_i and a bias b_i, all learnt by negative sampling:
 
     skip-gram    item i predicts each item j of its window:        s = v_i · c_j + b_j
-    CBOW         the items N of a window predict the item j in it: s = mean(v_i, i ∈ N) · c_j + b_j
+    CBOW         the neighbours N of item j predict it:            s = mean(v_i, i ∈ N) · c_j + b_j
     loss         -log σ(s_j - log k q_j) - Σ_n log σ(-(s_n - log k q_n))    for k negatives n with probability q
     score(j)     u · c_j + b_j, with the user u = Σ_i 0.5^(age_i / half_life) v_i / Σ_i 0.5^(age_i / half_life)
 
@@ -14,7 +14,8 @@ Departures from the papers:
 - Neighbours are in a window, as in word2vec. item2vec uses all pairs of a history.
 - Items have biases, and log k q is subtracted from each score. Scores of word2vec do not contain popularity.
 - The negatives are shared by a batch. There are `N_NEGATIVES` of them, weighted as if there were k.
-- Scores are products with context vectors. item2vec's cosines of two item vectors give similar items, not the next one.
+- Scores are products with context vectors. item2vec uses cosines of item vectors, which give similar items and not the
+  next item.
 - A start token precedes each history. It is a neighbour of the first items and answers for an empty history.
 
 Shapes: B samples of W items, T positions, Q positions per sequence, M samples with a loss, K negatives, D dimensions, I
@@ -110,7 +111,7 @@ class Item2VecModule(SequenceEncoder):
         init_weights(self, config.init)
 
     def mean(self, bags: Tensor) -> Tensor:
-        """Return the mean vector of the items of each sample, (B, W) with padding → (B, D)."""
+        """Return the mean vector of each sample's items, (B, W) with padding → (B, D)."""
         present = (bags != self.padding).float()  # (B, W)
         return (present[:, None] @ self.items(bags))[:, 0] / present.sum(1, keepdim=True).clamp(min=1)
 
@@ -201,12 +202,12 @@ class Item2Vec(SequenceModel):
 
 
 def skip_gram(items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the samples of skip-gram: items (B, 1), and as targets one neighbour of each, (B,).
+    """Return the samples of skip-gram: items (B, 1), and for each a neighbour as target, (B,).
 
     Args:
         items: Tokens of a batch, (E,). The start token is not used as a target.
-        row: The history of each, (E,).
-        window: The window of each, (E,).
+        row: The history of each token, (E,).
+        window: The window of each token, (E,).
         n_items: I.
     """
     pairs = [(items[centre], items[neighbour]) for centre, neighbour in neighbours(row, window)]
@@ -219,9 +220,9 @@ def skip_gram(items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: i
 def cbow(
     items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int, width: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the samples of CBOW: all neighbours of an item, padded to (B, width), and as target the item, (B,).
+    """Return the samples of CBOW: all neighbours of an item, padded to (B, width), and the item as target, (B,).
 
-    The other arguments are those of `skip_gram`.
+    For the other arguments, see `skip_gram`.
     """
     bags = np.full((len(items), width), n_items)
     for column, (centre, neighbour) in enumerate(neighbours(row, window)):
@@ -233,7 +234,11 @@ def cbow(
 def neighbours(row: np.ndarray, window: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield indices of items and, for each, the index of a neighbour in the same row.
 
-    Each pair of arrays has one distance and one direction. `row` and `window` (E,) are those of each item.
+    Each pair of arrays has one distance and one direction.
+
+    Args:
+        row: The history of each item, (E,).
+        window: The window of each item, (E,).
     """
     for distance in range(1, window.max(initial=0) + 1):
         earlier = pairs_at_distance(row, distance)

@@ -88,7 +88,7 @@ class Markov(Model):
         return {"counts": self.counts, **csr_state(self.transitions)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned."""
+        """Restore the arrays of `state`."""
         self.counts = require_n_items(state, "counts", n_items)
         self.transitions = csr_from_state(state, n_items, n_items)
 

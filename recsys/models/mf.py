@@ -100,7 +100,7 @@ class Als(Model):
         return {"factors": self.factors, "counts": self.counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned."""
+        """Restore the arrays of `state`."""
         self._set_factors(require_n_items(state, "factors", n_items), require_n_items(state, "counts", n_items))
 
 
@@ -123,8 +123,8 @@ class BprMf(Model):
 
     Departures from the paper:
     - `implicit` draws j in proportion to popularity. The paper draws uniformly.
-    - The user's factors are not the trained ones but one Newton step from zero, see `_set_factors`. NDCG@10 on ML-1M's
-      validation set is .046 with the Newton step and .033 with the trained factors.
+    - The trained factors of users are not used. A user is a Newton step from zero, see `_set_factors`. On ML-1M's
+      validation set, NDCG@10 is .046 with this step and .033 with the trained factors.
     """
 
     Config = BprMfConfig
@@ -181,7 +181,7 @@ class BprMf(Model):
         return {"factors": self.factors, "bias": self.bias, "counts": self.counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned."""
+        """Restore the arrays of `state`."""
         self._set_factors(*(require_n_items(state, name, n_items) for name in ("factors", "bias", "counts")))
 
 

@@ -95,6 +95,6 @@ class MfExplicit(Model):
         return {"items": self.items, "counts": self.counts, "mean": np.asarray(self.mean)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned."""
+        """Restore the arrays of `state`."""
         self.items, self.counts = require_n_items(state, "items", n_items), require_n_items(state, "counts", n_items)
         self.mean = np.float32(state["mean"].reshape(())[()])  # raises ValueError for an array of several numbers

@@ -102,7 +102,7 @@ class MultVae(SequenceModel):
         return F.cross_entropy
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
-        """Return the distinct items among the newest `length` of a history, or one padding token for an empty one."""
+        """Return the distinct items among the newest `length` of a history, or a padding token if it is empty."""
         newest = history[-self.config.length :] if len(history) else np.array([self.module.padding])
         return np.unique(newest).astype(np.int64)
 

@@ -2,7 +2,7 @@
 
     ŷ_uj = σ(h · [p_u ⊙ q_j; MLP(p'_u, q'_j)] + b_j)
 
-p, p' are the factors of the user and q, q' those of the item. The loss is the paper's: binary cross-entropy of the
+p, p' are factors of the user and q, q' factors of the item. The loss is the paper's: binary cross-entropy of the
 target and of 4 items drawn uniformly.
 
 Departures from the paper:
@@ -43,7 +43,7 @@ class NcfConfig:
     schedule: Schedule = Schedule(epochs=12, lr=1e-2, validate_every=3)  # embeddings bear a higher rate than networks
     dim: Size = 32  # factors of a user and of an item, in either part
     length: Length = 200  # positions: the newest items of a history that are read
-    layers: Layers = 3  # of the MLP; the first is as wide as `dim`, each other half as wide as the one before
+    layers: Layers = 3  # of the MLP; the first has width `dim`, and each layer halves the width
     dropout: DropoutRate = 0.1  # share of the user's factors set to zero
     negatives: Size = 4  # items drawn for each target, uniformly
     init: Positive = 0.05  # standard deviation of the first factors

@@ -126,7 +126,7 @@ class UserKnn(Model):
         return {"counts": self.counts, **csr_state(self.ratings)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned."""
+        """Restore the arrays of `state`."""
         self._set_ratings(csr_from_state(state, None, n_items), require_n_items(state, "counts", n_items))
 
 
@@ -188,7 +188,7 @@ class ItemKnn(Model):
         return {"counts": self.counts, **csr_state(self.similarities)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned."""
+        """Restore the arrays of `state`."""
         self.counts = require_n_items(state, "counts", n_items)
         self.similarities = csr_from_state(state, n_items, n_items)
 

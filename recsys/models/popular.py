@@ -39,7 +39,7 @@ class Popular(Model):
         return {"counts": self.counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned."""
+        """Restore the arrays of `state`."""
         self.counts = require_n_items(state, "counts", n_items)
 
 
@@ -123,7 +123,7 @@ class SessionPopular(Model):
         return {"counts": self.counts, **csr_state(self.neighbour_counts)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned."""
+        """Restore the arrays of `state`."""
         self.counts = require_n_items(state, "counts", n_items)
         self.neighbour_counts = csr_from_state(state, n_items, n_items)
 

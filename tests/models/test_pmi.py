@@ -38,8 +38,8 @@ def test_no_item_starts_at_zero():
 
 
 def test_the_same_seed_gives_the_same_vectors():
-    first, again = (pmi.pmi_vectors(toys.cycle(), 8, 0.05, np.random.default_rng(3)) for _ in range(2))
-    np.testing.assert_array_equal(first, again)
+    vectors, again = (pmi.pmi_vectors(toys.cycle(), 8, 0.05, np.random.default_rng(3)) for _ in range(2))
+    np.testing.assert_array_equal(vectors, again)
 
 
 def test_a_shift_is_the_same_rotation_at_every_position():
