@@ -32,7 +32,7 @@ from recsys.training.trainer import Schedule
 class FpmcConfig(SequenceConfig):
     """Settings of FPMC and FMC, tuned on ML-1M."""
 
-    schedule: Schedule = Schedule(epochs=20, lr=1e-2, validate_every=5)  # embeddings bear a higher rate than networks
+    schedule: Schedule = Schedule(epochs=20, lr=1e-2, validate_every=5)  # embeddings allow a higher rate than networks
     personal: bool = True  # with the user's factors (FPMC); without, the last item alone (FMC)
     loss: LossName = "bpr"  # the paper's
     sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE draws uniformly

@@ -18,7 +18,7 @@ Departures from the papers:
   next item.
 - A start token precedes each history. It is a neighbour of the first items and answers for an empty history.
 
-Shapes: B samples of W items, T positions, Q positions per sequence, M samples with a loss, K negatives, D dimensions, I
+Shapes: B samples of W items, T positions, Q positions per sequence, M samples of a loss, K negatives, D dimensions, I
 items, E items of a batch.
 """
 
@@ -48,7 +48,7 @@ WINDOW_STREAM = 2  # random numbers for the windows
 class Item2VecConfig:
     """Settings of item2vec, tuned on ML-1M."""
 
-    schedule: Schedule = Schedule(epochs=15, lr=1e-2, validate_every=5)  # embeddings bear a higher rate than networks
+    schedule: Schedule = Schedule(epochs=15, lr=1e-2, validate_every=5)  # embeddings allow a higher rate than networks
     cbow: bool = False  # all neighbours together predict the item between them; else an item predicts each neighbour
     dim: Size = 64  # width of a vector
     length: Length = 200  # positions: the newest items of a history that are read

@@ -117,6 +117,7 @@ class MultVae(SequenceModel):
             share = distributed.shard(rows)
             progress = (draws.epoch + start / len(order)) / (self.config.anneal_share * epochs)
             beta = torch.tensor(self.config.kl_weight * min(1.0, progress))
+            # A process without a share of the batch must take part in the step.
             plain = self.collate(histories, share if len(share) else rows[:1], n_items, draws)
             batch = VaeBatch(**vars(plain), beta=beta)
             yield batch if len(share) else batch.without_targets()

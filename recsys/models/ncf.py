@@ -40,7 +40,7 @@ Layers = Annotated[int, Field(ge=1, le=16)]  # each layer halves the width
 class NcfConfig:
     """Settings of NeuMF, tuned on ML-1M."""
 
-    schedule: Schedule = Schedule(epochs=12, lr=1e-2, validate_every=3)  # embeddings bear a higher rate than networks
+    schedule: Schedule = Schedule(epochs=12, lr=1e-2, validate_every=3)  # embeddings allow a higher rate than networks
     dim: Size = 32  # factors of a user and of an item, in either part
     length: Length = 200  # positions: the newest items of a history that are read
     layers: Layers = 3  # of the MLP; the first has width `dim`, and each layer halves the width

@@ -107,7 +107,7 @@ def siblings(name: str) -> list[str]:
     return [name, *rest]
 
 
-# Models of several recommenders
+# Models with several recommenders
 BERT4REC = ".bert4rec:Bert4Rec"
 SASREC = ".sasrec:SasRec"
 GRU4REC = ".gru4rec:Gru4Rec"
@@ -119,7 +119,7 @@ ITEM2VEC = ".item2vec:Item2Vec"
 MARKOV = ".markov:Markov"
 USER_KNN = ".neighbours:UserKnn"
 
-# Settings of the recommenders with memory, see `extras.py`
+# Settings that differ from the defaults of a model
 MEMORY: Mapping[str, Any] = {"only_unseen": True, "redraw": True, "memory": True}
 SIDE = {"genres": True, "decade": True, "popularity": True}
 BERT4REC_PAPER = {

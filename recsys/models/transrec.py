@@ -35,7 +35,7 @@ from recsys.training.trainer import Schedule
 class TransRecConfig(SequenceConfig):
     """Settings of TransRec, tuned on ML-1M."""
 
-    schedule: Schedule = Schedule(epochs=20, lr=1e-2, validate_every=5)  # embeddings bear a higher rate than networks
+    schedule: Schedule = Schedule(epochs=20, lr=1e-2, validate_every=5)  # embeddings allow a higher rate than networks
     ball: bool = False  # keep all items within the unit ball, as in the paper
     loss: LossName = "bpr"  # the paper's
     sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE draws uniformly
