@@ -13,7 +13,7 @@ from scipy import sparse
 from recsys.data.schema import Dataset, HeldOut, Queries, Split
 from recsys.evaluation.significance import bootstrap
 from recsys.models.base import Model
-from recsys.models.histories import ratings_of
+from recsys.models.histories import rating_matrix
 
 MEAN, FILM_AND_PERSON = "mean", "film and person"  # the baselines, as result files name them
 AT_ONCE = 256  # queries whose ratings of all items are held together
@@ -27,7 +27,7 @@ def summary(
     models, splits, held_out: of each seed; errors are averaged over seeds. Predictions are cut to the range of the
     training ratings. `interval` is the 95 % bootstrap over users.
     """
-    given = ratings_of(dataset)  # (U, I), held-out ratings too
+    given = rating_matrix(dataset)  # (U, I), held-out ratings too
     runs = zip(models, splits, held_out, strict=True)
     errors = np.mean([_errors(model, split.train, part, given) for model, split, part in runs], 0)  # (B, 2, V)
     [own, mean, film_and_person] = _figures(errors)
@@ -69,7 +69,7 @@ def _by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tuple[np
     That is the mean, over the films of the history, of their rating less the film's mean. A film that nobody rated in
     training has the mean of all.
     """
-    known = ratings_of(train)
+    known = rating_matrix(train)
     mean, number = known.data.mean(), np.bincount(known.indices, minlength=train.n_items)
     total = np.bincount(known.indices, known.data, train.n_items)
     films = np.where(number > 0, total / np.maximum(number, 1), mean)  # (I,)

@@ -12,7 +12,7 @@ import numpy as np
 from recsys import machine
 from recsys.config import config_class
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
-from recsys.training.options import RunOptions, TrainingSummary
+from recsys.training.run import RunOptions, TrainingSummary
 
 
 @config_class
@@ -40,13 +40,13 @@ class Model(ABC):
     has_item_embeddings: bool = False  # has `item_embeddings`
     predicts_ratings: bool = False  # has `predicted_ratings`
     training_summary: TrainingSummary | None = None  # None: the model was loaded or needs no training
-    former_settings: ClassVar[Mapping[str, Any]] = {}  # settings of stored documents that became constants, and these
+    former_settings: ClassVar[Mapping[str, Any]] = {}  # settings of stored documents that are constants now
     members: tuple[str, ...] = ()  # recommenders that it combines; `store` passes them, fitted, to `set_members`
     also: str = ""  # a second data set whose users were added to the training, "" for none
     note: str = ""  # a sentence for users about the fit, "" for none
 
     def __init__(self, config: Any = None, title: str = "") -> None:
-        """Create an unfitted model; without a config it has the defaults."""
+        """Create an unfitted model. Without a config it has the defaults."""
         self.config = config if config is not None else self.Config()
         self.title = title or type(self).__name__
 
@@ -60,27 +60,27 @@ class Model(ABC):
 
     @abstractmethod
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Learn from `train` and stop early on `valid`. A model never sees test data."""
+        """Train on `train` and stop early on `valid`, if given. Test data are never passed to a model."""
 
     @abstractmethod
     def score(self, queries: Queries) -> np.ndarray:
-        """Return a score for every item, (B, I) float32, higher is better. Histories may be empty or repeat items."""
+        """Return a score for every item, (B, I) float32. Higher is better. Histories may be empty or repeat items."""
 
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
-        """Return everything learnt as arrays, for `store`."""
+        """Return all that `fit` has computed as arrays, which `store` writes to disk."""
 
     @abstractmethod
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned.
+        """Restore the arrays of `state`.
 
         Raises:
             KeyError: If an array is missing.
-            ValueError: If an array does not fit the config or `n_items`.
+            ValueError: If the shape of an array does not fit the config or `n_items`.
         """
 
     def fit_memory_bytes(self, n_users: int, n_items: int) -> int:
-        """Return the bytes that `fit` allocates beside the data, 0 if they are few megabytes."""
+        """Return the bytes that `fit` allocates in addition to the data. 0 means a few megabytes."""
         return 0
 
     def check_memory(self, train: Dataset, free_gpu_bytes: int | None = None) -> None:
@@ -109,7 +109,7 @@ class Model(ABC):
 
     @property
     def max_length(self) -> int | None:
-        """The number of newest items of a history that the model reads; None: all of them."""
+        """The number of newest items of a history that the model reads. None: all items."""
         return None
 
     @property
@@ -118,7 +118,7 @@ class Model(ABC):
         return "cpu"
 
     def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
-        """Return log p(next item) of some items, or None if the scores are no probabilities.
+        """Return log p(next item) of some items, (n,) float64, or None if the scores are not log-probabilities.
 
         Args:
             scores: One row of `score`, (I,). Excluded items are minus infinity and get no probability.

@@ -1,12 +1,21 @@
-"""Caser: convolutions over the last few items, taken as an image (Tang and Wang, WSDM 2018, arXiv:1809.07426).
+"""Caser: convolutions over the embeddings of the newest L items (Tang and Wang, WSDM 2018, arXiv:1809.07426).
 
-Horizontal filters span 1 to L items in a row, and max pooling keeps their best match within the window; vertical
-filters weigh the L items of a window. Departures from the paper: all windows of a history are computed at once, by
-convolutions along it, and each predicts the next item alone, not the next three; instead of a vector learnt for each
-user, which an unseen user would not have, the mean of all items of a history so far takes part, through a linear map;
-the output shares its weights with the input embeddings, which start from pointwise mutual information; AdamW whose
-learning rate falls linearly, and averaged weights. The loss is the paper's: binary cross-entropy against three items
-drawn uniformly. assets/experiments.md says what a softmax gives.
+For a window E (L, D), with symbols and equation numbers of the paper:
+
+    horizontal filters, 3 to 5    o = concat over heights h = 1 … L of max_i ReLU(F_h * E[i : i + h])
+    vertical filters, 6 to 8      õ = concat over filters n of Σ_l F̃_n,l E_l
+    output, 9 and 10              z = W [o; õ] + b, score(j) = LayerNorm(z + W' x̄) · E_j + b_j
+
+The loss is the paper's: binary cross-entropy of the target and of 3 items drawn uniformly.
+
+Departures from the paper:
+- All windows of a history are computed together, by convolutions along it. Each window predicts the next item only. In
+  the paper it predicts the next three items.
+- The mean x̄ of all items so far replaces the paper's vector of the user. So new users are served.
+- A LayerNorm takes the place of the activation of z.
+- The output shares its weights with the input embeddings, which start from pointwise mutual information.
+- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
+Results with a softmax loss are in assets/experiments.md.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, L items of a window, N filters of a kind.
 """
@@ -27,13 +36,13 @@ from recsys.training.options import TrainConfig
 
 @config_class
 class CaserConfig(PmiConfig):
-    """Settings of Caser, tuned on ML-1M; the filters are the paper's for MovieLens."""
+    """Settings of Caser, tuned on ML-1M. The numbers of filters are the paper's for MovieLens."""
 
     schedule: TrainConfig = TrainConfig(epochs=40, batch_size=64, validate_every=5)
-    window: Size = 5  # items that the filters span, the paper's L
+    window: Size = 5  # L, items that the filters span
     horizontal: Size = 16  # filters of each height from 1 to `window`
     vertical: Size = 4  # filters that weigh the items of a window
-    person: bool = True  # the mean of all items so far takes part
+    person: bool = True  # add the mean of all items so far
     dropout: DropoutRate = 0.2  # share of the values set to zero
     loss: LossName = "gbce"  # gbce with t = 0 is BCE
     negatives: Size = 3  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
@@ -41,7 +50,7 @@ class CaserConfig(PmiConfig):
 
 
 class CaserModule(SequenceEncoder):
-    """Item embeddings, the two kinds of filters, a linear map of their outputs and one of the mean item."""
+    """Item embeddings, horizontal and vertical filters, and linear maps of their outputs and of the mean item."""
 
     def __init__(self, config: CaserConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
@@ -55,30 +64,28 @@ class CaserModule(SequenceEncoder):
         nn.init.constant_(self.vertical.weight, 1 / config.window)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at `positions` (B, Q) only: (B, Q, D).
+        """Return hidden states, (B, T) → (B, T, D), or only those at `positions` (B, Q), (B, Q, D).
 
-        A window that begins before its history is filled up with zeros. Padding stands at the end, so that no other
-        state depends on it.
+        A window that begins before its history is filled with zeros. Padding is at the end of a row, so it changes no
+        other state.
         """
         items = self.items(tokens)  # (B, T, D)
         x = F.pad(items, (0, 0, self.window - 1, 0))  # (B, L-1+T, D)
-        features = [self.best_match(conv, x.transpose(1, 2)) for conv in self.horizontal]
+        features = [self.max_in_windows(conv, x.transpose(1, 2)) for conv in self.horizontal]
         features.append(self.vertical(x.unfold(1, self.window, 1)).flatten(2))  # (B, T, D·N)
         hidden = self.combine(self.dropout(gather_positions(torch.cat(features, 2), positions)))
         if self.person is not None:
             hidden = hidden + self.person(self.dropout(gather_positions(running_mean(items), positions)))
         return self.norm(hidden)
 
-    def best_match(self, conv: nn.Module, x: Tensor) -> Tensor:
-        """x (B, D, L-1+T) → (B, T, N): each filter's maximum within the window that ends at each position."""
-        matches = F.relu(conv(x))  # (B, N, L-h+T), h the filters' height
+    def max_in_windows(self, conv: nn.Module, x: Tensor) -> Tensor:
+        """Return each filter's maximum in the window that ends at each position, (B, D, L-1+T) → (B, T, N)."""
+        matches = F.relu(conv(x))  # (B, N, L-h+T) for filters of height h
         return F.max_pool1d(matches, matches.shape[2] - x.shape[2] + self.window, 1).transpose(1, 2)
 
 
 class Caser(SequenceModel):
-    """The window that ends with the newest item predicts the next one."""
+    """The model. The window that ends with the newest item predicts the next item."""
 
     Config: ClassVar[type] = CaserConfig
     Module: ClassVar[type] = CaserModule
-    config: CaserConfig
-    module: CaserModule

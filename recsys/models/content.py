@@ -1,8 +1,6 @@
-"""Content: items whose descriptions are near to those of the items watched.
+"""Content-based filtering: items with descriptions similar to those of the watched items.
 
-A user's profile is the weighted mean of the vectors of the items watched, later items counting more; an item's score is
-its cosine with the profile.
-Shapes: B queries, I items, D numbers per item.
+Shapes: B queries, I items, D features.
 """
 
 from typing import Any, ClassVar, Literal, Self
@@ -22,22 +20,25 @@ Vectors = Literal["sentences", "tf-idf", "genres"]
 
 @config_class
 class ContentConfig:
-    """A half-life of 1.5 is good on each of ML-1M, ML-100K and ML-latest-small."""
+    """Settings of Content. A half-life of 1.5 is good on each of ML-1M, ML-100K and ML-latest-small."""
 
-    vectors: Vectors = "sentences"  # what describes an item: a sentence encoder's vector, its words, or its genres
-    half_life: Positive = 1.5  # items: one watched this many items before the last counts half as much
+    vectors: Vectors = "sentences"  # features of an item: a sentence embedding, its words, or its genres
+    half_life: Positive = 1.5  # items: an item has half the weight of an item watched this many items later
 
 
 class Content(Model):
-    """Cosines with a profile, by one of three kinds of vectors (`ContentConfig.vectors`).
+    """Score(j) = cos(u, v_j), where the profile u = Σ_i w_i v_i is the weighted mean of the history's item vectors.
 
-    - sentences: all-MiniLM-L6-v2 (Sentence-BERT, arXiv:1908.10084) on title, year, genres and tags. Where the encoder
-      cannot be had TF-IDF stands in, and `note` says so; there are no `item_embeddings` then.
-    - tf-idf: the words of the same texts, rare ones counting more; where the set was enriched, its directors, cast,
-      subjects and countries too.
-    - genres: one coordinate per genre; items of the same genres tie.
+    The weight w_i of an item decays with its age in the history. The item vectors v (D,) have length 1. The config
+    chooses one of three kinds:
 
-    An empty history gets the order of popularity.
+    - sentences: embeddings of title, year, genres and tags by all-MiniLM-L6-v2 (Sentence-BERT, arXiv:1908.10084). If
+      the encoder cannot be loaded, TF-IDF is used, `note` is set and there are no `item_embeddings`.
+    - tf-idf: the words of the same texts, weighted by TF-IDF. Directors, cast, subjects and countries are added if the
+      data set was enriched.
+    - genres: one coordinate per genre. Items with the same genres have equal scores.
+
+    Interactions are not used, but an empty history is scored by popularity.
     """
 
     Config = ContentConfig
@@ -45,37 +46,39 @@ class Content(Model):
     uses_item_texts: ClassVar[bool] = True
 
     def __init__(self, config: Any = None, title: str = "") -> None:
+        """Create an unfitted model. Without a config it has the defaults."""
         super().__init__(config, title)
-        self.has_item_embeddings = self.config.vectors == "sentences"  # unless the encoder cannot be had
+        self.has_item_embeddings = self.config.vectors == "sentences"  # `fit` resets it if the encoder cannot be loaded
         self.uses_credits = self.config.vectors == "tf-idf"
-        self.scores_cold_items = not self.has_item_embeddings  # sentence vectors of all films take minutes to compute
+        self.scores_cold_items = not self.has_item_embeddings  # sentence embeddings of all films take minutes
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Get the items' vectors; interactions are only counted, for empty histories. `valid` changes nothing.
+        """Compute the item vectors. `valid` is not used.
 
-        Reports {"stage": "download" or "encode", "done": n, "total": n} while the encoder is at work.
+        Reports {"stage": "download" or "encode", "done": n, "total": n} for sentence embeddings.
         """
-        self._learnt(self._vectors(train, run or RunOptions()), train.counts.astype(np.float32))
+        self._set_vectors(self._item_vectors(train, run or RunOptions()), train.counts.astype(np.float32))
         return self
 
-    def _vectors(self, train: Dataset, run: RunOptions) -> np.ndarray | sparse.csr_array:
-        """(I, D) float32, rows of length 1, or 0 for an item that nothing is known of."""
+    def _item_vectors(self, train: Dataset, run: RunOptions) -> np.ndarray | sparse.csr_array:
+        """Return vectors of length 1, or of zeros for an item without a description, (I, D) float32."""
         if self.config.vectors == "sentences":
             return films.film_vectors(train.name, train.catalog, run.report).matrix
         if self.config.vectors == "tf-idf":
             return films.tfidf(films.texts_with_credits(train.catalog))
         return films.genre_vectors(train.catalog)
 
-    def _learnt(self, vectors: np.ndarray | sparse.csr_array, counts: np.ndarray) -> None:
-        self.vectors, self.counts = vectors, counts  # (I, D), (I,)
+    def _set_vectors(self, vectors: np.ndarray | sparse.csr_array, counts: np.ndarray) -> None:
+        """Store item vectors (I, D) and counts (I,). A sparse matrix for "sentences" means that TF-IDF was used."""
+        self.vectors, self.counts = vectors, counts
         wants_sentences, has_words = self.config.vectors == "sentences", sparse.issparse(vectors)
         self.has_item_embeddings = wants_sentences and not has_words
         self.note = films.NO_ENCODER if wants_sentences and has_words else ""
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32, cosines; 0 throughout where nothing is known of the items watched."""
+        """Return cosines, (B, I) float32, and 0 for a profile of zeros."""
         weights = profile_weights(queries.histories, self.vectors.shape[0], self.config.half_life)  # (B, I)
-        profiles = weights @ self.vectors  # (B, D), sparse where the vectors are
+        profiles = weights @ self.vectors  # (B, D), sparse if the vectors are
         scores = profiles @ self.vectors.T  # (B, I)
         lengths = np.sqrt((profiles * profiles).sum(1))  # (B,)
         if sparse.issparse(scores):
@@ -84,17 +87,17 @@ class Content(Model):
         return fill_empty_histories(scores, queries.histories, self.counts)
 
     def item_embeddings(self) -> np.ndarray:
-        """(I, 384) float32, rows of length 1: the descriptions as the sentence encoder has them."""
+        """Return the sentence embeddings, (I, 384) float32, rows of length 1."""
         return self.vectors if self.has_item_embeddings else super().item_embeddings()
 
     def state(self) -> dict[str, np.ndarray]:
-        """{"counts": (I,)} and {"vectors": (I, D)} float32, or the arrays of a CSR matrix where that is sparse."""
+        """Return "counts" (I,) and "vectors" (I, D), float32. Sparse vectors have the three arrays of `csr_state`."""
         if isinstance(self.vectors, np.ndarray):
             return {"counts": self.counts, "vectors": self.vectors}
         return {"counts": self.counts, **csr_state(self.vectors)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
+        """Restore the arrays of `state`."""
         counts = require_n_items(state, "counts", n_items)
         if "indptr" in state:
             vectors = sparse.csr_array((state["data"], state["indices"], state["indptr"]))
@@ -102,4 +105,4 @@ class Content(Model):
             vectors = state["vectors"]
         if vectors.shape[0] != n_items:
             raise ValueError(f"the saved vectors are of {vectors.shape[0]} items, not {n_items}; fit it again")
-        self._learnt(vectors, counts)
+        self._set_vectors(vectors, counts)

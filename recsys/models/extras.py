@@ -1,12 +1,12 @@
-"""Three settings beyond the papers, which raise NDCG@10 of SASRec, BERT4Rec and GRU4Rec alike. Loads no torch."""
+"""Settings beyond the papers that raise NDCG@10 of SASRec, BERT4Rec and GRU4Rec. Loads no torch."""
 
 from recsys.config import added, config_class
 
 
 @config_class(kw_only=True)
 class Extras:
-    """What `SequenceModel` trains otherwise, or adds to what was trained."""
+    """The settings of bert4rec-memory, sasrec-memory and gru4rec-memory."""
 
-    only_unseen: bool = added(False)  # the softmax leaves out what the history holds, which is never recommended
-    redraw: bool = added(False)  # films of one second, whose order was drawn, stand in another order in each epoch
-    memory: bool = added(False)  # counts of what follows and what goes together are added to the trained logits
+    only_unseen: bool = added(False)  # the softmax excludes items of the history, because they are never recommended
+    redraw: bool = added(False)  # films with equal times, whose order is random, get a new order in each epoch
+    memory: bool = added(False)  # counts of transitions and co-occurrences are added to the trained logits

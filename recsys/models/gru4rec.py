@@ -1,16 +1,26 @@
-"""GRU4Rec: one recurrent layer reads a history item by item (Hidasi et al., ICLR 2016, arXiv:1511.06939).
+"""GRU4Rec: a recurrent layer reads a history item by item (Hidasi et al., ICLR 2016, arXiv:1511.06939).
 
-Variants differ in the loss: the softmax over all items (gru4rec-ce), the first paper's BPR and TOP1 (gru4rec-bpr,
-gru4rec-top1), BPR-max against additional negatives drawn by popularity (gru4rec-plus, CIKM 2018, arXiv:1706.03847).
-Two others have another cell, and the softmax: `rnn` the plain one, which forgets quickly because its gradients vanish,
-and `lstm` (Hochreiter and Schmidhuber, 1997), whose gates mend that; the GRU does so with fewer gates.
-gru4rec-memory is gru4rec-ce with what sasrec-memory adds to SASRec (`sasrec.py`).
-Departures from the papers: a history is one sequence, learnt from as a whole, not cut into sessions that run in
-parallel; negatives are drawn, not the targets of the rest of the batch; the output shares its weights with the input
-embeddings (the second paper's "constrained embeddings"), after a linear map and a LayerNorm; scores do not pass through
-tanh or ELU; torch's cell applies the reset gate to the product with the state, not to the state; a start token answers
-for an empty history; item embeddings start from pointwise mutual information; AdamW whose learning rate falls linearly,
-and averaged weights. assets/experiments.md says what each choice brought.
+    h_t = GRU(x_t, h_{t-1}), score(j) = LayerNorm(W h_t + b) · x_j + b_j
+
+x are the item embeddings. The recommenders differ in the loss:
+
+    gru4rec-ce                 softmax over all items
+    gru4rec-bpr, gru4rec-top1  BPR and TOP1 of the first paper
+    gru4rec-plus               BPR-max of the second paper (Hidasi and Karatzoglou, CIKM 2018, arXiv:1706.03847)
+    gru4rec-memory             gru4rec-ce with the settings of `extras.py`
+    rnn, lstm                  the softmax with another cell: tanh, or LSTM (Hochreiter and Schmidhuber, 1997)
+
+The second paper's TOP1-max has no recommender: train with `--loss top1-max`.
+
+Departures from the papers:
+- A sample is a whole history. The papers process many sessions in parallel, item by item.
+- Negatives are drawn from all items. The papers use the other targets of the batch, and BPR-max adds drawn items.
+- The output shares its weights with the input embeddings, which the second paper calls constrained embeddings. A linear
+  map and a LayerNorm precede it. Scores have no tanh or ELU.
+- torch's GRU applies the reset gate to the product with the state. The paper applies it to the state.
+- A start token answers for an empty history. Item embeddings start from pointwise mutual information.
+- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
+The effect of each choice is in assets/experiments.md.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H units of the recurrent layer.
 """
@@ -27,49 +37,47 @@ from recsys.models.sequence_config import PmiConfig
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel, check_only_unseen
 from recsys.training.options import TrainConfig
 
-CELLS = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}  # the plain one with tanh
+CELLS = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}  # nn.RNN with its default, tanh
 
 
 @config_class
 class Gru4RecConfig(PmiConfig, Extras):
     """Settings of GRU4Rec, tuned on ML-1M."""
 
-    # a GRU reads one item after the other: a larger batch costs it little more
+    # A GRU processes one position after another, so a larger batch costs little more time.
     schedule: TrainConfig = TrainConfig(epochs=50, batch_size=64, validate_every=5)
     hidden: Size = 128  # units of the recurrent layer
-    cell: Literal["gru", "lstm", "rnn"] = added("gru")  # what reads the items one by one: gru, lstm, rnn
+    cell: Literal["gru", "lstm", "rnn"] = added("gru")  # kind of recurrent layer: gru, lstm, or rnn with tanh
 
     def __post_init__(self) -> None:
-        """Raises ConfigError."""
+        """Raise ConfigError if `only_unseen` does not fit the loss."""
         check_only_unseen(self)
 
 
 class Gru4RecModule(SequenceEncoder):
-    """Item embeddings, one recurrent layer, a linear map back to the width of an embedding, tied output."""
+    """Item embeddings, a recurrent layer, a linear map to their width, and an output that shares their weights."""
 
     def __init__(self, config: Gru4RecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
         self.dropout = Dropout(config.dropout)
-        self.gru = CELLS[config.cell](config.dim, config.hidden, batch_first=True)  # checkpoints know it by this name
+        self.gru = CELLS[config.cell](config.dim, config.hidden, batch_first=True)  # its name in all checkpoints
         self.project = nn.Linear(config.hidden, config.dim)
         self.norm = nn.LayerNorm(config.dim)
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at `positions` (B, Q) only: (B, Q, D).
+        """Return hidden states, (B, T) → (B, T, D), or only those at `positions` (B, Q), (B, Q, D).
 
-        Padding stands at the end, so that no other state depends on it.
+        Padding is at the end of a row, so it changes no other state.
         """
         x = self.dropout(self.items(tokens))  # (B, T, D)
-        with torch.autocast(x.device.type, enabled=False):  # cuDNN would compute in fp16, whose gradients underflow
+        with torch.autocast(x.device.type, enabled=False):  # cuDNN would compute in fp16, in which gradients underflow
             states = self.gru(x)[0]  # (B, T, H)
         return self.norm(self.project(self.dropout(gather_positions(states, positions))))
 
 
 class Gru4Rec(SequenceModel):
-    """The hidden state after the newest item predicts the next one."""
+    """The model. The state after the newest item predicts the next item."""
 
     Config: ClassVar[type] = Gru4RecConfig
     Module: ClassVar[type] = Gru4RecModule
-    config: Gru4RecConfig
-    module: Gru4RecModule

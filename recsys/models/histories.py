@@ -1,46 +1,76 @@
-"""What the models without a network share: histories as weights over items, and arrays checked when they are loaded.
+"""Histories as sparse matrices, and checks of saved arrays, for the models without a network.
 
-Shapes: B queries, U users, I items, E events (items in histories, repeats too), N distinct pairs of query and item.
+Shapes: B histories, I items, E events (items of all histories, with repetitions), N distinct pairs of history and item.
 """
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from recsys.data.schema import Dataset, Queries
+from recsys.data.schema import Dataset
 
-FEW = 4  # pairs of query and item for each that there is, from which sorting is quicker than a table of all pairs
+MAX_SORTED_SHARE = 1 / 4  # of filled cells in a (B, I) table: sorting E keys is faster than the table below this share
 
 
 def distinct_items(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(N,) query, item and age (0: the newest) of each item of each history; a repeated item has its last position.
+    """Return each distinct item of each history, sorted by history, then item.
 
-    Sorted by query, then item.
+    Returns:
+        Row of the history, item and age, (N,) each. The newest item of a history has age 0, the item before it age 1. A
+        repeated item has the age of its newest occurrence.
     """
     row = np.repeat(np.arange(len(histories)), [len(history) for history in histories])  # (E,)
-    nothing = np.empty(0, np.int64)  # so that there is something to concatenate when there are no queries
-    item = np.concatenate([*histories, nothing]).astype(np.int64)  # (E,)
-    age = np.concatenate([*(np.arange(len(history))[::-1] for history in histories), nothing])  # (E,)
-    last = _last_of_each(row * n_items + item, len(histories) * n_items)
+    empty = np.empty(0, np.int64)  # because `concatenate` needs at least one array
+    item = np.concatenate([*histories, empty]).astype(np.int64)  # (E,)
+    age = np.concatenate([*(np.arange(len(history))[::-1] for history in histories), empty])  # (E,)
+    last = _last_positions(row * n_items + item, len(histories) * n_items)
     return row[last], item[last], age[last]
 
 
-def _last_of_each(keys: np.ndarray, n: int) -> np.ndarray:
-    """(N,) where each of the distinct keys (E,) stands for the last time, in order of the keys; they are below n."""
-    if len(keys) < n / FEW:
+def _last_positions(keys: np.ndarray, n_keys: int) -> np.ndarray:
+    """Return the last position of each distinct key, (N,), in order of the keys. `keys` (E,) are below `n_keys`."""
+    if len(keys) < MAX_SORTED_SHARE * n_keys:
         return len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]
-    place = np.full(n, -1)
-    place[keys] = np.arange(len(keys))  # of several the last one stays
-    return place[place >= 0]
+    position = np.full(n_keys, -1)
+    position[keys] = np.arange(len(keys))  # of a repeated key, the last position stays
+    return position[position >= 0]
+
+
+def history_matrix(
+    histories: Sequence[np.ndarray],
+    n_items: int,
+    ratings: Sequence[np.ndarray] | None = None,
+    unrated: float = 1.0,
+) -> sparse.csr_array:
+    """Return the ratings of each history's items, (B, I) float32.
+
+    Args:
+        histories: Items of each history, oldest first.
+        n_items: I.
+        ratings: Ratings of the same items, NaN for none. Of a repeated item, the last one counts. None: no ratings.
+        unrated: The value of an item without a rating.
+    """
+    row, item, age = distinct_items(histories, n_items)
+    values = np.full(len(item), unrated, np.float32)
+    if ratings is not None:
+        ends = np.cumsum([len(history) for history in histories])
+        given = np.concatenate([*ratings, np.empty(0)])[ends[row] - 1 - age]
+        values = np.where(np.isnan(given), values, given).astype(np.float32)
+    indices = row.astype(np.int32), item.astype(np.int32)  # half the memory of int64
+    return sparse.csr_array((values, indices), shape=(len(histories), n_items))
+
+
+def rating_matrix(dataset: Dataset) -> sparse.csr_array:
+    """Return all ratings of a data set, (users, I) float32. Of a repeated item, the last rating counts."""
+    ratings = np.split(np.asarray(dataset.interactions.rating), dataset.offsets[1:-1])
+    return history_matrix(dataset.histories, dataset.n_items, ratings, unrated=np.nan)
 
 
 def profile_weights(histories: Sequence[np.ndarray], n_items: int, half_life: float = np.inf) -> sparse.csr_array:
-    """(B, I) float32: how much each item of history b counts; rows sum to 1, that of an empty history to 0.
+    """Return the weight of each item in its history, (B, I) float32. Rows sum to 1, or to 0 for an empty history.
 
-    An item loses half its weight every `half_life` items before the last. A repeated item counts once, at its last
+    An item has half the weight of an item watched `half_life` items later. A repeated item counts once, at its last
     position.
     """
     row, item, age = distinct_items(histories, n_items)
@@ -50,61 +80,49 @@ def profile_weights(histories: Sequence[np.ndarray], n_items: int, half_life: fl
     return sparse.csr_array((weight, (row, item)), shape=(len(histories), n_items))
 
 
-def watched(train: Dataset) -> sparse.csr_matrix:
-    """(U, I) float32: 1 where a user watched an item, however often."""
-    events = train.interactions
-    ones = np.ones(len(events), np.float32)
-    matrix = sparse.csr_matrix((ones, (events.user, events.item)), shape=(train.n_users, train.n_items))
-    matrix.data[:] = 1
-    return matrix
+def pairs_at_distance(groups: np.ndarray, distance: int) -> np.ndarray:
+    """Return the positions p for which the events at p and at p + `distance` belong to the same group.
 
-
-def ratings_of(train: Dataset) -> sparse.csr_array:
-    """(U, I) float32; of several ratings of an item by one user the last."""
-    events = train.interactions
-    key = events.user.astype(np.int64) * train.n_items + events.item
-    last = len(key) - 1 - np.unique(key[::-1], return_index=True)[1]
-    values = events.rating[last].astype(np.float32)
-    return sparse.csr_array((values, (events.user[last], events.item[last])), shape=(train.n_users, train.n_items))
-
-
-def transition_counts(groups: np.ndarray, items: np.ndarray, n_items: int, distance: int) -> sparse.csr_array:
-    """(I, I) float32: how often item j came exactly `distance` positions after item i in the same group.
-
-    items (E,), groups (E,): the user or the session of each event; events of a group are adjacent, oldest first.
+    `groups` (E,) is the group of each event. Events of a group are adjacent.
     """
-    same_group = groups[distance:] == groups[:-distance]
-    before, after = items[:-distance][same_group], items[distance:][same_group]
-    ones = np.ones(len(before), np.float32)
-    return sparse.csr_array((ones, (before, after)), shape=(n_items, n_items))
+    return np.flatnonzero(groups[distance:] == groups[:-distance])
 
 
-def seen(histories: Sequence[np.ndarray], n_items: int) -> sparse.csr_array:
-    """(B, I) float32: 1 where history b holds an item, however often."""
-    row, item, _ = distinct_items(histories, n_items)
-    return sparse.csr_array((np.ones(len(item), np.float32), (row, item)), shape=(len(histories), n_items))
+def transition_counts(
+    groups: np.ndarray, items: np.ndarray, n_items: int, distance: int, weight: float = 1.0, dtype: type = np.float32
+) -> sparse.csr_array:
+    """Return how often item j came exactly `distance` positions after item i in the same group, (I, I).
 
-
-def stars(queries: Queries, n_items: int, unrated: float) -> sparse.csr_array:
-    """(B, I) float32: the rating of each item of history b, of a repeated one the last; `unrated` where it has none."""
-    row, item, age = distinct_items(queries.histories, n_items)
-    given = np.full(len(item), unrated, np.float32)
-    if queries.ratings is not None:
-        ends = np.cumsum([len(history) for history in queries.histories])
-        found = np.concatenate([*queries.ratings, np.empty(0)])[ends[row] - 1 - age]
-        given = np.where(np.isnan(found), given, found).astype(np.float32)
-    return sparse.csr_array((given, (row, item)), shape=(len(queries), n_items))
+    Args:
+        groups: The user or session of each event, (E,). Events of a group are adjacent, oldest first.
+        items: The item of each event, (E,).
+        n_items: I.
+        distance: Positions from i to j.
+        weight: The value that each occurrence adds.
+        dtype: The type of the result.
+    """
+    earlier = pairs_at_distance(groups, distance)
+    weights: np.ndarray = np.full(len(earlier), weight, dtype)
+    return sparse.csr_array((weights, (items[earlier], items[earlier + distance])), shape=(n_items, n_items))
 
 
 def fill_empty_histories(scores: np.ndarray, histories: Sequence[np.ndarray], counts: np.ndarray) -> np.ndarray:
-    """`scores` (B, I), changed in place: for an empty history each item's share of all `counts` (I,)."""
+    """Score by popularity where the history is empty. Changes `scores` (B, I) in place and returns it.
+
+    `counts` (I,) is how often each item was watched. The score is its share of all counts.
+    """
     empty = [row for row, history in enumerate(histories) if not len(history)]
     scores[empty] = counts / max(counts.sum(), 1)
     return scores
 
 
 def require_n_items(state: dict[str, np.ndarray], name: str, n_items: int) -> np.ndarray:
-    """The array `name` of a saved state, one row per item; KeyError when missing, ValueError when it does not fit."""
+    """Return the array `name` of a saved state, which has one row per item.
+
+    Raises:
+        KeyError: If it is missing.
+        ValueError: If it has another number of rows.
+    """
     if name not in state:
         raise KeyError(f"the saved model has no {name}; fit it again")
     if len(state[name]) != n_items:
@@ -113,27 +131,20 @@ def require_n_items(state: dict[str, np.ndarray], name: str, n_items: int) -> np
 
 
 def csr_state(matrix: sparse.csr_array) -> dict[str, np.ndarray]:
-    """The three arrays of a sparse matrix, by name: what `csr_from_state` reads."""
+    """Return the three arrays of a sparse matrix by name, as `csr_from_state` reads them."""
     return {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
 
 
-def csr_from_state(state: dict[str, np.ndarray], rows: int | None, n_items: int) -> sparse.csr_array:
-    """The (rows, I) matrix of `csr_state`; KeyError when an array is missing, ValueError when it does not fit.
+def csr_from_state(state: dict[str, np.ndarray], n_rows: int | None, n_items: int) -> sparse.csr_array:
+    """Return the sparse matrix (n_rows, I) of a saved state, see `csr_state`. None allows any number of rows.
 
-    rows None: as many as there are.
+    Raises:
+        KeyError: If an array is missing.
+        ValueError: If the matrix has another shape.
     """
     if missing := {"data", "indices", "indptr"} - state.keys():
         raise KeyError(f"the saved model has no {', '.join(sorted(missing))}; fit it again")
-    found = len(state["indptr"]) - 1
-    if found != (found if rows is None else rows) or state["indices"].max(initial=-1) >= n_items:
-        raise ValueError(f"the saved matrix has {found} rows and is not one of {n_items} items; fit it again")
-    return sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape=(found, n_items))
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Keep BLAS to one thread: on small matrices threads cost more than they gain, far more on a busy machine."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:  # it comes with implicit and scikit-learn; without it answers are the same, only slower
-        return nullcontext()
-    return threadpool_limits(1, "blas")
+    rows = len(state["indptr"]) - 1
+    if n_rows not in (None, rows) or state["indices"].max(initial=-1) >= n_items:
+        raise ValueError(f"the saved matrix has {rows} rows and is not one of {n_items} items; fit it again")
+    return sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape=(rows, n_items))

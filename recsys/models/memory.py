@@ -52,7 +52,7 @@ class Memory:
         """
         made = cls()
         made.followers = markov.Markov(registry.get("markov").preset(train.name)).fit(train)
-        made.followers.followers = _most(made.followers.followers, KEPT)
+        made.followers.transitions = _most(made.followers.transitions, KEPT)
         rank = RANK if train.n_items <= MANY_ITEMS else RANK_OF_MANY
         made.companions = ease.Ease(replace(registry.get("ease").preset(train.name), rank=rank)).fit(train)
         made.pool.load(np.tile(np.array([1, 0, 0], np.float32), (len(EDGES) + 1, 1)))

@@ -1,38 +1,45 @@
-"""Matrix factorisation by the library `implicit`: items and users are vectors, and a score is their product.
+"""Matrix factorisation of implicit feedback, fitted by the library `implicit`: ALS and BPR-MF.
 
-State holds item factors only. The factors of a user, seen in training or not, are computed from the history at hand:
-at test time every history is an item longer than in training. Shapes: B queries, I items, F factors.
+A score is the product of a user's and an item's factors. The state contains item factors only. The user's factors are
+computed from the history of the query (fold-in), so new users are served, and histories may have grown since training.
+
+Shapes: B queries, I items, F factors.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from recsys.config import Count, NonNegative, Rate, Size, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.errors import MissingLibraryError
 from recsys.models.base import Model
-from recsys.models.histories import fill_empty_histories, one_blas_thread, profile_weights, require_n_items, watched
+from recsys.models.histories import fill_empty_histories, history_matrix, profile_weights, require_n_items
+from recsys.models.linalg import one_blas_thread
 from recsys.training.options import RunOptions
 
 
 @config_class
 class AlsConfig:
-    """Defaults are those tuned on ML-1M."""
+    """Settings of Als, tuned on ML-1M."""
 
-    factors: Size = 192  # numbers per item and per person
+    factors: Size = 192  # numbers per item and per user
     regularization: NonNegative = 10.0  # λ, added to the diagonal once per user and item, not per rating
-    alpha: NonNegative = 1.0  # confidence in an item that was watched; one that was not has confidence 1
+    alpha: NonNegative = 1.0  # confidence in a watched item; the confidence in all other items is 1
     iterations: Count = 15  # each computes all users, then all items
 
 
 class Als(Model):
-    """Alternating least squares (Hu, Koren, Volinsky: Collaborative Filtering for Implicit Feedback Datasets, 2008).
+    """Alternating least squares for implicit feedback (Hu, Koren and Volinsky, ICDM 2008).
 
-    Every item watched has confidence α; ratings do not count, because the histories to be answered have none. An empty
-    history gets the order of popularity.
+    It minimises Σ_ui c_ui (p_ui - x_u·y_i)² + λ (Σ_u |x_u|² + Σ_i |y_i|²). p_ui is 1 if user u watched item i, else 0.
+    An empty history is scored by popularity.
+
+    Departure from the paper: the confidence c_ui of a watched item is α. In the paper it grows with the number of
+    views. Ratings are not used.
     """
 
     Config = AlsConfig
@@ -40,7 +47,11 @@ class Als(Model):
     has_item_embeddings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Reports {"stage": "fit", "done": i, "total": iterations}. Raises MissingLibraryError without implicit."""
+        """Factorise. Reports {"stage": "fit", "done": iteration, "total": iterations}. `valid` is not used.
+
+        Raises:
+            MissingLibraryError: If implicit is not installed.
+        """
         run = run or RunOptions()
         with _implicit() as cpu:
             model = cpu.als.AlternatingLeastSquares(
@@ -50,64 +61,70 @@ class Als(Model):
                 iterations=self.config.iterations,
                 random_state=run.seed,
             )
-            model.fit(watched(train), show_progress=False, callback=_progress(run, self.config.iterations))
-        self._learnt(model.item_factors, train.counts.astype(np.float32))
+            model.fit(_views(train), show_progress=False, callback=_progress(run, self.config.iterations))
+        self._set_factors(model.item_factors, train.counts.astype(np.float32))
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32: about 1 for an item that fits, about 0 for one that does not."""
+        """Return x·y_i, (B, I) float32: about 1 for a relevant item, about 0 for other items."""
         scores = self._fold_in(queries) @ self.factors.T  # (B, F) (F, I)
         return fill_empty_histories(scores, queries.histories, self.counts)
 
     def _fold_in(self, queries: Queries) -> np.ndarray:
-        """(B, F) x = (YᵀY + λI + Yᵀ(C - I)Y)⁻¹ YᵀC p, equation 4 of the paper, C = α for items of the history."""
+        """Return the user factors x = (YᵀY + λI + Yᵀ(C - I)Y)⁻¹ YᵀCp, (B, F): equation 4 of the paper.
+
+        Y (I, F) are the item factors and C is the diagonal matrix of confidences.
+        """
         alpha = self.config.alpha
         watched = [self.factors[np.unique(np.asarray(history, np.int64))] for history in queries.histories]
-        wanted = np.array([alpha * factors.sum(0) for factors in watched], np.float32).reshape(-1, len(self.gram))
-        if alpha == 1:  # C is the identity: one system for all users
-            return np.linalg.solve(self.gram, wanted.T).T
-        users = np.empty_like(wanted)
+        right_sides = np.array([alpha * factors.sum(0) for factors in watched], np.float32).reshape(-1, len(self.gram))
+        if alpha == 1:  # C = I: all users have the same matrix
+            return np.linalg.solve(self.gram, right_sides.T).T
+        users = np.empty_like(right_sides)
         with one_blas_thread():
             for row, factors in enumerate(watched):
-                users[row] = np.linalg.solve(self.gram + (alpha - 1) * factors.T @ factors, wanted[row])
+                users[row] = np.linalg.solve(self.gram + (alpha - 1) * factors.T @ factors, right_sides[row])
         return users
 
-    def _learnt(self, factors: np.ndarray, counts: np.ndarray) -> None:
+    def _set_factors(self, factors: np.ndarray, counts: np.ndarray) -> None:
+        """Store item factors (I, F) and counts (I,), and compute YᵀY + λI."""
         self.factors, self.counts = factors, counts
         self.gram = factors.T @ factors + self.config.regularization * np.eye(factors.shape[1], dtype=np.float32)
 
     def item_embeddings(self) -> np.ndarray:
-        """(I, F) float32: the items' factors."""
+        """Return the item factors, (I, F) float32."""
         return self.factors
 
     def state(self) -> dict[str, np.ndarray]:
-        """{"factors": (I, F), "counts": (I,)} float32."""
+        """Return "factors" (I, F) and "counts" (I,), float32."""
         return {"factors": self.factors, "counts": self.counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self._learnt(require_n_items(state, "factors", n_items), require_n_items(state, "counts", n_items))
+        """Restore the arrays of `state`."""
+        self._set_factors(require_n_items(state, "factors", n_items), require_n_items(state, "counts", n_items))
 
 
 @config_class
 class BprMfConfig:
-    """Defaults are those tuned on ML-1M."""
+    """Settings of BprMf, tuned on ML-1M."""
 
-    factors: Size = 64  # numbers per item and per person
+    factors: Size = 64  # numbers per item and per user
     lr: Rate = 0.05  # learning rate
-    regularization: NonNegative = 0.003  # λ of the paper, per sampled pair
+    regularization: NonNegative = 0.003  # the paper's λ, per sampled pair
     epochs: Count = 20  # one pair is sampled per rating and epoch
-    fold_in: NonNegative = 0.1  # λ where a user is computed from a history
+    fold_in: NonNegative = 0.1  # λ of the fold-in
 
 
 class BprMf(Model):
-    """Bayesian personalised ranking (arXiv:1205.2618).
+    """Bayesian personalised ranking with matrix factorisation (Rendle et al., UAI 2009, arXiv:1205.2618).
 
-    Unlike the paper: `implicit` draws the item that was not watched in proportion to popularity; and a user's factors
-    are not those of training but one Newton step from zero on the paper's criterion, over all pairs of a watched and
-    any item. That is a closed form, linear in the mean of the history's item factors, and what makes this another
-    method than the published one: on ML-1M's validation NDCG@10 is .046 with it, .033 with the trained factors. An
-    empty history gets the order of popularity.
+    It maximises Σ ln σ(x_ui - x_uj) - λ|Θ|² over users u, watched items i and items j that were not watched, with
+    x_ui = b_i + x_u·y_i. An empty history is scored by popularity.
+
+    Departures from the paper:
+    - `implicit` draws j in proportion to popularity. The paper draws uniformly.
+    - The trained factors of users are not used. A user is a Newton step from zero, see `_set_factors`. On ML-1M's
+      validation set, NDCG@10 is .046 with this step and .033 with the trained factors.
     """
 
     Config = BprMfConfig
@@ -115,7 +132,11 @@ class BprMf(Model):
     has_item_embeddings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Reports {"stage": "fit", "done": i, "total": epochs}. Raises MissingLibraryError without implicit."""
+        """Factorise. Reports {"stage": "fit", "done": epoch, "total": epochs}. `valid` is not used.
+
+        Raises:
+            MissingLibraryError: If implicit is not installed.
+        """
         run = run or RunOptions()
         with _implicit() as cpu:
             model = cpu.bpr.BayesianPersonalizedRanking(
@@ -123,26 +144,26 @@ class BprMf(Model):
                 self.config.lr,
                 self.config.regularization,
                 iterations=self.config.epochs,
-                num_threads=1,  # threads write over each other, so that no two fits agree
+                num_threads=1,  # threads update factors without locks, so fits would not be reproducible
                 random_state=run.seed,
             )
-            model.fit(watched(train), show_progress=False, callback=_progress(run, self.config.epochs))
+            model.fit(_views(train), show_progress=False, callback=_progress(run, self.config.epochs))
         factors, bias = model.item_factors[:, :-1].copy(), model.item_factors[:, -1].copy()  # bias is the last column
-        self._learnt(factors, bias, train.counts.astype(np.float32))
+        self._set_factors(factors, bias, train.counts.astype(np.float32))
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32, the x of the paper: differences are log-odds of preferring one item to another."""
+        """Return the paper's x_ui, (B, I) float32. A difference of two scores is the log-odds of a preference."""
         weights = profile_weights(queries.histories, len(self.factors))  # (B, I)
         users = (weights @ self.factors - self.mean) @ self.newton  # (B, F)
         return fill_empty_histories(users @ self.factors.T + self.bias, queries.histories, self.counts)
 
-    def _learnt(self, factors: np.ndarray, bias: np.ndarray, counts: np.ndarray) -> None:
-        """Keep what was learnt and prepare the Newton step.
+    def _set_factors(self, factors: np.ndarray, bias: np.ndarray, counts: np.ndarray) -> None:
+        """Store item factors (I, F), biases (I,) and counts (I,), and compute the matrix of the Newton step.
 
-        For one user the criterion is the mean of ln σ(x·(y_i - y_j)) over watched items i and all items j, less
-        λ/2 |x|². At x = 0 its gradient is (mean y_i - mean y_j) / 2. Its Hessian is taken to be -(Cov y / 2 + λI), as
-        if the history's items had the covariance of the whole catalogue.
+        The criterion for one user is the mean of ln σ(x·(y_i - y_j)) over watched items i and all items j, minus
+        λ/2 |x|². At x = 0 its gradient is (mean y_i - mean y_j) / 2. Its Hessian is approximated by -(Cov y / 2 + λI),
+        with the covariance of all items in place of the items of the history.
         """
         self.factors, self.bias, self.counts = factors, bias, counts
         self.mean = factors.mean(0)
@@ -152,21 +173,25 @@ class BprMf(Model):
         self.newton = (np.linalg.inv(hessian) / 2).astype(np.float32)
 
     def item_embeddings(self) -> np.ndarray:
-        """(I, F) float32: the items' factors."""
+        """Return the item factors, (I, F) float32."""
         return self.factors
 
     def state(self) -> dict[str, np.ndarray]:
-        """{"factors": (I, F), "bias": (I,), "counts": (I,)} float32."""
+        """Return "factors" (I, F), "bias" (I,) and "counts" (I,), float32."""
         return {"factors": self.factors, "bias": self.bias, "counts": self.counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self._learnt(*(require_n_items(state, name, n_items) for name in ("factors", "bias", "counts")))
+        """Restore the arrays of `state`."""
+        self._set_factors(*(require_n_items(state, name, n_items) for name in ("factors", "bias", "counts")))
 
 
 @contextmanager
 def _implicit() -> Iterator[Any]:
-    """`implicit.cpu` with BLAS kept to one thread: its own threads are many times slower beside those of BLAS."""
+    """Yield `implicit.cpu`, with one BLAS thread: its own threads are many times slower beside threads of BLAS.
+
+    Raises:
+        MissingLibraryError: If implicit is not installed.
+    """
     try:
         import implicit.cpu.als
         import implicit.cpu.bpr
@@ -176,6 +201,11 @@ def _implicit() -> Iterator[Any]:
         yield implicit.cpu
 
 
-def _progress(run: RunOptions, total: int) -> Any:
-    """implicit's callback after each iteration, as an event of the run."""
+def _views(train: Dataset) -> sparse.csr_matrix:
+    """Return 1 for each item that a user watched, (users, I), in the type that implicit expects."""
+    return sparse.csr_matrix(history_matrix(train.histories, train.n_items))
+
+
+def _progress(run: RunOptions, total: int) -> Callable[..., None]:
+    """Return a callback for implicit that reports each iteration to the run."""
     return lambda iteration, *_: run.report({"stage": "fit", "done": iteration + 1, "total": total})

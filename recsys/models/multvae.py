@@ -1,9 +1,11 @@
 """Mult-VAE: a variational autoencoder with a multinomial likelihood (Liang et al., WWW 2018, arXiv:1802.05814).
 
 For the items x_u of a user u, a vector of zeros and ones, the paper's model is
+
     z_u ~ N(0, I), π(z_u) = softmax(f_θ(z_u)), log p(x_u | z_u) = Σ_i x_ui log π_i(z_u)
     q(z_u | x_u) = N(μ(x_u), diag σ²(x_u))      the encoder
     L_β = E_q log p(x_u | z_u) - β KL(q(z_u | x_u) ‖ p(z_u))    the objective
+
 The encoder divides x_u by its L2 norm, applies dropout and is an MLP I → 600 → 200 with tanh. The decoder is an MLP
 200 → 600 → I with tanh. When scoring, z is the mean μ.
 
@@ -43,7 +45,7 @@ class MultVaeConfig:
     schedule: TrainConfig = TrainConfig(epochs=24, batch_size=64, warmup_steps=50, ema_decay=0.98, validate_every=4)
     hidden: Size = 600  # units of the hidden layers
     latent: Size = 200  # latent dimensions
-    length: Length = 50  # items of a history that are read, the newest; 32766 for all, as in the paper
+    length: Length = 50  # newest items of a history that are read; 32766 for all, as in the paper
     dropout: DropoutRate = 0.5  # share of the input set to zero
     kl_weight: NonNegative = 0.2  # the paper's β after annealing
     anneal_share: Rate = 0.5  # share of the training over which β rises from 0
@@ -51,9 +53,9 @@ class MultVaeConfig:
 
 @dataclass(frozen=True)
 class VaeBatch(Batch):
-    """A batch with a weight of the KL divergence. `picked` is the row of each target."""
+    """A batch with a weight of the KL divergence. `loss_index` is the row of each target."""
 
-    beta: Tensor | None = None  # ()
+    beta: Tensor | None = None  # (); None only because fields with defaults precede it
 
 
 class MultVaeModule(SequenceEncoder):
@@ -74,7 +76,7 @@ class MultVaeModule(SequenceEncoder):
         return nn.Embedding(self.n_items, dim)
 
     def encode(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Distinct items (B, T), padded → μ and log σ² of q(z | x), each (B, Z)."""
+        """Return μ and log σ² of q(z | x), (B, Z) each, from distinct items (B, T) with padding."""
         x = F.normalize((tokens != self.padding).float())  # (B, T), the non-zero part of x_u / ‖x_u‖
         x = F.dropout(x, self.dropout, self.training)
         hidden = F.embedding_bag(tokens, self.items.weight, per_sample_weights=x, mode="sum") + self.input_bias
@@ -82,29 +84,29 @@ class MultVaeModule(SequenceEncoder):
         return mean, log_variance
 
     def decode(self, latent: Tensor) -> Tensor:
-        """z (B, Z) → the last hidden layer (B, H), whose `logits` are f_θ(z)."""
+        """Return the last hidden layer, (B, Z) → (B, H). Its `logits` are f_θ(z)."""
         return torch.tanh(self.decoder(latent))
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Distinct items (B, T), padded → the last hidden layer (B, 1, H) for z = μ. `positions` has no effect."""
+        """Return the last hidden layer for z = μ, (B, 1, H), from distinct items (B, T). `positions` has no effect."""
         return self.decode(self.encode(tokens)[0])[:, None]
 
 
 class MultVae(SequenceModel):
-    """The probability of each item of a user, given all items of the user."""
+    """The model. A score is the logit of π, the distribution of all items of a user."""
 
     Config: ClassVar[type] = MultVaeConfig
     Module: ClassVar[type] = MultVaeModule
     config: MultVaeConfig
     module: MultVaeModule
-    loss_name = ""  # π is the distribution of all items of a user, not of the next item
+    loss_name = ""  # its own loss; π is no distribution of the next item
 
     def make_loss(self, train: Dataset) -> Loss:
         """Return a placeholder, because `loss` is overridden."""
         return F.cross_entropy
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
-        """Return the distinct items among the newest `length` of a history, or one padding token for an empty one."""
+        """Return the distinct items among the newest `length` of a history, or a padding token if it is empty."""
         newest = history[-self.config.length :] if len(history) else np.array([self.module.padding])
         return np.unique(newest).astype(np.int64)
 
@@ -117,6 +119,7 @@ class MultVae(SequenceModel):
             share = distributed.shard(rows)
             progress = (draws.epoch + start / len(order)) / (self.config.anneal_share * epochs)
             beta = torch.tensor(self.config.kl_weight * min(1.0, progress))
+            # A process without a share of the batch must take part in the step.
             plain = self.collate(samples.histories, share if len(share) else rows[:1], n_items, draws)
             batch = VaeBatch(**vars(plain), beta=beta)
             yield batch if len(share) else batch.without_targets()

@@ -1,19 +1,20 @@
 """NARM: a GRU with a global and a local encoder (Li et al., CIKM 2017, arXiv:1711.04725).
 
-For the hidden states h_1 … h_t of a GRU over the item embeddings, the paper's symbols are
+With the hidden states h_1 … h_t of a GRU over the item embeddings, in the paper's symbols,
+
     c^g = h_t                                  global encoder: the whole history
     α_j = v · σ(A₁ h_t + A₂ h_j)               attention
     c^l = Σ_j α_j h_j                          local encoder: the main purpose
     c = [c^g; c^l], S_i = emb_iᵀ B c           bilinear decoding
-and a softmax of the scores S_i with cross-entropy.
+
+The loss is the cross-entropy of a softmax of the scores S_i.
 
 Departures from the paper:
 - The loss is the cross-entropy of a softmax over the target and items drawn by popularity. The paper's softmax is over
   all items (`loss="softmax"`).
 - A LayerNorm follows B c, as in our GRU4Rec.
 - All positions of a history are targets. The paper makes one sample of each prefix.
-- Half of the training samples of a long history are a random window of it, because a session of the paper is short and
-  a history of MovieLens is not.
+- Half of the training samples of a long history are random windows of it. Sessions of the paper are short.
 - A start token answers for an empty history. Each item has a bias. Item embeddings start from pointwise mutual
   information. Embeddings and c have the same dropout. In the paper it is .25 for embeddings and .5 for c.
 - The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
@@ -21,35 +22,22 @@ Departures from the paper:
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H units of the GRU.
 """
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recsys.config import DropoutRate, Length, Size, config_class
-from recsys.models.additive_attention import AdditiveAttention
+from recsys.config import Size, config_class
 from recsys.models.layers import Dropout, gather_positions, init_weights
-from recsys.models.sequence_config import PmiConfig
-from recsys.models.sequence_model import SequenceEncoder, SequenceModel
-from recsys.training.batches import CounterRNG
-from recsys.training.losses import LossName
-from recsys.training.options import TrainConfig
+from recsys.models.sequence_model import SequenceEncoder
+from recsys.models.session_model import AdditiveAttention, SessionConfig, SessionModel
 
 
 @config_class
-class NarmConfig(PmiConfig):
-    """Settings of NARM. Short trainings with large batches; the schedule was chosen on the built-in set."""
+class NarmConfig(SessionConfig):
+    """Settings of NARM."""
 
-    schedule: TrainConfig = TrainConfig(
-        epochs=10, batch_size=64, lr=5e-3, warmup_steps=50, ema_decay=0.98, validate_every=2
-    )
     hidden: Size = 100  # units of the GRU, as in the paper
-    length: Length = 50  # positions: the newest items of a history that are read
-    dropout: DropoutRate = 0.2  # share of the values set to zero
-    loss: LossName = "sampled-softmax"  # softmax: over all items; the others sample negatives
-    negatives: Size = 512  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
 
 
 class NarmModule(SequenceEncoder):
@@ -67,9 +55,9 @@ class NarmModule(SequenceEncoder):
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → hidden states (B, T, D), or those at `positions` (B, Q) only: (B, Q, D).
+        """Return hidden states, (B, T) → (B, T, D), or only those at `positions` (B, Q), (B, Q, D).
 
-        Padding is at the end of a row, so no other state depends on it.
+        Padding is at the end of a row, so it changes no other state.
         """
         h = self.gru(self.dropout(self.items(tokens)))[0]  # (B, T, H)
         c_global = gather_positions(h, positions)  # (B, Q, H)
@@ -77,14 +65,8 @@ class NarmModule(SequenceEncoder):
         return self.norm(self.b(self.dropout(torch.cat([c_global, c_local], 2))))
 
 
-class Narm(SequenceModel):
-    """The state of the GRU and the attended states before it predict the next item."""
+class Narm(SessionModel):
+    """The model. The newest state and the attended states predict the next item."""
 
     Config: ClassVar[type] = NarmConfig
     Module: ClassVar[type] = NarmModule
-    config: NarmConfig
-    module: NarmModule
-
-    def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
-        """Return windows of at most `length` + 1 items of the histories `rows` (B,)."""
-        return draws.crop(histories, rows, self.config.length + 1, "windows")

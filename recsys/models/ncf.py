@@ -1,11 +1,19 @@
-"""NeuMF: a product of factors and a network over them, side by side (He et al., WWW 2017, arXiv:1708.05031).
+"""NeuMF: a product of factors and an MLP, side by side (He et al., WWW 2017, arXiv:1708.05031, equation 12).
 
-The loss is the paper's: binary cross-entropy against four items drawn for each that was watched. Departures from the
-paper: a user's factors are the mean of learnt item vectors over all items so far, as in FISM (KDD 2013), so that there
-is no row per user and unseen users are served; both parts learn together from the start; a negative may have been
-watched, other than the target; a bias per item; a start token predicts the first item and answers for an empty history.
+    ŷ_uj = σ(h · [p_u ⊙ q_j; MLP(p'_u, q'_j)] + b_j)
 
-Shapes: B users, T positions, Q positions per sequence, D dimensions of either part, I items, N of them, M targets, K
+p, p' are factors of the user and q, q' factors of the item. The loss is the paper's: binary cross-entropy of the
+target and of 4 items drawn uniformly.
+
+Departures from the paper:
+- The user's factors p_u, p'_u are the mean of learnt item vectors over all items so far, as in FISM (Kabbur, Ning and
+  Karypis, KDD 2013). So new users are served. The paper learns a row per user.
+- The first layer of the MLP is W[p'; q'] = W₁p' + W₂q'. Its matrices are part of the learnt vectors p' and q'.
+- Both parts are trained together from the start. The paper trains them separately first.
+- A negative may be an item that the user watched, except the target.
+- Each item has a bias b_j. A start token predicts the first item and answers for an empty history.
+
+Shapes: B users, T positions, Q positions per sequence, D dimensions of either part, I items, N items, M targets, K
 negatives.
 """
 
@@ -24,97 +32,96 @@ from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import Loss
 from recsys.training.options import TrainConfig
 
-BLOCK = 1 << 18  # values of the widest layer at a time: what a core's cache holds
-Layers = Annotated[int, Field(ge=1, le=16)]  # each halves the width of the next
+BLOCK_VALUES = 1 << 18  # values of the widest layer that are computed together; they fit in the cache of a core
+Layers = Annotated[int, Field(ge=1, le=16)]  # each layer halves the width
 
 
 @config_class
 class NcfConfig:
     """Settings of NeuMF, tuned on ML-1M."""
 
-    # the learning rate is higher than that of networks: most of the model is tables of factors
-    schedule: TrainConfig = TrainConfig(epochs=12, lr=1e-2, validate_every=3)
+    schedule: TrainConfig = TrainConfig(
+        epochs=12, lr=1e-2, validate_every=3
+    )  # embeddings allow a higher rate than networks
     dim: Size = 32  # factors of a user and of an item, in either part
     length: Length = 200  # positions: the newest items of a history that are read
-    layers: Layers = 3  # of the network; each is half as wide as the one before, the first as wide as `dim`
+    layers: Layers = 3  # of the MLP; the first has width `dim`, and each layer halves the width
     dropout: DropoutRate = 0.1  # share of the user's factors set to zero
     negatives: Size = 4  # items drawn for each target, uniformly
     init: Positive = 0.05  # standard deviation of the first factors
 
     def __post_init__(self) -> None:
-        """Raises ConfigError where the last layer would have no width."""
+        """Raise ConfigError if the last layer would have no width."""
         if self.dim >> (self.layers - 1) < 1:
             least = 1 << (self.layers - 1)
             raise ConfigError(f"dim is {self.dim}, but must be at least {least} to be halved for {self.layers} layers")
 
 
 class NeuMf(SequenceEncoder):
-    """Equation 12: h · [p ⊙ q; MLP(p', q')], here with a bias per item; its sigmoid is the paper's prediction.
-
-    The network's first layer is linear in the user and in the item before they meet, so its weights are left to the
-    two tables: W [p'; q'] is a sum of one vector of a user and one of an item.
-    """
+    """The network. A hidden state is the user, [p; p'] (2D,)."""
 
     logits_are_products: ClassVar[bool] = False
 
     def __init__(self, config: NcfConfig, n_items: int) -> None:
-        super().__init__(n_items, 2 * config.dim)  # `items`: their mean is a user, p beside p'
+        super().__init__(n_items, 2 * config.dim)  # `items`: their running mean is [p; p']
         widths = [config.dim >> layer for layer in range(config.layers)]
-        self.targets = nn.Embedding(n_items, 2 * config.dim)  # q beside q'
+        self.targets = nn.Embedding(n_items, 2 * config.dim)  # [q; q']
         self.dropout = Dropout(config.dropout)
         init_weights(self, config.init)
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
         self.h = nn.Linear(config.dim + widths[-1], 1, bias=False)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → the user as of each position (B, T, 2D), or of `positions` (B, Q): (B, Q, 2D)."""
+        """Return the user after each token, (B, T) → (B, T, 2D), or after `positions` (B, Q), (B, Q, 2D)."""
         return self.dropout(gather_positions(running_mean(self.items(tokens)), positions))
 
     @property
     def output(self) -> Tensor:
-        """The items as targets, (I, 2D)."""
+        """The items' factors [q; q'], (I, 2D)."""
         return self.targets.weight
 
     def pairs(self, users: Tensor, items: Tensor) -> Tensor:
-        """Logits (…, N) of users (…, 1, 2D) and items (…, N, 2D) or (N, 2D), biases aside."""
+        """Return the logits without biases, (…, N), of users (…, 1, 2D) and items (…, N, 2D) or (N, 2D)."""
         (p, p_mlp), (q, q_mlp) = users.chunk(2, -1), items.chunk(2, -1)
-        h_product, h_network = self.h.weight[0].split([p.shape[-1], self.h.in_features - p.shape[-1]])
+        h_product, h_mlp = self.h.weight[0].split([p.shape[-1], self.h.in_features - p.shape[-1]])
         x = F.relu(p_mlp + q_mlp)  # (…, N, D)
         for layer in self.layers:
             x = F.relu(layer(x))
-        return (q @ (p * h_product).transpose(-1, -2))[..., 0] + x @ h_network
+        return (q @ (p * h_product).transpose(-1, -2))[..., 0] + x @ h_mlp
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Users (B, 2D) → a logit for every item (B, I), some users at a time."""
-        step = max(1, BLOCK // self.output.numel())
-        return torch.cat([self.pairs(some[:, None], self.output) for some in hidden.split(step)]) + self.bias
+        """Return the logits of all items, users (B, 2D) → (B, I). Users are processed in blocks."""
+        step = max(1, BLOCK_VALUES // self.output.numel())
+        return torch.cat([self.pairs(users[:, None], self.output) for users in hidden.split(step)]) + self.bias
 
 
 class Ncf(SequenceModel):
-    """The probability that a user watches an item, by what they have watched, in whatever order."""
+    """The model. The order of a history has no effect."""
 
     Config: ClassVar[type] = NcfConfig
     Module: ClassVar[type] = NeuMf
     config: NcfConfig
     module: NeuMf
-
-    @property
-    def loss_name(self) -> str:
-        """A loss of its own."""
-        return ""
+    loss_name = ""  # its own loss
 
     def make_loss(self, train: Dataset) -> Loss:
-        """Binary cross-entropy against items drawn."""
+        """Return `binary_cross_entropy`."""
         return self.binary_cross_entropy
 
     def binary_cross_entropy(self, users: Tensor, items: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
-        """Sum of the cross-entropies of `targets` (M,) and of K items drawn for each, unless it is the target; ().
+        """Return the sum of the cross-entropies of the targets and of K negatives for each, ().
 
-        users (M, 2D), items (I, 2D), bias (I,).
+        A negative that equals the target is ignored.
+
+        Args:
+            users: [p; p'], (M, 2D).
+            items: [q; q'], (I, 2D).
+            bias: Biases, (I,).
+            targets: Items to predict, (M,) int64.
         """
         drawn = torch.randint(len(items), (len(targets), self.config.negatives), device=targets.device)  # (M, K)
-        chosen = torch.cat([targets[:, None], drawn], 1)  # (M, 1 + K)
-        logits = self.module.pairs(users[:, None], F.embedding(chosen, items))
-        logits = (logits + F.embedding(chosen, bias[:, None])[..., 0]).float()
+        candidates = torch.cat([targets[:, None], drawn], 1)  # (M, 1 + K)
+        logits = self.module.pairs(users[:, None], F.embedding(candidates, items))
+        logits = (logits + F.embedding(candidates, bias[:, None])[..., 0]).float()
         negative = logits[:, 1:].masked_fill(drawn == targets[:, None], -torch.inf)
         return -F.logsigmoid(logits[:, 0]).sum() - F.logsigmoid(-negative).sum()

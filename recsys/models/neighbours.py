@@ -1,6 +1,6 @@
-"""Neighbours: users who watched the same items, or items that the same users watched.
+"""Nearest neighbours: users with similar ratings, and items with the same users.
 
-Shapes: B queries, b of them at a time, U users of the training data, I items, E ratings, X neighbours.
+Shapes: B queries, b queries of a chunk, U users of the training data, I items, E ratings, X neighbours.
 """
 
 import warnings
@@ -18,47 +18,45 @@ from recsys.models.histories import (
     csr_from_state,
     csr_state,
     fill_empty_histories,
+    history_matrix,
     profile_weights,
-    ratings_of,
+    rating_matrix,
     require_n_items,
-    seen,
-    stars,
-    watched,
 )
 from recsys.training.options import RunOptions
 
-AT_ONCE = 64  # queries at a time: their similarities to U users are held together
+CHUNK_SIZE = 64  # queries whose similarities to all users are in memory together
 
 Weighting = Literal["cosine", "tf-idf", "bm25"]
 
 
 @config_class
 class UserKnnConfig:
-    """Defaults are those tuned on ML-1M."""
+    """Settings of UserKnn, tuned on ML-1M."""
 
     neighbours: Count = 50  # X, the most similar users
-    shrink: NonNegative = 100.0  # added to the number of ratings; 0 is the formula as it was written
-    centred: bool = False  # neighbours vote with their ratings less their own mean
+    shrink: NonNegative = 100.0  # added to the number of ratings; 0 is the original formula
+    centred: bool = False  # subtract each neighbour's mean rating
 
 
 class UserKnn(Model):
-    """What similar users rated, by either formula of the thesis behind this project:
+    """User-based nearest neighbours, with the two formulas of the thesis on which this project is based.
 
-        r_ij =       Σ_k cos(u_i, u_k) · r_kj         / number of ratings    (centred=False)
-        r_ij = r̄_i + Σ_k cos(u_i, u_k) · (r_kj - r̄_k) / number of ratings    (centred=True)
+        r_ij =       Σ_k cos(u_i, u_k) · r_kj         / (n_j + shrink)    (centred=False)
+        r_ij = r̄_i + Σ_k cos(u_i, u_k) · (r_kj - r̄_k) / (n_j + shrink)    (centred=True)
 
-    r_kj is the rating of item j by neighbour k, and the number of ratings is how many of the X neighbours rated item j.
-    Taken literally, an item that one neighbour rated beats all that many have rated, hence `shrink`, added to it.
+    k runs over the X users most similar to user i. r_kj is the rating of item j by user k, r̄_k the mean rating of user
+    k, and n_j the number of these users who rated item j. The order of a history has no effect. An empty history is
+    scored by popularity.
 
-    The mean of all ratings stands for that of an item that has none in the history to be answered; without any, all
-    items count alike, and a cosine is the same whichever rating that is. It stands for r̄_i too, which changes no order,
-    so that visitors need not have rated much. Neither formula
-    reads the order of a history. Users of the training data are among their own neighbours, where they vote for what
-    they have seen. An empty history gets the order of popularity.
+    Departures from the thesis:
+    - `shrink` is added to n_j. Without it, an item with one rating beats items with many ratings.
+    - r̄_i is replaced by the mean of all ratings. This does not change the order of the items.
+    - An item of a query without a rating has the mean of all ratings. In a query without any rating, all items count 1.
+    - Users of the training data are their own neighbours.
 
-    Neither formula comes out in stars. A rating is therefore predicted as by Resnick et al. (CSCW 1994), but with
-    cosines: the sum of the cosines of those who rated the item stands for the number of ratings and `shrink`, and the
-    person's own mean for r̄_i. Where no neighbour rated the item, that mean is the prediction.
+    Neither formula predicts ratings. `predicted_ratings` follows Resnick et al. (CSCW 1994), with cosines as weights:
+    the denominator is the sum of the cosines of the neighbours who rated item j, and r̄_i is the user's own mean.
     """
 
     Config = UserKnnConfig
@@ -69,137 +67,134 @@ class UserKnn(Model):
     predicts_ratings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Keep all ratings, of several by one user for one item the last; `valid` and `run` change nothing."""
-        self._learnt(ratings_of(train), train.counts.astype(np.float32))
+        """Store all ratings. `valid` and `run` are not used."""
+        self._set_ratings(rating_matrix(train), train.counts.astype(np.float32))
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32, the rating predicted by the formula."""
+        """Return r_ij of the formula, (B, I) float32."""
         scores = np.empty((len(queries), len(self.counts)), np.float32)
-        for part, near in self._in_parts(queries):
-            total = (near @ self.votes).toarray()
-            near.data = (near.data > 0).astype(np.float32)
-            number = (near @ self.rated).toarray()  # of ratings
-            scores[part] = self.base + total / np.maximum(number + self.config.shrink, 1)
+        for chunk, cosines in self._neighbours(queries):
+            total = (cosines @ self.votes).toarray()
+            cosines.data = (cosines.data > 0).astype(np.float32)
+            n_ratings = (cosines @ self.is_rated).toarray()
+            scores[chunk] = self.base + total / np.maximum(n_ratings + self.config.shrink, 1)
         return fill_empty_histories(scores, queries.histories, self.counts)
 
     def predicted_ratings(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32 stars: the votes of the neighbours who rated an item, weighted by their cosines."""
-        given = stars(queries, len(self.counts), self.mean)  # (B, I)
-        number = np.diff(given.indptr)
-        means = np.where(number > 0, given.sum(1) / np.maximum(number, 1), self.mean)[:, None]  # (B, 1)
-        found = np.empty(given.shape, np.float32)
-        for part, near in self._in_parts(queries):
-            total, weight = (near @ self.votes).toarray(), (near @ self.rated).toarray()
-            voted = total / np.maximum(weight, 1e-9) + (means[part] if self.config.centred else 0)
-            found[part] = np.where(weight > 1e-9, voted, means[part])
-        return found
+        """Return the predicted stars, (B, I) float32. If no neighbour rated an item, they are the user's mean."""
+        given = history_matrix(queries.histories, len(self.counts), queries.ratings, self.mean)  # (B, I)
+        n_ratings = np.diff(given.indptr)
+        means = np.where(n_ratings > 0, given.sum(1) / np.maximum(n_ratings, 1), self.mean)[:, None]  # (B, 1)
+        predicted = np.empty(given.shape, np.float32)
+        for chunk, cosines in self._neighbours(queries):
+            total, weight = (cosines @ self.votes).toarray(), (cosines @ self.is_rated).toarray()
+            votes = total / np.maximum(weight, 1e-9) + (means[chunk] if self.config.centred else 0)
+            predicted[chunk] = np.where(weight > 1e-9, votes, means[chunk])
+        return predicted
 
-    def _in_parts(self, queries: Queries) -> Iterator[tuple[slice, sparse.csr_array]]:
-        """Which of the queries, and the cosines (b, U) of each with its neighbours."""
-        for start in range(0, len(queries), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
-            yield part, self._neighbours(queries[part])
+    def _neighbours(self, queries: Queries) -> Iterator[tuple[slice, sparse.csr_array]]:
+        """Yield chunks of the queries, each with the cosines (b, U) to the X most similar users."""
+        n_users, n_items = self.ratings.shape
+        n_neighbours = min(self.config.neighbours, n_users)
+        unrated = 1.0 if queries.ratings is None else self.mean
+        for start in range(0, len(queries), CHUNK_SIZE):
+            chunk = slice(start, start + CHUNK_SIZE)
+            part = queries[chunk]
+            given = history_matrix(part.histories, n_items, part.ratings, unrated)  # (b, I)
+            cosine = (given @ self.directions).toarray()  # (b, U)
+            cosine /= np.sqrt(np.maximum((given * given).sum(1), 1e-9))[:, None]
+            nearest = np.argpartition(cosine, n_users - n_neighbours, axis=1)[:, n_users - n_neighbours :]  # (b, X)
+            values = np.take_along_axis(cosine, nearest, 1)
+            ends = np.arange(0, nearest.size + 1, n_neighbours)
+            yield chunk, sparse.csr_array((values.ravel(), nearest.ravel(), ends), shape=cosine.shape)
 
-    def _neighbours(self, queries: Queries) -> sparse.csr_array:
-        """(b, U) the cosines of each history with its X most similar users."""
-        n_users = len(self.ratings.indptr) - 1
-        items = self._given(queries)  # (b, I)
-        cosine = (items @ self.directions).toarray()  # (b, U)
-        cosine /= np.sqrt(np.maximum((items * items).sum(1), 1e-9))[:, None]
-        few = min(self.config.neighbours, n_users)
-        near = np.argpartition(cosine, n_users - few, axis=1)[:, n_users - few :]  # (b, X)
-        ends = np.arange(0, near.size + 1, few)
-        return sparse.csr_array((np.take_along_axis(cosine, near, 1).ravel(), near.ravel(), ends), shape=cosine.shape)
-
-    def _given(self, queries: Queries) -> sparse.csr_array:
-        """(b, I) the ratings of each history; 1 for all where nothing was rated."""
-        if queries.ratings is None:
-            return seen(queries.histories, len(self.counts))
-        return stars(queries, len(self.counts), self.mean)
-
-    def _learnt(self, ratings: sparse.csr_array, counts: np.ndarray) -> None:
+    def _set_ratings(self, ratings: sparse.csr_array, counts: np.ndarray) -> None:
+        """Store the ratings (U, I) and the counts (I,), and derive the matrices that scoring needs."""
         self.ratings, self.counts, self.mean = ratings, counts, float(ratings.data.mean())
-        self.votes, self.base = _centred(ratings) if self.config.centred else (ratings, 0.0)
-        self.rated = _with_data(ratings, np.ones_like(ratings.data))
+        self.votes, self.base = ratings, 0.0  # r_kj, and the first summand of the formula
+        if self.config.centred:
+            means = ratings.sum(1) / np.maximum(np.diff(ratings.indptr), 1)  # (U,)
+            self.votes, self.base = _with_values(ratings, ratings.data - _per_rating(ratings, means)), self.mean
+        self.is_rated = _with_values(ratings, np.ones_like(ratings.data))
         lengths = np.sqrt((ratings * ratings).sum(1))  # (U,)
-        self.directions = sparse.csr_array(
-            _with_data(ratings, ratings.data / _per_rating(ratings, lengths)).T
-        )  # (I, U)
+        directions = _with_values(ratings, ratings.data / _per_rating(ratings, lengths))
+        self.directions = sparse.csr_array(directions.T)  # (I, U)
 
     def state(self) -> dict[str, np.ndarray]:
-        """{"counts": (I,)} float32 and the three arrays of a CSR matrix (U, I): everybody's ratings."""
+        """Return "counts" (I,) float32 and the arrays of the sparse matrix of all ratings (U, I)."""
         return {"counts": self.counts, **csr_state(self.ratings)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self._learnt(csr_from_state(state, None, n_items), require_n_items(state, "counts", n_items))
+        """Restore the arrays of `state`."""
+        self._set_ratings(csr_from_state(state, None, n_items), require_n_items(state, "counts", n_items))
 
 
-def _centred(ratings: sparse.csr_array) -> tuple[sparse.csr_array, float]:
-    """(U, I) each rating less its user's mean, and the mean of all ratings."""
-    means = ratings.sum(1) / np.maximum(np.diff(ratings.indptr), 1)  # (U,)
-    return _with_data(ratings, ratings.data - _per_rating(ratings, means)), float(ratings.data.mean())
+def _with_values(matrix: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
+    """Return a matrix with other values at the same positions."""
+    return sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _with_data(matrix: sparse.csr_array, data: np.ndarray) -> sparse.csr_array:
-    """The same sparsity pattern with other values."""
-    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def _per_rating(ratings: sparse.csr_array, per_user: np.ndarray) -> np.ndarray:
-    """(E,) for each rating the value (U,) of the user who gave it."""
-    return np.repeat(per_user, np.diff(ratings.indptr)).astype(np.float32)
+def _per_rating(ratings: sparse.csr_array, values: np.ndarray) -> np.ndarray:
+    """Return the value (U,) of the user who gave each rating, (E,)."""
+    return np.repeat(values, np.diff(ratings.indptr)).astype(np.float32)
 
 
 @config_class
 class ItemKnnConfig:
-    """Defaults are those tuned on ML-1M."""
+    """Settings of ItemKnn, tuned on ML-1M."""
 
     weighting: Weighting = "tf-idf"  # of the user-item matrix, before items are compared
-    neighbours: Count = 20  # K, the most similar items that are kept of each item, itself included
-    half_life: Positive = 1.0  # items: one watched this many items before the last counts half as much
+    neighbours: Count = 20  # K, the most similar items that are stored for each item, itself included
+    half_life: Positive = 1.0  # items: an item has half the weight of an item watched this many items later
 
 
 class ItemKnn(Model):
-    """Items that the same users watched (Sarwar et al., WWW 2001; Deshpande and Karypis, 2004), by `implicit`.
+    """Item-based nearest neighbours (Sarwar et al., WWW 2001; Deshpande and Karypis, 2004), by `implicit`.
 
-    Whether somebody watched an item is 0 or 1. Unlike the papers, which do not look at order, later items of a history
-    count more: with the default `half_life` of one item, each counts twice as much as the one before it. That makes it
-    another method than the published one, and a better one; half_life=inf is the papers' mean. An empty history gets
-    the order of popularity.
+        score(j) = Σ_i w_i · cos(x_i, x_j)
+
+    x_i (U,) are the users who watched item i: 0 or 1, then weighted. Only the K largest cosines of an item count. w_i
+    is the weight of item i in the history, and these weights sum to 1. An empty history is scored by popularity.
+
+    Departure from the papers: newer items weigh more. With `half_life` = inf all items weigh the same, as in the
+    papers.
     """
 
     Config = ItemKnnConfig
     config: ItemKnnConfig
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Compare all items; `valid` and `run` change nothing. Raises MissingLibraryError without implicit."""
+        """Compute the similarities of all items. `valid` and `run` are not used.
+
+        Raises:
+            MissingLibraryError: If implicit is not installed.
+        """
         model = _implicit(self.config.weighting)(K=min(self.config.neighbours, train.n_items), num_threads=1)
-        with warnings.catch_warnings():  # about threads of BLAS, not used here, and a matrix that it makes itself
+        with warnings.catch_warnings():  # about BLAS threads, which are not used, and about a matrix that it creates
             warnings.simplefilter("ignore")
-            model.fit(watched(train), show_progress=False)
+            model.fit(sparse.csr_matrix(history_matrix(train.histories, train.n_items)), show_progress=False)
         self.similarities = sparse.csr_array(model.similarity.astype(np.float32))  # (I, I)
         self.counts = train.counts.astype(np.float32)  # (I,)
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32: the weighted mean of each item's similarities with those of the history."""
+        """Return the weighted mean of the similarities to the items of the history, (B, I) float32."""
         weights = profile_weights(queries.histories, len(self.counts), self.config.half_life)  # (B, I)
         return fill_empty_histories((weights @ self.similarities).toarray(), queries.histories, self.counts)
 
     def state(self) -> dict[str, np.ndarray]:
-        """{"counts": (I,)} float32 and the three arrays of a CSR matrix (I, I)."""
+        """Return "counts" (I,) float32 and the arrays of the sparse matrix of similarities (I, I)."""
         return {"counts": self.counts, **csr_state(self.similarities)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
+        """Restore the arrays of `state`."""
         self.counts = require_n_items(state, "counts", n_items)
         self.similarities = csr_from_state(state, n_items, n_items)
 
 
 def _implicit(weighting: Weighting) -> Any:
-    """implicit's class for a weighting."""
+    """Return the class of `implicit` for a weighting."""
     try:
         from implicit import nearest_neighbours
     except ImportError as error:

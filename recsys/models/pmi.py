@@ -1,26 +1,30 @@
-"""Weights before the first step of training: at random, or from who is watched beside whom.
+"""First weights of a network from the training data: item vectors from pointwise mutual information (PMI).
 
-Shapes: I items, D dimensions, R rank of a factorisation.
+Items that are watched within a few positions of each other start with similar vectors. Position vectors start as
+sinusoids.
+
+Shapes: I items, D dimensions.
 """
 
 import numpy as np
-import scipy.sparse as sp
 import torch
-from scipy.sparse.linalg import svds
+from scipy import sparse
 from torch import nn
 
 from recsys.data.schema import Dataset
+from recsys.models.histories import transition_counts
+from recsys.models.linalg import fix_signs, truncated_svd
 
-WINDOW = 3  # items to either side that count as neighbours
+WINDOW = 3  # items before and after an item that count as its neighbours
 
 
 @torch.no_grad()
 def initialise_from_pmi(
     items: nn.Embedding, positions: nn.Embedding | None, train: Dataset, std: float, seed: int
 ) -> None:
-    """Set item embeddings to `pmi_vectors` and position embeddings to sinusoids, both of standard deviation `std`.
+    """Set item embeddings to `pmi_vectors` and position embeddings to `sinusoids`, both with standard deviation `std`.
 
-    Rows of `items` beyond the catalogue (padding, [mask]) stay as they are.
+    Rows of `items` from I on (padding, [mask]) do not change.
     """
     dim = items.embedding_dim
     vectors = pmi_vectors(train, dim, std, np.random.default_rng(seed))
@@ -31,15 +35,17 @@ def initialise_from_pmi(
 
 
 def pmi_vectors(train: Dataset, dim: int, std: float, rng: np.random.Generator) -> np.ndarray:
-    """(I, D) float32 item vectors from a truncated SVD of positive pointwise mutual information (PMI).
+    """Return item vectors U √Σ from the truncated SVD U Σ Vᵀ of the positive PMI matrix, (I, D) float32.
 
-    That is what skip-gram with negative sampling factorises (Levy and Goldberg, NeurIPS 2014); here a neighbour at
-    distance k counts 1/k. A random rotation spreads the strongest directions over all attention heads. Values have
-    standard deviation `std`; items without neighbours get random vectors.
+    PMI(i, j) = log p(i, j) / (p(i) p(j)), from counts of neighbours in which a neighbour at distance k counts 1/k.
+    Skip-gram with negative sampling implicitly factorises this matrix (Levy and Goldberg, NeurIPS 2014). A random
+    rotation distributes the strongest dimensions over all attention heads. Values have standard deviation `std`. Items
+    without neighbours have random vectors.
     """
-    left, strength = truncated_svd(_positive_pmi(_neighbour_counts(train)), min(dim, train.n_items - 1), rng)
+    information = _positive_pmi(_neighbour_counts(train))
+    left, singular_values, _ = truncated_svd(information, dim, start=rng.random(train.n_items))
     vectors = np.zeros((train.n_items, dim))
-    vectors[:, : len(strength)] = left * np.sqrt(strength)
+    vectors[:, : len(singular_values)] = fix_signs(left) * np.sqrt(singular_values)
     vectors = vectors @ np.linalg.qr(rng.normal(size=(dim, dim)))[0]
     vectors *= std / max(float(vectors.std()), np.finfo(float).tiny)
     isolated = ~vectors.any(1)
@@ -47,47 +53,28 @@ def pmi_vectors(train: Dataset, dim: int, std: float, rng: np.random.Generator) 
     return vectors.astype(np.float32)
 
 
-def truncated_svd(matrix: sp.csr_array, rank: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The largest singular values (R,) of a matrix (I, I), ascending, and their left singular vectors (I, R).
-
-    A singular vector has no sign of its own, and `svds` leaves it to the processor. Here the entry of the largest
-    absolute value is positive, so that a seed gives the same vectors everywhere.
-    """
-    left, strength, _ = svds(matrix, rank, v0=rng.random(matrix.shape[0]))
-    return fix_signs(left), strength
-
-
-def fix_signs(vectors: np.ndarray) -> np.ndarray:
-    """The columns of (I, R), each negated where its entry of the largest absolute value is negative."""
-    largest = np.take_along_axis(vectors, np.abs(vectors).argmax(0, keepdims=True), 0)  # (1, R)
-    return np.where(largest < 0, -vectors, vectors)
-
-
-def _neighbour_counts(train: Dataset) -> sp.csr_array:
-    """(I, I) symmetric: how often two items are watched within WINDOW positions of each other, each time 1/distance."""
+def _neighbour_counts(train: Dataset) -> sparse.csr_array:
+    """Return the sum of 1/distance over the times that two items were watched within WINDOW positions, (I, I)."""
     user, item = train.interactions.user, train.interactions.item
-    shape = (train.n_items, train.n_items)
-    counts = sp.csr_array(shape)
+    counts = sparse.csr_array((train.n_items, train.n_items))
     for distance in range(1, WINDOW + 1):
-        same_user = user[distance:] == user[:-distance]
-        pairs = (item[:-distance][same_user], item[distance:][same_user])
-        counts += sp.csr_array((np.full(len(pairs[0]), 1 / distance), pairs), shape)
+        counts += transition_counts(user, item, train.n_items, distance, 1 / distance, np.float64)
     return counts + counts.T
 
 
-def _positive_pmi(counts: sp.csr_array) -> sp.csr_array:
-    """max(0, log p(i, j) / (p(i) p(j))) where items i and j are neighbours, else 0."""
+def _positive_pmi(counts: sparse.csr_array) -> sparse.csr_array:
+    """Return max(0, PMI) where the neighbour counts (I, I) are positive, else 0."""
     counts = counts.tocoo()
     marginal = counts.sum(0)
     rows, columns = counts.coords
     pmi = np.log(counts.data * counts.sum() / (marginal[rows] * marginal[columns]))
-    return sp.csr_array((np.maximum(pmi, 0), (rows, columns)), counts.shape)
+    return sparse.csr_array((np.maximum(pmi, 0), (rows, columns)), counts.shape)
 
 
 def sinusoids(length: int, dim: int) -> np.ndarray:
-    """(length, D) float32 position vectors of the Transformer paper (arXiv:1706.03762, section 3.5), values in [-1, 1].
+    """Return the position vectors of the Transformer paper (arXiv:1706.03762, section 3.5), (length, D) float32.
 
-    A shift by k positions is the same rotation everywhere: attention to the item before is learnt once for all.
+    Unlike in the paper, all sines come before all cosines. A shift by k positions is the same linear map everywhere.
     """
     angles = np.arange(length)[:, None] * 10_000.0 ** (-np.arange(0, dim, 2) / dim)
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)[:, :dim].astype(np.float32)

@@ -1,4 +1,4 @@
-"""Popularity: what most people watched; what they watched lately; what they watched near the user's last items.
+"""Popularity: of all time, of recent times, and within sessions.
 
 Shapes: B queries, I items, E events.
 """
@@ -23,37 +23,37 @@ from recsys.training.options import RunOptions
 
 
 class Popular(Model):
-    """The number of times each item was watched, the same for everybody."""
+    """Score(i) = how often item i was watched, for every history."""
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Count; `valid` and `run` change nothing."""
+        """Count the events of each item. `valid` and `run` are not used."""
         self.counts = train.counts.astype(np.float32)  # (I,)
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32: the counts, once per query."""
+        """Return the same scores for every query, (B, I) float32."""
         return np.tile(self.counts, (len(queries), 1))
 
     def state(self) -> dict[str, np.ndarray]:
-        """{"counts": (I,) float32}."""
+        """Return "counts" (I,) float32."""
         return {"counts": self.counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
+        """Restore the arrays of `state`."""
         self.counts = require_n_items(state, "counts", n_items)
 
 
 @config_class
 class PopularRecentConfig:
-    """The default is that tuned on ML-1M."""
+    """Settings of PopularRecent, tuned on ML-1M."""
 
-    half_life: Positive = 500.0  # days: a rating this long before the last one of the training data counts half
+    half_life: Positive = 500.0  # days: an event this long before the last event of the training data counts half
 
 
 class PopularRecent(Popular):
-    """Popularity that reads times: a rating loses half its weight every `half_life` days before the last rating of all.
+    """Score(i) = Σ 0.5^((t_last - t) / half_life) over the events of item i.
 
-    Where times are inexact, as in archives that give only the order, so are the weights.
+    t is the time of an event and t_last the time of the last event of the training data.
     """
 
     Config = PopularRecentConfig
@@ -61,7 +61,7 @@ class PopularRecent(Popular):
     uses_times_or_ratings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Sum weights by the times of the training data alone; `valid` and `run` change nothing."""
+        """Sum the weights of each item's events. `valid` and `run` are not used."""
         events = train.interactions
         days = (events.timestamp.max(initial=0) - events.timestamp) / 86_400  # (E,)
         weights = 0.5 ** (days / self.config.half_life)
@@ -71,23 +71,25 @@ class PopularRecent(Popular):
 
 @config_class
 class SessionPopularConfig:
-    """Defaults are those tuned on ML-1M."""
+    """Settings of SessionPopular, tuned on ML-1M."""
 
-    gap: NonNegative = 24.0  # hours without a rating that end a session
-    window: Size = 2  # items before and after an item that are near it
-    recent: Count = 2  # items of the user's history, from the end, that are their session
+    gap: NonNegative = 24.0  # hours without an event that end a session of the training data
+    window: Size = 2  # items before and after an item that count as its neighbours
+    recent: Count = 2  # newest items of the user's history that are scored from
 
 
 class SessionPopular(Model):
-    """Most popular among what people watched near the user's last items, in the same session.
+    """Score(j) = Σ_i n(i, j) over the newest items i of the history, plus the popularity of j, which is below 1.
 
-    S-POP of the GRU4Rec paper (arXiv:1511.06939) recommends the items that are most frequent in the user's own session.
-    Those are seen, and seen items are hidden here, so that only the order of popularity would be left. Ours counts what
-    others watched in a session with the same items. As in the paper ties go to the most popular item; an empty history
-    gets the order of popularity too.
+    n(i, j) is how often items i and j were watched within `window` positions of each other in a session of the training
+    data. A session ends after `gap` hours without an event.
 
-    It reads times: sessions of the training data end after `gap` hours without a rating, so inexact times make inexact
-    sessions. The user's own session is the last `recent` items, whatever their times.
+    Departures from S-POP of the GRU4Rec paper (arXiv:1511.06939):
+    - S-POP recommends the most frequent items of the user's own session. Here these items are already seen, and seen
+      items are not recommended. Therefore items of other users' sessions are counted.
+    - The user's session is the newest `recent` items, regardless of their times.
+
+    As in the paper, popularity decides between equal counts. An empty history is scored by popularity.
     """
 
     Config = SessionPopularConfig
@@ -95,37 +97,38 @@ class SessionPopular(Model):
     uses_times_or_ratings = True
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Count; `valid` changes nothing. Reports {"stage": "fit", "done": distance, "total": window}."""
+        """Count neighbours. Reports {"stage": "fit", "done": distance, "total": window}. `valid` is not used."""
         run, events = run or RunOptions(), train.interactions
         self.counts = train.counts.astype(np.float32)  # (I,)
         sessions = _sessions(events, self.config.gap)
-        after = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)
+        after = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)  # (I, I)
         for distance in range(1, self.config.window + 1):
             after = after + transition_counts(sessions, events.item, train.n_items, distance)
             run.report({"stage": "fit", "done": distance, "total": self.config.window})
-        self.near = sparse.csr_array(after + after.T)  # (I, I)
-        self.near.sort_indices()
+        self.neighbour_counts = sparse.csr_array(after + after.T)  # (I, I)
+        self.neighbour_counts.sort_indices()
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32: how often an item was near one of the last items, plus its share of all views (below 1)."""
+        """Return the counts plus the popularity of each item, (B, I) float32."""
         row, item, age = distinct_items(queries.histories, len(self.counts))
-        last = age < self.config.recent
-        ones = np.ones(last.sum(), np.float32)
-        session = sparse.csr_array((ones, (row[last], item[last])), shape=(len(queries), len(self.counts)))  # (B, I)
-        scores = (session @ self.near).toarray() + self.counts / (self.counts.sum() + 1)
+        newest = age < self.config.recent
+        ones, shape = np.ones(newest.sum(), np.float32), (len(queries), len(self.counts))
+        session = sparse.csr_array((ones, (row[newest], item[newest])), shape)  # (B, I)
+        scores = (session @ self.neighbour_counts).toarray() + self.counts / (self.counts.sum() + 1)
         return fill_empty_histories(scores, queries.histories, self.counts)
 
     def state(self) -> dict[str, np.ndarray]:
-        """{"counts": (I,)} float32 and the three arrays of a CSR matrix (I, I)."""
-        return {"counts": self.counts, **csr_state(self.near)}
+        """Return "counts" (I,) float32 and the arrays of the sparse matrix of neighbour counts (I, I)."""
+        return {"counts": self.counts, **csr_state(self.neighbour_counts)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self.counts, self.near = require_n_items(state, "counts", n_items), csr_from_state(state, n_items, n_items)
+        """Restore the arrays of `state`."""
+        self.counts = require_n_items(state, "counts", n_items)
+        self.neighbour_counts = csr_from_state(state, n_items, n_items)
 
 
 def _sessions(events: Interactions, gap: float) -> np.ndarray:
-    """(E,) the number of the session that each event belongs to: a user's next one begins after `gap` hours without."""
+    """Return the session number of each event, (E,). A session ends with its user or after `gap` hours."""
     pause = np.diff(events.timestamp) > gap * 3600
     return np.concatenate([[0], np.cumsum(pause | (np.diff(events.user) != 0))])

@@ -1,28 +1,34 @@
 """Settings of each recommender by data set. Loads no torch.
 
-`PRESETS` holds what was tuned. Any other data set gets the settings of the tuned one most like it in size, scaled to
-its own size. Tuned sets: ml-100k (943 users, 6 % of all pairs observed), ml-latest-small (610, 1.5 %),
-ml-latest-sample (2,745, 1.7 %) and ml-1m (6,040, 4.8 %). The rules for larger sets were measured on the Beauty file of
-the BERT4Rec paper (40,226 users, 54,542 items, 9 events per user), on which nothing was tuned: assets/experiments.md.
+`PRESETS` contains the tuned settings. The data sets on which settings were tuned:
+
+    ml-100k             943 users, 6 % of all pairs of user and item observed
+    ml-latest-small     610 users, 1.5 %
+    ml-latest-sample  2,745 users, 1.7 %
+    ml-1m             6,040 users, 4.8 %
+
+Any other data set gets the settings of the tuned data set with the most similar size, scaled to its size. The rules of
+scaling were measured on the Beauty data of the BERT4Rec paper (40,226 users, 54,542 items, 9 events per user), on which
+no setting was tuned. The measurements are in assets/experiments.md.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-Changes = Mapping[str, Any]  # setting → value; settings of the schedule stand beside the others
+Changes = Mapping[str, Any]  # setting → value; settings of the schedule are not nested
 
 TUNED = ("ml-100k", "ml-latest-small", "ml-latest-sample", "ml-1m")
-MAX_USERS_OF_SMALL = 1_500  # fewer users: like ml-100k or ml-latest-small
-MAX_USERS_OF_SAMPLE = 4_000  # fewer users and a sparse set: like ml-latest-sample
-DENSE = 0.03  # share of observed pairs of user and item
-MANY_ITEMS = 20_000  # above: no (I, I) matrix, and losses over sampled items instead of all
+MAX_USERS_OF_SMALL = 1_500  # below: settings of ml-100k or ml-latest-small
+MAX_USERS_OF_SAMPLE = 4_000  # below, if the data set is sparse: settings of ml-latest-sample
+MIN_DENSITY = 0.03  # share of observed pairs of user and item; below, a data set is sparse
+MANY_ITEMS = 20_000  # above: no (I, I) matrix, and a loss over sampled items
 MANY_USERS = 20_000  # above: larger batches
-FEW_EVENTS_PER_ITEM = 20  # below, networks memorise their items unless dropout is higher
-USERS_OF_ML_1M = 6_040  # sets with more users need fewer epochs for the same number of steps
+MIN_EVENTS_PER_ITEM = 20  # below, networks overfit their item embeddings unless dropout is higher
+USERS_OF_ML_1M = 6_040  # data sets with more users need fewer epochs for the same number of steps
 LARGE_SET_NEGATIVES = 256
 LARGE_SET_BATCH_SIZE = 128
-LARGE_SET_RANK = 256
+LARGE_SET_RANK = 256  # of EASE
 SPARSE_SET_DROPOUT = 0.4
 MIN_EPOCHS = 10
 
@@ -37,12 +43,12 @@ class DataSize:
 
     @property
     def density(self) -> float:
-        """The share of pairs of user and item that were observed."""
+        """The share of observed pairs of user and item."""
         return self.events / max(self.users * self.items, 1)
 
 
 def on(data_sets: tuple[str, ...], changes: Changes) -> dict[str, Changes]:
-    """Return the same changes for several data sets."""
+    """Return equal changes for several data sets."""
     return dict.fromkeys(data_sets, changes)
 
 
@@ -56,37 +62,29 @@ BERT4REC: dict[str, Changes] = {
     ),
     SAMPLE: {"epochs": 60, "validate_every": 4},  # trained with --also ml-1m
 }
-SASREC_SMALL: Changes = {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "validate_every": 5}
 SASREC: dict[str, Changes] = {
-    **on(SMALL_SETS, SASREC_SMALL),
+    **on(SMALL_SETS, {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "validate_every": 5}),
     SAMPLE: {"epochs": 24, "validate_every": 2},  # trained with --also ml-1m
 }
-GRU4REC_SMALL: Changes = {
-    "dropout": 0.3,
-    "batch_size": 16,
-    "epochs": 30,
-    "ema_decay": 0.995,
-    "warmup_steps": 100,
-    "validate_every": 3,
-}
 GRU4REC: dict[str, Changes] = {
-    **on(SMALL_SETS, GRU4REC_SMALL),
+    **on(
+        SMALL_SETS,
+        {"dropout": 0.3, "batch_size": 16, "epochs": 30, "ema_decay": 0.995, "warmup_steps": 100, "validate_every": 3},
+    ),
     SAMPLE: {"dropout": 0.3, "batch_size": 32, "epochs": 20, "validate_every": 2},
 }
 GRU4REC_WITH_ML_1M = GRU4REC | {SAMPLE: {"epochs": 24, "validate_every": 2}}  # trained with --also ml-1m
-CASER_SMALL: Changes = {
-    "dropout": 0.3,
-    "batch_size": 16,
-    "ema_decay": 0.995,
-    "warmup_steps": 100,
-    "validate_every": 4,
-}
-ATTENTIVE: dict[str, Changes] = {
+CASER: Changes = {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "warmup_steps": 100, "validate_every": 4}
+SESSION_MODELS: dict[str, Changes] = {
     **on(SMALL_SETS, {"epochs": 12, "validate_every": 3, "batch_size": 16}),  # not tuned
     SAMPLE: {"epochs": 12, "validate_every": 3},
 }
 FPMC = on(("ml-100k", SAMPLE), {"batch_size": 16, "lr": 2e-3, "ema_decay": 0.99, "epochs": 25})
 ITEM2VEC = on(("ml-100k", SAMPLE), {"batch_size": 16, "ema_decay": 0.99})
+EASE: dict[str, Changes] = {
+    **on((SAMPLE, "ml-100k"), {"regularization": 100.0}),
+    "ml-latest-small": {"regularization": 50.0},
+}
 
 PRESETS: dict[str, Mapping[str, Changes]] = {
     "bert4rec": BERT4REC,
@@ -111,10 +109,9 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "gru4rec-plus": GRU4REC,
     "lstm": GRU4REC,
     "rnn": GRU4REC,
-    "caser": on(SMALL_SETS, CASER_SMALL)
-    | {SAMPLE: {**CASER_SMALL, "batch_size": 32, "epochs": 20, "validate_every": 2}},
-    "narm": ATTENTIVE,
-    "stamp": ATTENTIVE,
+    "caser": on(SMALL_SETS, CASER) | {SAMPLE: {**CASER, "batch_size": 32, "epochs": 20, "validate_every": 2}},
+    "narm": SESSION_MODELS,
+    "stamp": SESSION_MODELS,
     "mult-vae": on(SMALL_SETS, {"batch_size": 16}),  # not tuned
     "fpmc": FPMC,
     "fmc": FPMC,
@@ -142,14 +139,8 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
         "ml-latest-small": {"window": 20, "decay": 0.3, "recent": 20, "history_decay": 0.7},
     },
     "markov-both": {SAMPLE: {"window": 40}},
-    "ease": {
-        **on((SAMPLE, "ml-100k"), {"regularization": 100.0}),
-        "ml-latest-small": {"regularization": 50.0},
-    },
-    "ease-low-rank": {
-        **on((SAMPLE, "ml-100k"), {"regularization": 100.0}),
-        "ml-latest-small": {"regularization": 50.0},
-    },
+    "ease": EASE,
+    "ease-low-rank": EASE,
     "ials": {
         "ml-100k": {"factors": 32, "regularization": 1.0},
         "ml-latest-small": {"factors": 64, "regularization": 70.0, "alpha": 12.0},
@@ -172,28 +163,28 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
 
 
 def changes_for(recommender: str, data_set: str) -> Changes:
-    """Return what was tuned for a data set, {} if its settings are the recommender's defaults."""
+    """Return the tuned settings for a data set. {}: the recommender's defaults."""
     return PRESETS.get(recommender, {}).get(data_set, {})
 
 
 def is_tuned(recommender: str, data_set: str) -> bool:
-    """Whether the settings were tuned on this very data set."""
+    """Return whether the settings were tuned on this data set."""
     return data_set in (*TUNED, *PRESETS.get(recommender, {}))
 
 
 def nearest_tuned(size: DataSize, needs_training: bool) -> str:
-    """Return the tuned data set most like one of this size.
+    """Return the tuned data set with the most similar size.
 
-    Networks never get the settings of ml-latest-sample, because they were tuned with the users of ml-1m added.
+    A network never gets the settings of ml-latest-sample, which were tuned with the users of ml-1m added.
     """
     if size.users < MAX_USERS_OF_SMALL:
-        return "ml-100k" if size.density >= DENSE else "ml-latest-small"
-    is_like_sample = size.users < MAX_USERS_OF_SAMPLE and size.density < DENSE
+        return "ml-100k" if size.density >= MIN_DENSITY else "ml-latest-small"
+    is_like_sample = size.users < MAX_USERS_OF_SAMPLE and size.density < MIN_DENSITY
     return SAMPLE if is_like_sample and not needs_training else "ml-1m"
 
 
 def scale_to(settings: Any, size: DataSize) -> Any:
-    """Return the settings changed for a set that is much larger or sparser than those they were tuned on."""
+    """Return settings adapted to a data set that is much larger or sparser than the data set of their tuning."""
     changes: dict[str, Any] = {}
     if size.items > MANY_ITEMS and getattr(settings, "rank", None) == 0:
         changes["rank"] = LARGE_SET_RANK
@@ -202,8 +193,8 @@ def scale_to(settings: Any, size: DataSize) -> Any:
     if size.items > MANY_ITEMS and getattr(settings, "loss", "") == "softmax":
         changes |= {"loss": "gbce", "negatives": LARGE_SET_NEGATIVES}
         if getattr(settings, "only_unseen", False):
-            changes["only_unseen"] = False  # needs the softmax over all items
-    if size.events < FEW_EVENTS_PER_ITEM * size.items and hasattr(settings, "dropout"):
+            changes["only_unseen"] = False  # it needs the softmax over all items
+    if size.events < MIN_EVENTS_PER_ITEM * size.items and hasattr(settings, "dropout"):
         changes["dropout"] = max(settings.dropout, SPARSE_SET_DROPOUT)
     return replace(settings, schedule=_scale_schedule(settings.schedule, size), **changes)
 

@@ -1,4 +1,4 @@
-"""The settings that neural recommenders share. A model's own config adds its fields and overrides defaults."""
+"""Settings that the networks share. The config of a model adds fields and overrides defaults."""
 
 from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, config_class
 from recsys.training.losses import LossName
@@ -22,6 +22,6 @@ class SequenceConfig:
 
 @config_class
 class PmiConfig(SequenceConfig):
-    """Settings of a network whose item embeddings can start from pointwise mutual information (PMI)."""
+    """Settings of a network whose item embeddings can start from pointwise mutual information (PMI), see `pmi.py`."""
 
     pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random

@@ -1,10 +1,17 @@
-"""TransRec: a user is a translation in a space of items (He, Kang and McAuley, RecSys 2017, arXiv:1707.02410).
+"""TransRec: a user is a translation in the space of items (He, Kang and McAuley, RecSys 2017, arXiv:1707.02410).
 
-The score of item j after item i is β_j - d(γ_i + t + t_u, γ_j), with d the squared Euclidean distance, one of the
-paper's two. Departures from the paper: the user's translation t_u is the mean of learnt item vectors over all items so
-far, as in FISM (KDD 2013), so that there is no row per user and unseen users are served; a start token has coordinates
-of its own, predicts the first item and answers for an empty history; the batch shares its negatives; coordinates may
-leave the unit ball unless `ball` is set; AdamW with averaged weights, dropout instead of penalties on the weights.
+    score(j) = β_j - ‖γ_i + t + t_u - γ_j‖²
+
+i is the last item, γ are coordinates of items, t is a global translation and t_u the user's translation. The squared
+Euclidean distance is one of the paper's two distances. The loss is the paper's S-BPR.
+
+Departures from the paper:
+- t_u is the mean of learnt item vectors over all items so far, as in FISM (Kabbur, Ning and Karypis, KDD 2013). So new
+  users are served. The paper learns a row per user.
+- A start token has coordinates, predicts the first item and answers for an empty history.
+- Coordinates may leave the unit ball unless `ball` is set.
+- The negatives are shared by a batch.
+- The optimiser is AdamW, and the weights are averaged. Dropout takes the place of weight penalties.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, I items.
 """
@@ -13,6 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.config import NonNegative, config_class
@@ -27,27 +35,28 @@ from recsys.training.options import TrainConfig
 class TransRecConfig(SequenceConfig):
     """Settings of TransRec, tuned on ML-1M."""
 
-    # the learning rate is higher than that of networks: tables of factors stand more
-    schedule: TrainConfig = TrainConfig(epochs=20, lr=1e-2, validate_every=5)
-    ball: bool = False  # keep all items within the unit ball, as the paper does
+    schedule: TrainConfig = TrainConfig(
+        epochs=20, lr=1e-2, validate_every=5
+    )  # embeddings allow a higher rate than networks
+    ball: bool = False  # keep all items within the unit ball, as in the paper
     loss: LossName = "bpr"  # the paper's
-    sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE: uniformly
+    sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE draws uniformly
 
 
 class TransRecModule(SequenceEncoder):
     """Coordinates of items, and translations.
 
-    -‖q - γ‖² = 2 q·γ - ‖γ‖² - ‖q‖², and ‖q‖² is the same for every item: so a score is (q, 1) · (2γ, -‖γ‖²) + β.
+    With q = γ_i + t + t_u, the score is (q, 1) · (2γ_j, -‖γ_j‖²) + β_j, up to ‖q‖², which is equal for all items.
     """
 
     def __init__(self, config: TransRecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)  # `items`: γ, `bias`: β
-        self.people = nn.Embedding(n_items + 2, config.dim)  # their mean: t_u
+        self.people = nn.Embedding(n_items + 2, config.dim)  # running mean: t_u
         self.step = nn.Parameter(torch.zeros(config.dim))  # t
         self.dropout = Dropout(config.dropout)
         self.ball = config.ball
         init_weights(self, config.init)
-        nn.init.zeros_(self.people.weight)  # at first every user has the same translation, as in the paper
+        nn.init.zeros_(self.people.weight)  # at the start all users have the same translation, as in the paper
 
     @property
     def coordinates(self) -> Tensor:
@@ -56,28 +65,25 @@ class TransRecModule(SequenceEncoder):
         return gamma / gamma.norm(dim=1, keepdim=True).clamp(min=1) if self.ball else gamma
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Tokens (B, T) → (B, T, D + 1), or at `positions` (B, Q) only: (B, Q, D + 1)."""
-        last = gather_positions(nn.functional.embedding(tokens, self.coordinates), positions)
-        q = self.dropout(
-            last + self.step + gather_positions(running_mean(self.people(tokens)), positions)
-        )  # γ_i + t + t_u
-        return nn.functional.pad(q, (0, 1), value=1.0)
+        """Return (q, 1) after each token, (B, T) → (B, T, D + 1), or after `positions` (B, Q), (B, Q, D + 1)."""
+        last = gather_positions(F.embedding(tokens, self.coordinates), positions)
+        user = gather_positions(running_mean(self.people(tokens)), positions)
+        return F.pad(self.dropout(last + self.step + user), (0, 1), value=1.0)
 
     @property
     def output(self) -> Tensor:
-        """Output weights, (I, D + 1)."""
+        """(2γ, -‖γ‖²) of all items, (I, D + 1)."""
         gamma = self.coordinates[: self.n_items]
         return torch.cat([2 * gamma, -gamma.square().sum(1, keepdim=True)], 1)
 
 
 class TransRec(SequenceModel):
-    """The next item is near where the last one, moved by the user's translation, comes to lie."""
+    """The model. The next item is near the last item after the translation."""
 
     Config: ClassVar[type] = TransRecConfig
     Module: ClassVar[type] = TransRecModule
-    config: TransRecConfig
     module: TransRecModule
 
     def item_embeddings(self) -> np.ndarray:
-        """(I, D) float32: the coordinates of the items."""
+        """Return the coordinates of the items, (I, D) float32."""
         return self.module.coordinates[: self.module.n_items].detach().cpu().numpy()

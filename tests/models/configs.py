@@ -1,4 +1,4 @@
-"""Settings for toys."""
+"""Settings with which models fit toy data sets quickly."""
 
 from dataclasses import fields
 
@@ -10,14 +10,14 @@ TOY_EPOCHS = 2
 
 
 def changed(config, **changes):
-    """The config with other settings; those of its schedule may stand beside the others."""
+    """Return a config with changed settings. Settings of its schedule are not nested."""
     return replace_settings(config, changes)
 
 
 def toy_changes(config):
     """Return the changes with which a fit on a toy takes a second.
 
-    A field is changed if its value has the type of the toy value. item2vec's `negatives` is a weight and has not.
+    A field is changed if its value has the type of the toy value. item2vec's `negatives`, a float, does not change.
     """
     values = {setting.name: getattr(config, setting.name) for setting in fields(config)}
     changes = {name: toy for name, toy in TOY_VALUES.items() if type(values.get(name)) is type(toy)}

@@ -1,4 +1,4 @@
-"""A stand-in for the sentence encoder, so that no test of a model fetches 90 MB."""
+"""A replacement of the sentence encoder, so that tests of models do not download 90 MB."""
 
 import zlib
 
@@ -9,7 +9,7 @@ from recsys.text import encoder
 
 
 def words_as_vectors(texts, report):
-    """(len(texts), 384): the sum of one fixed random vector per word, at length 1; shared words make texts near."""
+    """Return the sum of a fixed random vector per word, (len(texts), 384), rows of length 1."""
     vectors = np.array([sum(_word(word) for word in text.replace(".", " ").split()) for text in texts])
     report({"stage": "encode", "done": len(texts), "total": len(texts)})
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
@@ -21,7 +21,7 @@ def _word(word):
 
 @pytest.fixture(scope="module")
 def known_encoder(tmp_path_factory):
-    """An empty home, which it yields, and `words_as_vectors` instead of the encoder."""
+    """Yield an empty home folder and replace the encoder by `words_as_vectors`."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RECSYS_HOME", str(home))

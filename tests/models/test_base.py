@@ -17,14 +17,14 @@ SHIPPED = sorted((paths.ASSETS / "checkpoints").glob("*/*/*/meta.json"))
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: "-".join(path.parts[-4:-1]))
-def test_the_settings_of_shipped_checkpoints_are_read_and_written_down_alike(path):
-    known = files.read_sealed(path)
-    config = from_document(registry.get(known["variant"]).model_class.Config, known["config"])
-    assert json.loads(json.dumps(to_document(config))) == known["config"]  # JSON has no tuples
+def test_the_settings_of_shipped_checkpoints_can_be_read_and_written(path):
+    meta = files.read_sealed(path)
+    config = from_document(registry.get(meta["variant"]).model_class.Config, meta["config"])
+    assert json.loads(json.dumps(to_document(config))) == meta["config"]  # JSON has no tuples
 
 
 @pytest.mark.parametrize("name", registry.names())
-def test_every_variants_settings_come_back_from_json_as_they_were(name):
+def test_settings_of_every_recommender_can_be_stored_as_json(name):
     variant = registry.get(name)
     for config in map(variant.preset, ("", *presets.PRESETS.get(name, ()))):
         assert from_document(type(config), json.loads(json.dumps(to_document(config)))) == config
@@ -80,6 +80,6 @@ def test_titles_are_listed_without_importing_torch():
     )
 
 
-def test_an_unknown_name_is_answered_by_the_names_there_are():
+def test_an_unknown_name_raises_an_error_with_all_names():
     with pytest.raises(registry.UnknownModelError, match=r"no model is called bert; there are: .*bert4rec"):
         registry.get("bert")

@@ -19,7 +19,7 @@ def test_without_the_mean_it_learns_by_a_softmax_that_the_next_item_is_the_last_
     model = Caser(changed(config, loss="softmax", person=False)).fit(split.train, split.valid, RunOptions(device="cpu"))
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
     assert metrics.hit_rate(ranks, 1) > 0.95
-    assert model.score(Queries([np.array([7])])).argmax() == 8  # an unseen user's, shorter than a window
+    assert model.score(Queries([np.array([7])])).argmax() == 8  # a history of a new user, shorter than a window
 
 
 def untrained(**settings):
@@ -43,11 +43,11 @@ def one_window(module, items):
     return torch.cat([torch.stack(features), weighted.T.flatten()])
 
 
-def test_each_position_sees_its_window_as_the_paper_computes_it():
+def test_each_position_has_the_state_of_the_papers_equations():
     module = untrained(person=False).module
     tokens = torch.randint(30, (1, 7))
     states = module(tokens)[0]
-    items = torch.cat([torch.zeros(3, 16), module.items(tokens)[0]])  # a window that begins too early sees nothing
+    items = torch.cat([torch.zeros(3, 16), module.items(tokens)[0]])  # zeros before the history
     for end in range(7):
         expected = module.norm(module.combine(one_window(module, items[end : end + 4])))
         torch.testing.assert_close(states[end], expected, rtol=1e-4, atol=1e-5)
@@ -61,7 +61,7 @@ def test_items_before_the_window_count_through_the_mean_only():
     assert not torch.allclose(with_mean[0, 5], with_mean[1, 5])
 
 
-def test_the_running_mean_is_the_mean_of_what_came_so_far():
+def test_the_running_mean_excludes_later_items():
     x = torch.randn(2, 5, 3)
     for end in range(5):
         torch.testing.assert_close(running_mean(x)[:, end], x[:, : end + 1].mean(1))

@@ -12,7 +12,7 @@ from recsys.text.films import film_texts, texts_with_credits
 from recsys.training.options import RunOptions
 from tests import toys
 
-NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith("recsys.models.content:")]
+NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith(".content:")]
 
 TF_IDF, GENRES = ContentConfig("tf-idf"), ContentConfig("genres")
 
@@ -64,7 +64,7 @@ def test_a_catalogue_without_genres_has_nothing_to_say():
     assert not Content(GENRES).fit(world).score(Queries([[1]])).any()
 
 
-def test_a_film_without_any_words_is_neither_near_nor_far():
+def test_a_film_without_words_scores_0():
     world = toys.dataset([[0, 1, 2]], n_items=3)
     world.catalog.movies.loc[1, ["title", "genres"]] = ""
     world.catalog.movies.loc[1, "year"] = None
@@ -79,7 +79,7 @@ def test_an_empty_history_gets_the_order_of_popularity(model):
     assert list(scores.argsort()[::-1]) == list(range(30))
 
 
-def test_without_the_encoder_words_stand_in_and_the_model_says_so(monkeypatch):
+def test_without_the_encoder_tf_idf_is_used_and_the_note_is_set(monkeypatch):
     def out_of_reach(texts, report):
         raise DownloadError("the package index sent no wheel")
 
@@ -93,7 +93,7 @@ def test_without_the_encoder_words_stand_in_and_the_model_says_so(monkeypatch):
     assert not again.has_item_embeddings
     words = Content(TF_IDF).fit(world)
     np.testing.assert_array_equal(again.score(Queries([[1, 2]])), words.score(Queries([[1, 2]])))
-    assert words.note == ""  # it is what it says it is
+    assert words.note == ""  # TF-IDF was requested
 
 
 def test_only_sentence_vectors_are_item_embeddings(model):
@@ -106,7 +106,7 @@ def test_only_sentence_vectors_are_item_embeddings(model):
             model.item_embeddings()
 
 
-def test_a_setting_that_cannot_work_is_refused_when_it_is_made():
+def test_an_invalid_setting_raises_an_error():
     with pytest.raises(ConfigError, match="vectors is words, but must be 'sentences', 'tf-idf' or 'genres'"):
         ContentConfig("words")
     with pytest.raises(ConfigError, match="half_life is 0, but must be greater than 0"):
@@ -119,23 +119,23 @@ def test_progress_of_the_encoder_reaches_the_run():
     assert events == [{"stage": "encode", "done": 8, "total": 8}]
 
 
-# A set that was enriched
+# An enriched data set
 
 MAKERS = ("Ann Lee", "Bo Lee", "Cy Dee")  # of films 0 and 1, 2 and 3, 4 and 5, 6 and 7, …
 KNOWN = {100 + film: {"directors": [MAKERS[film // 2 % 3]], "subjects": ["deep sea"]} for film in range(30)}
 
 
-def test_words_know_who_made_a_film_and_a_person_is_one_word():
+def test_tf_idf_uses_credits_and_a_name_is_one_word():
     world = toys.enriched(toys.checkerboard(), KNOWN)
     world.catalog.movies["title"], world.catalog.movies["year"] = "Film", 1990
     scores = Content(TF_IDF).fit(world).score(Queries([[0]]))[0]  # a comedy by Ann Lee
     ann, bo, cy = (scores[np.arange(2 * maker, 30, 6)] for maker in range(3))
     assert ann.min() > max(bo.max(), cy.max())
-    np.testing.assert_allclose(bo, cy, atol=1e-6)  # that he is a Lee too does not matter
+    np.testing.assert_allclose(bo, cy, atol=1e-6)  # a name is one word, so Bo Lee and Ann Lee share none
     assert texts_with_credits(world.catalog)[0].endswith("Ann_Lee, deep sea")
 
 
-def test_sentences_and_genres_do_not_look_at_who_made_a_film():
+def test_sentences_and_genres_do_not_use_credits():
     plain, richer = toys.checkerboard(), toys.enriched(toys.checkerboard(), KNOWN)
     for config in (ContentConfig(), GENRES):
         before, after = (Content(config).fit(world).score(Queries([[4, 7]])) for world in (plain, richer))

@@ -10,7 +10,7 @@ from tests import toys
 
 
 def matrix(world):
-    """(U, I) 0 or 1."""
+    """Return 1 where a user watched a film, else 0, (users, films)."""
     watched = np.zeros((world.n_users, world.n_items))
     watched[world.interactions.user, world.interactions.item] = 1
     return watched
@@ -33,7 +33,7 @@ def test_the_withheld_film_of_a_checkerboard_comes_first():
 @pytest.mark.parametrize("block", [5, 1024])  # 12 films in blocks that do not divide them, and in one
 def test_every_film_is_a_ridge_regression_on_the_others(block, monkeypatch):
     """Against scikit-learn, one regression per film."""
-    monkeypatch.setattr(ease, "BLOCK", block)
+    monkeypatch.setattr(ease, "BLOCK_ROWS", block)
     world = random_world()
     people, model = matrix(world), Ease(EaseConfig(regularization=3)).fit(world)
     for film in range(12):
@@ -42,33 +42,33 @@ def test_every_film_is_a_ridge_regression_on_the_others(block, monkeypatch):
         np.testing.assert_allclose(model.weights[others, film], expected, atol=1e-5)
 
 
-def test_no_film_speaks_for_itself():
+def test_the_diagonal_is_zero():
     model = Ease().fit(random_world())
     assert (model.weights.diagonal() == 0).all()
     assert np.count_nonzero(model.weights) > 100
 
 
-def test_a_score_is_the_sum_of_what_the_films_of_the_history_say():
+def test_a_score_is_the_sum_of_the_weights_of_the_history():
     model = Ease().fit(random_world())
     np.testing.assert_allclose(
         model.score(Queries([[3, 7, 3, 3]])), model.weights[[3, 7]].sum(0, keepdims=True), rtol=1e-5
     )
 
 
-def test_a_film_that_nobody_watched_gets_nothing():
+def test_a_film_without_views_scores_0():
     model = Ease().fit(toys.dataset([[0, 1, 2], [1, 2]], n_items=4))
     assert model.score(Queries([[0, 1]]))[0, 3] == 0
 
 
-def test_too_many_films_are_refused_beforehand_with_the_number_of_gigabytes(monkeypatch):
+def test_too_little_memory_raises_an_error_before_any_work(monkeypatch):
     monkeypatch.setattr(machine, "free_memory", lambda: 4.2e9)
-    monkeypatch.setattr(ease, "_gram", None)  # calling it would now fail otherwise
+    monkeypatch.setattr(ease, "_gram", None)  # a call would raise TypeError
     needs = r"EASE needs 4\.8 GB of memory for 20,000 films, and may take half of the 4\.2 GB .*; choose another model"
     with pytest.raises(DataError, match=needs):
         Ease(title="EASE").fit(toys.dataset([[0, 1, 2]], n_items=20_000))
 
 
-def test_half_of_what_is_free_may_be_taken(monkeypatch):
+def test_half_of_the_free_memory_is_allowed(monkeypatch):
     monkeypatch.setattr(machine, "free_memory", lambda: 2 * 3 * 4 * 12**2)
     Ease().fit(random_world())
     monkeypatch.setattr(machine, "free_memory", lambda: 2 * 3 * 4 * 12**2 - 1)
@@ -83,9 +83,9 @@ def test_no_matrix_of_items_by_items_is_made_for_many_items(monkeypatch):
         Ease().fit(toys.dataset([[0, 1, 2]], n_items=20_001))
 
 
-def test_a_regularization_of_nothing_is_refused_in_words():
+def test_a_singular_matrix_raises_an_error():
     with pytest.raises(DataError, match="raise it"):
-        Ease(EaseConfig(regularization=0)).fit(toys.dataset([[0, 1]], n_items=2))  # two films, the same viewers
+        Ease(EaseConfig(regularization=0)).fit(toys.dataset([[0, 1]], n_items=2))  # two films with equal viewers
 
 
 def test_an_empty_history_gets_the_order_of_popularity():
@@ -94,7 +94,7 @@ def test_an_empty_history_gets_the_order_of_popularity():
     assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
 
 
-def test_a_control_group_with_less_memory_than_the_machine_counts(tmp_path, monkeypatch):
+def test_the_memory_limit_of_a_control_group_is_respected(tmp_path, monkeypatch):
     monkeypatch.setattr(machine, "MEMORY", tmp_path / "meminfo")
     monkeypatch.setattr(machine, "GROUPS", tmp_path)
     monkeypatch.setattr(machine, "OWN_GROUPS", tmp_path / "own")
@@ -127,11 +127,11 @@ def test_low_rank_weights_are_those_of_the_counts_without_their_lesser_eigenvalu
     inverse = np.linalg.inv(vectors @ np.diag(values) @ vectors.T + ridge * np.eye(12))
     weights = -inverse / np.diag(inverse)
     np.fill_diagonal(weights, 0)
-    found = Ease(EaseConfig(regularization=ridge, rank=rank)).fit(world).score(Queries([[4], [6, 1]]))
-    np.testing.assert_allclose(found, [weights[4], weights[6] + weights[1]], atol=1e-4)
+    scores = Ease(EaseConfig(regularization=ridge, rank=rank)).fit(world).score(Queries([[4], [6, 1]]))
+    np.testing.assert_allclose(scores, [weights[4], weights[6] + weights[1]], atol=1e-4)
 
 
-def test_a_rank_above_what_there_is_takes_what_there_is():
+def test_a_rank_is_limited_by_the_number_of_films():
     model = Ease(EaseConfig(rank=99)).fit(random_world())
     assert model.weights.shape == (12, 11)
     np.testing.assert_array_equal(model.weights, Ease(EaseConfig(rank=99)).fit(random_world()).weights)

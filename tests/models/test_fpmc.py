@@ -1,10 +1,8 @@
 import numpy as np
-import torch
 
 from recsys.data.schema import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.fpmc import Fpmc, FpmcConfig
-from recsys.models.layers import running_mean
 from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed
@@ -29,19 +27,19 @@ def test_with_the_user_it_learns_who_likes_even_items():
 
 def test_without_the_user_only_the_last_item_counts():
     model, _ = fitted(toys.cycle(n_users=20), epochs=1, personal=False)
-    one, other = model.score(Queries([np.array([3, 9, 5]), np.array([5])]))
-    np.testing.assert_allclose(one, other, rtol=1e-5)
+    long, short = model.score(Queries([np.array([3, 9, 5]), np.array([5])]))
+    np.testing.assert_allclose(long, short, rtol=1e-5)
 
 
-def test_with_the_user_older_items_count_in_whatever_order():
+def test_with_the_user_older_items_count_in_any_order():
     model, _ = fitted(toys.cycle(n_users=20), epochs=1)
-    one, swapped, other = model.score(Queries([np.array([3, 9, 5]), np.array([9, 3, 5]), np.array([2, 9, 5])]))
-    np.testing.assert_allclose(one, swapped, atol=1e-5)
-    assert np.abs(one - other).max() > 1e-3
+    scores, swapped, other = model.score(Queries([np.array([3, 9, 5]), np.array([9, 3, 5]), np.array([2, 9, 5])]))
+    np.testing.assert_allclose(scores, swapped, atol=1e-5)
+    assert np.abs(scores - other).max() > 1e-3
 
 
 def test_a_score_is_that_of_the_paper():
-    """Equation 11: the user's factors times the item's, and the last item's times the item's; here with its bias."""
+    """Equation 11 and the bias of the item."""
     model, _ = fitted(toys.cycle(n_users=20), epochs=1)
     state, dim = model.state(), SETTINGS.dim
     start = len(state["bias"]) + 1
@@ -49,9 +47,3 @@ def test_a_score_is_that_of_the_paper():
     last, offers = state["items.weight"][5], state["offers.weight"]
     expected = offers[:, :dim] @ last + offers[:, dim:] @ user + state["bias"]
     np.testing.assert_allclose(model.score(Queries([np.array([3, 9, 5])]))[0], expected, atol=1e-5)
-
-
-def test_the_mean_so_far_knows_nothing_of_later_items():
-    vectors = torch.arange(12.0).view(1, 4, 3)
-    expected = [vectors[0, : position + 1].mean(0) for position in range(4)]
-    torch.testing.assert_close(running_mean(vectors)[0], torch.stack(expected))

@@ -20,19 +20,19 @@ def untrained(**settings):
 
 
 @pytest.mark.parametrize("dataset", ["ml-1m", "ml-100k", "ml-latest-sample"])
-def test_with_memory_it_is_trained_as_it_is_but_for_three_settings(dataset):
-    plain, own = (registry.get(name).preset(dataset) for name in ("gru4rec-ce", "gru4rec-memory"))
-    assert own == replace(plain, only_unseen=True, redraw=True, memory=True)
+def test_gru4rec_memory_differs_from_gru4rec_ce_in_three_settings(dataset):
+    plain, with_memory = (registry.get(name).preset(dataset) for name in ("gru4rec-ce", "gru4rec-memory"))
+    assert with_memory == replace(plain, only_unseen=True, redraw=True, memory=True)
     assert [plain.only_unseen, plain.redraw, plain.memory] == [False] * 3
 
 
-def test_a_state_remembers_more_than_the_newest_item():
+def test_a_state_depends_on_older_items():
     states = untrained(init=0.5).module(torch.tensor([[31, 4, 8], [31, 5, 8]]))
     assert not torch.allclose(states[0, 2], states[1, 2], atol=1e-3)
 
 
 def test_the_state_is_that_of_the_papers_equations():
-    """Section 3, equations 1 to 4, in NumPy; unlike the paper, torch resets the product of the state, not the state."""
+    """Equations 1 to 4 of the paper, in NumPy. torch applies the reset gate to the product with the state."""
     module = untrained(init=0.5).module
     tokens = torch.tensor([[31, 4, 8, 15]])
     x = module.items(tokens)[0].detach().numpy()
@@ -42,7 +42,7 @@ def test_the_state_is_that_of_the_papers_equations():
         inputs = np.split(weights["weight_ih_l0"] @ item + weights["bias_ih_l0"], 3)
         states = np.split(weights["weight_hh_l0"] @ h + weights["bias_hh_l0"], 3)
         r, z = (1 / (1 + np.exp(-inputs[i] - states[i])) for i in (0, 1))
-        h = z * h + (1 - z) * np.tanh(inputs[2] + r * states[2])  # here z is what stays
+        h = z * h + (1 - z) * np.tanh(inputs[2] + r * states[2])  # torch's z is the share of the old state
     out = module.norm(module.project(torch.from_numpy(h)))
     torch.testing.assert_close(module(tokens)[0, -1], out, rtol=1e-4, atol=1e-5)
 
@@ -70,12 +70,12 @@ def test_the_plain_cell_and_the_lstm_are_those_of_their_equations():
         torch.testing.assert_close(module(torch.tensor([[31, 4, 8, 15]]))[0, -1], out, rtol=1e-4, atol=1e-5)
 
 
-def test_an_unknown_cell_names_those_there_are():
+def test_an_unknown_cell_raises_an_error_with_all_cells():
     with pytest.raises(ConfigError, match="cell is ltsm, but must be 'gru', 'lstm' or 'rnn'"):
         Gru4RecConfig(cell="ltsm")
 
 
-def test_weights_of_a_gru_are_known_by_the_names_that_they_always_had():
+def test_names_of_weights_are_those_of_stored_checkpoints():
     expected = {f"gru.{kind}_{part}_l0" for kind in ("weight", "bias") for part in ("ih", "hh")}
     assert expected < set(untrained().state())
 
@@ -90,8 +90,8 @@ def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(variant, 
 @pytest.mark.parametrize("variant", ["gru4rec-ce", "lstm", "rnn"])
 def test_the_recurrent_layer_is_never_rounded(variant):
     """On a GPU, autocast runs it in fp16, where most gradients underflow."""
-    found = registry.get(variant)
-    module = found.model_class.Module(changed(found.preset(""), dim=8, hidden=8), 20)
+    recommender = registry.get(variant)
+    module = recommender.model_class.Module(changed(recommender.preset(""), dim=8, hidden=8), 20)
     types = []
     module.gru.register_forward_hook(lambda layer, inputs, outputs: types.append(outputs[0].dtype))
     with torch.autocast("cpu", torch.bfloat16):

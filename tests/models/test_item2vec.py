@@ -22,7 +22,7 @@ def fitted(**changes):
 
 
 def sampled(histories, **changes):
-    """A set of (bag, target) per sample; items are below 10, 10 is padding and 11 the start."""
+    """Return (items, target) of each sample. Items are below 10, 10 is padding and 11 the start token."""
     model = Item2Vec(changed(SETTINGS, **changes))
     model.module = model.build(10)
     model.initialise(model.module, toys.dataset(histories, 10), 0)
@@ -35,8 +35,8 @@ def test_vectors_of_items_that_are_watched_together_are_alike(cbow):
     vectors = torch.from_numpy(fitted(cbow=cbow).state()["items.weight"][:30])
     cosines = F.cosine_similarity(vectors[:, None], vectors, dim=2)
     colour = torch.arange(30) % 2
-    same = (colour[:, None] == colour).float()  # of each item's 15 own and 15 others
-    assert ((cosines * same).mean(1) > (cosines * (1 - same)).mean(1) + 0.2).all()
+    same_colour = (colour[:, None] == colour).float()  # 15 of the 30 items
+    assert ((cosines * same_colour).mean(1) > (cosines * (1 - same_colour)).mean(1) + 0.2).all()
 
 
 @BOTH
@@ -63,17 +63,17 @@ def test_cbow_predicts_an_item_from_all_its_neighbours():
 
 def test_neighbours_are_nearer_than_the_window_and_never_in_another_history():
     row, window = np.array([0, 0, 0, 0, 1, 1]), np.array([1, 2, 3, 1, 3, 1])
-    found = {(c, n) for centre, neighbour in neighbours(row, window) for c, n in zip(centre, neighbour, strict=True)}
-    everything = {(c, n) for c in range(6) for n in range(6) if c != n and row[c] == row[n]}
-    assert found == {(c, n) for c, n in everything if abs(c - n) <= window[c]}
+    pairs = {(c, n) for centre, neighbour in neighbours(row, window) for c, n in zip(centre, neighbour, strict=True)}
+    all_pairs = {(c, n) for c in range(6) for n in range(6) if c != n and row[c] == row[n]}
+    assert pairs == {(c, n) for c, n in all_pairs if abs(c - n) <= window[c]}
 
 
-def test_items_that_everybody_watches_are_subsampled():
+def test_popular_items_are_subsampled():
     histories = [np.array([0, 1 + user % 9] * 5) for user in range(90)]  # half of all views are of item 0
     targets = [target for _, target in sampled(histories, window=1, subsample=0.125)]
     before = [target for _, target in sampled(histories, window=1)]
     assert before.count(0) / len(before) == pytest.approx(0.5, abs=0.06)
-    # √(.125 / .5) = half of item 0's views stay, and all of the others
+    # √(.125 / .5) = half of the views of item 0 are kept, and all views of other items
     assert targets.count(0) / len(targets) == pytest.approx(1 / 3, abs=0.06)
 
 
@@ -93,12 +93,12 @@ def test_a_blank_is_filled_from_both_sides_and_the_nearest_items_weigh_most():
     (scores,) = model.fill(np.array([2, 8, 0, 4]), np.array([2]))
     beside = (vectors[8] + vectors[4] + vectors[2] / 2 + vectors[31] / 4) / 2.75  # 31: the start
     np.testing.assert_allclose(scores, state["contexts.weight"] @ beside + state["bias"], atol=1e-5)
-    first, second = model.fill(np.array([0, 0, 4]), np.array([0, 1]))  # a blank says nothing of another
+    left, right = model.fill(np.array([0, 0, 4]), np.array([0, 1]))  # a mask does not depend on other masks
     np.testing.assert_allclose(
-        first, state["contexts.weight"] @ (vectors[31] * 2 + vectors[4]) / 3 + state["bias"], atol=1e-5
+        left, state["contexts.weight"] @ (vectors[31] * 2 + vectors[4]) / 3 + state["bias"], atol=1e-5
     )
     np.testing.assert_allclose(
-        second, state["contexts.weight"] @ (vectors[31] + vectors[4] * 2) / 3 + state["bias"], atol=1e-5
+        right, state["contexts.weight"] @ (vectors[31] + vectors[4] * 2) / 3 + state["bias"], atol=1e-5
     )
 
 
@@ -119,13 +119,13 @@ def test_an_empty_history_gets_what_is_watched_first():
     assert set(np.argsort(-model.score(Queries([np.array([], np.int64)]))[0])[:3]) == {1, 2, 4}
 
 
-def test_an_item_as_probable_as_its_k_draws_leaves_the_loss_undecided():
-    """log k q is taken off a score: one that equals it leaves the loss at log 2 for each item compared."""
+def test_log_kq_is_subtracted_from_each_score():
+    """A score of log k q gives σ(0) = 1/2, which costs log 2 for the target and for each of k negatives."""
     q = np.array([0.5, 0.3, 0.2])
     loss = NegativeSampling(5, q)
     bias = torch.from_numpy(np.log(5 * q)).float()
-    found = loss(torch.zeros(4, 2), torch.zeros(3, 2), bias, torch.tensor([0, 1, 2, 0]))
-    assert found.item() == pytest.approx(4 * 6 * np.log(2), rel=1e-5)
+    total = loss(torch.zeros(4, 2), torch.zeros(3, 2), bias, torch.tensor([0, 1, 2, 0]))
+    assert total.item() == pytest.approx(4 * 6 * np.log(2), rel=1e-5)
 
 
 def test_the_loss_is_that_of_word2vec():
@@ -141,6 +141,6 @@ def test_the_loss_is_that_of_word2vec():
 
 
 @pytest.mark.parametrize("name", ["negatives", "subsample", "half_life"])
-def test_settings_that_divide_by_nothing_are_refused(name):
+def test_a_zero_divisor_is_refused(name):
     with pytest.raises(ConfigError, match=f"{name} is 0, but must be greater than 0"):
         Item2VecConfig(**{name: 0})

@@ -11,8 +11,8 @@ def test_the_film_after_the_last_one_comes_first():
     assert list(scores.argmax(1)) == [(film + 2) % 20 for film in range(20)]
 
 
-def test_what_comes_later_comes_later():
-    """Counts decay with distance: after film 5 come 6, 7, 8 … in this order."""
+def test_transitions_over_more_positions_count_less():
+    """After film 5, films 6, 7, 8 … are recommended in this order."""
     [scores] = Markov(MarkovConfig(window=6)).fit(toys.cycle()).score(Queries([[5]]))
     assert list((-scores).argsort()[:6]) == [6, 7, 8, 9, 10, 11]
     assert not scores[:6].any()  # the window ends before they come round again
@@ -26,7 +26,7 @@ def test_a_score_is_the_formula_worked_by_hand():
     after_1 = np.array([1, 0, 1 + 1 / 2, 0])
     watched = np.array([3, 2, 4, 1])
     expected = (after_0 / after_0.sum() + after_1 / after_1.sum() / 2) / np.sqrt(watched)
-    np.testing.assert_allclose(scores, expected, rtol=1e-6)  # film 2, before film 3, is third from the end: not used
+    np.testing.assert_allclose(scores, expected, rtol=1e-6)  # film 2 is third from the end, so it is not used
 
 
 def test_settings_of_zero_leave_plain_counts():
@@ -47,7 +47,7 @@ def test_an_empty_history_gets_the_order_of_popularity():
     assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
 
 
-def test_in_both_directions_what_came_before_counts_as_what_came_after():
+def test_both_directions_count_items_before_and_after():
     world = toys.dataset([[0, 1, 2], [0, 2], [1, 0, 2]], n_items=3)
     config = {"window": 1, "decay": 0, "history_decay": 0, "normalisation": 0, "popularity_discount": 0}
     query = Queries([[2]])

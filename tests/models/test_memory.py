@@ -64,8 +64,8 @@ def test_the_tuned_settings_of_a_set_are_counted_with():
 def test_of_each_item_a_few_followers_are_kept(monkeypatch):
     monkeypatch.setattr(memory, "KEPT", 3)
     made = Memory.of(CIRCLE, None, None, RunOptions())
-    assert np.diff(made.followers.followers.indptr).max() == 3
-    assert made.followers.followers[[4], [5]] > 0
+    assert np.diff(made.followers.transitions.indptr).max() == 3
+    assert made.followers.transitions[[4], [5]] > 0
 
 
 def test_without_validation_the_network_answers_alone():

@@ -36,7 +36,7 @@ def test_the_withheld_film_of_a_checkerboard_comes_first(model):
     assert list(scores.argmax(1)) == list(range(n_items))
 
 
-def test_one_film_shows_which_half_somebody_likes(model):
+def test_a_history_of_one_film_decides_the_colour(model):
     even, odd = model.score(Queries([[4], [7]]))
     assert even[0::2].min() > even[1::2].max()
     assert odd[1::2].min() > odd[0::2].max()
@@ -61,7 +61,7 @@ def test_als_folds_in_as_implicit_does(alpha):
         toys.cycle(), run=RunOptions(seed=1)
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # it dislikes threads in BLAS; speed does not matter here
+        warnings.simplefilter("ignore", RuntimeWarning)  # about BLAS threads
         theirs = implicit.AlternatingLeastSquares(6, regularization=0.5, alpha=alpha)
     theirs.item_factors = model.factors
     histories = [[0, 1, 2], [7], [5, 19, 3, 4]]
@@ -72,7 +72,7 @@ def test_als_folds_in_as_implicit_does(alpha):
 
 
 def test_bpr_folds_in_by_one_newton_step_on_its_criterion():
-    """Against the criterion itself, differentiated numerically at zero."""
+    """Compare with numerical derivatives of the criterion at zero."""
     films = np.random.default_rng(0).normal(size=(8, 2)).astype(np.float32)
     model = BprMf(BprMfConfig(factors=2, fold_in=0.3))
     model.load_state({"factors": films, "bias": np.zeros(8, np.float32), "counts": np.ones(8, np.float32)}, 8)
@@ -86,7 +86,7 @@ def test_bpr_folds_in_by_one_newton_step_on_its_criterion():
         moves = step * np.eye(2)
         return np.array([criterion(person + m, watched) - criterion(person - m, watched) for m in moves]) / (2 * step)
 
-    all_films, some = np.arange(8), np.array([1, 5])  # all films: that history spreads as the catalogue does
+    all_films, some = np.arange(8), np.array([1, 5])  # a history of all films has the covariance of all films
     hessian = [(gradient(m, all_films) - gradient(-m, all_films)) / 2e-2 for m in 1e-2 * np.eye(2)]
     person = -np.linalg.solve(hessian, gradient(np.zeros(2), some))
     np.testing.assert_allclose(model.score(Queries([some]))[0], films @ person, rtol=1e-3, atol=1e-4)
@@ -98,7 +98,7 @@ def test_the_factors_are_the_item_embeddings(model):
 
 
 @pytest.mark.parametrize("wrong", [{"factors": 0}, {"regularization": -1}])
-def test_a_setting_that_cannot_work_is_refused_when_it_is_made(variant, wrong):
+def test_an_invalid_setting_raises_an_error(variant, wrong):
     [name] = wrong
     with pytest.raises(ConfigError, match=f"{name} is .*, but must be "):
         replace(TOY[variant], **wrong)
@@ -118,7 +118,7 @@ def test_progress_is_reported(variant):
     assert len(events) == total
 
 
-def test_without_implicit_there_is_one_clear_sentence(variant, monkeypatch):
+def test_without_implicit_an_error_names_the_command(variant, monkeypatch):
     usual = builtins.__import__
 
     def without(name, *rest):

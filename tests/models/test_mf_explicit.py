@@ -13,7 +13,7 @@ SMALL = MfExplicitConfig(factors=3, regularization=0.5, iterations=4)
 
 
 def tastes(seed=0):
-    """A board where everybody rates 12 of 30 films: 5 where film and person are both even or both odd, else 1."""
+    """Return a world in which users rate 12 of 30 films: 5 if user and film are both even or both odd, else 1."""
     rng = np.random.default_rng(seed)
     world = toys.dataset([rng.permutation(30)[:12] for _ in range(60)], 30)
     events = world.interactions
@@ -36,7 +36,7 @@ def test_a_film_with_better_ratings_comes_first_for_somebody_without_taste():
 
 
 def test_a_history_is_a_ridge_regression_on_its_films():
-    """Against scikit-learn: the person's bias is a feature that is 1 for every film."""
+    """Against scikit-learn: the user's bias is a feature that is 1 for every film."""
     model = MfExplicit(replace(SMALL, liked=4.5)).fit(tastes())
     bias, factors, watched = model.items[:, 0], model.items[:, 1:], [3, 20, 8]
     features = np.column_stack([np.ones(30), factors])
@@ -45,12 +45,12 @@ def test_a_history_is_a_ridge_regression_on_its_films():
     np.testing.assert_allclose(model.score(Queries([[3, 20, 8, 3]]))[0], expected, rtol=1e-4)
 
 
-def test_each_side_is_solved_with_the_other_held_fast():
-    """The last step computed all films: each is a ridge regression on what the people, then known, gave it."""
+def test_each_side_is_solved_with_the_other_side_fixed():
+    """The last step computes the films: each is a ridge regression on its ratings, with the users of that iteration."""
     world, model = tastes(), MfExplicit(SMALL).fit(tastes())
     before = MfExplicit(replace(SMALL, iterations=3)).fit(world)
     people = {}
-    for user in range(60):  # the fourth iteration's people, from the third's films
+    for user in range(60):  # users of the fourth iteration, from films of the third
         films, given = world.history(user), world.interactions.rating[world.interactions.user == user]
         features = np.column_stack([np.ones(12), before.items[films, 1:]])
         ridge = Ridge(alpha=0.5, fit_intercept=False).fit(features, given - model.mean - before.items[films, 0])
@@ -63,10 +63,10 @@ def test_each_side_is_solved_with_the_other_held_fast():
     np.testing.assert_allclose(model.items[17], expected, rtol=1e-2, atol=1e-3)
 
 
-def test_the_seed_decides_where_it_starts():
-    first, same, other = (MfExplicit(SMALL).fit(tastes(), run=RunOptions(seed=seed)).items for seed in (0, 0, 1))
-    np.testing.assert_array_equal(first, same)
-    assert not np.allclose(first, other)
+def test_the_seed_decides_the_first_factors():
+    items, again, other = (MfExplicit(SMALL).fit(tastes(), run=RunOptions(seed=seed)).items for seed in (0, 0, 1))
+    np.testing.assert_array_equal(items, again)
+    assert not np.allclose(items, other)
 
 
 def test_progress_is_reported():
@@ -83,13 +83,13 @@ def test_a_state_without_one_of_its_parts_is_refused(missing):
         MfExplicit(SMALL).load_state(state, 30)
 
 
-def test_scores_are_the_ratings_it_predicts_and_an_empty_history_is_given_those_of_nobody_in_particular():
+def test_scores_are_predicted_ratings_and_an_empty_history_gets_the_item_biases():
     model = MfExplicit(SMALL).fit(tastes())
     queries = Queries([np.array([3, 20]), np.array([], np.int64)], ratings=[np.array([1.0, 5.0]), np.array([])])
-    found = model.predicted_ratings(queries)
-    np.testing.assert_array_equal(found[0], model.score(queries)[0])
-    np.testing.assert_allclose(found[1], model.mean + model.items[:, 0], rtol=1e-6)
-    assert found[0, 0::2].max() > 4 > 2 > found[0, 1::2].min()  # stars: liked 5s, disliked 1s
+    predicted = model.predicted_ratings(queries)
+    np.testing.assert_array_equal(predicted[0], model.score(queries)[0])
+    np.testing.assert_allclose(predicted[1], model.mean + model.items[:, 0], rtol=1e-6)
+    assert predicted[0, 0::2].max() > 4 > 2 > predicted[0, 1::2].min()  # true ratings: 5 and 1
 
 
 def test_an_empty_history_gets_the_order_of_popularity():

@@ -26,8 +26,8 @@ def test_it_learns_who_likes_even_items():
 
 
 def test_the_order_of_items_does_not_count():
-    one, swapped = fitted(epochs=1).score(Queries([np.array([2, 8, 5]), np.array([8, 5, 2])]))
-    np.testing.assert_allclose(one, swapped, atol=1e-5)
+    scores, swapped = fitted(epochs=1).score(Queries([np.array([2, 8, 5]), np.array([8, 5, 2])]))
+    np.testing.assert_allclose(scores, swapped, atol=1e-5)
 
 
 def test_a_score_is_that_of_the_paper():
@@ -43,20 +43,20 @@ def test_a_score_is_that_of_the_paper():
     np.testing.assert_allclose(model.score(Queries(HISTORIES))[0, item], expected, atol=1e-5)
 
 
-def test_blocks_of_users_give_what_all_at_once_give(monkeypatch):
+def test_blocks_of_users_do_not_change_logits(monkeypatch):
     module = fitted(epochs=1).module
     users = torch.randn(7, 32)
     together = module.logits(users)
-    monkeypatch.setattr("recsys.models.ncf.BLOCK", 2 * module.output.numel())
+    monkeypatch.setattr("recsys.models.ncf.BLOCK_VALUES", 2 * module.output.numel())
     torch.testing.assert_close(module.logits(users), together)
 
 
-def test_the_loss_is_the_binary_cross_entropy_of_the_target_and_of_what_was_drawn():
+def test_the_loss_is_the_binary_cross_entropy_of_target_and_negatives():
     model = fitted(epochs=1)
     users = torch.randn(5, 32)
     torch.manual_seed(1)
     drawn = torch.randint(30, (5, 4))
-    targets = drawn[:, 0]  # so that each is drawn
+    targets = drawn[:, 0]  # each target is among the negatives
     torch.manual_seed(1)
     loss = model.binary_cross_entropy(users, model.module.output, model.module.bias, targets)
     probability = torch.sigmoid(model.module.logits(users))
@@ -67,7 +67,7 @@ def test_the_loss_is_the_binary_cross_entropy_of_the_target_and_of_what_was_draw
 
 
 def test_one_query_is_scored_by_the_network_too():
-    """A single history takes no short cut: its scores are no products with the output weights."""
+    """The shortcut for a single query, a product with the output weights, is not used."""
     model = fitted(epochs=1)
     np.testing.assert_allclose(model.score(Queries(HISTORIES[:1])), model.score(Queries(HISTORIES))[:1], atol=1e-5)
 

@@ -14,17 +14,17 @@ from recsys.models.registry import RECOMMENDERS
 from recsys.training.options import RunOptions
 from tests import toys
 
-NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith("recsys.models.neighbours:")]
+NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith(".neighbours:")]
 
 WIDE = {
     "user-knn": UserKnnConfig(neighbours=20),
     "item-knn": ItemKnnConfig(neighbours=15, half_life=1000),
-}  # all of a colour
+}  # all neighbours of a colour
 LITERAL = UserKnnConfig(neighbours=2, shrink=0)
 
 
 def rated(rows):
-    """A data set with these ratings (U, I), 0 where there is none."""
+    """Return a data set with these ratings (U, I), 0 for none."""
     rows = np.asarray(rows)
     world = toys.dataset([np.flatnonzero(row) for row in rows], rows.shape[1])
     return replace(world, interactions=replace(world.interactions, rating=rows[rows > 0].astype(np.float32)))
@@ -41,7 +41,7 @@ RATINGS = np.array(
 
 
 def withheld(model):
-    """What comes first when one film is missing from each half-board, all watched films hidden."""
+    """Return the best unseen film for each history, which misses one film of its colour."""
     histories = [[film for film in range(user % 2, 30, 2) if film != user] for user in range(30)]
     scores = model.score(Queries(histories))
     for user, history in enumerate(histories):
@@ -54,8 +54,8 @@ def test_the_withheld_film_of_a_checkerboard_comes_first(variant):
     assert withheld(RECOMMENDERS[variant].model(WIDE[variant]).fit(toys.checkerboard())) == list(range(30))
 
 
-def test_the_centred_formula_knows_what_neighbours_like_best():
-    """On two boards of 15, everybody gives 2 to all films but 5 to their colour's first two."""
+def test_the_centred_formula_prefers_films_above_the_mean():
+    """Users rate the first two films of their colour with 5 and the others with 2."""
     world = toys.checkerboard()
     events = world.interactions
     world = replace(world, interactions=replace(events, rating=np.where(events.item < 4, 5, 2).astype(np.float32)))
@@ -67,7 +67,7 @@ def test_the_centred_formula_knows_what_neighbours_like_best():
 
 
 def by_hand(history, centred):
-    """The thesis' formulas, number by number: the two most similar users, then each film."""
+    """Return the scores of the thesis' formulas, computed film by film from the two most similar users."""
     user = np.isin(np.arange(5), history) * 3.0
     alike = cosine_similarity([user], RATINGS)[0]
     nearest = alike.argsort()[-2:]
@@ -88,11 +88,11 @@ def test_the_formulas_of_the_thesis_worked_by_hand(centred, history):
 
 @pytest.mark.parametrize("centred", [False, True])
 def test_predicted_ratings_worked_by_hand(centred):
-    """The mean of those of the two most similar users who rated the film, weighted by cosine; `shrink` says nothing."""
+    """The mean rating of the two most similar users, weighted by cosine. `shrink` has no effect."""
     given = np.array([4, 0, 0, 3, 0])
     alike = cosine_similarity([given], RATINGS)[0]
     nearest, means = alike.argsort()[-2:], np.array([row[row > 0].mean() for row in RATINGS])
-    expected = np.full(5, 3.5)  # the person's own mean, where nobody of them rated the film
+    expected = np.full(5, 3.5)  # the user's mean, if no neighbour rated the film
     for film in range(5):
         rates = [k for k in nearest if RATINGS[k, film]]
         if rates:
@@ -107,7 +107,7 @@ def test_predicted_ratings_worked_by_hand(centred):
 
 
 def test_shrinking_lets_many_ratings_beat_one():
-    """All four neighbours have rated film 1 with 4; one of them, as near as the others, has rated film 2 with 5."""
+    """All four neighbours are equally similar. All rated film 1 with 4, and one of them rated film 2 with 5."""
     world = rated([[3, 4, 0, 5], [3, 4, 0, 5], [3, 4, 0, 5], [3, 4, 5, 0]])
     literal, shrunk = (
         UserKnn(UserKnnConfig(neighbours=4, shrink=shrink)).fit(world).score(Queries([[0]]))[0] for shrink in (0, 10)
@@ -125,18 +125,18 @@ def test_only_the_most_similar_users_vote():
     assert scores[4] == 0
 
 
-def test_a_neighbour_with_nothing_in_common_is_none():
-    """A similarity of 0 votes for nothing and is not among the number of ratings."""
+def test_a_user_without_common_films_is_no_neighbour():
+    """A neighbour with similarity 0 does not count in the number of ratings."""
     world = rated([[5, 4, 0, 0], [0, 4, 5, 5]])
     [scores] = UserKnn(LITERAL).fit(world).score(Queries([[0]]))
     np.testing.assert_allclose(scores[1], 4 * 5 / np.sqrt(41), rtol=1e-5)
 
 
-def test_many_histories_get_the_scores_of_few(monkeypatch):
+def test_chunks_of_queries_do_not_change_scores(monkeypatch):
     model = UserKnn().fit(toys.checkerboard())
     histories = [[user] for user in range(30)]
     together = model.score(Queries(histories))
-    monkeypatch.setattr(neighbours, "AT_ONCE", 7)
+    monkeypatch.setattr(neighbours, "CHUNK_SIZE", 7)
     np.testing.assert_allclose(model.score(Queries(histories)), together, rtol=1e-6)
 
 
@@ -147,8 +147,8 @@ def test_a_film_rated_again_has_its_last_rating():
     np.testing.assert_array_equal(model.ratings.toarray(), [[5, 2, 0], [0, 3, 4]])
 
 
-def test_item_knn_reads_the_order_of_a_history_and_user_knn_does_not():
-    """With its half-life of one film, item kNN follows the film watched last."""
+def test_the_order_of_a_history_matters_for_item_knn_only():
+    """With the default half-life of one film, the newest film decides."""
     world, histories = toys.checkerboard(), Queries([[7, 4], [4, 7]])
     ends_in_even, ends_in_odd = ItemKnn().fit(world).score(histories)
     assert ends_in_even[0::2].sum() > ends_in_even[1::2].sum()
@@ -156,7 +156,7 @@ def test_item_knn_reads_the_order_of_a_history_and_user_knn_does_not():
     np.testing.assert_array_equal(*UserKnn().fit(world).score(histories))
 
 
-def test_a_setting_that_cannot_work_is_refused_when_it_is_made():
+def test_an_invalid_setting_raises_an_error():
     with pytest.raises(ConfigError, match="weighting is jaccard, but must be 'cosine', 'tf-idf' or 'bm25'"):
         ItemKnnConfig(weighting="jaccard")
     with pytest.raises(ConfigError, match="neighbours is 0"):
@@ -191,7 +191,7 @@ def test_an_empty_history_gets_the_order_of_popularity(variant):
     assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
 
 
-def test_without_implicit_there_is_one_clear_sentence(monkeypatch):
+def test_without_implicit_an_error_names_the_command(monkeypatch):
     usual = builtins.__import__
 
     def without(name, *rest):
@@ -204,8 +204,8 @@ def test_without_implicit_there_is_one_clear_sentence(monkeypatch):
         ItemKnn().fit(toys.checkerboard(), run=RunOptions())
 
 
-def test_ratings_that_are_all_equal_say_no_more_than_none():
-    """Cosines do not depend on how long a history's vector is."""
+def test_equal_ratings_have_no_effect():
+    """A cosine does not depend on the length of a vector."""
     model = UserKnn(LITERAL).fit(rated(RATINGS))
     history = [np.array([0, 1])]
     fives = Queries(history, ratings=[np.array([5, 5], np.float32)])

@@ -1,4 +1,4 @@
-"""What every network must do, whatever its layers are. Being registered is all it takes to be tested here."""
+"""The contract of all networks. Every network of the registry is tested."""
 
 import numpy as np
 import pytest
@@ -46,14 +46,14 @@ def untrained(name):
 
 
 def predicts_each_position(name):
-    """Whether the state at each position of a training sample predicts the next item, so must not depend on it."""
+    """Return whether the state at each position of a training sample predicts the next item."""
     return registry.get(name).model_class.collate is SequenceModel.collate
 
 
 def depends_on_order(name):
-    """Whether the order of a history changes the scores."""
-    one, other = untrained(name)[0].score(Queries([np.array([3, 9, 5]), np.array([9, 5, 3])]))
-    return not np.allclose(one, other, atol=1e-4)
+    """Return whether the order of a history changes the scores."""
+    scores, permuted = untrained(name)[0].score(Queries([np.array([3, 9, 5]), np.array([9, 5, 3])]))
+    return not np.allclose(scores, permuted, atol=1e-4)
 
 
 NETWORKS = [name for name in registry.names() if issubclass(registry.get(name).model_class, SequenceModel)]
@@ -100,6 +100,6 @@ def test_it_learns_that_the_next_item_is_the_last_plus_one(name):
     histories = split.test.queries.histories
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, histories)
     assert metrics.hit_rate(ranks, 1) > 0.9
-    scores = model.score(Queries([np.array([7])]))[0]  # of an unknown user
+    scores = model.score(Queries([np.array([7])]))[0]  # of a new user
     scores[7] = -np.inf
     assert scores.argmax() == 8

@@ -14,7 +14,7 @@ from recsys.models.popular import (
 from recsys.models.registry import RECOMMENDERS
 from tests import toys
 
-NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith("recsys.models.popular:")]
+NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith(".popular:")]
 
 HOUR = 3600
 
@@ -24,7 +24,7 @@ def order(scores):
 
 
 def timed(histories, times, n_items):
-    """A data set whose films were rated at these times, in hours."""
+    """Return a data set with these times of ratings, in hours."""
     world = toys.dataset(histories, n_items)
     seconds = (HOUR * np.concatenate(times)).astype(np.int64)
     return replace(world, interactions=replace(world.interactions, timestamp=seconds))
@@ -37,10 +37,10 @@ def test_films_are_ranked_by_how_often_they_were_watched():
 
 
 @pytest.mark.parametrize("variant", ["popular", "popular-recent"])
-def test_everybody_gets_the_same_answer(variant):
+def test_all_histories_get_equal_scores(variant):
     model = RECOMMENDERS[variant].model().fit(toys.cycle())
-    first, second = model.score(Queries([[], [3, 4]]))
-    assert (first == second).all()
+    scores, others = model.score(Queries([[], [3, 4]]))
+    assert (scores == others).all()
 
 
 def test_what_was_watched_lately_beats_what_was_watched_more_often():
@@ -55,28 +55,28 @@ def test_a_rating_one_half_life_old_counts_half():
     np.testing.assert_allclose(scores, [1 / 4, 1 / 2, 1, 0])
 
 
-def test_what_others_watched_in_the_session_of_the_last_film_comes_first():
-    """Film 0 was watched with 1 on several evenings; 2 and 3 are the most popular, but were watched on other days."""
+def test_films_of_the_last_films_sessions_come_first():
+    """Films 0 and 1 share sessions. Films 2 and 3 are the most popular and have other sessions."""
     evening, days = [0, 0.2], [0, 48]
     world = timed(
         [[0, 1], [1, 0], [0, 2], [2, 3], [2, 3], [3, 2]], [evening, evening, days, evening, evening, evening], n_items=4
     )
     [scores] = SessionPopular().fit(world).score(Queries([[3, 0]]))
     assert order(SessionPopular(SessionPopularConfig(recent=1)).fit(world).score(Queries([[3, 0]]))[0])[0] == 1
-    np.testing.assert_array_equal(np.floor(scores), [0, 2, 3, 0])  # of both films; 0 and 2 never met
+    np.testing.assert_array_equal(np.floor(scores), [0, 2, 3, 0])  # neighbours of both films; 0 and 2 share no session
 
 
 def test_a_break_longer_than_the_gap_ends_the_session():
     world = timed([[0, 1, 2]], [[0, 1.5, 4]], n_items=4)
-    apart = SessionPopular(SessionPopularConfig(gap=2)).fit(world).near.toarray()
+    apart = SessionPopular(SessionPopularConfig(gap=2)).fit(world).neighbour_counts.toarray()
     np.testing.assert_array_equal(apart, [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
-    whole = SessionPopular(SessionPopularConfig(gap=3)).fit(world).near.toarray()
+    whole = SessionPopular(SessionPopularConfig(gap=3)).fit(world).neighbour_counts.toarray()
     np.testing.assert_array_equal(whole, [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
 
 
-def test_the_sessions_of_two_people_are_two():
+def test_users_do_not_share_a_session():
     world = timed([[0, 1], [2, 3]], [[0, 0.1], [0.2, 0.3]], n_items=4)
-    assert SessionPopular().fit(world).near.toarray()[1, 2] == 0
+    assert SessionPopular().fit(world).neighbour_counts.toarray()[1, 2] == 0
 
 
 def test_films_outside_the_session_come_in_the_order_of_popularity():

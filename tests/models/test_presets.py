@@ -14,10 +14,10 @@ CLUB = Size(300, 400, 9_000)
 
 
 @pytest.fixture
-def known(monkeypatch):
-    """Sets by their sizes, as if they were on this machine."""
-    found = {"beauty": BEAUTY, "club": CLUB, "ml-1m": CLUB}
-    monkeypatch.setattr(registry, "size_of", found.get)
+def sizes(monkeypatch):
+    """Set the sizes of data sets as if they were prepared."""
+    sizes = {"beauty": BEAUTY, "club": CLUB, "ml-1m": CLUB}
+    monkeypatch.setattr(registry, "size_of", sizes.get)
 
 
 @pytest.mark.parametrize(
@@ -35,26 +35,26 @@ def test_a_set_is_like_the_tuned_one_of_its_size(size, alike):
     assert presets.nearest_tuned(size, needs_training=False) == alike
 
 
-def test_networks_are_not_taken_from_the_sample_where_others_lent_their_people():
+def test_a_network_never_gets_the_settings_of_the_sample():
     assert presets.nearest_tuned(Size(2_745, 6_135, 291_716), needs_training=True) == "ml-1m"
 
 
-def test_a_set_of_some_hundred_people_gets_what_was_tuned_on_one(known):
+def test_a_small_data_set_gets_the_settings_of_ml_100k(sizes):
     for name in ("bert4rec", "sasrec-softmax", "markov", "ease"):
         assert registry.get(name).preset("club") == registry.get(name).preset("ml-100k"), name
 
 
-def test_a_large_sparse_catalogue_gets_samples_large_batches_and_as_many_steps_as_1m(known):
-    usual, found = registry.get("bert4rec").preset(""), registry.get("bert4rec").preset("beauty")
-    assert (found.loss, found.negatives, found.dropout) == ("gbce", 256, 0.4)
-    assert found.schedule.batch_size == 128
-    steps = found.schedule.epochs * BEAUTY.users / found.schedule.batch_size
-    assert steps == pytest.approx(usual.schedule.epochs * 6_040 / usual.schedule.batch_size, rel=0.02)
+def test_a_large_sparse_data_set_gets_a_sampled_loss_and_as_many_steps_as_ml_1m(sizes):
+    default, scaled = registry.get("bert4rec").preset(""), registry.get("bert4rec").preset("beauty")
+    assert (scaled.loss, scaled.negatives, scaled.dropout) == ("gbce", 256, 0.4)
+    assert scaled.schedule.batch_size == 128
+    steps = scaled.schedule.epochs * BEAUTY.users / scaled.schedule.batch_size
+    assert steps == pytest.approx(default.schedule.epochs * 6_040 / default.schedule.batch_size, rel=0.02)
     assert not registry.get("sasrec-memory").preset("beauty").only_unseen
     assert registry.get("ease").preset("beauty").rank > 0
 
 
-def test_sets_that_were_tuned_on_keep_their_settings_whatever_is_here(known):
+def test_a_tuned_data_set_keeps_its_settings_if_it_is_prepared(sizes):
     assert registry.get("bert4rec").preset("ml-1m") == registry.get("bert4rec").preset("")
 
 
@@ -73,7 +73,7 @@ def test_the_size_is_that_of_the_prepared_set(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", registry.names())
-def test_the_memory_of_a_fit_is_known_beforehand_and_grows_with_the_items(name):
+def test_the_memory_estimate_of_a_fit_grows_with_the_items(name):
     model = registry.get(name).model()
     few, many = model.fit_memory_bytes(10_000, 1_000), model.fit_memory_bytes(10_000, 100_000)
     assert 0 <= few <= many
@@ -81,12 +81,12 @@ def test_the_memory_of_a_fit_is_known_beforehand_and_grows_with_the_items(name):
         assert many > 5 * few > 0
 
 
-def test_a_network_that_does_not_fit_says_what_it_needs(monkeypatch):
+def test_too_little_memory_for_a_network_raises_an_error(monkeypatch):
     world = toys.cycle()
     variant = registry.get("gsasrec")
     config = variant.preset("")
     model = variant.model(replace(config, schedule=replace(config.schedule, epochs=1)))
-    numbers = 4 * 6 * (22 * 64 + 20)  # six copies of embeddings and biases, at least
+    numbers = 4 * 6 * (22 * 64 + 20)  # at least six copies of embeddings and biases
     assert model.fit_memory_bytes(world.n_users, world.n_items) > numbers
     monkeypatch.setattr(machine, "free_memory", lambda: 1e6)
     with pytest.raises(DataError, match=r"gSASRec needs 0\.0 GB of memory for 20 films, and may take half"):

@@ -1,12 +1,13 @@
 import numpy as np
 import torch
 
-from recsys.models.stamp import Stamp, StampConfig
+from recsys.models.session_model import SessionConfig
+from recsys.models.stamp import Stamp
 from recsys.training.batches import CounterRNG
 
 
 def untrained():
-    model = Stamp(StampConfig(dim=16, length=20, init=0.5))
+    model = Stamp(SessionConfig(dim=16, length=20, init=0.5))
     torch.manual_seed(0)
     model.module = model.build(30)
     model.module.eval()
@@ -34,7 +35,7 @@ def test_each_position_has_the_state_of_the_papers_equations():
 
 
 def test_long_histories_are_learnt_from_random_windows_too():
-    model = Stamp(StampConfig(length=5))
+    model = Stamp(SessionConfig(length=5))
     histories = [np.arange(100)] * 20
     windows = model.sequences(histories, np.arange(20), CounterRNG(0, 0))
     assert {len(window) for window in windows} == {6}

@@ -20,7 +20,7 @@ def fitted(world, **changes):
 
 @pytest.mark.parametrize("ball", [False, True])
 def test_a_score_is_minus_the_squared_distance_from_where_the_translation_leads(ball):
-    """The item's bias aside, and less what all items have in common: the length of that point."""
+    """Scores are compared without the bias and without the squared length of the point, which all items share."""
     model, _ = fitted(toys.cycle(n_users=20), epochs=3, init=0.5, ball=ball)
     state = model.state()
     coordinates, translations = state["items.weight"], state["people.weight"]
@@ -35,6 +35,6 @@ def test_a_score_is_minus_the_squared_distance_from_where_the_translation_leads(
 
 def test_users_who_watched_other_items_have_other_translations():
     model, _ = fitted(toys.cycle(n_users=20), epochs=3)
-    one, swapped, other = model.score(Queries([np.array([3, 9, 5]), np.array([9, 3, 5]), np.array([2, 9, 5])]))
-    np.testing.assert_allclose(one, swapped, atol=1e-5)
-    assert np.abs(one - other).max() > 1e-3
+    scores, swapped, other = model.score(Queries([np.array([3, 9, 5]), np.array([9, 3, 5]), np.array([2, 9, 5])]))
+    np.testing.assert_allclose(scores, swapped, atol=1e-5)
+    assert np.abs(scores - other).max() > 1e-3

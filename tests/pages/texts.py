@@ -5,6 +5,7 @@ import json
 import re
 from importlib import import_module
 
+from pages.evaluation.charts.looks import LOOKS
 from pages.shared import language
 from recsys import paths
 from recsys.data.movielens import SETS
@@ -63,16 +64,16 @@ def of_words():
 
 
 def from_elsewhere():
-    """The texts that pages put through `say`: names of families, protocols, groups, lists and studies.
+    """Return the texts that pages translate with `say`: names of families, protocols, groups, lists and studies.
 
-    A title of a recommender may stay as it is.
+    Titles of recommenders and families without a row in `LOOKS` may stay English.
     """
     plans = [[plan.title, plan.question, plan.papers, plan.setting] for plan in catalogue.PLANS.values()]
     points = [(point.recommender, point.setting) for plan in catalogue.PLANS.values() for point in plan.points]
     lists = [(name, description) for name, (description, _) in history.EXAMPLES.items()]
     return kept(
         [
-            *texts([recommender.family for recommender in registry.RECOMMENDERS.values()]),
+            *texts(list(LOOKS)),
             *texts([(one.title, one.meaning, one.rules) for one in protocols.PROTOCOLS.values()]),
             *texts([*protocols.ORDERS.values(), "validation", "test"]),
             *texts(of_published(json.loads(PUBLISHED.read_text("utf-8")))),

@@ -1,0 +1,68 @@
+"""The base of STAMP and NARM, which were published for short sessions.
+
+Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H dimensions of the values.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from recsys.config import DropoutRate, Length, Size, config_class
+from recsys.models.layers import gather_positions
+from recsys.models.sequence_config import PmiConfig
+from recsys.models.sequence_model import SequenceModel
+from recsys.training.batches import CounterRNG
+from recsys.training.losses import LossName
+from recsys.training.options import TrainConfig
+
+
+@config_class
+class SessionConfig(PmiConfig):
+    """Settings of STAMP and NARM. Short trainings with large batches; the schedule was chosen on the built-in set."""
+
+    schedule: TrainConfig = TrainConfig(
+        epochs=10, batch_size=64, lr=5e-3, warmup_steps=50, ema_decay=0.98, validate_every=2
+    )
+    length: Length = 50  # positions: the newest items of a history that are read
+    dropout: DropoutRate = 0.2  # share of the values set to zero
+    loss: LossName = "sampled-softmax"  # softmax: over all items; the others sample negatives
+    negatives: Size = 512  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+
+
+class SessionModel(SequenceModel):
+    """A model that is trained on windows, because a session is short and a history of MovieLens is not."""
+
+    def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
+        """Return windows of at most `length` + 1 items of the histories `rows` (B,)."""
+        return draws.crop(histories, rows, self.config.length + 1, "windows")
+
+
+class AdditiveAttention(nn.Module):
+    """Σ_j α_j values_j over the positions j ≤ t, with α_j = v · σ(query_t + key_j).
+
+    There is no softmax: the weights α may be negative, and their sum grows with the history.
+    """
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.v = nn.Linear(dim, 1, bias=False)
+
+    def forward(self, queries: Tensor, keys: Tensor, values: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Attend from each position t to the positions up to t.
+
+        Args:
+            queries: (B, T, D).
+            keys: (B, T, D).
+            values: (B, T, H).
+            positions: The positions t, (B, Q). None: all T positions.
+
+        Returns:
+            The weighted sums, (B, Q, H).
+        """
+        times = torch.arange(keys.shape[1], device=keys.device)
+        ends = times[:, None] if positions is None else positions[..., None]  # (T, 1) or (B, Q, 1)
+        queries = gather_positions(queries, positions)
+        weights = self.v(torch.sigmoid(queries[:, :, None] + keys[:, None]))[..., 0]  # (B, Q, T)
+        return weights.masked_fill(times > ends, 0.0) @ values
