@@ -115,7 +115,7 @@ def trained_hit_rate(histories, **settings):
     toy = {"dim": 32, "length": 10, "epochs": 20, "batch_size": 16, "lr": 5e-3, "warmup_steps": 20}
     model = Bert4Rec(changed(Bert4RecConfig(), **toy | settings)).fit(split.train, split.valid, Run(device="cpu"))
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
-    return metrics.hit_rate(ranks, 1)
+    return metrics.summary(ranks)["hr@1"]
 
 
 @pytest.mark.parametrize(("pre_norm", "relative_bias"), [(False, False), (True, False), (True, True)])

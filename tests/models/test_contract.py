@@ -156,7 +156,7 @@ def test_probabilities_that_people_see_are_those_of_the_listed_items(model):
     if not model.has_probabilities:
         pytest.skip("nobody sees any")
     seen = np.array([3, 4, 5])
-    ranking = Ranking.of(model.score(Queries([seen]))[0], seen, model.log_probabilities)
+    ranking = Ranking.from_scores(model.score(Queries([seen]))[0], seen, model.log_probabilities)
     found = ranking.probabilities(np.arange(WORLD.n_items))
     assert found.sum() == pytest.approx(1)
     assert (found[seen] == 0).all()
