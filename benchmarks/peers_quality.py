@@ -35,7 +35,7 @@ from recsys.evaluation.report import short
 from recsys.evaluation.significance import intervals
 from recsys.models import registry
 from recsys.ranking.metrics import summary
-from recsys.studies import make
+from recsys.studies.run import write as write_study
 
 PEERS = {system.name: system for system in SYSTEMS if system.installs}
 TRAINED = [f"{peer}-{model}" for peer in PEERS for model in ("sasrec", "bert4rec")]
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         options.json.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
     if options.ship:
         try:
-            make.write("peers", dataset.name, study(dataset.name, rows, limits), ship=True)
+            write_study("peers", dataset.name, study(dataset.name, rows, limits), ship=True)
         except RecsysError as error:
             raise SystemExit(str(error)) from error
 

@@ -40,7 +40,7 @@ def everything() -> Iterator[Finding]:
     shipped = [path.name for path in paths.shipped_checkpoint("x", "x", "x").parents[2].glob("*/")]
     for name in sorted({*kept, *shipped, movielens.FIRST} - own.TAKEN):
         yield from of_set(name)
-    if paths.encoder().exists() and not encoder.is_whole(paths.encoder()):
+    if paths.encoder().exists() and not encoder.is_intact(paths.encoder()):
         yield Finding(paths.encoder(), "is damaged", _remove(paths.encoder()))
     elif paths.encoder().exists():
         yield Finding(paths.encoder())

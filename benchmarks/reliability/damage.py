@@ -196,7 +196,7 @@ def _encoder(home: Path, stack: ExitStack) -> Kind:
     path = home / "encoder" / "config.json"
     files.write(path, b'{"pooling_mode_mean_tokens": true}')
     stack.enter_context(mock.patch.dict(encoder.SHA256, {path.name: files.digest(path, "sha256")}, clear=True))
-    return Kind("encoder/config.json", path, lambda: encoder.is_whole(path.parent), without=False)
+    return Kind("encoder/config.json", path, lambda: encoder.is_intact(path.parent), without=False)
 
 
 def _archive(home: Path, stack: ExitStack) -> Kind:

@@ -118,7 +118,7 @@ def traps(data: bytes) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "resume.pt", lambda: RunFolder(folder).load()
     place = paths.film_vectors(name, "0" * 64)
     files.write(place, data)
-    yield "film vectors", lambda: films.read([place], "0" * 64)
+    yield "film vectors", lambda: films.read_vectors([place], "0" * 64)
     result = paths.results(paths.home(), name, "full") / "popular.json"
     shipped = json.loads((paths.results(paths.ASSETS, name, "full") / "popular.json").read_text("utf-8"))
     result.parent.mkdir(parents=True, exist_ok=True)

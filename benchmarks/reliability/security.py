@@ -121,7 +121,7 @@ def reads_flipped_vectors() -> bool:
         other = Path(folder, "vectors.safetensors")
         other.write_bytes(data)
         with suppress(RecsysError):
-            return films.read([other], texts) is not None
+            return films.read_vectors([other], texts) is not None
     return False
 
 

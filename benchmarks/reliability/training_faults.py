@@ -259,7 +259,7 @@ def b9() -> Outcome:
         hidden, target = rng.integers(30, size=5), rng.integers(30, size=1)
         bad = bool(np.isnan(scores).any() or (scores == np.inf).any())
         try:
-            top = Ranking.of(scores, hidden).top(K)
+            top = Ranking.from_scores(scores, hidden).top(K)
             values = metrics.summary(metrics.target_ranks(scores[None], target, [hidden])).values()
             wrong += bad or not all(0 <= value <= 1 for value in values) or not np.isfinite(scores[top]).all()
             ranked += 1

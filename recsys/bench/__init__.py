@@ -1,1 +1,1 @@
-"""What a machine does with this project, in seconds and megabytes."""
+"""Measure the time and the memory that training, serving, evaluation and loading take on this machine."""

@@ -1,7 +1,7 @@
-"""How long a ratings archive takes to become sorted sequences, and how long they take to open again.
+"""Measure how long it takes to parse a ratings archive into sorted sequences, and to open these sequences again.
 
-Each in a fresh process, with a data folder of its own that is deleted afterwards. An archive of ML-20M's size and
-layout is written by `python -m benchmarks.generate_movielens`.
+Each load runs in a fresh process. Both use a temporary home folder, which is deleted afterwards.
+`python -m benchmarks.generate_movielens` writes an archive with the size and the layout of ML-20M.
 """
 
 import json
@@ -20,69 +20,72 @@ from recsys.data import movielens
 from recsys.errors import RecsysError, python
 from recsys.runtime import peak_memory_mb
 
-MENDABLE = 3  # exit code of a process that ended with a RecsysError
+RECSYS_ERROR_EXIT_CODE = 3  # of a process that ended with a RecsysError
 
 
 @dataclass(frozen=True)
 class Options:
-    """Which archive, and whose layout it has."""
+    """The archive, and the data set that has the same layout."""
 
     source: Path  # the archive
-    dataset: str = "ml-20m"  # the set whose layout it has
+    dataset: str = "ml-20m"  # the data set with this layout
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Seconds and peak memory of the first load and of the second, and what was in the archive.
+    """Measure time and peak memory of the first load, which parses the archive, and of the second load.
 
-    Raises RecsysError where there is no such archive, or when it cannot be loaded.
+    Raises:
+        RecsysError: The archive does not exist or cannot be loaded.
     """
     source = options.source.resolve()
     if not source.is_file():
         command = f"{python()} -m benchmarks.generate_movielens --out {shlex.quote(str(source))}"
         raise RecsysError(f"there is no file {source}; one of ML-20M's size can be written", command)
     with tempfile.TemporaryDirectory(prefix="nextreel-load-") as home:
-        first = _in_fresh_process(Path(home), "first", options.dataset, str(source))
-        second = _in_fresh_process(Path(home), "second", options.dataset)
-    sizes = {name: first[name] for name in ("users", "films", "ratings")}
-    about = {"dataset": options.dataset, "archive": source.name, "archive_mb": round(source.stat().st_size / 1e6, 1)}
-    times = ("seconds", "process_seconds", "cpu_seconds", "memory_mb")
-    return about | sizes | {"first": {name: first[name] for name in times}, "second": {n: second[n] for n in times}}
+        loads = {
+            "first": _run_process(Path(home), "first", options.dataset, str(source)),
+            "second": _run_process(Path(home), "second", options.dataset),
+        }
+    archive = {"dataset": options.dataset, "archive": source.name, "archive_mb": round(source.stat().st_size / 1e6, 1)}
+    sizes = {name: loads["first"][name] for name in ("users", "films", "ratings")}
+    costs = ("seconds", "process_seconds", "cpu_seconds", "memory_mb")
+    return archive | sizes | {load: {name: values[name] for name in costs} for load, values in loads.items()}
 
 
 def lines(result: dict[str, Any]) -> list[str]:
-    """The measurement for people."""
+    """Format a result of `measure` for the terminal."""
     size = f"{result['ratings']:,} ratings, {result['users']:,} users, {result['films']:,} films"
-    said = [f"{result['archive']} ({result['archive_mb']:,.0f} MB) as {result['dataset']}: {size}"]
-    for name, words in (("first", "file to sorted sequences"), ("second", "opened again, a history read")):
-        m = result[name]
-        said.append(
-            f"{name:>6} load: {m['seconds']:7.3f} s, {m['memory_mb']:6,.0f} MB at most: {words}"
-            f" ({m['cpu_seconds']:.2f} s of CPU; {m['process_seconds']:.2f} s with Python's start)"
+    printed = [f"{result['archive']} ({result['archive_mb']:,.0f} MB) as {result['dataset']}: {size}"]
+    for load, task in (("first", "file to sorted sequences"), ("second", "opened again, a history read")):
+        costs = result[load]
+        printed.append(
+            f"{load:>6} load: {costs['seconds']:7.3f} s, {costs['memory_mb']:6,.0f} MB at most: {task}"
+            f" ({costs['cpu_seconds']:.2f} s of CPU; {costs['process_seconds']:.2f} s with Python's start)"
         )
-    return said
+    return printed
 
 
-def _in_fresh_process(home: Path, load: str, *arguments: str) -> dict[str, Any]:
-    """What `_timed` prints there; process_seconds is the whole of it, Python's start and imports included."""
+def _run_process(home: Path, load: str, *arguments: str) -> dict[str, Any]:
+    """Run `_measure_load` in a fresh process, and add process_seconds, which include Python's start and imports."""
     environment = os.environ | {"RECSYS_HOME": str(home), "PYTHONPATH": str(paths.REPOSITORY)}
     command = [sys.executable, "-m", "recsys.bench.load", load, *arguments]
-    began = time.perf_counter()
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    seconds = time.perf_counter() - began
-    if ended.returncode:
-        kind = RecsysError if ended.returncode == MENDABLE else RuntimeError
-        raise kind(ended.stderr.strip())
-    return json.loads(ended.stdout) | {"process_seconds": round(seconds, 3)}
+    start = time.perf_counter()
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - start
+    if process.returncode:
+        error_class = RecsysError if process.returncode == RECSYS_ERROR_EXIT_CODE else RuntimeError
+        raise error_class(process.stderr.strip())
+    return json.loads(process.stdout) | {"process_seconds": round(seconds, 3)}
 
 
-def _timed(load: str, name: str, source: str = "") -> dict[str, Any]:
-    """Time a load up to a history in hand: `first` parses and keeps an archive, `second` opens what was kept."""
-    began, began_cpu = time.perf_counter(), time.process_time()
+def _measure_load(load: str, name: str, source: str = "") -> dict[str, Any]:
+    """Load a data set and read one history. The load "first" parses and stores the archive, "second" opens it."""
+    start, cpu_start = time.perf_counter(), time.process_time()
     dataset = movielens.get(name, Path(source)) if load == "first" else movielens.load(name)
     int(dataset.history(dataset.n_users // 2).sum())
     return {
-        "seconds": round(time.perf_counter() - began, 3),
-        "cpu_seconds": round(time.process_time() - began_cpu, 3),
+        "seconds": round(time.perf_counter() - start, 3),
+        "cpu_seconds": round(time.process_time() - cpu_start, 3),
         "memory_mb": round(peak_memory_mb(), 1),
         "users": dataset.n_users,
         "films": dataset.n_items,
@@ -92,7 +95,7 @@ def _timed(load: str, name: str, source: str = "") -> dict[str, Any]:
 
 if __name__ == "__main__":
     try:
-        print(json.dumps(_timed(*sys.argv[1:])))
+        print(json.dumps(_measure_load(*sys.argv[1:])))
     except RecsysError as error:
         print(error, file=sys.stderr)
-        sys.exit(MENDABLE)
+        sys.exit(RECSYS_ERROR_EXIT_CODE)

@@ -1,6 +1,6 @@
-"""How long a visitor waits: one history in, the ten best films out, on one thread; or a whole data set (--batch).
+"""Measure the latency of a request for ten recommendations on one thread or, with --batch, the time for a data set.
 
-For single requests films and histories are generated and the model is untrained: neither changes what is computed.
+Single requests use random histories and an untrained model, because the amount of computation is the same.
 """
 
 import time
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from recsys.serving.predictor import Predictor
     from recsys.serving.recommend import Request
 
-WARM_UP = 20  # requests that are not counted
-TAKEN_APART = 100  # requests, at most, of which the parts are timed, after the others
+N_WARM_UP = 20  # requests before the measurement
+MAX_PROFILED = 100  # requests whose parts are timed, after the measurement
 PERCENTILES = (50, 90, 99)
-SIZES = ("films", "dim", "layers", "heads", "history", "requests", "memory")
-REMEMBERED = 5_000, 144  # people whose histories are counted, and films of each: the mean of ML-20M
+SIZES = ("films", "dim", "layers", "heads", "history", "requests", "memory")  # options that a result repeats
+COUNTED_USERS = 5_000  # whose histories the count model is fitted on
+COUNTED_LENGTH = 144  # films of such a history: the mean of ML-20M
 
 
 @config_class
@@ -45,50 +46,47 @@ class Options:
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Milliseconds of requests, or seconds of a batch, and the peak of memory."""
+    """Measure the milliseconds of a request, or the seconds of a batch, and the peak memory."""
     return _batch(options.dataset, options.model) if options.batch else _requests(options)
 
 
 def lines(result: dict[str, Any]) -> list[str]:
-    """The measurement for people."""
+    """Format a result of `measure` for the terminal."""
+    memory = f"{result['memory_mb']:,.0f} MB at most"
     if "users" in result:
-        said = f"{result['model']}, {result['users']:,} users of {result['dataset']}, ten films each, on all cores"
-        return [f"{said}: {result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU); {_memory(result)}"]
+        batch = f"{result['model']}, {result['users']:,} users of {result['dataset']}, ten films each, on all cores"
+        return [f"{batch}: {result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU); {memory}"]
     size = f"{result['films']:,} films, d={result['dim']}, L={result['layers']}, h={result['heads']}"
     size += ", with a memory" if result["memory"] else ""
-    parts = ", ".join(f"{name} {worth:.2f}" for name, worth in result["parts_ms"].items())
+    parts = ", ".join(f"{name} {milliseconds:.2f}" for name, milliseconds in result["parts_ms"].items())
     return [
-        f"{result['requests']} requests of {result['history']} films, one thread; {size}; {_memory(result)}",
+        f"{result['requests']} requests of {result['history']} films, one thread; {size}; {memory}",
         *(f"{p:>6} {wall:8.2f} ms ({result['cpu_ms'][p]:.2f} ms of CPU)" for p, wall in result["wall_ms"].items()),
         f"  mean {sum(result['parts_ms'].values()):8.2f} ms of CPU: {parts}",
     ]
 
 
-def _memory(result: dict[str, Any]) -> str:
-    return f"{result['memory_mb']:,.0f} MB at most"
-
-
 def _requests(options: Options) -> dict[str, Any]:
-    """Answer histories one after another; loads torch."""
+    """Measure single requests, one after another. Loads torch."""
     from recsys.serving.recommend import Request
 
-    predictor = _untrained(options)
-    shape = (WARM_UP + options.requests, options.history)
+    predictor = _untrained_predictor(options)
+    shape = (N_WARM_UP + options.requests, options.history)
     histories = np.random.default_rng(0).integers(options.films, size=shape)
     requests = [Request(tuple(history)) for history in histories.tolist()]
-    _times(predictor, requests[:WARM_UP])
-    wall, cpu = _times(predictor, requests[WARM_UP:])
+    _times(predictor, requests[:N_WARM_UP])
+    wall, cpu = _times(predictor, requests[N_WARM_UP:])
     return {
         **{name: asdict(options)[name] for name in SIZES},
         "wall_ms": _percentiles(wall),
         "cpu_ms": _percentiles(cpu),
-        "parts_ms": _parts(predictor, requests[-TAKEN_APART:]),
+        "parts_ms": _parts(predictor, requests[-MAX_PROFILED:]),
         "memory_mb": round(peak_memory_mb(), 1),
     }
 
 
-def _untrained(options: Options) -> "Predictor":
-    """A BERT4Rec of these sizes with random weights, over a generated catalogue."""
+def _untrained_predictor(options: Options) -> "Predictor":
+    """Return a predictor of a BERT4Rec with random weights and a generated catalogue."""
     from recsys.models import registry
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
     from recsys.models.memory import Memory
@@ -101,73 +99,73 @@ def _untrained(options: Options) -> "Predictor":
     model.module = model.build(options.films)
     model.module.eval()
     if options.memory:
-        people, films = REMEMBERED
-        model.memory = Memory.of(generated(people, options.films, films), None, model.network_scores, RunOptions())
+        counted = generated(COUNTED_USERS, options.films, COUNTED_LENGTH)
+        model.memory = Memory.of(counted, None, model.network_scores, RunOptions())
     return Predictor(generated(1, options.films, 1), registry.get("bert4rec"), model)
 
 
 def _times(predictor: "Predictor", requests: Iterable["Request"]) -> tuple[list[float], list[float]]:
-    """Seconds that each request took: on the clock, and of CPU."""
+    """Return the wall time and the CPU time of each request, in seconds."""
     from recsys.serving.recommend import recommend
 
     wall, cpu = [], []
     for request in requests:
-        began, began_cpu = time.perf_counter(), time.thread_time()
+        start, cpu_start = time.perf_counter(), time.thread_time()
         recommend(predictor, request)
-        cpu.append(time.thread_time() - began_cpu)
-        wall.append(time.perf_counter() - began)
+        cpu.append(time.thread_time() - cpu_start)
+        wall.append(time.perf_counter() - start)
     return wall, cpu
 
 
 def _parts(predictor: "Predictor", requests: list["Request"]) -> dict[str, float]:
-    """CPU milliseconds of a mean request: in the encoder, in the product with the catalogue, in what follows."""
-    spent: dict[str, float] = defaultdict(float)
+    """Return the mean CPU milliseconds of the encoder, of the product with all items, and of the top ten."""
+    cpu_seconds: dict[str, float] = defaultdict(float)
     model: Any = predictor.model
-    _clock(model.module, "forward", spent)
-    _clock(model, "score", spent)
-    whole = sum(_times(predictor, requests)[1])
+    _time_method(model.module, "forward", cpu_seconds)
+    _time_method(model, "score", cpu_seconds)
+    total = sum(_times(predictor, requests)[1])
     parts = {
-        "encoder": spent["forward"],
-        "scores": spent["score"] - spent["forward"],
-        "best ten": whole - spent["score"],
+        "encoder": cpu_seconds["forward"],
+        "scores": cpu_seconds["score"] - cpu_seconds["forward"],
+        "best ten": total - cpu_seconds["score"],
     }
     return {name: round(1e3 * seconds / len(requests), 3) for name, seconds in parts.items()}
 
 
-def _clock(owner: Any, method: str, spent: dict[str, float]) -> None:
-    """Add up the CPU seconds that a method takes from now on."""
-    plain = getattr(owner, method)
+def _time_method(instance: Any, name: str, cpu_seconds: dict[str, float]) -> None:
+    """Replace a method of an instance by one that adds its CPU time to `cpu_seconds[name]`."""
+    method = getattr(instance, name)
 
-    def timed(*given: Any) -> Any:
-        began = time.thread_time()
-        answer = plain(*given)
-        spent[method] += time.thread_time() - began
-        return answer
+    def timed(*args: Any) -> Any:
+        start = time.thread_time()
+        returned = method(*args)
+        cpu_seconds[name] += time.thread_time() - start
+        return returned
 
-    setattr(owner, method, timed)
+    setattr(instance, name, timed)
 
 
-def _batch(name: str, variant: str) -> dict[str, Any]:
-    """Answer every user of a data set with a trained model."""
+def _batch(name: str, recommender: str) -> dict[str, Any]:
+    """Measure the recommendations of a trained recommender for all users of a data set."""
     from recsys.serving import predictor
     from recsys.serving.recommend import Request, recommend_many
 
     dataset = movielens.load(name)
-    ready = predictor.load(variant, dataset)
+    loaded = predictor.load(recommender, dataset)
     requests = [Request(tuple(history.tolist())) for history in dataset.histories]
-    recommend_many(ready, requests[:WARM_UP])
-    began, began_cpu = time.perf_counter(), time.process_time()
-    answers = recommend_many(ready, requests)
+    recommend_many(loaded, requests[:N_WARM_UP])
+    start, cpu_start = time.perf_counter(), time.process_time()
+    lists = recommend_many(loaded, requests)
     return {
         "dataset": name,
-        "model": variant,
-        "users": len(answers),
-        "seconds": round(time.perf_counter() - began, 3),
-        "cpu_seconds": round(time.process_time() - began_cpu, 3),
+        "model": recommender,
+        "users": len(lists),
+        "seconds": round(time.perf_counter() - start, 3),
+        "cpu_seconds": round(time.process_time() - cpu_start, 3),
         "memory_mb": round(peak_memory_mb(), 1),
     }
 
 
 def _percentiles(seconds: list[float]) -> dict[str, float]:
-    """Milliseconds by name: {"p50": …}."""
+    """Return PERCENTILES in milliseconds: {"p50": …, "p90": …, "p99": …}."""
     return {f"p{percent}": round(1e3 * float(np.percentile(seconds, percent)), 3) for percent in PERCENTILES}

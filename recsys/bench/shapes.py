@@ -1,4 +1,4 @@
-"""Data sets of a wanted size, drawn at random in memory: for measuring cost where no real set is at hand.
+"""Random data sets of a given size, in memory, for measuring time and memory without a real data set.
 
 Shapes: U users, I films, E events.
 """
@@ -8,19 +8,30 @@ import pandas as pd
 
 from recsys.data.schema import MOVIE_COLUMNS, Catalog, DataError, Dataset, Interactions
 
-FIRST, LAST = 789_652_009, 1_427_784_002  # when the ratings of ML-20M begin and end, in seconds since 1970
+FIRST_TIMESTAMP = 789_652_009  # of the ratings of ML-20M, in seconds since 1970
+LAST_TIMESTAMP = 1_427_784_002
 
 
 def generated(
     users: int, films: int, mean_length: float, seed: int = 0, user_spread: float = 1.4, film_spread: float = 2.0
 ) -> Dataset:
-    """A data set with long tails on both sides and nothing to learn but what is popular.
+    """Generate a data set with log-normal history lengths and film popularities.
 
-    Films that a user watched, and views that a film got, are log-normal; a spread is the standard deviation of the
-    logarithm, 0 makes all alike. The defaults come near to MovieLens: with ML-20M's users, films and mean its median
-    history is about half the mean (68 films of 144 there), none is shorter than 20 films, and the most watched tenth of
-    the films has three quarters of the views. Unlike there, a film may stand in a history more than once.
-    Raises DataError for a shape that no data can have.
+    Popularity is the only pattern that a model can learn. The default spreads are close to MovieLens. With the number
+    of users, the number of films and the mean length of ML-20M, the median history is about half the mean, as in
+    ML-20M (68 and 144 films), and no history is shorter than 20 films. The most watched tenth of the films has three
+    quarters of the views. Unlike in MovieLens, a film may occur in a history more than once.
+
+    Args:
+        users: Number of users.
+        films: Number of films.
+        mean_length: Mean length of a history, in films.
+        seed: Seed of the random generator.
+        user_spread: Standard deviation of the logarithm of a history's length; 0: all have the same length.
+        film_spread: Standard deviation of the logarithm of a film's popularity; 0: all are equally popular.
+
+    Raises:
+        DataError: A size is less than 1.
     """
     if min(users, films, mean_length) < 1:
         raise DataError("generated data needs at least one user, one film and one film per user")
@@ -30,25 +41,25 @@ def generated(
     views = rng.multinomial(lengths.sum(), popularity / popularity.sum())  # (I,)
     item = rng.permutation(np.repeat(np.arange(films, dtype=np.int32), views))  # (E,)
     user = np.repeat(np.arange(users, dtype=np.int32), lengths)
-    timestamp = np.linspace(FIRST, LAST, len(item)).astype(np.int64)
+    timestamp = np.linspace(FIRST_TIMESTAMP, LAST_TIMESTAMP, len(item)).astype(np.int64)
     events = Interactions(user, item, np.full(len(item), 4, np.float32), timestamp)
     return Dataset("generated", catalog(films), events, np.arange(1, users + 1))
 
 
 def _lengths(users: int, mean: float, spread: float, rng: np.random.Generator) -> np.ndarray:
-    """(U,) films per user with that mean; where most have more, nobody has fewer than 20, as in MovieLens."""
-    fewest = min(20.0, mean / 2)
-    above = rng.lognormal(sigma=spread, size=users)
-    return np.maximum(1, np.round(fewest + above * ((mean - fewest) / above.mean()))).astype(np.int64)
+    """Return the length of each history, (U,). The minimum is 20 as in MovieLens, or half the mean if that is less."""
+    minimum = min(20.0, mean / 2)
+    excess = rng.lognormal(sigma=spread, size=users)
+    return np.maximum(1, np.round(minimum + excess * ((mean - minimum) / excess.mean()))).astype(np.int64)
 
 
 def catalog(films: int) -> Catalog:
-    """Films "Film 1", "Film 2", … of one year and no genre; their ids are 1, 2, …"""
-    number = np.arange(1, films + 1)
+    """Return a catalogue of films with the titles "Film 1", "Film 2", …, the year 2000 and no genres."""
+    movie_id = np.arange(1, films + 1)
     movies = pd.DataFrame(
         {
-            "movie_id": number,
-            "title": [f"Film {n}" for n in number],
+            "movie_id": movie_id,
+            "title": [f"Film {n}" for n in movie_id],
             "year": pd.array(np.full(films, 2000), dtype="Int64"),
             "genres": "",
             "tags": "",

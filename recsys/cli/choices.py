@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Literal
 
 from recsys.evaluation.protocols import PROTOCOLS
-from recsys.studies.catalogue import COMPARED, PLANS
+from recsys.studies.plans import COMPARISON_NAMES, PLANS
 
 ALL = "all"
 
@@ -14,4 +14,4 @@ if TYPE_CHECKING:  # a type checker knows no Literal that is made at run time
 else:
     ProtocolName = Literal[tuple(PROTOCOLS)]
     ProtocolOrAll = Literal[(*PROTOCOLS, ALL)]
-    ExperimentName = Literal[("thesis", "ties", *PLANS, *COMPARED)]
+    ExperimentName = Literal[("thesis", "ties", *PLANS, *COMPARISON_NAMES)]

@@ -11,7 +11,7 @@ from typing import Protocol
 from recsys.cli import flags, study
 from recsys.cli.choices import ExperimentName
 from recsys.cli.flags import conf
-from recsys.studies.catalogue import COMPARED, PLANS
+from recsys.studies.plans import COMPARISON_NAMES, PLANS
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Runs(Protocol):
 def read(arguments: Sequence[str]) -> Runs:
     """The options of the experiment that the first argument names."""
     name = flags.read(Experiment, "experiment", arguments[:1]).name
-    if name in (*PLANS, *COMPARED):
+    if name in (*PLANS, *COMPARISON_NAMES):
         return study.read(arguments)
     options: Runs = import_module(f"recsys.cli.{name}").read(arguments[1:])
     return options

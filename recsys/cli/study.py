@@ -27,11 +27,11 @@ class Study:
         from recsys.data import movielens
         from recsys.evaluation import protocols
         from recsys.progress import Terminal
-        from recsys.studies import make, trials
-        from recsys.studies.catalogue import PLANS
+        from recsys.studies import run, trials
         from recsys.studies.comparisons import COMPARISONS
+        from recsys.studies.plans import PLANS
 
-        named = self.protocol or make.usual_protocol(self.dataset)
+        named = self.protocol or run.default_protocol(self.dataset)
         if self.name in COMPARISONS:
             document, named = COMPARISONS[self.name](self.dataset), ""
         else:
@@ -40,12 +40,12 @@ class Study:
             plan, protocol = PLANS[self.name], protocols.get(named)
             if not self.as_it_is:
                 with Terminal() as report:
-                    make.train(plan, dataset, protocol, range(self.seeds), report)
-            document = make.study(plan, dataset, protocol, range(self.seeds))
+                    run.run_trials(plan, dataset, protocol, range(self.seeds), report)
+            document = run.build_document(plan, dataset, protocol, range(self.seeds))
             if self.ship:
-                for trial in make.all_trials(plan, dataset.name, range(self.seeds)):
+                for trial in run.list_trials(plan, dataset.name, range(self.seeds)):
                     trials.ship(trial, dataset, protocol)
-        path = make.write(self.name, self.dataset, document, named, self.ship)
+        path = run.write(self.name, self.dataset, document, named, self.ship)
         print(f"{document['answer']}\nkept in {path}")
         return 0
 

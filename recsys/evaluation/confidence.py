@@ -22,7 +22,7 @@ def of_list(model: Model, query: Queries, k: int = RANKS) -> pd.DataFrame:
 
     A softmax gives the probability that an item is the next, of those not seen; a σ(score) is of one item by itself.
     """
-    ranking = Ranking.of(model.score(query)[0], query.histories[0], model.log_probabilities)
+    ranking = Ranking.from_scores(model.score(query)[0], query.histories[0], model.log_probabilities)
     items = ranking.top(k)
     found = ranking.probabilities(items)
     if found is None:

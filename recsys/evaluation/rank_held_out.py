@@ -67,7 +67,7 @@ def ranks_and_lists(
     for part, queries, scores in _scored(model, held_out, dataset, report, batch):
         found[part] = target_ranks(scores, held_out.targets[part], queries.histories)
         for row, history in enumerate(queries.histories):
-            ranking = Ranking.of(scores[row], history, model.log_probabilities)
+            ranking = Ranking.from_scores(scores[row], history, model.log_probabilities)
             items[part.start + row], probabilities[part.start + row] = _first(ranking)
     given = _gives_probabilities(model, dataset.n_items)
     lists = Lists(distributed.all_reduce_array(items), distributed.all_reduce_array(probabilities) if given else None)

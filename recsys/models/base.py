@@ -12,7 +12,7 @@ import numpy as np
 from recsys import machine
 from recsys.config import config_class
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
-from recsys.training.run import RunOptions, TrainingSummary
+from recsys.training.options import RunOptions, TrainingSummary
 
 
 @config_class

@@ -100,7 +100,9 @@ class Content(Model):
         """Restore the arrays of `state`."""
         counts = require_n_items(state, "counts", n_items)
         if "indptr" in state:
-            vectors = sparse.csr_array((state["data"], state["indices"], state["indptr"]))
+            n_dims = int(state["indices"].max(initial=0)) + 1  # SciPy cannot infer it if all rows are 0
+            shape = (len(state["indptr"]) - 1, n_dims)
+            vectors = sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape)
         else:
             vectors = state["vectors"]
         if vectors.shape[0] != n_items:

@@ -1,1 +1,1 @@
-"""From scores to ranks, and from ranks to metrics."""
+"""Rank the items of a score row, and compute metrics from ranks."""

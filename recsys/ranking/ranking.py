@@ -1,6 +1,6 @@
-"""One row of scores as a list: what is hidden, who comes first, at which rank, with which probability.
+"""A score row as a ranked list: its top items, and the rank and the probability of an item.
 
-`evaluation` and `serving` both read scores through this, so a rank means the same in the app and in a result file.
+`evaluation` and `serving` both use this module, so that a rank means the same in a result file and in the app.
 Shapes: I items.
 """
 
@@ -12,97 +12,109 @@ import numpy as np
 
 from recsys.errors import RecsysError
 
-GROUP = 64  # scores of which the largest is taken, to bound the k-th best of all
-EXPONENTS_AT_ONCE = 1 << 14  # scores whose exponentials are summed together: 64 KB, which a core's cache holds
+GROUP_SIZE = 64  # scores of a group; see _lower_bound_of_kth
+CHUNK_SIZE = 1 << 14  # scores of which log_sum_exp takes the exponentials at once: 64 KB, which fit in the cache
 
 LogProbabilities = Callable[[np.ndarray, np.ndarray], np.ndarray | None]  # scores (I,), items (n,) → (n,) or None
 
 
 class ScoreError(RecsysError):
-    """Scores from which no rank can be taken."""
+    """Raised for scores that cannot be ranked."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The items of one score row, best first; hidden ones and those scored minus infinity are not in it.
+    """The items of a score row, best first. Items with a score of minus infinity are not listed.
 
-    Equal scores are ordered by item number. Nothing here changes what it was given.
+    Equal scores are ordered by item number.
     """
 
     scores: np.ndarray  # (I,) float; minus infinity: not listed
-    log_probabilities: LogProbabilities | None = field(default=None, repr=False)  # of the model; None: it has none
+    log_probabilities: LogProbabilities | None = field(default=None, repr=False)  # None: the model has no probabilities
 
     @classmethod
-    def of(
-        cls, scores: np.ndarray, hidden: np.ndarray | None = None, log_probabilities: LogProbabilities | None = None
+    def from_scores(
+        cls, scores: np.ndarray, excluded: np.ndarray | None = None, log_probabilities: LogProbabilities | None = None
     ) -> "Ranking":
-        """The ranking of a model's scores (I,) without `hidden`, which are items (n,) or a mask (I,) bool; None: all.
+        """Rank the items of a score row, except for the excluded ones.
 
-        Raises ScoreError where a score is NaN or plus infinity.
+        Args:
+            scores: Scores of a model, (I,). They are copied.
+            excluded: Items (n,) or a mask (I,) bool; None: all items are listed.
+            log_probabilities: The method of the model, if it has one.
+
+        Raises:
+            ScoreError: A score is NaN or plus infinity.
         """
-        if not scores.max(initial=-np.inf) < np.inf:  # the largest of some numbers and a NaN is NaN
+        if not scores.max(initial=-np.inf) < np.inf:  # the maximum is NaN if any score is NaN
             raise ScoreError("the model returned scores that are no numbers; train it again with a lower learning rate")
         listed = np.array(scores)
-        if hidden is not None:
-            listed[hidden] = -np.inf
+        if excluded is not None:
+            listed[excluded] = -np.inf
         listed.setflags(write=False)
         return cls(listed, log_probabilities)
 
     def __len__(self) -> int:
-        """How many items are listed."""
+        """Return the number of listed items."""
         return int(np.count_nonzero(self.scores > -np.inf))
 
     def top(self, k: int) -> np.ndarray:
-        """Up to k items (n,) int64, best first."""
+        """Return up to k items (n,) int64, best first."""
         k = min(k, len(self.scores))
         if k <= 0:
             return np.zeros(0, np.int64)
-        least = max(_at_most_kth(self.scores, k), np.finfo(self.scores.dtype).min)  # above minus infinity
-        ahead = np.flatnonzero(self.scores >= least)  # in item order; k or more unless fewer are listed
-        return ahead[np.argsort(-self.scores[ahead], kind="stable")][:k]
+        threshold = max(_lower_bound_of_kth(self.scores, k), np.finfo(self.scores.dtype).min)  # finite
+        candidates = np.flatnonzero(self.scores >= threshold)  # ascending; k or more, unless fewer items are listed
+        return candidates[np.argsort(-self.scores[candidates], kind="stable")][:k]
 
     def rank(self, item: int) -> int | None:
-        """1 = best; None: not listed."""
-        own = self.scores[item]
-        if own == -np.inf:
+        """Return the rank of an item, 1 = best, or None if it is not listed."""
+        score = self.scores[item]
+        if score == -np.inf:
             return None
-        ties_before = np.count_nonzero(self.scores[:item] == own)
-        return 1 + int(np.count_nonzero(self.scores > own) + ties_before)
+        n_ties_before = np.count_nonzero(self.scores[:item] == score)
+        return 1 + int(np.count_nonzero(self.scores > score) + n_ties_before)
 
     def rank_ties_last(self, item: int) -> int:
-        """The rank when every tie counts against the item, as evaluation has it; raises ScoreError if not listed."""
+        """Return the rank of an item below all items with an equal score. Evaluation uses this rank.
+
+        Raises:
+            ScoreError: The item is not listed.
+        """
         if self.scores[item] == -np.inf:
             raise ScoreError("the model scored the target minus infinity; train it again with a lower learning rate")
         return int(np.count_nonzero(self.scores >= self.scores[item]))
 
-    def probability(self, item: int) -> float | None:
-        """That the next item is this one, given that it is one of those listed; None: the model gives none."""
-        found = self.probabilities(np.array([item]))
-        return None if found is None else float(found[0])
-
     def probabilities(self, items: np.ndarray) -> np.ndarray | None:
-        """`probability` of several items (n,) → (n,) float64."""
-        found = self.log_probabilities and self.log_probabilities(self.scores, items)
-        return None if found is None else np.exp(np.asarray(found, np.float64))
+        """Return the probability of each item to be the next one. All listed items together have probability 1.
+
+        Args:
+            items: Items, (n,).
+
+        Returns:
+            Probabilities (n,) float64, or None if the model has no probabilities.
+        """
+        logs = self.log_probabilities and self.log_probabilities(self.scores, items)
+        return None if logs is None else np.exp(np.asarray(logs, np.float64))
 
 
-def _at_most_kth(scores: np.ndarray, k: int) -> float:
-    """The k-th largest score or, of a long row, a bound just below it, found in a sixth of the time.
+def _lower_bound_of_kth(scores: np.ndarray, k: int) -> float:
+    """Return the k-th largest score or, for a long row, a lower bound close to it.
 
-    The row is dealt out into groups of GROUP scores. The k largest of the groups' maxima are k scores of the row, so
-    the k-th largest score is no less than the last of them.
+    The bound takes a sixth of the time. The row is split into groups of GROUP_SIZE scores. The k largest of the
+    groups' maxima are k scores of the row, so the k-th largest score is at least the smallest of these maxima.
     """
-    groups = len(scores) // GROUP
-    if groups < 4 * k:  # the bound would be so low that too many scores reach it
+    n_groups = len(scores) // GROUP_SIZE
+    if n_groups < 4 * k:  # the bound would be so low that too many scores reach it
         return np.partition(scores, -k)[-k]
-    maxima = scores[: groups * GROUP].reshape(GROUP, groups).max(0)
+    maxima = scores[: n_groups * GROUP_SIZE].reshape(GROUP_SIZE, n_groups).max(0)
     return np.partition(maxima, -k)[-k]
 
 
 def log_sum_exp(scores: np.ndarray) -> float:
-    """log Σ exp of a row of scores (I,), a piece at a time: nothing as long as the row is allocated."""
-    largest = scores.max(initial=-np.inf)
-    if largest == -np.inf:
+    """Return log Σ exp of scores (I,), summed in chunks, so that no temporary array has the size of the row."""
+    maximum = scores.max(initial=-np.inf)
+    if maximum == -np.inf:
         return -math.inf
-    pieces = (scores[start : start + EXPONENTS_AT_ONCE] for start in range(0, len(scores), EXPONENTS_AT_ONCE))
-    return float(largest) + math.log(sum(float(np.exp(piece - largest).sum()) for piece in pieces))
+    chunks = (scores[start : start + CHUNK_SIZE] for start in range(0, len(scores), CHUNK_SIZE))
+    return float(maximum) + math.log(sum(float(np.exp(chunk - maximum).sum()) for chunk in chunks))

@@ -163,7 +163,7 @@ def rankings_without(
     for start in range(0, len(histories), size):
         block = histories[start : start + size]
         for scores in _scores(predictor, block, [next(stars) for _ in block]):
-            yield Ranking.of(scores, next(left_out), predictor.log_probabilities)
+            yield Ranking.from_scores(scores, next(left_out), predictor.log_probabilities)
 
 
 def not_listed(predictor: Predictor, request: Request, history: np.ndarray) -> np.ndarray:

@@ -1,4 +1,1 @@
-"""Studies: the same training many times with one thing changed, and what comes of it in one table and one picture.
-
-`trials` trains and measures; `plans` says what a study is; `sweeps`, `ablations` and `comparisons` list them.
-"""
+"""Studies: train recommenders with one setting changed at a time, and compare their metrics in a table and a chart."""

@@ -1,10 +1,9 @@
-"""Studies that train nothing: they set side by side what has been measured already. Loads no torch."""
+"""Studies that train nothing: they compare stored results. Loads no torch."""
 
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
-import pandas as pd
 from scipy.stats import kendalltau
 
 from recsys.errors import RecsysError, recsys_command
@@ -14,33 +13,34 @@ from recsys.evaluation.report import short
 from recsys.evaluation.significance import FEW_USERS
 
 METRIC = "ndcg@10"
-FEWEST = 5  # recommenders in common, below which a correlation says nothing
-CLOSE = 0.95  # of the best NDCG@10: who comes so near at least cost is named
+MIN_RECOMMENDERS = 5  # of both protocols, for a rank correlation
+TOLERANCE = 0.05  # relative loss of METRIC, up to which a faster recommender is named
 
 
-def protocols_agree(dataset: str) -> dict[str, Any]:
-    """How alike protocols rank the same recommenders: a row for each pair of them.
+def compare_protocols(dataset: str) -> dict[str, Any]:
+    """Return a document with the rank correlation of each pair of protocols, over the recommenders of both.
 
-    Protocols with too few people are left out: there the order itself is noise. Raises RecsysError for too few.
+    Pairs with few recommenders or few users are left out, because their order is noise. Raises RecsysError if no pair
+    remains.
     """
-    measured = protocols.in_order(protocol for name, protocol in results.available() if name == dataset)
-    boards = {name: overview.measures(dataset, name) for name in measured}
+    names = protocols.in_order(protocol for name, protocol in results.available() if name == dataset)
+    boards = {name: overview.measures(dataset, name) for name in names}
     rows = []
-    for one, other in combinations(boards, 2):
-        table = overview.orders({one: boards[one], other: boards[other]}, METRIC)
-        enough = len(table) >= FEWEST and table[[f"users {one}", f"users {other}"]].min(axis=None) >= FEW_USERS
-        if enough:
-            tau = float(kendalltau(table[one], table[other]).statistic)
-            pair = f"{protocols.title(one)} – {protocols.title(other)}"
+    for left, right in combinations(boards, 2):
+        table = overview.orders({left: boards[left], right: boards[right]}, METRIC)
+        if len(table) >= MIN_RECOMMENDERS and table[[f"users {left}", f"users {right}"]].min(axis=None) >= FEW_USERS:
+            tau = float(kendalltau(table[left], table[right]).statistic)
+            pair = f"{protocols.title(left)} – {protocols.title(right)}"
             best = table.iloc[0]
-            rows.append([pair, round(tau, 4), len(table), best["title"], int(best[f"rank {other}"])])
+            rows.append([pair, round(tau, 4), len(table), best["title"], int(best[f"rank {right}"])])
     if not rows:
         raise RecsysError(
-            f"fewer than two protocols have {FEWEST} recommenders in common on {dataset}",
+            f"fewer than two protocols have {MIN_RECOMMENDERS} recommenders in common on {dataset}",
             recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", "all"),
         )
     rows.sort(key=lambda row: row[1])
-    (least, low, *_), (most, high, *_) = rows[0], rows[-1]
+    (least, lowest, *_), (most, highest, *_) = rows[0], rows[-1]
+    sizes = "; ".join(f"{protocols.title(name)}: {len(board)}" for name, board in boards.items())
     return {
         "title": "Do protocols agree?",
         "dataset": dataset,
@@ -48,9 +48,8 @@ def protocols_agree(dataset: str) -> dict[str, Any]:
         "order, 0: no connection, -1: the reverse.",
         "papers": "Krichene and Rendle (KDD 2020) show that ranking among a hundred drawn films instead of all can "
         "change which recommender is best.",
-        "answer": f"Here {least} agree least ({signed(low)}) and {most} most ({signed(high)}).",
-        "how": f"{dataset}: Kendall's τ of test NDCG@10 over the recommenders measured under both protocols; "
-        f"{overview_of(boards)}.",
+        "answer": f"Here {least} agree least ({_signed(lowest)}) and {most} most ({_signed(highest)}).",
+        "how": f"{dataset}: Kendall's τ of test NDCG@10 over the recommenders measured under both protocols; {sizes}.",
         "columns": [
             {"name": "pair", "title": "Protocols"},
             {"name": "tau", "title": "Rank correlation (Kendall's τ)", "digits": 2},
@@ -63,58 +62,53 @@ def protocols_agree(dataset: str) -> dict[str, Any]:
     }
 
 
-def quality_for_time(dataset: str) -> dict[str, Any]:
-    """What each recommender reached and how long it was trained. Raises RecsysError where no time is known."""
+def compare_costs(dataset: str) -> dict[str, Any]:
+    """Return a document with the metric and the training time of each recommender.
+
+    The protocol is the one with most training times among those that rank all items. Raises RecsysError if no result
+    has a training time.
+    """
     unsampled = [name for data, name in results.available() if data == dataset and not protocols.get(name).sampled]
     measured = {name: costs(results.documents(dataset, name)) for name in unsampled}
     protocol = max(measured, key=lambda name: len(measured[name].table), default="")
     if not protocol or measured[protocol].table.empty:
-        lines = [recsys_command(verb, "bert4rec", "--dataset", dataset) for verb in ("train", "evaluate")]
-        raise RecsysError(f"no result on {dataset} says how long its model was trained", " && ".join(lines))
-    found = measured[protocol]
-    table = found.table.sort_values("seconds")
+        commands = [recsys_command(verb, "bert4rec", "--dataset", dataset) for verb in ("train", "evaluate")]
+        raise RecsysError(f"no result on {dataset} says how long its model was trained", " && ".join(commands))
+    table = measured[protocol].table.sort_values("seconds")
     best = table.loc[table[METRIC].idxmax()]
-    near = table[table[METRIC] >= CLOSE * best[METRIC]].iloc[0]
-    second = f"nothing quicker comes within {1 - CLOSE:.0%} of it"
-    if near["title"] != best["title"]:
-        after = f"{short(near[METRIC])} after {minutes(near['seconds'])}"
-        second = f"{near['title']} is the quickest to come within {1 - CLOSE:.0%} of it ({after})"
+    fastest = table[table[METRIC] >= (1 - TOLERANCE) * best[METRIC]].iloc[0]
+    rest = f"nothing quicker comes within {TOLERANCE:.0%} of it"
+    if fastest["title"] != best["title"]:
+        rest = f"{fastest['title']} is the quickest to come within {TOLERANCE:.0%} of it ({_result(fastest)})"
     return {
         "title": "Quality for time",
         "dataset": dataset,
         "question": "Which recommender gives most for the time that it is trained?",
         "papers": "Petrov and Macdonald (RecSys 2022) show that BERT4Rec needs far more training than is usual to "
         "reach its published figures, and Klenitskiy and Vasilev (RecSys 2023) that SASRec gets there sooner.",
-        "answer": f"Here {best['title']} is best ({short(best[METRIC])} after {minutes(best['seconds'])}), "
-        f"and {second}.",
+        "answer": f"Here {best['title']} is best ({_result(best)}), and {rest}.",
         "how": f"{dataset}, protocol “{protocols.title(protocol)}”, test NDCG@10; seconds by the training loop's own "
-        f"clock, one training each, {found.hardware}, in part beside other work; validation included.",
+        f"clock, one training each, {measured[protocol].hardware}, in part beside other work; validation included.",
         "columns": [
             {"name": "title", "title": "Recommender"},
             {"name": "family", "title": "Family"},
             {"name": "seconds", "title": "Seconds of training", "digits": 0},
             {"name": "ndcg", "title": "NDCG@10", "digits": 4},
         ],
-        "rows": [
-            [row["title"], row["family"], round(row["seconds"], 1), row[METRIC]] for row in table.to_dict("records")
-        ],
+        "rows": table.round({"seconds": 1})[["title", "family", "seconds", METRIC]].to_numpy().tolist(),
         "chart": {"kind": "scatter", "x": "seconds", "y": "ndcg", "by": "family", "label": "title", "log": ["x"]},
     }
 
 
-def overview_of(boards: dict[str, pd.DataFrame]) -> str:
-    """How many recommenders each protocol has."""
-    return "; ".join(f"{protocols.title(name)}: {len(board)}" for name, board in boards.items())
+def _signed(value: float) -> str:
+    """Return a correlation with two digits and a minus sign: `−.21`."""
+    return ("−" if value < 0 else "") + short(abs(value), 2)
 
 
-def signed(figure: float) -> str:
-    """`−.21`."""
-    return ("−" if figure < 0 else "") + short(abs(figure), 2)
+def _result(row: Any) -> str:
+    """Return metric and training time of a row of `Costs.table`: `.1234 after 5 min`."""
+    seconds = row["seconds"]
+    return f"{short(row[METRIC])} after " + (f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min")
 
 
-def minutes(seconds: float) -> str:
-    """A time as people say it."""
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
-
-
-COMPARISONS: dict[str, Callable[[str], dict[str, Any]]] = {"protocols": protocols_agree, "cost": quality_for_time}
+COMPARISONS: dict[str, Callable[[str], dict[str, Any]]] = {"protocols": compare_protocols, "cost": compare_costs}

@@ -1,6 +1,9 @@
-"""What a study trains, asks and says. Loads no torch."""
+"""The plans of all studies: which recommenders are trained with which settings, and the text beside the table.
 
-from collections.abc import Callable, Mapping, Sequence
+The texts of a plan are shown on the Evaluation page, and assets/locale/uk.po has their translations. Loads no torch.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,83 +11,258 @@ import pandas as pd
 
 from recsys.evaluation.report import short
 
-Changes = dict[str, Mapping[str, Any]]  # a name for people → what differs from the preset
+Changes = dict[str, Mapping[str, Any]]  # label of a row → settings that differ from the preset
 
-LINES = {"kind": "line", "x": "setting", "y": "ndcg", "by": "recommender"}
-FIGURES = {"kind": "rows", "x": "setting", "y": "ndcg", "by": "recommender", "low": "low", "high": "high"}
-DIFFERENCES = FIGURES | {"y": "change", "low": "change_low", "high": "change_high"}
+BASELINE = "as it is"
+LEFT_OUT: Changes = {
+    "position embeddings instead of a relative bias": {"without": "relative bias"},
+    "no order at all": {"without": "order"},
+    "no feed-forward network": {"without": "feed-forward"},
+    "no layer normalisation": {"without": "norms"},
+    "no residual connections": {"without": "residual"},
+    "no dropout": {"dropout": 0.0},
+    "an output with embeddings of its own": {"without": "tied output"},
+    "random start instead of PMI": {"pmi_init": False},
+}
+MASKING: Changes = {
+    "[mask], last item alone in a tenth": {},
+    "[mask], never the last item alone": {"last_item_mask_prob": 0.0},
+    "[mask], last item alone in three tenths": {"last_item_mask_prob": 0.3},
+    "[mask], last item alone in half": {"last_item_mask_prob": 0.5},
+    "the last item alone, always": {"last_item_mask_prob": 1.0},
+    "80 % [mask], 10 % another, 10 % itself": {"masking": "80-10-10"},
+}
+CUTS: Changes = {
+    "newest items only": {},
+    "windows over older items": {"crop": "windows"},
+    "prefixes of the history": {"crop": "prefixes"},
+}
+LOSSES: Changes = {
+    "binary cross-entropy, one negative": {"loss": "gbce", "negatives": 1, "gbce_t": 0.0},  # gBCE with t = 0
+    "gBCE, 256 negatives": {"loss": "gbce", "negatives": 256, "gbce_t": 0.75},
+    "softmax over all items": {"loss": "softmax"},
+}
+BLOCKS: Changes = {"no blocks": {"layers": 0}, "1 block": {"layers": 1}, "3 blocks": {"layers": 3}}
+HEADS: Changes = {"1 head": {"heads": 1}, "4 heads": {"heads": 4}}
+NO_IMPROVEMENTS = {"memory": False, "redraw": False, "only_unseen": False}
+STEPS: Changes = {
+    BASELINE: {},
+    "no memory": {"memory": False},
+    "and a fixed order of films of one second": {"memory": False, "redraw": False},
+    "and a softmax over all films": NO_IMPROVEMENTS,
+}
+TWO_STEPS: Changes = {BASELINE: {}, "no memory": {"memory": False}, "and none of the rest": NO_IMPROVEMENTS}
+POWERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
+WIDTHS = (16, 32, 64, 128, 256)
+LENGTHS = (10, 20, 50, 100, 200)
+
+# Charts, in the format of `evaluation.studies`; the columns are those of `run.COLUMNS`
+LINE_CHART = {"kind": "line", "x": "setting", "y": "ndcg", "by": "recommender"}
+VALUE_CHART = {"kind": "rows", "x": "setting", "y": "ndcg", "by": "recommender", "low": "low", "high": "high"}
+CHANGE_CHART = VALUE_CHART | {"y": "change", "low": "change_low", "high": "change_high"}
 
 
 @dataclass(frozen=True)
 class Point:
-    """One row of a study: a variant with some settings changed."""
+    """A recommender with some settings changed: one row of the table of a study."""
 
-    recommender: str  # for people; rows of the same one are compared with its usual settings
-    setting: str | float  # what it is called, or the value that was set
-    variant: str
-    changes: Mapping[str, Any] = field(default_factory=dict)  # of the preset; nothing: the usual settings
+    title: str  # of the recommender, in the table; a change is measured against the baseline with the same title
+    setting: str | float  # label of the changes, or the value of the one setting that a sweep changes
+    recommender: str
+    changes: Mapping[str, Any] = field(default_factory=dict)  # settings that differ from the preset
 
 
-ABLATED = {"bert4rec": "bert4rec-ablated", "sasrec-softmax": "sasrec-ablated"}  # have the settings of ABLATIONS_ONLY
-ABLATIONS_ONLY = {"without", "masking"}
+ABLATED = {"bert4rec": "bert4rec-ablated", "sasrec-softmax": "sasrec-ablated"}  # recommenders with ABLATION_SETTINGS
+ABLATION_SETTINGS = {"without", "masking"}
 
 
 def points(recommenders: Mapping[str, str], changes: Changes) -> tuple[Point, ...]:
-    """Each of some recommenders (its name for people → the variant) with each of the changes."""
+    """Return a point for each pair of a recommender (title → name) and changes (label → settings)."""
     return tuple(
-        Point(title, name, ABLATED[variant] if change.keys() & ABLATIONS_ONLY else variant, change)
-        for title, variant in recommenders.items()
-        for name, change in changes.items()
+        Point(title, label, ABLATED[recommender] if settings.keys() & ABLATION_SETTINGS else recommender, settings)
+        for title, recommender in recommenders.items()
+        for label, settings in changes.items()
     )
+
+
+def sweep(title: str, recommender: str, setting: str, values: Sequence[float]) -> tuple[Point, ...]:
+    """Return a point for each value of one setting of a recommender."""
+    return tuple(Point(title, value, recommender, {setting: value}) for value in values)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A study as it is planned: the rows, and the words around them."""
+    """A study before it is run: its points, and the text and the chart of its document."""
 
     title: str
     question: str
-    papers: str  # a sentence: what the papers say
-    setting: str  # title of the column of settings
+    papers: str  # published findings, in one or two sentences
+    setting_title: str  # title of the column of settings
     points: tuple[Point, ...]
-    seen: Callable[[pd.DataFrame], str]  # the finished table → a sentence: what we see
-    chart: Mapping[str, Any]  # as in `evaluation.studies`
-    each_often: bool = False  # all rows deserve several seeds, not the usual settings and ends alone
+    chart: Mapping[str, Any]
+    all_seeds: bool = False  # train every point with all seeds; see `run.uses_all_seeds`
+
+    def summarise(self, table: pd.DataFrame) -> str:
+        """Return the answer to the question, in one sentence, from a table with `run.COLUMNS`."""
+        return gains_and_losses(table) if self.chart["y"] == "change" else best_and_worst(table)
 
 
 def best_and_worst(table: pd.DataFrame) -> str:
-    """For each recommender of a table, a clause each, the settings with the lowest and the highest NDCG@10."""
-    parts = []
-    for name, own in table.groupby("recommender", sort=False):
-        low, high = own.loc[own["ndcg"].idxmin()], own.loc[own["ndcg"].idxmax()]
-        parts.append(f"{name} has " + (f"from {_named(low)} to {_named(high)}" if len(own) > 1 else _named(low)))
-    return f"Here {'; '.join(parts)}."
+    """Name the settings with the lowest and the highest NDCG@10 of each recommender."""
+    clauses = []
+    for title, rows in table.groupby("recommender", sort=False):
+        low, high = rows.loc[rows["ndcg"].idxmin()], rows.loc[rows["ndcg"].idxmax()]
+        span = f"from {_with_setting(low)} to {_with_setting(high)}" if len(rows) > 1 else _with_setting(low)
+        clauses.append(f"{title} has {span}")
+    return f"Here {'; '.join(clauses)}."
 
 
 def gains_and_losses(table: pd.DataFrame) -> str:
-    """Which rows differ from the usual settings by more than the interval over people."""
-    others = table[table["change"].notna()]
-    worse = others[others["change_high"] < 0].sort_values("change")
-    better = others[others["change_low"] > 0].sort_values("change", ascending=False)
-    if worse.empty and better.empty:
-        return f"Here none of the {len(others)} changes moves NDCG@10 by more than the interval over people."
-    said = [_listed(part, way) for part, way in ((worse, "lower"), (better, "raise")) if len(part)]
-    return f"Here, of {len(others)} changes, {' and '.join(said)} NDCG@10 by more than the interval over people."
+    """Count the changes whose confidence interval excludes 0, and name the largest loss and gain."""
+    changed = table[table["change"].notna()]
+    losses = changed[changed["change_high"] < 0].sort_values("change")
+    gains = changed[changed["change_low"] > 0].sort_values("change", ascending=False)
+    if losses.empty and gains.empty:
+        return f"Here none of the {len(changed)} changes moves NDCG@10 by more than the interval over people."
+    clauses = [
+        f"{len(rows)} {verb} (most of all “{rows['setting'].iloc[0]}”, {sign}{short(abs(rows['change'].iloc[0]))})"
+        for rows, verb, sign in ((losses, "lower", "−"), (gains, "raise", "+"))
+        if len(rows)
+    ]
+    return f"Here, of {len(changed)} changes, {' and '.join(clauses)} NDCG@10 by more than the interval over people."
 
 
-def sweep(recommender: str, variant: str, setting: str, values: Sequence[float]) -> tuple[Point, ...]:
-    """One recommender with one setting at several values."""
-    return tuple(Point(recommender, value, variant, {setting: value}) for value in values)
-
-
-def _named(row: pd.Series) -> str:
-    """`.1234 (64)`."""
+def _with_setting(row: pd.Series) -> str:
+    """Return NDCG@10 and the setting of a row: `.1234 (64)`."""
     setting = row["setting"]
     return f"{short(row['ndcg'])} ({setting if isinstance(setting, str) else format(setting, 'g')})"
 
 
-def _listed(part: pd.DataFrame, way: str) -> str:
-    """`3 lower (most of all: no residual connections, -.0123)`."""
-    first = part.iloc[0]
-    change = ("+" if first["change"] > 0 else "−") + short(abs(first["change"]))
-    return f"{len(part)} {way} (most of all “{first['setting']}”, {change})"
+PLANS = {  # name on the command line → plan
+    "ablation-bert4rec": Plan(
+        title="BERT4Rec without its parts",
+        question="What does each part of BERT4Rec bring? Each row changes one thing of a network with two blocks and "
+        "two heads.",
+        papers="BERT4Rec's ablation on MovieLens 1M loses most without position embeddings, less without layer "
+        "normalisation, residual connections, dropout or the feed-forward network, and gains with depth.",
+        setting_title="What is changed",
+        points=points(
+            {"BERT4Rec": "bert4rec"},
+            {BASELINE: {}} | LEFT_OUT | BLOCKS | {"4 blocks": {"layers": 4}} | HEADS | {"8 heads": {"heads": 8}},
+        ),
+        chart=CHANGE_CHART,
+    ),
+    "ablation-sasrec": Plan(
+        title="SASRec without its parts",
+        question="What does each part of SASRec bring? Each row changes one thing of a network with two blocks and two "
+        "heads.",
+        papers="SASRec's ablation on MovieLens 1M loses most with an output of its own and without blocks, less "
+        "without residual connections, little without position embeddings or dropout, and nothing with a single head.",
+        setting_title="What is changed",
+        points=points({"SASRec": "sasrec-softmax"}, {BASELINE: {}} | LEFT_OUT | BLOCKS | HEADS),
+        chart=CHANGE_CHART,
+    ),
+    "steps": Plan(
+        title="What each step brought",
+        question="What makes three networks better than plain SASRec, BERT4Rec and GRU4Rec? Each row leaves out one "
+        "thing more than the row above, or both at once. Figures on validation are those of the network without its "
+        "memory.",
+        papers="Klenitskiy and Vasilev (arXiv:2309.07602) draw no negatives from a person's own items; language models "
+        "gain from counts (arXiv:1911.00172). We know of no paper that changes the order of films of one second.",
+        setting_title="What is left out",
+        points=(
+            *points({"SASRec": "sasrec-memory"}, STEPS),
+            *points({"BERT4Rec": "bert4rec-memory", "GRU4Rec": "gru4rec-memory"}, TWO_STEPS),
+        ),
+        chart=CHANGE_CHART,
+        all_seeds=True,
+    ),
+    "width": Plan(
+        title="Width",
+        question="How much does a wider embedding bring? GRU4Rec's recurrent layer is twice as wide as its embeddings.",
+        papers="SASRec (figure 2), Caser and BERT4Rec (figure 3) report that figures rise with the width and then "
+        "level off, and that sparse data sets do not gain from wide embeddings.",
+        setting_title="Dimensions of an embedding",
+        points=(
+            *sweep("SASRec", "sasrec-softmax", "dim", WIDTHS),
+            *(Point("GRU4Rec", dim, "gru4rec-ce", {"dim": dim, "hidden": 2 * dim}) for dim in WIDTHS),
+            *sweep("Caser", "caser", "dim", WIDTHS),
+            *sweep("BERT4Rec", "bert4rec", "dim", WIDTHS),
+        ),
+        chart=LINE_CHART | {"log": ["x"]},
+    ),
+    "mask-share": Plan(
+        title="Share of hidden films",
+        question="How many films of a history should be hidden while BERT4Rec learns?",
+        papers="BERT4Rec (section 4.5) finds that too few and too many are both worse, and takes .2 for MovieLens, "
+        "where histories are long, and .4 to .6 for sets with short ones.",
+        setting_title="Probability that a film is hidden",
+        points=sweep("BERT4Rec", "bert4rec", "mask_prob", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)),
+        chart=LINE_CHART,
+        all_seeds=True,
+    ),
+    "length": Plan(
+        title="Length of the history",
+        question="How many of the newest films need to be read?",
+        papers="BERT4Rec (table 4) and SASRec report that long histories pay on MovieLens, and that twenty items are "
+        "enough for sets with short ones.",
+        setting_title="Films that are read, at most",
+        points=(
+            *sweep("SASRec", "sasrec-softmax", "length", LENGTHS),
+            *sweep("BERT4Rec", "bert4rec", "length", LENGTHS),
+        ),
+        chart=LINE_CHART | {"log": ["x"]},
+        all_seeds=True,
+    ),
+    "popularity": Plan(
+        title="What drawing by popularity rewards",
+        question="Does a protocol that hides a film among 100 popular ones ask for the films that a person wants, or "
+        "for those that this person wants more than others do? Each probability is divided by a power of popularity; "
+        "nothing is trained.",
+        papers="Krichene and Rendle (KDD 2020) show that drawn films can change which recommender is best. Where they "
+        "are drawn by popularity, no order beats that by probability divided by popularity; the papers that use this "
+        "protocol do not say so.",
+        setting_title="Power of popularity that probabilities are divided by",
+        points=sweep("SASRec with memory", "lift", "power", POWERS),
+        chart=LINE_CHART | {"low": "low", "high": "high"},
+        all_seeds=True,
+    ),
+    "losses": Plan(
+        title="Architecture or loss?",
+        question="What matters more: whether a network reads from left to right or from both sides, or what it is "
+        "trained for?",
+        papers="Klenitskiy and Vasilev (arXiv:2309.07602) and Petrov and Macdonald (gSASRec, arXiv:2308.07192) find "
+        "that SASRec falls behind BERT4Rec because of its loss, and passes it when trained with the same or with many "
+        "negatives.",
+        setting_title="Loss",
+        points=(
+            Point("SASRec", "binary cross-entropy, one negative", "sasrec-bce"),
+            Point("SASRec", "gBCE, 256 negatives", "gsasrec"),
+            Point("SASRec", "softmax over all items", "sasrec-softmax"),
+            *points({"BERT4Rec": "bert4rec"}, LOSSES),
+        ),
+        chart=VALUE_CHART,
+        all_seeds=True,
+    ),
+    "masking": Plan(
+        title="What takes the place of a hidden film",
+        question="BERT hides some words with [mask], replaces some by others and leaves some as they are. Does that "
+        "help here, and how often should the last film alone be hidden, as it is when a recommendation is made?",
+        papers="BERT4Rec (section 3.6) hides with [mask] alone and adds samples whose last item alone is hidden, "
+        "without saying how many.",
+        setting_title="Rule",
+        points=points({"BERT4Rec": "bert4rec"}, MASKING),
+        chart=CHANGE_CHART,
+    ),
+    "augmentation": Plan(
+        title="Older films as targets",
+        question="A network reads the newest films of a history. Does it help to show it older stretches as well "
+        "(windows), or histories that end earlier (prefixes), in half of the samples?",
+        papers="The authors' code of BERT4Rec slides windows over long histories; Tan et al. (arXiv:1606.08117) gain "
+        "from training GRU4Rec on all prefixes.",
+        setting_title="Samples",
+        points=points({"SASRec": "sasrec-softmax", "BERT4Rec": "bert4rec"}, CUTS),
+        chart=CHANGE_CHART,
+    ),
+}
+COMPARISON_NAMES = ("protocols", "cost")  # keys of `comparisons.COMPARISONS`, without its imports

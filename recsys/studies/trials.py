@@ -1,10 +1,7 @@
-"""A trial: a recommender with some settings changed, trained and measured once. Its ranks are kept, not its weights.
+"""Trials: a recommender with some settings changed, trained and measured once. The ranks are stored, not the weights.
 
-Under the home folder, `trials/<data set>/<protocol>/<variant>-<hash of settings and seed>/trial.json`:
-{"variant", "config", "seed", "dataset", "protocol", "fingerprint", "valid": {metric: value of the best epoch},
- "ranks": "rank of each hidden item, …", "training": `TrainingSummary.notes`, "run": `machine.describe`}
-Several processes may share the work: a trial that another one is at is left to it. So may machines that come after one
-another: what was shipped is found in assets/. Shapes: B queries.
+A trial is a sealed document in `trials/<data set>/<protocol>/<recommender>-<hash>/trial.json`, in the home folder or in
+assets/. Several processes may share a home folder: a trial is locked while a process runs it. Shapes: B test users.
 """
 
 import json
@@ -33,35 +30,35 @@ LOCK = "trial.lock"
 
 @dataclass(frozen=True)
 class Trial:
-    """What is trained: a variant with its preset for a data set and some `changes`, which may be of its schedule."""
+    """A recommender, the settings that differ from its preset for the data set, and the seed of the training."""
 
-    variant: str
+    recommender: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
 
     def config(self, dataset: str) -> Any:
-        """The settings; raises ConfigError for those that do not exist or cannot work."""
-        return replace_settings(registry.get(self.variant).preset(dataset), self.changes)
+        """Return the config. Raises ConfigError for a setting that does not exist or has an invalid value."""
+        return replace_settings(registry.get(self.recommender).preset(dataset), self.changes)
 
     def folder(self, dataset: str, protocol: str, root: Path | None = None) -> Path:
-        """Where it is kept, on this machine or under `root`. Trials of the same settings share a folder."""
+        """Return the folder under `root`, or under the home folder. Trials with equal configs and seeds share it."""
         settings = json.dumps([to_document(self.config(dataset)), self.seed], sort_keys=True)
-        name = f"{self.variant}-{files.sha256(settings.encode())[:16]}"
+        name = f"{self.recommender}-{files.sha256(settings.encode())[:16]}"
         return paths.trial(root or paths.home(), dataset, protocol, name)
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of a trial."""
+    """The measurements of a trial."""
 
-    ranks: np.ndarray  # (B,) of the hidden test items
-    valid: dict[str, float]  # metrics of the best epoch on validation
-    training: dict[str, Any]  # see `TrainingSummary.notes`
-    run: dict[str, Any]  # see `machine.describe`
+    ranks: np.ndarray  # (B,) of the held-out test items
+    valid: dict[str, float]  # validation metrics of the best epoch
+    training: dict[str, Any]  # `TrainingSummary.notes`; {} if the model was not trained in epochs
+    run: dict[str, Any]  # `machine.describe`
 
 
 def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
-    """What is on disk, or shipped, of a trial on this very data; None where there is nothing, or nothing whole."""
+    """Return the stored or shipped outcome of a trial on this data, or None if it is missing or damaged."""
     for root in (paths.home(), paths.ASSETS):
         with suppress(OSError, files.DamagedFileError):
             document = files.read_sealed(trial.folder(dataset.name, protocol.name, root) / FILE)
@@ -72,53 +69,63 @@ def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
 
 
 def ship(trial: Trial, dataset: Dataset, protocol: Protocol) -> None:
-    """Copy a trial of this machine into assets/, where training it took time; so that another machine need not."""
-    found = read(trial, dataset, protocol)
+    """Copy a stored trial to assets/, if its model was trained, so that other machines need not train it."""
+    outcome = read(trial, dataset, protocol)
     source, target = (trial.folder(dataset.name, protocol.name, root) / FILE for root in (paths.home(), paths.ASSETS))
-    if found and found.training and source.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
+    if outcome and outcome.training and source.exists():
         files.write(target, source.read_bytes())
 
 
 def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report = ignore) -> Outcome | None:
-    """Train, rank the hidden items and keep the outcome; None where another process is at it.
+    """Train the model of a trial, rank the held-out test items, and store the outcome.
 
-    What is on disk is not done again, neither a finished trial nor a checkpoint of `train` with the very settings, and
-    a training that was cut off goes on. Raises ConfigError, TrainingError, DeviceError, and StoreError where one that
-    this one stands on has not been trained.
+    A stored outcome is returned at once, a checkpoint of `train` with the same config is used instead of a training,
+    and an interrupted training is resumed. Returns None if another process is running the trial. Raises ConfigError,
+    TrainingError, DeviceError, and StoreError if the recommender combines others that have not been trained.
     """
     folder = trial.folder(dataset.name, protocol.name)
     folder.mkdir(parents=True, exist_ok=True)
-    with files.try_locked(folder / LOCK) as alone:
-        if not alone:
+    with files.try_locked(folder / LOCK) as is_locked:
+        if not is_locked:
             return None
-        if found := read(trial, dataset, protocol):
-            return found
-        split = protocol.split(dataset, trial.seed)
-        model, training = _trained(trial, dataset, protocol) or _train(trial, dataset, protocol, folder, report)
-        hidden = ranks(model, split.test, protocol, dataset, report)
-        found = Outcome(hidden, training.get("validation", {}), training, machine.describe())
-        files.write(folder / FILE, files.seal(_document(trial, found, dataset, protocol)))
+        if outcome := read(trial, dataset, protocol):
+            return outcome
+        model, training = _load(trial, dataset, protocol) or _train(trial, dataset, protocol, folder, report)
+        test_ranks = ranks(model, protocol.split(dataset, trial.seed).test, protocol, dataset, report)
+        outcome = Outcome(test_ranks, training.get("validation", {}), training, machine.describe())
+        document = {
+            "variant": trial.recommender,
+            "config": to_document(trial.config(dataset.name)),
+            "seed": trial.seed,
+            "dataset": dataset.name,
+            "protocol": protocol.name,
+            "fingerprint": dataset.fingerprint,
+            "valid": outcome.valid,
+            "ranks": " ".join(map(str, outcome.ranks)),  # a string, so that the file has them on one line
+            "training": outcome.training,
+            "run": outcome.run,
+        }
+        files.write(folder / FILE, files.seal(document))
         RunFolder(folder).finish()
-        return found
+        return outcome
 
 
-def _trained(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, dict[str, Any]] | None:
-    """The model that `train` has made with these settings and this seed, if there is one, and the notes on it.
+def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, dict[str, Any]] | None:
+    """Load a checkpoint with the config and seed of a trial, and the notes of its training; None if there is none.
 
-    It may be called otherwise: without some of its settings, a variant is another one of the same file. A memory is
-    added to a network that has been trained, so without it the network is the same.
+    The checkpoint may be of another recommender with the same model class: with changed settings, a recommender may
+    equal another one. The count model is added to a trained network, so it can be dropped from a checkpoint.
     """
-    settings = to_document(trial.config(dataset.name))
-    without = {name: value for name, value in settings.items() if name != "memory"}
-    for name in registry.siblings(trial.variant):
+    config = to_document(trial.config(dataset.name))
+    with_counts = {name: value for name, value in config.items() if name != "memory"} | {"memory": True}
+    for name in registry.siblings(trial.recommender):
         folder = store.find(name, dataset.name, trial.seed, protocol.splitting)
         with suppress(store.StoreError, OSError, ValueError, files.DamagedFileError):
             meta = files.read_sealed(folder / store.META) if folder else {}
-            config = to_document(registry.get(name).read_config(meta["config"])) if folder else {}
-            if folder and config in (settings, without | {"memory": True}):
+            stored = to_document(registry.get(name).read_config(meta["config"])) if folder else {}
+            if folder and stored in (config, with_counts):
                 model = store.load(folder, dataset, protocol.splitting, measuring=True)
-                if not settings.get("memory"):
+                if not config.get("memory"):
                     model.drop_memory()
                 if not model.also:
                     return model, meta["notes"]
@@ -128,25 +135,9 @@ def _trained(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model,
 def _train(
     trial: Trial, dataset: Dataset, protocol: Protocol, folder: Path, report: Report
 ) -> tuple[Model, dict[str, Any]]:
-    """A model trained with the settings of a trial, and the notes on it."""
+    """Train a model with the config and seed of a trial, and return it with the notes of its training."""
     split = protocol.split(dataset, trial.seed)
-    model = registry.get(trial.variant).model(trial.config(dataset.name))
+    model = registry.get(trial.recommender).model(trial.config(dataset.name))
     store.give_members(model, dataset, trial.seed, report, protocol.splitting, measuring=True)
     model.fit(split.train, split.valid, RunOptions(seed=trial.seed, folder=folder, resume=True, report=report))
     return model, model.training_summary.notes() if model.training_summary else {}
-
-
-def _document(trial: Trial, found: Outcome, dataset: Dataset, protocol: Protocol) -> dict[str, Any]:
-    """What is written."""
-    return {
-        "variant": trial.variant,
-        "config": to_document(trial.config(dataset.name)),
-        "seed": trial.seed,
-        "dataset": dataset.name,
-        "protocol": protocol.name,
-        "fingerprint": dataset.fingerprint,
-        "valid": found.valid,
-        "ranks": " ".join(map(str, found.ranks)),  # on one line
-        "training": found.training,
-        "run": found.run,
-    }

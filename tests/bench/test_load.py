@@ -15,10 +15,10 @@ def test_both_loads_are_timed_in_processes_of_their_own(tmp_path, monkeypatch):
     for name in ("first", "second"):
         assert 0 < result[name]["seconds"] < result[name]["process_seconds"] < 60
         assert 10 < result[name]["memory_mb"] < 1_000
-    said = "\n".join(load.lines(result))
-    assert "toy.zip" in said
-    assert "first load" in said
-    assert "second load" in said
+    printed = "\n".join(load.lines(result))
+    assert "toy.zip" in printed
+    assert "first load" in printed
+    assert "second load" in printed
     assert not (tmp_path / "home").exists()  # measured in a folder of its own
     assert os.environ["RECSYS_HOME"] == str(tmp_path / "home")
 

@@ -32,17 +32,18 @@ def test_requests_are_timed_whole_and_in_parts():
 
 
 def test_a_memory_is_part_of_the_request(monkeypatch):
-    monkeypatch.setattr(serve, "REMEMBERED", (30, 10))
+    monkeypatch.setattr(serve, "COUNTED_USERS", 30)
+    monkeypatch.setattr(serve, "COUNTED_LENGTH", 10)
     asked, plain = [], Memory.beside
     monkeypatch.setattr(Memory, "beside", lambda *given: asked.append(1) or plain(*given))
     result = serve.measure(replace(SMALL, history=10, requests=5, memory=True))
     assert len(asked) >= 5
     assert "h=1, with a memory" in serve.lines(result)[0]
     serve.measure(replace(SMALL, history=10, requests=5))
-    assert len(asked) < 2 * (5 + serve.WARM_UP + serve.TAKEN_APART)
+    assert len(asked) < 2 * (5 + serve.N_WARM_UP + serve.MAX_PROFILED)
 
 
-def test_a_clocked_method_answers_as_before_and_its_time_is_added_up(monkeypatch):
+def test_a_timed_method_returns_as_before_and_its_time_is_added_up(monkeypatch):
     clock = [0.0]
 
     class Worker:
@@ -51,10 +52,10 @@ def test_a_clocked_method_answers_as_before_and_its_time_is_added_up(monkeypatch
             return seconds
 
     monkeypatch.setattr(serve.time, "thread_time", lambda: clock[0])
-    worker, spent = Worker(), defaultdict(float)
-    serve._clock(worker, "work", spent)
+    worker, cpu_seconds = Worker(), defaultdict(float)
+    serve._time_method(worker, "work", cpu_seconds)
     assert [worker.work(2), worker.work(3)] == [2, 3]
-    assert spent["work"] == 5
+    assert cpu_seconds["work"] == 5
 
 
 @pytest.mark.parametrize(("films", "length"), [(10, 200), (300, 301)])

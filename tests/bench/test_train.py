@@ -41,17 +41,17 @@ def scripted(monkeypatch, seconds, speeds):
 
 
 def test_a_speed_is_the_median_after_the_first_epoch_and_the_first_is_counted_apart(monkeypatch):
-    found = scripted(monkeypatch, seconds=[9.0, 11.0, 14.0, 18.0], speeds=[1.0, 30.0, 20.0, 10.0])
-    assert found["seconds_per_epoch"] == 3.0  # of 2, 3, 4
-    assert found["first_epoch_extra_seconds"] == 6.0
-    assert found["sequences_per_second"] == 20.0
-    assert found["losses"] == [8.0, 7.0, 6.0, 5.0]
-    assert found["gpu_memory_mb"] == 400.0
+    speed = scripted(monkeypatch, seconds=[9.0, 11.0, 14.0, 18.0], speeds=[1.0, 30.0, 20.0, 10.0])
+    assert speed["seconds_per_epoch"] == 3.0  # of 2, 3, 4
+    assert speed["first_epoch_extra_seconds"] == 6.0
+    assert speed["sequences_per_second"] == 20.0
+    assert speed["losses"] == [8.0, 7.0, 6.0, 5.0]
+    assert speed["gpu_memory_mb"] == 400.0
 
 
 def test_one_epoch_is_taken_as_it_is(monkeypatch):
-    found = scripted(monkeypatch, seconds=[2.0], speeds=[5.0])
-    assert (found["seconds_per_epoch"], found["first_epoch_extra_seconds"]) == (2.0, 0.0)
+    speed = scripted(monkeypatch, seconds=[2.0], speeds=[5.0])
+    assert (speed["seconds_per_epoch"], speed["first_epoch_extra_seconds"]) == (2.0, 0.0)
 
 
 def test_a_generated_set_is_trained_on_and_described():
@@ -91,11 +91,11 @@ def test_generated_data_has_the_shape_that_was_asked_for():
 
 
 def test_generated_data_is_the_same_for_the_same_seed_and_can_be_even():
-    first, again, other = (generated(50, 20, 10, seed=seed) for seed in (1, 1, 2))
-    assert first.fingerprint == again.fingerprint != other.fingerprint
+    data, again, other = (generated(50, 20, 10, seed=seed) for seed in (1, 1, 2))
+    assert data.fingerprint == again.fingerprint != other.fingerprint
     assert set(np.diff(generated(9, 20, 50, user_spread=0).offsets)) == {50}
 
 
-def test_the_flags_are_known_without_torch():
+def test_the_flags_are_read_without_torch():
     code = "import sys, recsys.bench.train; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, check=False).returncode == 0

@@ -8,9 +8,8 @@ from recsys.data import movielens, prepared
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.evaluation import studies, ties
-from recsys.studies import comparisons, make
-from recsys.studies.catalogue import PLANS
-from recsys.studies.plans import FIGURES, Plan, Point, best_and_worst
+from recsys.studies import comparisons, run
+from recsys.studies.plans import PLANS, VALUE_CHART, Plan, Point
 from tests import toys
 from tests.evaluation.test_file_order import by_id, world
 
@@ -122,7 +121,7 @@ def test_a_study_is_trained_once_and_written_from_what_is_there(fetched, capsys,
     monkeypatch.setattr(paths, "ASSETS", paths.home() / "assets")  # no shipped studies
     small = {"dim": 8, "length": 6, "epochs": 1, "batch_size": 64}
     points = (Point("GRU4Rec", "usual", "gru4rec-ce", small), Point("GRU4Rec", "LSTM", "lstm", small))
-    plan = Plan("Cells", "Which cell?", "Papers say so.", "Cell", points, best_and_worst, FIGURES)
+    plan = Plan("Cells", "Which cell?", "Papers say so.", "Cell", points, VALUE_CHART)
     monkeypatch.setitem(PLANS, "width", plan)
     assert main(["experiment", "width", "--as-it-is"]) == 1
     assert "nothing of “Cells” has been measured on ml-100k yet" in capsys.readouterr().err
@@ -143,9 +142,9 @@ def test_a_study_is_trained_once_and_written_from_what_is_there(fetched, capsys,
 def test_a_study_is_named_by_its_protocol_unless_that_is_the_usual_one_or_it_has_none(fetched, monkeypatch):
     prepared.save(replace(toys.cycle(n_items=30, n_users=40, length=8), name="ml-1m"), {})
     seen = []
-    monkeypatch.setattr(make, "train", lambda plan, dataset, protocol, seeds, report: seen.append(protocol.name))
-    monkeypatch.setattr(make, "study", lambda *given: {"answer": ""})
-    monkeypatch.setattr(make, "write", lambda name, data, document, protocol, ship: seen.append((name, protocol)) or "")
+    monkeypatch.setattr(run, "run_trials", lambda plan, dataset, protocol, seeds, report: seen.append(protocol.name))
+    monkeypatch.setattr(run, "build_document", lambda *given: {"answer": ""})
+    monkeypatch.setattr(run, "write", lambda name, data, document, protocol, ship: seen.append((name, protocol)) or "")
     monkeypatch.setitem(comparisons.COMPARISONS, "cost", lambda dataset: {"answer": ""})
     for flags in (["width"], ["width", "--protocol", "full"], ["cost", "--protocol", "full"]):
         assert main(["experiment", *flags, "--dataset", "ml-1m"]) == 0

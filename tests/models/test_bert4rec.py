@@ -121,7 +121,7 @@ def trained_hit_rate(histories, architecture=Bert4Rec, **settings):
         split.train, split.valid, RunOptions(device="cpu")
     )
     ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
-    return metrics.hit_rate(ranks, 1)
+    return metrics.summary(ranks)["hr@1"]
 
 
 @BOTH

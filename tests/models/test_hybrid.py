@@ -172,7 +172,7 @@ def test_probabilities_are_a_softmax_over_the_listed():
     model = standing({"one": table(1, softmax=True)}).fit(TRAIN)
     seen = np.array([3, 7])
     row = model.score(Queries([seen]))[0]
-    found = Ranking.of(row, seen, model.log_probabilities).probabilities(np.arange(ITEMS))
+    found = Ranking.from_scores(row, seen, model.log_probabilities).probabilities(np.arange(ITEMS))
     unseen = np.setdiff1d(np.arange(ITEMS), seen)
     np.testing.assert_allclose(found[unseen], softmax(row[unseen].astype(float)), rtol=1e-5)
 

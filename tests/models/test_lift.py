@@ -37,7 +37,7 @@ def test_at_power_0_it_ranks_as_the_member_does():
 
 def test_the_probabilities_are_the_members_also_among_the_unseen():
     model = over(Table(SAID, softmax=True))
-    ranking = Ranking.of(model.score(Queries([np.array([], int)]))[0], np.array([1]), model.log_probabilities)
+    ranking = Ranking.from_scores(model.score(Queries([np.array([], int)]))[0], np.array([1]), model.log_probabilities)
     np.testing.assert_allclose(ranking.probabilities(np.array([0, 2, 3])), softmax(SAID[0, [0, 2, 3]]), rtol=1e-4)
     assert ranking.top(3).tolist() == [2, 3, 0]  # but the order is another
 

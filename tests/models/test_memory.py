@@ -122,7 +122,7 @@ def test_it_promises_a_probability_whatever_the_loss():
     assert model.has_probabilities
     assert not registry.get("gsasrec").model().has_probabilities
     seen = np.array([3, 7])
-    found = Ranking.of(model.score(Queries([seen]))[0], seen, model.log_probabilities)
+    found = Ranking.from_scores(model.score(Queries([seen]))[0], seen, model.log_probabilities)
     assert found.probabilities(np.arange(20)).sum() == pytest.approx(1)
 
 

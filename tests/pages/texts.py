@@ -17,7 +17,7 @@ from recsys.paths import REPOSITORY
 from recsys.serving import history
 from recsys.serving.films import search
 from recsys.serving.insight import regions
-from recsys.studies import catalogue, make
+from recsys.studies import plans, run
 from recsys.text import films
 
 PROPER_NAME = re.compile(r"\d|[A-Z].*[A-Z]")  # a word of a title that is the same in every language
@@ -68,8 +68,8 @@ def from_elsewhere():
 
     Titles of recommenders and families without a row in `LOOKS` may stay English.
     """
-    plans = [[plan.title, plan.question, plan.papers, plan.setting] for plan in catalogue.PLANS.values()]
-    points = [(point.recommender, point.setting) for plan in catalogue.PLANS.values() for point in plan.points]
+    planned = [[plan.title, plan.question, plan.papers, plan.setting_title] for plan in plans.PLANS.values()]
+    points = [(point.title, point.setting) for plan in plans.PLANS.values() for point in plan.points]
     lists = [(name, description) for name, (description, _) in history.EXAMPLES.items()]
     return kept(
         [
@@ -77,7 +77,7 @@ def from_elsewhere():
             *texts([(one.title, one.meaning, one.rules) for one in protocols.PROTOCOLS.values()]),
             *texts([*protocols.ORDERS.values(), "validation", "test"]),
             *texts(of_published(json.loads(PUBLISHED.read_text("utf-8")))),
-            *texts([plans, points, list(make.COLUMNS.values()), *map(of_study, SHIPPED)]),
+            *texts([planned, points, list(run.COLUMNS.values()), *map(of_study, SHIPPED)]),
             *texts([lists, GROUPS, AGES, regions.WIDELY[0], regions.SELDOM[0], f"before {regions.OLD}"]),
             *texts([search.TOO_FEW, films.NO_ENCODER, lift.NOTE, NOTICES]),
             *texts([(one.title, one.licence) for one in SETS.values()]),

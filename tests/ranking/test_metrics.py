@@ -6,14 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import label_ranking_average_precision_score, ndcg_score, top_k_accuracy_score
 
-from recsys.ranking.metrics import CUTOFFS, ScoreError, hit_rate, mrr, ndcg, summary, target_ranks
+from recsys.ranking.metrics import CUTOFFS, mrr, ndcg, summary, target_ranks, values
+from recsys.ranking.ranking import ScoreError
 
-NOTHING = [np.empty(0, int)]
+NO_ITEMS = [np.empty(0, int)]
 
 
 def test_ranks_count_the_items_that_score_higher():
     scores = np.array([[0.1, 0.9, 0.5, 0.3], [4, 3, 2, 1]])
-    assert target_ranks(scores, np.array([2, 0]), NOTHING * 2).tolist() == [2, 1]
+    assert target_ranks(scores, np.array([2, 0]), NO_ITEMS * 2).tolist() == [2, 1]
 
 
 def test_items_already_seen_are_hidden_but_the_target_never_is():
@@ -23,14 +24,14 @@ def test_items_already_seen_are_hidden_but_the_target_never_is():
 
 
 def test_a_tie_counts_against_the_target():
-    assert target_ranks(np.zeros((1, 5)), np.array([2]), NOTHING).tolist() == [5]
+    assert target_ranks(np.zeros((1, 5)), np.array([2]), NO_ITEMS).tolist() == [5]
     assert target_ranks(np.zeros((1, 5)), np.array([2]), [np.array([0, 1])]).tolist() == [3]
 
 
 def test_metrics_of_a_case_worked_by_hand():
     ranks = np.array([1, 2, 3, 11])
-    assert hit_rate(ranks, 1) == 0.25
-    assert hit_rate(ranks, 10) == 0.75
+    assert values(ranks, "hr@1").tolist() == [1, 0, 0, 0]
+    assert summary(ranks)["hr@10"] == 0.75
     assert ndcg(ranks, 10) == pytest.approx((1 + 0.63093 + 0.5) / 4, abs=1e-5)  # 1 / log2(3) = 0.63093
     assert ndcg(ranks, 20) == pytest.approx((1 + 0.63093 + 0.5 + 0.27894) / 4, abs=1e-5)  # 1 / log2(12) = 0.27894
     assert mrr(ranks) == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 11) / 4)
@@ -43,27 +44,27 @@ def test_all_metrics_agree_with_scikit_learn(seed, n_queries, n_items):
     scores = rng.permuted(np.tile(np.arange(n_items, dtype=float), (n_queries, 1)), axis=1)  # no ties: those differ
     targets = rng.integers(n_items, size=n_queries)
     right = np.eye(n_items)[targets]
-    found = summary(target_ranks(scores, targets, NOTHING * n_queries))
-    assert found["mrr"] == pytest.approx(label_ranking_average_precision_score(right, scores))
+    metrics = summary(target_ranks(scores, targets, NO_ITEMS * n_queries))
+    assert metrics["mrr"] == pytest.approx(label_ranking_average_precision_score(right, scores))
     for k in CUTOFFS:
-        assert found[f"hr@{k}"] == pytest.approx(top_k_accuracy_score(targets, scores, k=k, labels=range(n_items)))
-        assert found[f"ndcg@{k}"] == pytest.approx(ndcg_score(right, scores, k=k))
+        assert metrics[f"hr@{k}"] == pytest.approx(top_k_accuracy_score(targets, scores, k=k, labels=range(n_items)))
+        assert metrics[f"ndcg@{k}"] == pytest.approx(ndcg_score(right, scores, k=k))
 
 
 @given(st.lists(st.integers(1, 5000), min_size=1))
 def test_metrics_stay_between_0_and_1_and_grow_with_the_cutoff(ranks):
-    found = summary(np.array(ranks))
-    assert all(0 <= value <= 1 for value in found.values())
+    metrics = summary(np.array(ranks))
+    assert all(0 <= value <= 1 for value in metrics.values())
     for name in ("hr", "ndcg"):
-        assert all(found[f"{name}@{a}"] <= found[f"{name}@{b}"] for a, b in pairwise(CUTOFFS))
+        assert all(metrics[f"{name}@{a}"] <= metrics[f"{name}@{b}"] for a, b in pairwise(CUTOFFS))
 
 
 def test_many_ranks_are_those_of_each_row_alone():
     rng = np.random.default_rng(0)
     scores, targets = rng.integers(0, 9, size=(50, 30)).astype(np.float32), rng.integers(30, size=50)
-    seen = [rng.integers(30, size=12) for _ in targets]  # items repeat, and the target may be among them
-    for row, rank in enumerate(target_ranks(scores, targets, seen)):
-        others = set(range(30)) - set(seen[row]) - {targets[row]}
+    excluded = [rng.integers(30, size=12) for _ in targets]  # items repeat, and the target may be among them
+    for row, rank in enumerate(target_ranks(scores, targets, excluded)):
+        others = set(range(30)) - set(excluded[row]) - {targets[row]}
         assert rank == 1 + sum(scores[row, other] >= scores[row, targets[row]] for other in others)
 
 
@@ -75,10 +76,10 @@ def test_scores_are_left_as_they_were():
 
 def test_a_target_without_a_finite_score_is_refused():
     with pytest.raises(ScoreError, match="minus infinity"):
-        target_ranks(np.array([[0.0, -np.inf]]), np.array([1]), NOTHING)
+        target_ranks(np.array([[0.0, -np.inf]]), np.array([1]), NO_ITEMS)
 
 
 @pytest.mark.parametrize("scores", [np.full((1, 3), np.nan), np.full((1, 3), np.inf), np.zeros((2, 3)), np.zeros(3)])
 def test_scores_without_a_rank_are_refused(scores):
     with pytest.raises(ScoreError):
-        target_ranks(scores, np.array([1]), NOTHING)
+        target_ranks(scores, np.array([1]), NO_ITEMS)

@@ -93,7 +93,7 @@ def test_a_film_that_is_ruled_out_for_one_is_not_offered():
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=9), st.randoms())
 def test_the_order_is_that_of_ranks_taken_one_by_one(scores, random):
     others = [random.choice([-np.inf, *range(4)]) for _ in scores]
-    one, other = (Ranking.of(np.array(row, float)) for row in (scores, others))
+    one, other = (Ranking.from_scores(np.array(row, float)) for row in (scores, others))
     pairs = {item: (one.rank(item), other.rank(item)) for item in range(len(scores)) if other.rank(item)}
     fair = sorted(pairs, key=lambda item: (max(pairs[item]), pairs[item][0] * pairs[item][1], item))
     average = sorted(pairs, key=lambda item: (pairs[item][0] * pairs[item][1], max(pairs[item]), item))

@@ -5,8 +5,8 @@ import pytest
 
 from recsys import paths
 from recsys.errors import RecsysError
-from recsys.studies.catalogue import COMPARED
-from recsys.studies.comparisons import COMPARISONS, protocols_agree, quality_for_time
+from recsys.studies.comparisons import COMPARISONS, compare_costs, compare_protocols
+from recsys.studies.plans import COMPARISON_NAMES
 from tests.evaluation.made_up import CIRCUMSTANCES, keep
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -24,14 +24,14 @@ def measured(protocol, ranks, people=200):
 
 
 def test_all_comparisons_are_on_the_command_line():
-    assert tuple(COMPARISONS) == COMPARED
+    assert tuple(COMPARISONS) == COMPARISON_NAMES
 
 
 def test_the_same_order_is_1_the_reverse_minus_1_and_one_swap_of_ten_pairs_between():
     measured("full", [1, 2, 3, 4, 5])
     measured("untied", [1, 2, 3, 5, 4])
     measured("uniform-100", [5, 4, 3, 2, 1])
-    document = protocols_agree("toy")
+    document = compare_protocols("toy")
     taus = {row[0]: row[1] for row in document["rows"]}
     assert taus == {
         "All films – All films, drawn order": 0.8,
@@ -47,28 +47,28 @@ def test_too_few_recommenders_or_people_say_nothing(ranks, people):
     measured("full", [1, 2, 3, 4, 5])
     measured("time", ranks, people)
     with pytest.raises(RecsysError, match="fewer than two protocols"):
-        protocols_agree("toy")
+        compare_protocols("toy")
 
 
 @pytest.mark.parametrize(
-    ("near", "said"),
+    ("near", "ending"),
     [
         (9, "b is the quickest to come within 5% of it (.9631 after 90 s)."),
         (8, "nothing quicker comes within 5% of it."),
     ],
 )
-def test_the_quickest_that_comes_near_the_best_is_named(near, said):
+def test_the_quickest_that_comes_near_the_best_is_named(near, ending):
     some = [1] * near + [2] * (10 - near)
     for name, ranks, seconds in (("a", [1] * 10, 600), ("b", some, 90), ("c", [1] * 5 + [20] * 5, 1)):
         trained = [{"seed": 0, "seconds": seconds, "hardware": "cpu"}]
         keep(name, [ranks], config={"schedule": {"epochs": 2}}, run=CIRCUMSTANCES | {"trained": trained})
-    document = quality_for_time("toy")
+    document = compare_costs("toy")
     assert [row[0] for row in document["rows"]] == ["c", "b", "a"]
-    assert document["answer"].endswith(f"a is best (1.0000 after 10 min), and {said}")
+    assert document["answer"].endswith(f"a is best (1.0000 after 10 min), and {ending}")
 
 
 def test_without_any_time_there_is_a_command_that_trains():
     keep("a", [[1, 2]])
     with pytest.raises(RecsysError, match="says how long") as raised:
-        quality_for_time("toy")
+        compare_costs("toy")
     assert re.fullmatch(r".* train bert4rec --dataset toy && .* evaluate bert4rec --dataset toy", raised.value.command)

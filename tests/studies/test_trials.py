@@ -24,27 +24,27 @@ def world(tmp_path, monkeypatch):
 @pytest.fixture
 def trainings(monkeypatch):
     """The seeds that were trained, in order."""
-    seen, train = [], trials._train
+    seeds, train = [], trials._train
 
-    def spied(trial, *others):
-        seen.append(trial.seed)
+    def spy(trial, *others):
+        seeds.append(trial.seed)
         return train(trial, *others)
 
-    monkeypatch.setattr(trials, "_train", spied)
-    return seen
+    monkeypatch.setattr(trials, "_train", spy)
+    return seeds
 
 
 def test_a_trial_is_trained_once_and_its_ranks_are_those_of_the_hidden_films(world, trainings):
     trial = Trial("gru4rec-ce", SMALL, seed=3)
     assert trials.read(trial, world, FULL) is None
-    found = trials.measure(trial, world, FULL)
+    outcome = trials.measure(trial, world, FULL)
     again = trials.measure(trial, world, FULL)
-    np.testing.assert_array_equal(found.ranks, again.ranks)
+    np.testing.assert_array_equal(outcome.ranks, again.ranks)
     assert trainings == [3]
     split = FULL.split(world)
     model = registry.get("gru4rec-ce").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions(seed=3))
-    np.testing.assert_array_equal(found.ranks, trials.ranks(model, split.test, FULL, world))
-    assert found.valid == again.valid == model.training_summary.validation
+    np.testing.assert_array_equal(outcome.ranks, trials.ranks(model, split.test, FULL, world))
+    assert outcome.valid == again.valid == model.training_summary.validation
 
 
 def test_other_settings_seeds_data_and_protocols_are_other_trials(world, trainings):
@@ -71,10 +71,10 @@ def test_a_damaged_trial_is_done_again(world, trainings):
 def test_a_shipped_trial_is_not_done_again_on_another_machine(world, trainings, tmp_path, monkeypatch):
     trial = Trial("gru4rec-ce", SMALL)
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
-    found = trials.measure(trial, world, FULL)
+    outcome = trials.measure(trial, world, FULL)
     trials.ship(trial, world, FULL)
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "another"))
-    np.testing.assert_array_equal(trials.measure(trial, world, FULL).ranks, found.ranks)
+    np.testing.assert_array_equal(trials.measure(trial, world, FULL).ranks, outcome.ranks)
     assert trainings == [0]
     assert trials.read(trial, toys.cycle(n_users=41, length=8), FULL) is None
     trials.ship(trial, world, FULL)  # it is there already, and not on this machine
@@ -103,9 +103,9 @@ def test_what_train_has_made_with_the_same_settings_is_measured_as_it_is(world, 
     trial, split = Trial("gru4rec-ce", SMALL), FULL.split(world)
     model = registry.get("gru4rec-ce").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions())
     store.save("gru4rec-ce", model, world, 0, {"validation": {"ndcg@10": 0.5}}, LEAVE_ONE_OUT)
-    found = trials.measure(trial, world, FULL)
+    outcome = trials.measure(trial, world, FULL)
     assert trainings == []
-    assert found.valid == {"ndcg@10": 0.5}
+    assert outcome.valid == {"ndcg@10": 0.5}
     trials.measure(replace(trial, seed=1), world, FULL)
     trials.measure(replace(trial, changes=SMALL | {"dim": 16}), world, FULL)
     assert trainings == [1, 0]
@@ -116,9 +116,9 @@ def test_a_variant_without_some_of_its_settings_is_the_other_one_that_has_been_t
     model = registry.get("sasrec-softmax").model(plain.config("cycle")).fit(split.train, split.valid, RunOptions())
     store.save("sasrec-softmax", model, world, 0, {"validation": {"ndcg@10": 0.5}}, LEAVE_ONE_OUT)
     without = {"memory": False, "redraw": False, "only_unseen": False}
-    found = trials.measure(Trial("sasrec-memory", SMALL | without), world, FULL)
+    outcome = trials.measure(Trial("sasrec-memory", SMALL | without), world, FULL)
     assert trainings == []
-    np.testing.assert_array_equal(found.ranks, trials.measure(plain, world, FULL).ranks)
+    np.testing.assert_array_equal(outcome.ranks, trials.measure(plain, world, FULL).ranks)
     trials.measure(Trial("sasrec-memory", SMALL | {"memory": False}), world, FULL)
     assert trainings == [0]
 

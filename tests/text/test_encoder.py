@@ -53,12 +53,12 @@ def test_it_is_fetched_once(index):
 
 
 def test_a_server_for_everybody_fetches_nothing_and_uses_what_is_there(index, monkeypatch):
-    monkeypatch.setattr(encoder, "_may_fetch", True)
+    monkeypatch.setattr(encoder, "_downloads_enabled", True)
     encoder.disable_downloads()
     with pytest.raises(DownloadError, match="recsys prepare"):
         encoder._folder(print)
     assert index == []
-    encoder._may_fetch = True
+    encoder._downloads_enabled = True
     encoder._folder(print)
     encoder.disable_downloads()
     assert encoder._folder(print) == paths.encoder()

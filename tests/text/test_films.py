@@ -80,11 +80,11 @@ def test_genre_vectors_have_length_1_or_are_0():
 
 def test_vectors_are_computed_once_and_kept(encoded):
     catalog, events = toys.catalog(7), []
-    first = films.film_vectors("kept", catalog, events.append)
+    computed = films.film_vectors("kept", catalog, events.append)
     assert events[-1] == {"stage": "encode", "done": 7, "total": 7}
     kept = films.film_vectors("kept", catalog)
     assert len(encoded) == 1
-    np.testing.assert_array_equal(kept.matrix, first.matrix)
+    np.testing.assert_array_equal(kept.matrix, computed.matrix)
     np.testing.assert_allclose(np.linalg.norm(kept.matrix, axis=1), 1, rtol=1e-6)
     np.testing.assert_allclose(kept.matrix, words_as_vectors(films.film_texts(catalog), print), atol=1e-3)
 
@@ -92,7 +92,7 @@ def test_vectors_are_computed_once_and_kept(encoded):
 def test_the_same_films_with_other_texts_have_other_vectors_and_each_are_kept(encoded):
     catalog = toys.tagged(toys.catalog(5), Tags.of([(100, "slow", 1), (101, "dark", 9)]))
     for _ in range(2):
-        now, then = (films.film_vectors("tagged", known).matrix for known in (catalog, catalog.as_of(5)))
+        now, then = (films.film_vectors("tagged", tagged).matrix for tagged in (catalog, catalog.as_of(5)))
         assert np.array_equal(now[0], then[0])
         assert not np.array_equal(now[1], then[1])
     assert encoded == [films.film_texts(catalog), films.film_texts(catalog.as_of(5))]
@@ -169,10 +169,10 @@ def test_without_the_encoder_words_stand_in_and_nothing_is_kept(monkeypatch, err
         raise error
 
     monkeypatch.setattr(encoder, "encode", out_of_reach)
-    found = films.film_vectors("words", toys.catalog(5))
-    assert found.note == films.NO_ENCODER
+    vectors = films.film_vectors("words", toys.catalog(5))
+    assert vectors.note == films.NO_ENCODER
     expected = films.tfidf(films.film_texts(toys.catalog(5)))
-    np.testing.assert_array_equal(found.matrix.toarray(), expected.toarray())
+    np.testing.assert_array_equal(vectors.matrix.toarray(), expected.toarray())
     assert films.load_vectors("words", toys.catalog(5)) is None
 
 
@@ -180,3 +180,11 @@ def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.feature_extraction.text", None)
     with pytest.raises(MissingLibraryError, match="scikit-learn"):
         films.tfidf(["a film"])
+
+
+@pytest.mark.parametrize("texts", [["a", "B", "7"], ["the", "and of"], [""]])
+def test_texts_without_words_have_vectors_of_0(texts):
+    vectors = films.tfidf(texts)
+    assert vectors.shape == (len(texts), 1)
+    assert vectors.nnz == 0
+    assert vectors.dtype == np.float32

@@ -111,7 +111,7 @@ class AspectReader:
 
     def _is_notion(self, part: list[str], phrase: tuple[str, ...]) -> bool:
         inner = part[0] not in STOP_WORDS and part[-1] not in STOP_WORDS
-        return inner and (phrase in self._genre_of or self.table.is_common(phrase, least=2))
+        return inner and (phrase in self._genre_of or self.table.is_common(phrase, min_films=2))
 
     def _aspect(self, phrase: tuple[str, ...], text: str) -> Aspect:
         """How far films have an aspect, by tags, genre and title."""

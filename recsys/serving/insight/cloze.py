@@ -114,7 +114,7 @@ def _fill(predictor: Predictor, sequence: Sequence[int | None]) -> dict[int, np.
 
 
 def _ranking(predictor: Predictor, scores: np.ndarray, hidden: np.ndarray) -> Ranking:
-    return Ranking.of(scores, hidden, predictor.log_probabilities)
+    return Ranking.from_scores(scores, hidden, predictor.log_probabilities)
 
 
 def _answer(ranking: Ranking, item: int | None) -> Standing | None:

@@ -63,7 +63,7 @@ def steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
         positions,
         seen,
         found,
-        _answers(dataset, Ranking.of(found.read[-1], None, model.log_probabilities), k),
+        _answers(dataset, Ranking.from_scores(found.read[-1], None, model.log_probabilities), k),
         dataset.n_items,
     )
 
@@ -83,7 +83,7 @@ def to_cover(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
 def readings(predictor: Predictor, found: Layers, k: int = 5) -> list[pd.DataFrame]:
     """The k best films if the mask were read before the first layer, after it, after the second, and so on."""
     model = model_of(predictor)
-    ranked = (Ranking.of(scores, None, model.log_probabilities) for scores in found.read)
+    ranked = (Ranking.from_scores(scores, None, model.log_probabilities) for scores in found.read)
     return [_answers(predictor.dataset, ranking, k) for ranking in ranked]
 
 
@@ -96,7 +96,7 @@ def _learning(
         filled[:, np.delete(training, covered)] = -np.inf  # as training compares
     for scores, film in zip(filled, films.tolist(), strict=True):
         loss = log_sum_exp(scores) - float(scores[film])
-        title, rank = dataset.catalog.films[film].label, Ranking.of(scores).rank(film)
+        title, rank = dataset.catalog.films[film].label, Ranking.from_scores(scores).rank(film)
         rows.append({"item": film, "title": title, "rank": rank, "probability": math.exp(-loss), "loss": loss})
     return pd.DataFrame(rows)
 

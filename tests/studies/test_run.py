@@ -6,20 +6,18 @@ import pytest
 
 from recsys import paths
 from recsys.errors import RecsysError
-from recsys.evaluation import protocols
-from recsys.evaluation import studies as shown
+from recsys.evaluation import protocols, studies
 from recsys.evaluation.protocols import FULL
 from recsys.models import registry
-from recsys.studies import make, trials
-from recsys.studies.catalogue import PLANS
-from recsys.studies.plans import DIFFERENCES, LINES, Plan, Point, best_and_worst, gains_and_losses, sweep
+from recsys.studies import run, trials
+from recsys.studies.plans import CHANGE_CHART, LINE_CHART, PLANS, Plan, Point, best_and_worst, sweep
 from recsys.studies.trials import Outcome, Trial
 from tests import toys
 
 RUN = {"cpu": "A processor", "date": "2026-11-22T09:00:00+00:00", "commit": "abc"}
 WIDTH = Plan(
     "Width", "How wide?", "Papers say so.", "Dimensions",
-    sweep("GRU4Rec", "gru4rec-ce", "dim", (16, 32, 64, 128)), best_and_worst, LINES,
+    sweep("GRU4Rec", "gru4rec-ce", "dim", (16, 32, 64, 128)), LINE_CHART,
 )  # fmt: skip
 PARTS = Plan(
     "Parts", "Which?", "Papers say so.", "Change",
@@ -28,7 +26,7 @@ PARTS = Plan(
         Point("GRU4Rec", "no dropout", "gru4rec-ce", {"dropout": 0.0}),
         Point("GRU4Rec", "narrow", "gru4rec-ce", {"dim": 8}),
     ),
-    gains_and_losses, DIFFERENCES,
+    CHANGE_CHART,
 )  # fmt: skip
 
 
@@ -41,18 +39,18 @@ def world(tmp_path, monkeypatch):
 
 @pytest.fixture
 def measured(monkeypatch):
-    """What is on disk: (changes, seed) → outcome; whoever measures writes everyone at rank 2."""
-    found = {}
+    """The stored trials: (changes, seed) → outcome. A trial that is measured ranks every user's item at 2."""
+    outcomes = {}
 
     def key(trial):
         return (tuple(trial.changes.items()), trial.seed)
 
     def measure(trial, dataset, protocol, report):
-        return found.setdefault(key(trial), outcome(2))
+        return outcomes.setdefault(key(trial), outcome(2))
 
-    monkeypatch.setattr(trials, "read", lambda trial, dataset, protocol: found.get(key(trial)))
+    monkeypatch.setattr(trials, "read", lambda trial, dataset, protocol: outcomes.get(key(trial)))
     monkeypatch.setattr(trials, "measure", measure)
-    return found
+    return outcomes
 
 
 def outcome(*ranks, valid=0.25):
@@ -60,9 +58,9 @@ def outcome(*ranks, valid=0.25):
 
 
 def test_all_of_a_study_is_trained_once_and_then_defaults_and_ends_with_other_seeds():
-    planned = [(trial.changes["dim"], trial.seed) for trial in make.all_trials(WIDTH, "toy", (0, 1))]
+    planned = [(trial.changes["dim"], trial.seed) for trial in run.list_trials(WIDTH, "toy", (0, 1))]
     assert planned == [(16, 0), (32, 0), (64, 0), (128, 0), (16, 1), (64, 1), (128, 1)]
-    planned = [(trial.changes, trial.seed) for trial in make.all_trials(PARTS, "toy", (0, 1))]
+    planned = [(trial.changes, trial.seed) for trial in run.list_trials(PARTS, "toy", (0, 1))]
     assert planned == [({}, 0), ({"dropout": 0.0}, 0), ({"dim": 8}, 0), ({}, 1)]
 
 
@@ -79,8 +77,8 @@ def test_what_is_on_disk_is_not_trained_again_and_what_others_train_is_waited_fo
         return train(trial, *others)
 
     monkeypatch.setattr(trials, "measure", measure)
-    monkeypatch.setattr(make, "PAUSE", 0)
-    make.train(WIDTH, world, FULL)
+    monkeypatch.setattr(run, "POLL_SECONDS", 0)
+    run.run_trials(WIDTH, world, FULL)
     assert asked == [16, 64, 128, 64]
 
 
@@ -88,7 +86,7 @@ def test_a_change_is_paired_by_person_with_the_usual_settings(world, measured):
     measured[(), 0] = outcome(1, 20)  # NDCG@10 1 and 0 in turn
     measured[(("dropout", 0.0),), 0] = outcome(1, 3)  # 1 and .5
     measured[(("dim", 8),), 0] = outcome(20, 20)
-    document = make.study(PARTS, world, FULL)
+    document = run.build_document(PARTS, world, FULL)
     table = pd.DataFrame(document["rows"], columns=[column["name"] for column in document["columns"]])
     assert table["ndcg"].tolist() == [0.5, 0.75, 0]
     assert table["change"].tolist()[1:] == [0.25, -0.5]
@@ -104,30 +102,30 @@ def test_a_change_is_paired_by_person_with_the_usual_settings(world, measured):
 def test_several_seeds_are_averaged_and_counted(world, measured):
     measured[(), 0], measured[(), 1] = outcome(1, valid=0.2), outcome(20, valid=0.4)
     measured[(("dim", 8),), 0] = outcome(3)
-    document = make.study(PARTS, world, FULL, seeds=(0, 1))
-    first, second = document["rows"]
-    assert first[:5] == ["GRU4Rec", "as it is", 2, 0.3, 0.5]
-    assert second[2] == 1
+    document = run.build_document(PARTS, world, FULL, seeds=(0, 1))
+    baseline, narrow = document["rows"]
+    assert baseline[:5] == ["GRU4Rec", "as it is", 2, 0.3, 0.5]
+    assert narrow[2] == 1
     assert "1 to 2 seeds" in document["how"]
     assert document["how"].endswith("1 of 3 rows are still to be trained; A processor, 2026-11-22, commit abc.")
 
 
 def test_a_change_is_measured_over_the_seeds_that_both_have(world, measured):
-    usual = {0: outcome(1), 1: outcome(20), 2: outcome(3)}  # NDCG@10 1, 0 and .5: lucky and unlucky seeds
-    measured.update({((), seed): found for seed, found in usual.items()})
+    baseline = {0: outcome(1), 1: outcome(20), 2: outcome(3)}  # NDCG@10 1, 0 and .5: lucky and unlucky seeds
+    measured.update({((), seed): outcome_of_seed for seed, outcome_of_seed in baseline.items()})
     measured[(("dropout", 0.0),), 0] = outcome(1)
     measured[(("dim", 8),), 1], measured[(("dim", 8),), 2] = outcome(3), outcome(3)
-    document = make.study(PARTS, world, FULL, seeds=(0, 1, 2))
+    document = run.build_document(PARTS, world, FULL, seeds=(0, 1, 2))
     assert [row[4] for row in document["rows"]] == [0.5, 1, 0.5]
     assert [row[-3:] for row in document["rows"]] == [[None] * 3, [0, 0, 0], [0.25, 0.25, 0.25]]
     assert "paired by person and seed with the usual settings" in document["how"]
     del measured[(), 0]
-    assert make.study(PARTS, world, FULL, seeds=(0, 1, 2))["rows"][1][-3:] == [None] * 3
+    assert run.build_document(PARTS, world, FULL, seeds=(0, 1, 2))["rows"][1][-3:] == [None] * 3
 
 
 def test_where_nothing_moves_the_study_says_so(world, measured):
     measured[(), 0], measured[(("dim", 8),), 0] = outcome(3), outcome(3)
-    assert "none of the 1 changes moves" in make.study(PARTS, world, FULL)["answer"]
+    assert "none of the 1 changes moves" in run.build_document(PARTS, world, FULL)["answer"]
 
 
 def test_a_recommender_with_one_row_has_one_figure():
@@ -141,10 +139,10 @@ def test_a_recommender_with_one_row_has_one_figure():
 def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(world, measured):
     for dim, rank in ((16, 20), (32, 3), (64, 1), (128, 3)):
         measured[(("dim", dim),), 0] = outcome(rank)
-    document = make.study(WIDTH, world, FULL)
+    document = run.build_document(WIDTH, world, FULL)
     assert document["answer"] == "Here GRU4Rec has from .0000 (16) to 1.0000 (64)."
-    make.write("width", "toy", document)
-    (study,) = shown.studies()
+    run.write("width", "toy", document)
+    (study,) = studies.studies()
     assert (study.name, study.title, study.dataset) == ("width-toy", "Width", "cycle")
     assert study.table["setting"].tolist() == [16, 32, 64, 128]
     assert study.titles["setting"] == "Dimensions"
@@ -154,18 +152,18 @@ def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(world, me
 @pytest.mark.parametrize("training", [{}, {"seconds": 3.0}])
 def test_only_a_study_that_trained_speaks_of_early_stopping(training, world, measured):
     measured[(), 0] = measured[(("dim", 8),), 0] = replace(outcome(1), training=training)
-    assert ("early stopping" in make.study(PARTS, world, FULL)["how"]) == bool(training)
+    assert ("early stopping" in run.build_document(PARTS, world, FULL)["how"]) == bool(training)
 
 
 def test_a_plan_may_want_all_of_its_rows_trained_with_several_seeds():
-    changes = [trial.changes for trial in make.all_trials(replace(PARTS, each_often=True), "toy", (0, 1))]
+    changes = [trial.changes for trial in run.list_trials(replace(PARTS, all_seeds=True), "toy", (0, 1))]
     assert changes == [{}, {"dropout": 0.0}, {"dim": 8}] * 2
-    assert len(list(make.all_trials(PARTS, "toy", (0, 1)))) == 4
+    assert len(list(run.list_trials(PARTS, "toy", (0, 1)))) == 4
 
 
 @pytest.mark.parametrize("name", ["losses", "mask-share", "length", "popularity", "steps"])
 def test_studies_that_compare_every_row_train_every_row_with_each_seed(name):
-    planned = list(make.all_trials(PLANS[name], "ml-100k", (0, 1, 2)))
+    planned = list(run.list_trials(PLANS[name], "ml-100k", (0, 1, 2)))
     assert len(planned) == 3 * len(PLANS[name].points)
 
 
@@ -174,29 +172,29 @@ def test_a_study_under_another_protocol_is_kept_beside_the_usual_one(dataset, us
     measured[(), 0], measured[(("dim", 8),), 0] = outcome(1), outcome(2)
     named = replace(world, name=dataset)
     for protocol in (usual, other):
-        make.write("parts", dataset, make.study(PARTS, named, protocols.get(protocol)), protocol)
-    titles = {study.name: study.title for study in shown.studies()}
+        run.write("parts", dataset, run.build_document(PARTS, named, protocols.get(protocol)), protocol)
+    titles = {study.name: study.title for study in studies.studies()}
     assert titles.pop(f"parts-{dataset}") == "Parts"
     assert titles == {f"parts-{other}-{dataset}": f"Parts ({protocols.title(other)})"}
 
 
-@pytest.mark.parametrize("known", [{}, {((), 0): outcome(1)}])
-def test_a_single_row_is_no_study(world, measured, known):
-    measured.update(known)
+@pytest.mark.parametrize("stored", [{}, {((), 0): outcome(1)}])
+def test_a_single_row_is_no_study(world, measured, stored):
+    measured.update(stored)
     with pytest.raises(RecsysError, match="nothing of “Parts” has been measured"):
-        make.study(PARTS, world, FULL)
+        run.build_document(PARTS, world, FULL)
 
 
 @pytest.mark.parametrize("name", PLANS)
 @pytest.mark.parametrize("dataset", ["ml-1m", "ml-100k", "anybody's"])
 def test_every_plan_has_settings_that_work_and_rows_that_differ(name, dataset):
     plan = PLANS[name]
-    folders = [Trial(point.variant, point.changes).folder(dataset, "full") for point in plan.points]
+    folders = [Trial(point.recommender, point.changes).folder(dataset, "full") for point in plan.points]
     assert len(set(folders)) == len(folders)
-    rows = [(point.recommender, point.setting) for point in plan.points]
+    rows = [(point.title, point.setting) for point in plan.points]
     assert len(set(rows)) == len(rows)
-    for recommender in {point.recommender for point in plan.points}:  # each is compared with its usual settings
-        own = [point for point in plan.points if point.recommender == recommender]
-        assert any(make._is_usual(point, dataset) for point in own)
-        trained = {registry.get(point.variant).needs_training for point in own}
+    for title in {point.title for point in plan.points}:  # changes are measured against the baseline of the title
+        rows = [point for point in plan.points if point.title == title]
+        assert any(run.is_baseline(point, dataset) for point in rows)
+        trained = {registry.get(point.recommender).needs_training for point in rows}
         assert trained == {name != "popularity"}  # what is fitted on first use is not a study of training

@@ -1,0 +1,180 @@
+"""Run a plan: train its missing trials, and build the document that the Evaluation page shows.
+
+Shapes: B test users.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recsys import files, paths
+from recsys.data.movielens import served_from
+from recsys.data.schema import Dataset
+from recsys.errors import RecsysError
+from recsys.evaluation.protocols import FULL, UNTIED_FULL, Protocol
+from recsys.evaluation.significance import bootstrap
+from recsys.progress import Report, ignore
+from recsys.ranking.metrics import values
+from recsys.studies import trials
+from recsys.studies.plans import Plan, Point
+from recsys.studies.trials import Outcome, Trial
+
+METRIC = "ndcg@10"
+POLL_SECONDS = 5.0  # between two attempts at a trial that another process is running
+LABELS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}  # column → title; columns without decimals
+FIGURES = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}
+CHANGES = {"change": "Change", "change_low": "Change from", "change_high": "Change to"}
+COLUMNS = LABELS | FIGURES | CHANGES
+Outcomes = Mapping[int, Outcome]  # seed → outcome of one point
+
+
+def run_trials(
+    plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] = (0,), report: Report = ignore
+) -> None:
+    """Train and measure the trials of a plan that are not stored yet, and wait for trials of other processes.
+
+    Raises ConfigError, TrainingError and DeviceError.
+    """
+    pending = list(list_trials(plan, dataset.name, seeds))
+    total = len(pending)
+    while pending:
+        running_elsewhere = []
+        for number, trial in enumerate(pending, total - len(pending) + 1):
+            if trials.read(trial, dataset, protocol):
+                continue
+            changes = ", ".join(f"{name} {value}" for name, value in trial.changes.items()) or "usual settings"
+            description = f"{trial.recommender}, {changes}, seed {trial.seed}"
+            report({"stage": "note", "text": f"{number} of {total}: {description}"})
+            if trials.measure(trial, dataset, protocol, report) is None:
+                running_elsewhere.append(trial)
+        pending = running_elsewhere
+        if pending:
+            time.sleep(POLL_SECONDS)
+
+
+def list_trials(plan: Plan, dataset: str, seeds: Sequence[int]) -> Iterator[Trial]:
+    """Yield all points with the first seed, then the points that use all seeds with each other seed."""
+    for seed in seeds:
+        for point in plan.points:
+            if seed == seeds[0] or uses_all_seeds(point, plan, dataset):
+                yield Trial(point.recommender, point.changes, seed)
+
+
+def uses_all_seeds(point: Point, plan: Plan, dataset: str) -> bool:
+    """Return whether a point is trained with every seed: a baseline, an end of a numeric sweep, or `plan.all_seeds`."""
+    settings = [other.setting for other in plan.points if other.title == point.title]
+    is_end = not isinstance(point.setting, str) and point.setting in (settings[0], settings[-1])
+    return plan.all_seeds or is_end or is_baseline(point, dataset)
+
+
+def is_baseline(point: Point, dataset: str) -> bool:
+    """Return whether a point has the settings of the recommender's preset.
+
+    If the points of a title are different recommenders, each point is a baseline, and the table has no changes.
+    """
+    return Trial(point.recommender, point.changes).config(dataset) == Trial(point.recommender).config(dataset)
+
+
+def build_document(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] = (0,)) -> dict[str, Any]:
+    """Build the document of a study, in the format of `evaluation.studies`, from the stored trials.
+
+    Raises RecsysError if fewer than two points have been measured.
+    """
+    outcomes = [_outcomes(point, dataset, protocol, seeds) for point in plan.points]
+    measured = [(point, by_seed) for point, by_seed in zip(plan.points, outcomes, strict=True) if by_seed]
+    baselines = {point.title: by_seed for point, by_seed in measured if is_baseline(point, dataset.name)}
+    rows = [
+        _row(point, by_seed, {} if is_baseline(point, dataset.name) else baselines.get(point.title, {}))
+        for point, by_seed in measured
+    ]
+    if len(rows) < 2:
+        raise RecsysError(f"next to nothing of “{plan.title}” has been measured on {dataset.name} yet")
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    return {
+        "title": plan.title if protocol.name == default_protocol(dataset.name) else f"{plan.title} ({protocol.title})",
+        "dataset": dataset.name,
+        "question": plan.question,
+        "papers": plan.papers,
+        "answer": plan.summarise(table),
+        "how": _method(dataset, protocol, outcomes),
+        "columns": [
+            {"name": name, "title": title} | ({} if name in LABELS else {"digits": 4})
+            for name, title in (COLUMNS | {"setting": plan.setting_title}).items()
+        ],
+        "rows": table.round(6).astype(object).where(table.notna(), None).to_numpy().tolist(),
+        "chart": dict(plan.chart),
+    }
+
+
+def write(name: str, dataset: str, document: dict[str, Any], protocol: str = "", ship: bool = False) -> Path:
+    """Write the document of a study to the home folder and, if `ship`, to assets/. Return the path in the home folder.
+
+    The name of a protocol other than `default_protocol` becomes a part of the file name.
+    """
+    parts = [name, dataset] if protocol in ("", default_protocol(dataset)) else [name, protocol, dataset]
+    return files.keep(document, lambda root: paths.studies(root) / f"{'-'.join(parts)}.json", ship)
+
+
+def default_protocol(dataset: str) -> str:
+    """Return the protocol with the data split that the served recommenders of a data set are trained on."""
+    return UNTIED_FULL.name if served_from(dataset) is UNTIED_FULL.splitting else FULL.name
+
+
+def _outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]) -> Outcomes:
+    """Read the stored outcomes of a point, {} if there are none."""
+    point_trials = [Trial(point.recommender, point.changes, seed) for seed in seeds]
+    return {trial.seed: outcome for trial in point_trials if (outcome := trials.read(trial, dataset, protocol))}
+
+
+def _row(point: Point, by_seed: Outcomes, baseline: Outcomes) -> dict[str, Any]:
+    """Return the metrics of a point, means over its seeds, and its change from the baseline, if that is measured.
+
+    The change is paired by user and seed: trials with the same seed share initial weights and the order of samples if
+    the changed setting allows it.
+    """
+    ndcg = _by_user(by_seed.values(), METRIC)
+    low, high = bootstrap(ndcg[:, None])
+    row = {
+        "recommender": point.title,
+        "setting": point.setting,
+        "seeds": len(by_seed),
+        "valid": np.mean([outcome.valid.get(METRIC, np.nan) for outcome in by_seed.values()]),
+        "ndcg": ndcg.mean(),
+        "low": low[0],
+        "high": high[0],
+        "hr": _by_user(by_seed.values(), "hr@10").mean(),
+    }
+    if common_seeds := by_seed.keys() & baseline.keys():
+        changed, unchanged = (_by_user([side[seed] for seed in common_seeds], METRIC) for side in (by_seed, baseline))
+        change = changed - unchanged
+        low, high = bootstrap(change[:, None])
+        row |= {"change": change.mean(), "change_low": low[0], "change_high": high[0]}
+    return row
+
+
+def _by_user(outcomes: Iterable[Outcome], metric: str) -> np.ndarray:
+    """Return a metric of each test user, the mean over outcomes, (B,)."""
+    return values(np.stack([outcome.ranks for outcome in outcomes]), metric).mean(0)
+
+
+def _method(dataset: Dataset, protocol: Protocol, outcomes: Sequence[Outcomes]) -> str:
+    """Describe protocol, seeds, intervals, processors, dates and commits, in clauses that `pages` translates."""
+    counts = sorted({len(by_seed) for by_seed in outcomes if by_seed})
+    seeds = f"{counts[0]} to {counts[-1]} seeds" if len(counts) > 1 else f"{counts[0]} seed{'s' * (counts[0] > 1)}"
+    measured = [outcome for by_seed in outcomes for outcome in by_seed.values()]
+    stopping = "early stopping on validation; " if any(outcome.training for outcome in measured) else ""
+    n_missing = sum(not by_seed for by_seed in outcomes)
+    missing = f"{n_missing} of {len(outcomes)} rows are still to be trained; " if n_missing else ""
+    processors, dates, commits = (
+        ", ".join(sorted({outcome.run[key][:length] for outcome in measured if outcome.run[key]}))
+        for key, length in (("cpu", None), ("date", 10), ("commit", 12))
+    )
+    return (
+        f"{dataset.name}, protocol “{protocol.title}”, test NDCG@10, {seeds} a row; {stopping}from and to are a 95 % "
+        "interval over people (bootstrap); a change is paired by person and seed with the usual settings; "
+        f"{missing}{processors}, {dates}, commit {commits or 'unknown'}."
+    )
