@@ -91,7 +91,7 @@ def _untrained(options: Options) -> "Predictor":
     """A BERT4Rec of these sizes with random weights, over a generated catalogue."""
     from recsys.models import registry
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
-    from recsys.models.memory import Memory
+    from recsys.models.count_memory import CountMemory
     from recsys.serving.predictor import Predictor, hold_to_one_thread
     from recsys.training.run import Run
 
@@ -102,7 +102,7 @@ def _untrained(options: Options) -> "Predictor":
     model.module.eval()
     if options.memory:
         people, films = REMEMBERED
-        model.memory = Memory.of(generated(people, options.films, films), None, model.network_scores, Run())
+        model.memory = CountMemory().fit(generated(people, options.films, films), None, model.network_scores, Run())
     return Predictor(generated(1, options.films, 1), registry.get("bert4rec"), model)
 
 

@@ -21,7 +21,7 @@ bert4rec-side adds vectors of what is known of each film (`side.py`) to its embe
 output. Stars and people can be added to the input too; attention, blanks and training examples are shown without them.
 
 bert4rec-memory is bert4rec with what sasrec-memory adds to SASRec: hidden items are compared with those that are not
-shown, films of one second change places from epoch to epoch, and a `Memory` of counts is added to the logits.
+shown, films of one second change places from epoch to epoch, and a `CountMemory` is added to the logits.
 
 Shapes: B sequences, E items in all of them, T positions, Q positions per sequence, L blocks, H heads, D dimensions,
 I items of the catalogue.

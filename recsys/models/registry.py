@@ -18,6 +18,7 @@ from recsys.models.presets import DataSize
 
 if TYPE_CHECKING:
     from recsys.models.base import Model
+    from recsys.models.count_memory import CountConfigs
 
 TRANSFORMERS = "Transformers"
 RECURRENT = "Recurrent"
@@ -105,6 +106,18 @@ def get(name: str) -> Recommender:
     return RECOMMENDERS[name]
 
 
+def count_configs(config: Any, dataset: str) -> "CountConfigs | None":
+    """Return the settings of a network's count memory for a data set, None if its config has no memory.
+
+    They are those of the recommenders `markov` and `ease`.
+    """
+    if not getattr(config, "memory", False):
+        return None
+    from recsys.models.count_memory import CountConfigs  # imports SciPy
+
+    return CountConfigs(get("markov").preset(dataset), get("ease").preset(dataset))
+
+
 def siblings(name: str) -> list[str]:
     """Return the recommenders with the same model, the given one first."""
     model_path = get(name).model_path
@@ -116,7 +129,7 @@ def siblings(name: str) -> list[str]:
 BERT4REC = "recsys.models.bert4rec:Bert4Rec"
 SASREC = "recsys.models.sasrec:SasRec"
 GRU4REC = "recsys.models.gru4rec:Gru4Rec"
-HYBRID = "recsys.models.hybrid:Hybrid"
+POOL = "recsys.models.pool:Pool"
 CONTENT_MODEL = "recsys.models.content:Content"
 EASE = "recsys.models.ease:Ease"
 ITEM2VEC = "recsys.models.item2vec:Item2Vec"
@@ -164,6 +177,7 @@ GRU4REC_TOP1 = {"epochs": 30, "loss": "top1", "sampling_power": 0.0}
 # The paper draws 2,048 more negatives by popularity to a power that it tunes for each data set.
 GRU4REC_PLUS = {"epochs": 30, "loss": "bpr-max", "negatives": 512, "sampling_power": 0.0}
 FEW_FILMS = {"members": ("sasrec-softmax", "bert4rec", "markov", "content-tfidf")}
+VISITORS = {"members": presets.POOL_MEMBERS, "edges": (2, 3, 5, 10, 50)}  # chosen on validation, assets/experiments.md
 NETWORKS = {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-memory")}
 
 RECOMMENDERS: dict[str, Recommender] = {
@@ -199,10 +213,10 @@ RECOMMENDERS: dict[str, Recommender] = {
         Recommender("rnn", "RNN (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", True, {"cell": "rnn"}),
         Recommender("narm", "NARM", RECURRENT, "recsys.models.narm:Narm", "arXiv:1711.04725", True),
         Recommender("stamp", "STAMP", ATTENTION, "recsys.models.stamp:Stamp", "doi:10.1145/3219819.3219950", True),
-        Recommender("pool", "Pool", MIXTURES, "recsys.models.hybrid:VisitorPool"),
-        Recommender("hybrid", "Hybrid", MIXTURES, HYBRID),
-        Recommender("ensemble", "Ensemble", MIXTURES, HYBRID, settings=NETWORKS),
-        Recommender("hybrid-few", "Hybrid (few films)", MIXTURES, HYBRID, settings=FEW_FILMS),
+        Recommender("pool", "Pool", MIXTURES, "recsys.models.pool:VisitorPool", settings=VISITORS),
+        Recommender("hybrid", "Hybrid", MIXTURES, POOL),
+        Recommender("ensemble", "Ensemble", MIXTURES, POOL, settings=NETWORKS),
+        Recommender("hybrid-few", "Hybrid (few films)", MIXTURES, POOL, settings=FEW_FILMS),
         Recommender("lift", "SASRec by lift", MIXTURES, "recsys.models.lift:Lift", listed=False),
         Recommender("markov", "Markov chain", SIMPLE, "recsys.models.markov:Markov"),
         Recommender("popular", "Most popular", SIMPLE, "recsys.models.popular:Popular"),

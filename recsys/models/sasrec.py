@@ -19,7 +19,7 @@ item embeddings by √d.
 sasrec-memory is sasrec-softmax with three changes. Its softmax leaves out what the history holds already
 (`only_unseen`), as every recommendation does, so that nothing is spent on learning that nobody watches a film twice;
 Klenitskiy and Vasilev (arXiv:2309.07602) draw no negatives from a person's own items. Films of one second stand in
-another order in each epoch (`redraw`). A `Memory` of counts is added to the trained logits.
+another order in each epoch (`redraw`). A `CountMemory` is added to the trained logits.
 
 Shapes: B sequences, T positions, Q positions per sequence, L blocks, H heads, D dimensions.
 """

@@ -3,6 +3,7 @@
 Under the home folder, `trials/<data set>/<protocol>/<variant>-<hash of settings and seed>/trial.json`:
 {"variant", "config", "seed", "dataset", "protocol", "fingerprint", "valid": {metric: value of the best epoch},
  "ranks": "rank of each hidden item, …", "training": `TrainingSummary.notes`, "run": `machine.describe`}
+and, of a mixture, "members": {name: `store.member_stamps`}. It is measured again when a member was trained again.
 Several processes may share the work: a trial that another one is at is left to it. So may machines that come after one
 another: what was shipped is found in assets/. Shapes: B queries.
 """
@@ -43,6 +44,10 @@ class Trial:
         """The settings; raises ConfigError for those that do not exist or cannot work."""
         return replace_settings(registry.get(self.variant).preset(dataset), self.changes)
 
+    def model(self, dataset: str) -> Model:
+        """Return the unfitted model. Raises ConfigError as `config` does."""
+        return registry.get(self.variant).model(self.config(dataset))
+
     def folder(self, dataset: str, protocol: str, root: Path | None = None) -> Path:
         """Where it is kept, on this machine or under `root`. Trials of the same settings share a folder."""
         settings = json.dumps([to_document(self.config(dataset)), self.seed], sort_keys=True)
@@ -61,11 +66,12 @@ class Outcome:
 
 
 def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
-    """What is on disk, or shipped, of a trial on this very data; None where there is nothing, or nothing whole."""
+    """Return the stored or shipped outcome of a trial on this data, with these members; None if there is none."""
+    members = store.member_stamps(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
     for root in (paths.home(), paths.ASSETS):
         with suppress(OSError, files.DamagedFileError):
             document = files.read_sealed(trial.folder(dataset.name, protocol.name, root) / FILE)
-            if document["fingerprint"] == dataset.fingerprint:
+            if document["fingerprint"] == dataset.fingerprint and document.get("members", {}) == members:
                 ranks = np.array(document["ranks"].split(), np.int64)
                 return Outcome(ranks, document["valid"], document["training"], document["run"])
     return None
@@ -129,14 +135,17 @@ def _train(
 ) -> tuple[Model, dict[str, Any]]:
     """A model trained with the settings of a trial, and the notes on it."""
     split = protocol.split(dataset, trial.seed)
-    model = registry.get(trial.variant).model(trial.config(dataset.name))
+    model = trial.model(dataset.name)
     store.give_members(model, dataset, trial.seed, report, protocol.splitting, measuring=True)
-    model.fit(split.train, split.valid, Run(seed=trial.seed, folder=folder, resume=True, report=report))
+    counts = registry.count_configs(model.config, dataset.name)
+    run = Run(seed=trial.seed, folder=folder, resume=True, report=report, count_configs=counts)
+    model.fit(split.train, split.valid, run)
     return model, model.training_summary.notes() if model.training_summary else {}
 
 
 def _document(trial: Trial, found: Outcome, dataset: Dataset, protocol: Protocol) -> dict[str, Any]:
-    """What is written."""
+    """Return the document of a trial."""
+    members = store.member_stamps(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
     return {
         "variant": trial.variant,
         "config": to_document(trial.config(dataset.name)),
@@ -148,4 +157,5 @@ def _document(trial: Trial, found: Outcome, dataset: Dataset, protocol: Protocol
         "ranks": " ".join(map(str, found.ranks)),  # on one line
         "training": found.training,
         "run": found.run,
+        **({"members": members} if members else {}),
     }

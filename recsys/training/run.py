@@ -13,7 +13,7 @@ from recsys.progress import Report, ignore
 
 @config_class
 class Run:
-    """Options of a training run. Only the seed changes the learnt weights by more than rounding."""
+    """Options of a training run. Only the seed and `count_configs` change what is learnt by more than rounding."""
 
     seed: Seed = 0
     device: str = "auto"  # auto, cpu, cuda, cuda:1 …
@@ -23,6 +23,7 @@ class Run:
     save_every: NonNegative = 60.0  # seconds between two saved states
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # of matrix products; auto: bf16 if the hardware has it
     compile: bool = False  # pass the encoder to torch.compile, if there is a compiler
+    count_configs: Any = None  # `CountConfigs` of a network with memory, see `registry.count_configs`; None: defaults
 
 
 @dataclass(frozen=True)
