@@ -3,8 +3,8 @@
 A folder is old or new, never a mixture, whatever interrupts a save. Loading runs no code from the files.
 A fit belongs to the data it learnt from: meta.json names the film list, the sequences, how they were split and, where
 that changes what is learnt, the times and ratings. Other data under the same name is never measured with an old fit.
-A fit that stands on other models belongs to the very checkpoints that it was found with, and one that was made on first
-use to the tuned settings of its time.
+A mixture belongs to the checkpoints of its members that it was fitted with: meta.json has the stamp of each. A fit made
+on first use belongs to the tuned settings of its time.
 """
 
 import json
@@ -35,7 +35,7 @@ HALF = 60_000  # numbers from which 16 bits end
 NEEDED = {"variant": str, "config": dict, "n_items": int, "films": str, "split": dict, "seed": int}  # of META
 OPTIONAL = {"notes": dict, "members": dict, "also": str, "tuned": bool}  # tuned: fitted on first use, with the preset
 
-Stamps = tuple[str, str]  # of a checkpoint when another was fitted on it, and now; "" where there is none
+Stamps = tuple[str, str]  # of a member when the mixture was fitted, and now; "" for none
 
 
 class StoreError(RecsysError):
@@ -56,7 +56,7 @@ def save(
     Raises StoreError, with the old checkpoint intact, when the disk refuses.
     """
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
-    stamps = {name: _member_stamp(name, dataset.name, seed, splitting) for name in model.members}
+    stamps = member_stamps(model, dataset.name, seed, splitting)
     meta = _describe(variant, model, dataset, splitting, stamps) | {"seed": seed, "notes": notes or {}}
     _make(folder)
     with files.locked(folder):
@@ -107,17 +107,19 @@ def notes(
 
 
 def stamp(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
-    """Another text whenever the checkpoint that `find` prefers, or one that it stands on, is another; "" for none."""
+    """Return a text that changes with the checkpoint that `find` prefers and with those of its members; "" for none."""
     folder = find(variant, dataset_name, splitting=splitting)
-    own, below = _stamp(folder), _stands_on(variant, dataset_name, folder, splitting)
-    return files.sha256(" ".join([own, *(now for _, now in below.values())]).encode()) if own and below else own
+    stamp, members = _stamp(folder), _stamps_of_members(variant, dataset_name, folder, splitting)
+    return (
+        files.sha256(" ".join([stamp, *(now for _, now in members.values())]).encode()) if stamp and members else stamp
+    )
 
 
 def lacking(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
-    """Which have to be trained before `ready` can give this one: itself, or some that it stands on."""
+    """Return the recommenders that have to be trained before `ready` can return this one: itself, or members."""
     folder = find(variant, dataset_name, splitting=splitting)
-    below = _stands_on(variant, dataset_name, folder, splitting)
-    needed = [name for name, (_, now) in below.items() if not now] + [variant] * (folder is None)
+    members = _stamps_of_members(variant, dataset_name, folder, splitting)
+    needed = [name for name, (_, now) in members.items() if not now] + [variant] * (folder is None)
     return [name for name in needed if registry.get(name).needs_training]
 
 
@@ -125,7 +127,8 @@ def is_kept(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OU
     """Whether `ready` has nothing to fit, neither this recommender nor one of its members."""
     if not has_fit(variant, dataset_name, splitting):
         return False
-    members = _stands_on(variant, dataset_name, find(variant, dataset_name, splitting=splitting), splitting)
+    folder = find(variant, dataset_name, splitting=splitting)
+    members = _stamps_of_members(variant, dataset_name, folder, splitting)
     return all(is_kept(name, dataset_name, splitting) for name in members)
 
 
@@ -134,7 +137,8 @@ def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OU
     folder = find(variant, dataset_name, splitting=splitting)
     if folder is None or _tuned_anew(folder, dataset_name):
         return False
-    return all(known == now for known, now in _stands_on(variant, dataset_name, folder, splitting).values())
+    stamps = _stamps_of_members(variant, dataset_name, folder, splitting).values()
+    return all(then == now for then, now in stamps)
 
 
 def ready(
@@ -148,7 +152,7 @@ def ready(
     """A model that can score. What needs no training is fitted on first use, or on other data again, and kept.
 
     seed None: whichever `find` prefers; splitting: whose training part it may learn from; measuring: see `load`.
-    Raises UnknownModelError, and StoreError when a model that needs training, or one that it stands on, has not been
+    Raises UnknownModelError, and StoreError when a model that needs training, or a member that does, has not been
     trained on this data.
     """
     folder = find(variant, dataset.name, seed, splitting)
@@ -175,21 +179,30 @@ def give_members(
     splitting: Splitting = LEAVE_ONE_OUT,
     measuring: bool = False,
 ) -> dict[str, str]:
-    """Hand over the fitted recommenders that a model stands on; the stamp of each. Nothing where it stands on none.
+    """Set the fitted members of a model, if it has any.
 
-    They are those of its own seed, where they were trained with it, else those that `find` prefers. Raises StoreError
-    as `ready` does, and for one that stands on others itself.
+    Each member has the seed of the model if it was trained with it, else the seed that `find` prefers.
+
+    Returns:
+        The stamp of each member by name.
+
+    Raises:
+        StoreError: As `ready`, and for a member that has members itself.
     """
-    found, stamps = {}, {}
+    members = {}
     for name in model.members:
         if registry.get(name).members(dataset.name):
             raise StoreError(f"{model.title} cannot stand on {name}, which is mixed itself; name its members instead")
-        own = seed if splitting.unties or find(name, dataset.name, seed, splitting) else None
-        found[name] = ready(name, dataset, own, report, splitting, measuring)
-        stamps[name] = _member_stamp(name, dataset.name, seed, splitting)
-    if found:
-        model.set_members(found)
-    return stamps
+        member_seed = seed if splitting.unties or find(name, dataset.name, seed, splitting) else None
+        members[name] = ready(name, dataset, member_seed, report, splitting, measuring)
+    if members:
+        model.set_members(members)
+    return member_stamps(model, dataset.name, seed, splitting)
+
+
+def member_stamps(model: Model, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, str]:
+    """Return the stamp of each member of a model, which changes when the member is trained again; "" if it is not."""
+    return {name: _member_stamp(name, dataset_name, seed, splitting) for name in model.members}
 
 
 def check(folder: Path) -> None:
@@ -240,30 +253,33 @@ def _trained(variant: str, dataset_name: str, splitting: Splitting) -> list[int]
     return [seed for seed in known if (paths.checkpoint(dataset_name, splitting.name, variant, seed) / META).exists()]
 
 
-def _member(name: str, dataset_name: str, seed: int, splitting: Splitting) -> Path | None:
-    """The checkpoint on which a model of a seed stands. Where each seed has an order of its own, no other will do."""
-    found = find(name, dataset_name, seed, splitting)
-    return found if found or splitting.unties else find(name, dataset_name, splitting=splitting)
+def _find_member(name: str, dataset_name: str, seed: int, splitting: Splitting) -> Path | None:
+    """Return the checkpoint of a member of a mixture with a seed: of that seed, else the one that `find` prefers.
+
+    If each seed has its own order of the data, only that seed will do.
+    """
+    folder = find(name, dataset_name, seed, splitting)
+    return folder if folder or splitting.unties else find(name, dataset_name, splitting=splitting)
 
 
-def _stands_on(variant: str, dataset_name: str, folder: Path | None, splitting: Splitting) -> dict[str, Stamps]:
-    """The recommenders that one stands on, where `folder` keeps its fit: the stamp of each, then and now."""
+def _stamps_of_members(variant: str, dataset_name: str, folder: Path | None, splitting: Splitting) -> dict[str, Stamps]:
+    """Return the stamps of each member of a mixture whose fit is in `folder`."""
     names, seed = registry.get(variant).members(dataset_name), 0
-    known = dict.fromkeys(names, "")
+    stored = dict.fromkeys(names, "")
     if names and folder:
-        with suppress(StoreError, KeyError):  # what is damaged will be fitted again
+        with suppress(StoreError, KeyError):  # a damaged fit is made again
             meta = _meta(folder)
-            known, seed = meta["members"], meta["seed"]
-    return {name: (then, _member_stamp(name, dataset_name, seed, splitting)) for name, then in known.items()}
+            stored, seed = meta["members"], meta["seed"]
+    return {name: (then, _member_stamp(name, dataset_name, seed, splitting)) for name, then in stored.items()}
 
 
 def _member_stamp(name: str, dataset_name: str, seed: int, splitting: Splitting) -> str:
-    """What tells a member from another fit of it; "" if it has to be trained first.
+    """Return a text that differs between fits of a member; "" if the member has to be trained first.
 
     A member that is fitted on first use is determined by its settings and the data, so the stamp is that of its
     settings. It is the same on every machine and before the first fit, so a shipped mixture is valid at once.
     """
-    folder, variant = _member(name, dataset_name, seed, splitting), registry.get(name)
+    folder, variant = _find_member(name, dataset_name, seed, splitting), registry.get(name)
     if variant.needs_training or (folder is not None and not _is_tuned(folder)):
         return _stamp(folder)
     settings = {"variant": name, "config": to_document(variant.preset(dataset_name))}
@@ -288,7 +304,7 @@ def _stamp(folder: Path | None) -> str:
 def _describe(
     variant: str, model: Model, dataset: Dataset, splitting: Splitting, stamps: dict[str, str]
 ) -> dict[str, Any]:
-    """What a checkpoint says about the model, the data that it belongs to, and those that it stands on (`stamps`)."""
+    """Return the part of meta.json about the model, its data and the `stamps` of its members."""
     return {
         "variant": variant,
         "config": to_document(model.config),
@@ -357,8 +373,8 @@ def _load(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool)
         if measuring or not model.needs_training:
             raise StoreError(f"{stale}, so it is not measured", command)
         warnings.warn(f"{stale}, so it fits less well; to train it again: {command}", stacklevel=4)
-    found = give_members(model, dataset, meta["seed"], splitting=splitting, measuring=measuring)
-    if found != meta.get("members", {}):
+    stamps = give_members(model, dataset, meta["seed"], splitting=splitting, measuring=measuring)
+    if stamps != meta.get("members", {}):
         raise StoreError(f"{variant} stands on others than it was fitted with: they were trained since", command)
     return model
 

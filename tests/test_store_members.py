@@ -11,15 +11,15 @@ from recsys.data.schema import Queries
 from recsys.data.split import LEAVE_ONE_OUT, UNTIED, leave_one_out
 from recsys.errors import recsys_command
 from recsys.models import registry
-from recsys.models.hybrid import Hybrid, HybridConfig
-from recsys.models.registry import HYBRID, MIXTURES, Recommender
+from recsys.models.pool import Pool, PoolConfig
+from recsys.models.registry import MIXTURES, POOL, Recommender
 from tests import fakes, toys
 
 WORLD = toys.cycle()
 KNOWN = fakes.VARIANTS | {
-    "mixed": Recommender("mixed", "Mixed", MIXTURES, HYBRID, settings={"members": ("trained", "counts")}),
-    "nested": Recommender("nested", "Nested", MIXTURES, HYBRID, settings={"members": ("counts", "mixed")}),
-    "itself": Recommender("itself", "Itself", MIXTURES, HYBRID, settings={"members": ("itself",)}),
+    "mixed": Recommender("mixed", "Mixed", MIXTURES, POOL, settings={"members": ("trained", "counts")}),
+    "nested": Recommender("nested", "Nested", MIXTURES, POOL, settings={"members": ("counts", "mixed")}),
+    "itself": Recommender("itself", "Itself", MIXTURES, POOL, settings={"members": ("itself",)}),
 }
 
 
@@ -35,8 +35,8 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture(autouse=True)
 def fits(monkeypatch):
     """How often weights were found, as a list of seeds."""
-    found, fit = [], Hybrid.fit
-    monkeypatch.setattr(Hybrid, "fit", lambda self, *given: found.append(given[-1].seed) or fit(self, *given))
+    found, fit = [], Pool.fit
+    monkeypatch.setattr(Pool, "fit", lambda self, *given: found.append(given[-1].seed) or fit(self, *given))
     return found
 
 
@@ -46,7 +46,7 @@ def train(power=1.0, seed=0, splitting=LEAVE_ONE_OUT):
 
 
 def powers(model):
-    return [member.config.power for member in model.mixed]
+    return [member.config.power for member in model.models]
 
 
 def ready_without_warning(**settings):
@@ -148,7 +148,7 @@ def test_what_is_lacking_and_whether_all_is_there_is_known_without_loading(fits)
 
 
 def test_what_is_lacking_follows_the_members_that_it_was_fitted_with(monkeypatch):
-    model = KNOWN["mixed"].model(HybridConfig(("counts",)))
+    model = KNOWN["mixed"].model(PoolConfig(("counts",)))
     store.give_members(model, WORLD, seed=0)
     split = leave_one_out(WORLD)
     store.save("mixed", model.fit(split.train, split.valid, store.RunOptions()), WORLD, 0)

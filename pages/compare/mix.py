@@ -7,8 +7,8 @@ from pages.compare import chosen, words
 from pages.shared import cards, download, loaders, rated, recommenders
 from pages.shared import words as common
 from recsys.data.schema import Dataset
-from recsys.serving.mix import mixed
 from recsys.serving.predictor import Predictor
+from recsys.serving.predictor import mixture as mixture_of
 from recsys.serving.recommend import Recommendation, Request, recommend
 
 
@@ -22,7 +22,7 @@ def mix_two(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) 
     one, other = (recommenders.predictor(name, dataset) for name in choose(ready))
     if one is None or other is None:
         return  # what to do about it was shown
-    mixture = mixed(one, other, slider(other))
+    mixture = mixture_of(one, other, slider(other))
     request = Request(films, k, ratings=rated.given(dataset, films))
     show(recommend(mixture, request), {loaders.title(each): recommend(each, request) for each in (one, other)})
 

@@ -89,7 +89,7 @@ def _untrained_predictor(options: Options) -> "Predictor":
     """Return a predictor of a BERT4Rec with random weights and a generated catalogue."""
     from recsys.models import registry
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
-    from recsys.models.memory import Memory
+    from recsys.models.count_memory import CountMemory
     from recsys.serving.predictor import Predictor, hold_to_one_thread
     from recsys.training.options import RunOptions
 
@@ -100,7 +100,7 @@ def _untrained_predictor(options: Options) -> "Predictor":
     model.module.eval()
     if options.memory:
         counted = generated(COUNTED_USERS, options.films, COUNTED_LENGTH)
-        model.memory = Memory.of(counted, None, model.network_scores, RunOptions())
+        model.memory = CountMemory().fit(counted, None, model.network_scores, RunOptions())
     return Predictor(generated(1, options.films, 1), registry.get("bert4rec"), model)
 
 

@@ -20,7 +20,9 @@ class Evaluate:
     dataset: str = "ml-latest-sample"  # data set, on this machine
     protocol: ProtocolOrAll = "full"  # what is measured, or all
     seeds: tuple[Seed, ...] = ()  # without any, every seed that was trained
-    part: Literal["test", "valid"] = "test"  # valid is for choosing between settings and writes no file
+    part: Literal["test", "valid"] = (
+        "test"  # valid: for choosing between settings, writes no file, refuses mixtures and memories
+    )
     device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
     add: flags.Flag = False  # keep the seeds of the result there is, if its settings and data are the same
     ship: flags.Flag = False  # copy the result into assets/

@@ -103,6 +103,7 @@ class Train(Options, Generic[Config]):
 
     def _run(self, device: str, folder: Path, report: Report) -> Any:
         """How the training is carried out."""
+        from recsys.models import registry
         from recsys.training.options import RunOptions
 
         return RunOptions(
@@ -114,6 +115,7 @@ class Train(Options, Generic[Config]):
             save_every=self.save_every,
             precision=self.precision,
             compile=self.compile,
+            count_configs=registry.count_configs(self.settings, self.dataset),
         )
 
     def _measuring(self) -> str:

@@ -56,17 +56,32 @@ def evaluate(
 ) -> dict[str, Any]:
     """Measure a model, one run per seed, and return the result document (schema: `results`).
 
-    seeds None: every seed trained on this machine, else the shipped one; models that are fitted on first use: seed 0.
-    part "test" writes the document to the home folder (`ship`: to assets/ too); part "valid", for choosing between
-    settings, writes nothing. add: a test result keeps those seeds of the one on file, of the same settings and data,
-    that are not measured now. Raises UnknownModelError, ConfigError for a seed below 0, EvaluationError, StoreError,
-    ScoreError, ProtocolError, DataError; with `add`, ResultError where no result is on file.
+    Args:
+        variant_name: The recommender.
+        dataset: The data set.
+        protocol: The protocol or its name.
+        seeds: The seeds. None: all that were trained on this machine, else the shipped one; 0 for models that are
+            fitted on first use.
+        part: "test" writes the document to the home folder. "valid" writes nothing, for choosing between settings.
+        ship: Also write the document to assets/.
+        report: Called with progress events.
+        add: Keep the seeds of the stored result, if its settings and data are the same and they are not measured now.
+
+    Raises:
+        EvaluationError: If the figures would mislead, such as validation figures of weights fitted on validation.
+        UnknownModelError, ConfigError, StoreError, ScoreError, ProtocolError, DataError: As named by their messages.
+        ResultError: If `add` finds no stored result.
     """
     check(tuple[Seed, ...], seeds=tuple(seeds or ()))
     protocol = protocols.get(protocol) if isinstance(protocol, str) else protocol
     variant = registry.get(variant_name)
     started = time.perf_counter()
     models = _models(variant_name, dataset, protocol, seeds, report)
+    if part == "valid" and any(model.is_fitted_on_validation for model in models.values()):
+        raise EvaluationError(
+            f"the weights of {variant_name} were fitted on the validation films, so its figures on them would be too "
+            "high; measure it on the test films"
+        )
     config = _common_config(variant_name, list(models.values()))
     splits = {seed: protocol.split(dataset, seed) for seed in models}
     held_out = {seed: split.test if part == "test" else split.valid for seed, split in splits.items()}

@@ -143,7 +143,7 @@ POPULARITY_100 = Protocol(
     meaning="The last film that each person watched is hidden and has to be found among 100 others, which are drawn by "
     "popularity and are the same for every recommender. This task, that of the BERT4Rec paper, is easier: its figures "
     "cannot be compared with those over all films. It rewards another order, too: whoever divides each probability by "
-    "the film's popularity (“SASRec by lift”) does best here, and worse among all films.",
+    "the film's popularity does best here, and worse among all films.",
     rules=SAMPLED_RULES
     | {"ranked": "the target and 100 films drawn without replacement in proportion to their training counts"},
     sampled=100,

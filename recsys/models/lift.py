@@ -1,19 +1,19 @@
-"""Lift: by how much a history raises the probability of an item above what its popularity alone would give it.
+"""Lift: the probability of an item divided by its popularity. Unlisted, for the study "popularity" only.
 
-    score(i) = log p(i | history) - power · log(1 + times i was watched),
+    score(i | h) = log p(i | h) - power · log(1 + c(i))
 
-with p of another recommender. At power 1 this is, but for a constant, the logarithm of what association rules call lift
-(Brin et al., SIGMOD 1997) and the pointwise mutual information of history and item.
+with p of another recommender and c(i) the number of times that item i was watched in the training data. At power 1 it
+is, up to a constant, the pointwise mutual information of history h and item i, which association rules call the
+logarithm of the lift (Brin et al., SIGMOD 1997).
 
-It is the best ranking there is under `popularity-100`. There one item, drawn from p, is hidden among others drawn in
-proportion to popularity q, all of them in an order that tells nothing. Which one is the hidden one?
+It is the best ranking under the protocol `popularity-100`. There one item, drawn from p, is hidden among 100 items
+drawn in proportion to the popularity q. The probability that item i of these is the hidden one is
 
-    P(it is i | the items, history) ∝ p(i) · Π q(of the others) ∝ p(i) / q(i),
+    P(i | the 101 items, h) ∝ p(i | h) · Π_{j ≠ i} q(j) ∝ p(i | h) / q(i)
 
-so that whoever ranks by p / q finds it most often within the first k, for every k. (Exactly so where negatives are
-drawn with replacement; it is the answer that InfoNCE is trained for, arXiv:1807.03748, section 2.3.) Among all items
-the best ranking is that by p. Nothing is learnt here: what is gained under one protocol and lost under the other says
-nothing of taste.
+so ranking by p / q gives the highest expected hit rate at every k. This holds exactly if negatives are drawn with
+replacement. It is also the optimum of InfoNCE (arXiv:1807.03748, section 2.3). Among all items, the best ranking is by
+p. Nothing is learnt, so the gain under one protocol and the loss under the other measure no difference in taste.
 
 Shapes: B queries, I items.
 """
@@ -27,69 +27,58 @@ from recsys.config import NonNegative, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.histories import require_n_items
-from recsys.models.pool import values_of
-from recsys.ranking.ranking import log_sum_exp
+from recsys.models.pool import member_scores
 from recsys.training.options import RunOptions
-
-NOTE = (
-    "First come the films that your history makes likelier than they are for everybody, so a film may stand above a "
-    "more probable one."
-)
 
 
 @config_class
 class LiftConfig:
-    """Nothing is tuned: the power follows from the protocol."""
+    """The power follows from the protocol, so nothing is tuned."""
 
     member: str = "sasrec-memory"  # the recommender whose probabilities are divided
     power: NonNegative = 1.0  # of popularity: 0 leaves the member as it is
 
 
 class Lift(Model):
-    """The member's log-probabilities less the logarithm of popularity; one is added to counts, so that none is 0."""
+    """The log-probabilities of a member minus the logarithm of popularity. 1 is added to counts, so none is 0."""
 
     Config = LiftConfig
     config: LiftConfig
-    note: str = NOTE
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
         self.members = (self.config.member,)
 
     def set_members(self, members: Mapping[str, Model]) -> None:
-        """Take the fitted member."""
+        """Set the fitted member."""
         self.member = members[self.config.member]
         self.uses_credits, self.uses_query_ratings = self.member.uses_credits, self.member.uses_query_ratings
-        self.has_probabilities, self.also = self.member.has_probabilities, self.member.also
+        self.is_fitted_on_validation, self.also = self.member.is_fitted_on_validation, self.member.also
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Count; the member has learnt from `train` before."""
+        """Count the items of `train`. The member was fitted on it before."""
         self.log_counts = np.log1p(train.counts).astype(np.float32)  # (I,)
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32; of a member that gives no probabilities `log_values` takes their place."""
-        return values_of(self.member, queries, len(self.log_counts)) - self._discount
-
-    def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray:
-        """log p that the next item is each of `items` (n,), by one row of scores (I,) → (n,) float64: the member's."""
-        values = scores + self._discount
-        return values[items].astype(np.float64) - log_sum_exp(values)
+        """Return the scores (B, I) float32. A member without probabilities has `comparable_scores`."""
+        discount = np.float32(self.config.power) * self.log_counts
+        return member_scores(self.member, queries, len(self.log_counts)) - discount
 
     @property
     def device(self) -> str:
-        """Where the member computes."""
+        """The device of the member."""
         return self.member.device
 
     def state(self) -> dict[str, np.ndarray]:
-        """{"log_counts": (I,) float32}: nothing of the member."""
+        """Return {"log_counts": (I,) float32}, nothing of the member."""
         return {"log_counts": self.log_counts}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Raises KeyError or ValueError when `state` is not that of `n_items` items."""
-        self.log_counts = require_n_items(state, "log_counts", n_items)
+        """Restore the counts.
 
-    @property
-    def _discount(self) -> np.ndarray:
-        """(I,) float32: what popularity takes off each score."""
-        return np.float32(self.config.power) * self.log_counts
+        Raises:
+            KeyError: If they are missing.
+            ValueError: If they are not of `n_items` items.
+        """
+        self.log_counts = require_n_items(state, "log_counts", n_items)

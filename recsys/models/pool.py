@@ -1,213 +1,358 @@
-"""Log-linear pools: what several say of the items, weighted and added up.
+"""Log-linear pools: the scores of several models, weighted and added.
 
-    p(j | history) ∝ exp Σ_m w_m · z_m(j),    w_m ≥ 0,
+    score(i | h) = Σ_m w[r(h), m] · z_m(i | h),        p(i | h) = softmax of the scores over all items i
 
-where z_m(j) is what part m says of item j, such as `log_values` makes of a recommender's scores. Pools of this kind are
-Genest and Zidek's (Statistical Science 1986) and Heskes' (NIPS 1997). Histories of different lengths have weights of
-their own: the fewer items, the more it matters whom to believe.
+with h a history, m a member, z_m its scores on a common scale (`comparable_scores`), r(h) the range that contains the
+length of h, and w ≥ 0 weights that maximise the likelihood of the validation items. Each range has its own weights,
+because the members' quality depends on the length of the history.
 
-Shapes: B queries, M parts, I items, C candidates, W ranges of lengths.
+Shapes: B queries, M members, I items, C candidates, W ranges.
+
+Reference: Genest and Zidek (Statistical Science 1986); Heskes (NIPS 1997). Burke (UMUAI 2002) calls such a
+recommender a weighted hybrid.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from recsys.config import ConfigError
-from recsys.data.schema import HeldOut, Queries
+from recsys.config import ConfigError, Count, config_class
+from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import Model
+from recsys.ranking.ranking import log_sum_exp
 from recsys.training.options import RunOptions
 
-AT_ONCE = 256  # queries that are scored at once: M · I floats each
-FEWEST, MOST = 300, 2000  # queries from which the weights of a range are found; below FEWEST longer ones are cut
-BEST, DRAWN = 256, 256  # candidates of a query: the best of an even mixture, and some of the others
-PULL = 3.0  # keeps weights that few queries speak of near those of everybody, and those near 1 / M
+SCORE_BATCH = 256  # queries scored at once: M · I floats each
+MIN_EXAMPLES = 300  # of a range: below, longer histories are cut to it
+MAX_EXAMPLES = 2000  # of a range
+N_TOP = 256  # candidates of a query with the highest mean score of the members
+N_SAMPLED = 256  # candidates drawn from the other items
+PRIOR_STRENGTH = 3.0  # of the L2 penalty on the distance from the prior weights
+
+MemberScores = Callable[[Queries], Sequence[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
+
+
+def comparable_scores(model: Model, scores: np.ndarray) -> np.ndarray:
+    """Return a model's scores (B, I) on the scale of log-probabilities, (B, I) float32.
+
+    They are the log-probabilities, if the model has any. Otherwise z = log(1 + x / mean of x), where x is the excess of
+    a score over the lowest score of its row. This does not depend on the unit of the scores, keeps their order and
+    limits the influence of a few high counts.
+    """
+    items = np.arange(scores.shape[1])
+    values = np.empty(scores.shape, np.float32)
+    for query, row in enumerate(scores):
+        log_probabilities = model.log_probabilities(row, items)
+        values[query] = _log_excess(row) if log_probabilities is None else log_probabilities
+    return values
+
+
+def member_scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
+    """Return the `comparable_scores` (B, I) of the first `n_items` items. Content models may score further items."""
+    return comparable_scores(model, model.score(queries)[:, :n_items])
+
+
+def _log_excess(scores: np.ndarray) -> np.ndarray:
+    """Return log(1 + x / mean of x) of one row (I,); 0 if all scores are equal."""
+    excess = scores - scores.min(initial=np.inf)
+    return np.log1p(excess / (excess.mean() or 1))
 
 
 @dataclass(frozen=True)
 class Examples:
     """B validation queries from which weights are fitted."""
 
-    queries: Queries  # what the parts are asked
-    targets: np.ndarray  # (B,) the item that was watched next
-    excluded: list[np.ndarray]  # items that do not compete with the target, of each query
+    queries: Queries
+    targets: np.ndarray  # (B,) the items watched next
+    excluded: list[np.ndarray]  # items of each query that are no candidates, because the user watched them before
 
 
-class Pool:
-    """M weights for each range of lengths: those under which the validation items are most likely.
+ChooseExamples = Callable[[HeldOut, Sequence[int], np.random.Generator], Examples]  # valid, edges, rng
 
-    Minus the log-likelihood of an unseen item among all unseen ones is convex in the weights. It is summed over BEST
-    candidates and over DRAWN others, which stand for all the rest; what is left out moves a weight by about 1 %.
 
-    A set whose people all have long histories says nothing of short ones. Some long ones are then cut to their newest
-    items: weights from such queries suit people with few items far better than those of everybody.
+def whole_histories(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
+    """Return up to MAX_EXAMPLES validation queries of each range.
 
-    Since the weights set the temperature too, what is mixed are log-probabilities but for a constant.
+    A range with fewer than MIN_EXAMPLES is filled with longer histories, cut to a length of the range.
     """
-
-    def __init__(self, parts: int, edges: tuple[int, ...]) -> None:
-        """edges: lengths of a history, in items, from which the next weights hold. At first all parts count alike."""
-        self.edges = edges
-        self.weights = np.full((len(edges) + 1, parts), 1 / parts, np.float32)  # (W, M)
-
-    def fit(
-        self,
-        values: Callable[[Queries], Sequence[np.ndarray]],
-        valid: HeldOut,
-        run: RunOptions,
-        examples_of: "ExamplesOf | None" = None,
-    ) -> None:
-        """Find the weights by `values`: queries → what each part says of all items, M times (B, I) float32.
-
-        Args:
-            values: The scores of each part for some queries, M arrays (B, I).
-            valid: Held-out queries with their targets.
-            run: Its seed draws examples and candidates. Reports {"stage": "fit", "done": queries, "total": queries}.
-            examples_of: Chooses the queries of each range of lengths; default `mostly_whole`.
-        """
-        rng = np.random.default_rng(run.seed)
-        start = np.full(self.weights.shape[1], 1 / self.weights.shape[1])
-        examples = (examples_of or mostly_whole)(valid, self.edges, rng)
-        margins, log_counts = _margins(values, examples, rng, run)
-        everybody = _most_likely(margins, log_counts, start)
-        ranges = self._ranges(examples.queries)
-        for number in range(len(self.weights)):
-            own = ranges == number
-            self.weights[number] = _most_likely(margins[own], log_counts[own], everybody)
-
-    def mix(self, values: Iterable[np.ndarray], queries: Queries) -> np.ndarray:
-        """(B, I) float32: Σ_m w_m · z_m, with the z of each part, (B, I), one after the other."""
-        weights = self.weights[self._ranges(queries)].T[:, :, None]  # (M, B, 1)
-        scores = np.float32(0)
-        for own, said in zip(weights, values, strict=True):
-            scores = scores + own * said
-        return np.asarray(scores)
-
-    def load(self, weights: np.ndarray) -> None:
-        """Take saved weights; ValueError where they are not of these parts and ranges."""
-        if weights.shape != self.weights.shape:
-            raise ValueError(f"the saved weights are {weights.shape}, not {self.weights.shape}")
-        self.weights = weights
-
-    def _ranges(self, queries: Queries) -> np.ndarray:
-        """(B,) the number of the range that each history's length is in."""
-        return np.searchsorted(self.edges, [len(history) for history in queries.histories], side="right")
-
-
-def check_edges(edges: tuple[int, ...]) -> None:
-    """Raises ConfigError where lengths do not ascend."""
-    if any(low >= high for low, high in pairwise(edges)):
-        raise ConfigError(f"edges is {' '.join(map(str, edges))}, but they must ascend")
-
-
-def log_values(model: Model, scores: np.ndarray) -> np.ndarray:
-    """Scores (B, I) on a scale that models share, (B, I) float32: log-probabilities where the model gives them.
-
-    Else log(1 + x / mean of x), where x is by how much a score exceeds the least of its row. That needs no unit, does
-    not let a few high counts drown all else, and keeps the order.
-    """
-    items = np.arange(scores.shape[1])
-    values = np.empty(scores.shape, np.float32)
-    for row, own in enumerate(scores):
-        known = model.log_probabilities(own, items)
-        values[row] = _log_excess(own) if known is None else known
-    return values
-
-
-def values_of(model: Model, queries: Queries, n_items: int) -> np.ndarray:
-    """(B, I) `log_values` of what a model says; one of descriptions may know more items, numbered after the others."""
-    return log_values(model, model.score(queries)[:, :n_items])
-
-
-def _log_excess(scores: np.ndarray) -> np.ndarray:
-    """log(1 + x / mean of x) of a row (I,); 0 where all scores are equal."""
-    excess = scores - scores.min(initial=np.inf)
-    return np.log1p(excess / (excess.mean() or 1))
-
-
-ExamplesOf = Callable[[HeldOut, Sequence[int], np.random.Generator], Examples]
-
-
-def mostly_whole(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
-    """Up to MOST queries of each range of lengths; longer histories, cut to such a length, where FEWEST are missing."""
     lengths = np.array([len(history) for history in valid.queries.histories])
     rows, sizes = [], []
     for low, high in pairwise((0, *edges, np.inf)):
-        own = rng.permutation(np.flatnonzero((lengths >= low) & (lengths < high)))[:MOST]
-        cut = rng.permutation(np.flatnonzero(lengths >= high))[: max(FEWEST - len(own), 0)]
-        least = max(low, 1)
-        rows += [own, cut]
-        sizes += [lengths[own], least + (rng.random(len(cut)) * (high - least)).astype(int)]
+        whole = rng.permutation(np.flatnonzero((lengths >= low) & (lengths < high)))[:MAX_EXAMPLES]
+        cut = rng.permutation(np.flatnonzero(lengths >= high))[: max(MIN_EXAMPLES - len(whole), 0)]
+        shortest = max(low, 1)
+        rows += [whole, cut]
+        sizes += [lengths[whole], shortest + (rng.random(len(cut)) * (high - shortest)).astype(int)]
     row, size = np.concatenate(rows), np.concatenate(sizes)
     histories = [valid.queries.histories[index][-newest:] for index, newest in zip(row, size, strict=True)]
     return Examples(Queries(histories), valid.targets[row], histories)
 
 
-def cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
-    """Return up to MOST queries per range of lengths, each cut to its newest items, as if a visitor had typed them.
+def histories_cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
+    """Return up to MAX_EXAMPLES queries of each range, cut to their newest items, like the list of a visitor.
 
-    A history takes part in every range whose shortest length it has. The length it is cut to is drawn uniformly from
-    the range; the last range has whole histories. All items of the whole history are excluded from the candidates,
-    because the user watched them before the target.
+    A history takes part in every range whose lowest length it reaches. Its new length is drawn uniformly from the
+    range. In the last range, histories are not cut. The excluded items are those of the whole history.
     """
     histories = valid.queries.histories
     lengths = np.array([len(history) for history in histories])
     rows, sizes = [], []
     for low, high in pairwise((1, *edges, np.inf)):
-        row = rng.permutation(np.flatnonzero(lengths >= low))[:MOST]
+        row = rng.permutation(np.flatnonzero(lengths >= low))[:MAX_EXAMPLES]
         longest = np.minimum(lengths[row], high - 1)
         drawn = low + np.floor(rng.random(len(row)) * (longest - low + 1))
         rows.append(row)
         sizes.append((longest if high == np.inf else drawn).astype(int))
     row, size = np.concatenate(rows), np.concatenate(sizes)
-    newest = [histories[index][-kept:] for index, kept in zip(row, size, strict=True)]
+    newest = [histories[index][-length:] for index, length in zip(row, size, strict=True)]
     return Examples(Queries(newest), valid.targets[row], [histories[index] for index in row])
 
 
-def _margins(
-    values: Callable[[Queries], Sequence[np.ndarray]], examples: Examples, rng: np.random.Generator, run: RunOptions
-) -> tuple[np.ndarray, np.ndarray]:
-    """(B, M, C) float32 z of each candidate less that of the target, and (B, C) the log of how many it stands for.
+class LengthWeights:
+    """Weights of M members for each range of history lengths, fitted by maximum likelihood.
 
-    The target comes first, with a margin of 0; places without a candidate count for nothing, minus infinity.
+    The loss of a query with the target t, summed over its candidates j, is
+
+        log Σ_j n_j · exp(Σ_m w_m · (z_m(j) - z_m(t)))
+
+    The candidates are t, the N_TOP items with the highest mean score (n = 1) and N_SAMPLED others, which stand for all
+    the rest (n = rest / N_SAMPLED). The sampling moves a weight by about 1 %. The loss is convex in w.
+
+    The penalty PRIOR_STRENGTH / 2 · ‖w - prior‖² is added to the loss of all queries. The prior of a range is the
+    weights fitted on the queries of all ranges, whose own prior is 1 / M.
     """
-    found, size, total = [], 1 + BEST + DRAWN, len(examples.queries)
+
+    def __init__(self, n_members: int, edges: tuple[int, ...]) -> None:
+        """Start with equal weights.
+
+        Args:
+            n_members: M.
+            edges: The lowest lengths, in items, of the second and each later range.
+        """
+        self.edges = edges
+        self.weights = np.full((len(edges) + 1, n_members), 1 / n_members, np.float32)  # (W, M)
+
+    def fit(
+        self,
+        scores_of: MemberScores,
+        valid: HeldOut,
+        run: RunOptions,
+        choose_examples: ChooseExamples = whole_histories,
+    ) -> None:
+        """Fit the weights on validation queries.
+
+        Args:
+            scores_of: Returns the z of each member for some queries.
+            valid: Held-out queries with their targets.
+            run: Its seed draws examples and candidates. Reports {"stage": "fit", "done": queries, "total": queries}.
+            choose_examples: Chooses the queries of each range.
+        """
+        rng = np.random.default_rng(run.seed)
+        n_members = self.weights.shape[1]
+        examples = choose_examples(valid, self.edges, rng)
+        margins, log_counts = _margins(scores_of, examples, rng, run)
+        common = _fit_weights(margins, log_counts, np.full(n_members, 1 / n_members))
+        ranges = self._ranges(examples.queries)
+        for number in range(len(self.weights)):
+            rows = ranges == number
+            self.weights[number] = _fit_weights(margins[rows], log_counts[rows], common)
+
+    def combine(self, values: Iterable[np.ndarray], queries: Queries) -> np.ndarray:
+        """Return Σ_m w_m · z_m, (B, I) float32.
+
+        Args:
+            values: z of each member, (B, I). An iterator keeps one of them in memory at a time.
+            queries: The B queries.
+        """
+        weights = self.weights[self._ranges(queries)].T[:, :, None]  # (M, B, 1)
+        scores = np.float32(0)
+        for weight, z in zip(weights, values, strict=True):
+            scores = scores + weight * z
+        return np.asarray(scores)
+
+    def load(self, weights: np.ndarray) -> None:
+        """Set stored weights (W, M).
+
+        Raises:
+            ValueError: If they belong to other members or ranges.
+        """
+        if weights.shape != self.weights.shape:
+            raise ValueError(f"the saved weights are {weights.shape}, not {self.weights.shape}")
+        self.weights = weights
+
+    def _ranges(self, queries: Queries) -> np.ndarray:
+        """Return the number of the range that contains the length of each history, (B,)."""
+        return np.searchsorted(self.edges, [len(history) for history in queries.histories], side="right")
+
+
+def _margins(
+    scores_of: MemberScores, examples: Examples, rng: np.random.Generator, run: RunOptions
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return z(j) - z(t) of each candidate j, (B, M, C) float32, and log n_j, (B, C) float32.
+
+    Candidate 0 is the target. Places without a candidate have log n = -∞.
+    """
+    batches, total, size = [], len(examples.queries), 1 + N_TOP + N_SAMPLED
     log_counts = np.full((total, size), -np.inf, np.float32)
-    for start in range(0, total, AT_ONCE):
-        queries = examples.queries[start : start + AT_ONCE]
-        said = np.stack(values(queries), 1)  # (b, M, I)
-        margins = np.zeros((*said.shape[:2], size), np.float32)
-        for row, own in enumerate(said):
+    for start in range(0, total, SCORE_BATCH):
+        queries = examples.queries[start : start + SCORE_BATCH]
+        scores = np.stack(scores_of(queries), 1)  # (b, M, I)
+        margins = np.zeros((*scores.shape[:2], size), np.float32)
+        for row, z in enumerate(scores):
             target = examples.targets[start + row]
-            items, counts = _candidates(own.mean(0), np.append(examples.excluded[start + row], target), rng)
-            margins[row, :, 1 : 1 + len(items)] = own[:, items] - own[:, [target]]
+            items, counts = _candidates(z.mean(0), np.append(examples.excluded[start + row], target), rng)
+            margins[row, :, 1 : 1 + len(items)] = z[:, items] - z[:, [target]]
             log_counts[start + row, 0], log_counts[start + row, 1 : 1 + len(items)] = 0, np.log(counts)
-        found.append(margins)
+        batches.append(margins)
         run.report({"stage": "fit", "done": start + len(queries), "total": total})
-    return np.concatenate(found), log_counts
+    return np.concatenate(batches), log_counts
 
 
-def _candidates(values: np.ndarray, ruled_out: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Items (n,) that are not ruled out: the BEST by `values` (I,) and DRAWN others; how many each stands for (n,)."""
-    listed = np.flatnonzero(~np.isin(np.arange(len(values)), ruled_out))
-    order = np.argpartition(-values[listed], BEST) if len(listed) > BEST else np.arange(len(listed))
-    best, others = listed[order[:BEST]], listed[order[BEST:]]
-    drawn = rng.choice(others, min(DRAWN, len(others)), replace=False)
-    each = len(others) / max(len(drawn), 1)
-    return np.concatenate([best, drawn]), np.concatenate([np.ones(len(best)), np.full(len(drawn), each)])
+def _candidates(scores: np.ndarray, excluded: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the candidates (n,) besides the target: N_TOP by `scores` (I,), N_SAMPLED others; and n_j of each (n,)."""
+    allowed = np.flatnonzero(~np.isin(np.arange(len(scores)), excluded))
+    order = np.argpartition(-scores[allowed], N_TOP) if len(allowed) > N_TOP else np.arange(len(allowed))
+    top, rest = allowed[order[:N_TOP]], allowed[order[N_TOP:]]
+    sampled = rng.choice(rest, min(N_SAMPLED, len(rest)), replace=False)
+    count = len(rest) / max(len(sampled), 1)
+    return np.concatenate([top, sampled]), np.concatenate([np.ones(len(top)), np.full(len(sampled), count)])
 
 
-def _most_likely(margins: np.ndarray, log_counts: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """The weights (M,) that make the targets most likely, pulled a little towards `start` (M,)."""
-    from scipy.optimize import minimize  # takes .17 s, and a network that is only loaded does without
+def _fit_weights(margins: np.ndarray, log_counts: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Return the weights (M,) ≥ 0 with the lowest penalised loss."""
+    from scipy.optimize import minimize  # the import takes 0.17 s; a loaded network does not need it
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        pool = np.einsum("m,bmc->bc", weights, margins) + log_counts  # (B, C)
-        away = weights - start
-        slope = np.einsum("bc,bmc->m", softmax(pool, 1), margins)
-        return logsumexp(pool, 1).sum() + PULL / 2 * away @ away, slope + PULL * away
+        logits = np.einsum("m,bmc->bc", weights, margins) + log_counts
+        distance = weights - prior
+        gradient = np.einsum("bc,bmc->m", softmax(logits, 1), margins)
+        return logsumexp(
+            logits, 1
+        ).sum() + PRIOR_STRENGTH / 2 * distance @ distance, gradient + PRIOR_STRENGTH * distance
 
-    return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(start)).x
+    return minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(prior)).x
+
+
+@config_class
+class PoolConfig:
+    """The members. Below 10 items, other weights are better; further edges change little."""
+
+    members: tuple[str, ...] = ("sasrec-softmax", "markov", "content-tfidf")  # the recommenders that are mixed
+    edges: tuple[Count, ...] = (10, 50)  # lengths of a history, in items, from which the next weights hold
+
+    def __post_init__(self) -> None:
+        """Check the members and edges.
+
+        Raises:
+            ConfigError: If there is no member, a member is named twice, or the edges do not ascend.
+        """
+        if not self.members:
+            raise ConfigError("members is empty, but must name at least 1 recommender", "members")
+        if len(set(self.members)) < len(self.members):
+            raise ConfigError(f"members is {' '.join(self.members)}, but each can be named once")
+        if any(low >= high for low, high in pairwise(self.edges)):
+            raise ConfigError(f"edges is {' '.join(map(str, self.edges))}, but they must ascend")
+
+
+class Pool(Model):
+    """A log-linear pool of other recommenders. Only its weights are learnt and stored."""
+
+    Config = PoolConfig
+    config: PoolConfig
+    has_probabilities: bool = True
+    is_fitted_on_validation: bool = True
+    choose_examples = staticmethod(whole_histories)
+
+    def __init__(self, config: Any = None, title: str = "") -> None:
+        super().__init__(config, title)
+        self.members = self.config.members
+        self.models: list[Model] = []  # the fitted members, M
+        self.length_weights = LengthWeights(len(self.members), self.config.edges)
+
+    @classmethod
+    def with_fixed_weights(cls, weights: Mapping[str, float], members: Mapping[str, Model], n_items: int) -> Self:
+        """Return a pool of fitted members with given weights, for all lengths. It promises no probabilities."""
+        model = cls(PoolConfig(tuple(weights), edges=()))
+        model.set_members(members)
+        model.length_weights.load(np.array([[*weights.values()]], np.float32))
+        model.n_items = n_items
+        model.has_probabilities = model.is_fitted_on_validation = False
+        return model
+
+    def set_members(self, members: Mapping[str, Model]) -> None:
+        """Set the fitted members by name."""
+        self.models = [members[name] for name in self.members]
+        self.uses_credits = any(model.uses_credits for model in self.models)
+        self.uses_query_ratings = any(model.uses_query_ratings for model in self.models)
+        self.also = ", ".join(sorted({model.also for model in self.models} - {""}))
+        self.note = " ".join(model.note for model in self.models if model.note)
+
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
+        """Fit the weights on `valid`; without it they are equal. The members were fitted on `train` before.
+
+        Reports {"stage": "fit", "done": queries, "total": queries}.
+        """
+        self.n_items = train.n_items
+        if valid:
+            self.length_weights.fit(
+                lambda queries: [*self._member_scores(queries)], valid, run or RunOptions(), self.choose_examples
+            )
+        return self
+
+    def score(self, queries: Queries) -> np.ndarray:
+        """Return Σ_m w_m · z_m, (B, I) float32: log-probabilities up to a constant per row."""
+        return self.length_weights.combine(self._member_scores(queries), queries)
+
+    def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray:
+        """Return the log-softmax of one row of scores (I,) at some items (n,), (n,) float64."""
+        return scores[items].astype(np.float64) - log_sum_exp(scores)
+
+    @property
+    def device(self) -> str:
+        """The device of the members, the GPU if any of them is on one."""
+        return next((model.device for model in self.models if model.device != "cpu"), "cpu")
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return {"weights": (W, M) float32, "n_items": ()}, nothing of the members."""
+        return {"weights": self.length_weights.weights, "n_items": np.array(self.n_items)}
+
+    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
+        """Restore the weights.
+
+        Raises:
+            KeyError: If an array is missing.
+            ValueError: If the weights belong to other members or edges, or to another number of items.
+        """
+        weights, stored = state["weights"], int(state["n_items"])
+        if stored != n_items:
+            raise ValueError(f"the saved weights are for {stored} items, not {n_items}")
+        self.length_weights.load(weights)
+        self.n_items = n_items
+
+    def _member_scores(self, queries: Queries) -> Iterator[np.ndarray]:
+        """Yield z (B, I) float32 of each member."""
+        return (member_scores(model, queries, self.n_items) for model in self.models)
+
+
+class VisitorPool(Pool):
+    """A pool that also ranks well for visitors, who type one to ten films.
+
+    Two differences from `Pool`:
+
+    - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
+      have long histories.
+    - Count memories of the networks are removed. Counts are members themselves (Markov chain, EASE), so their weights
+      do not depend on those of a network.
+    """
+
+    choose_examples = staticmethod(histories_cut_to_each_range)
+
+    def set_members(self, members: Mapping[str, Model]) -> None:
+        """Set the fitted members, which must be this pool's own copies, and remove their count memories."""
+        super().set_members(members)
+        for model in self.models:
+            model.drop_memory()

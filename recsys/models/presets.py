@@ -85,6 +85,15 @@ EASE: dict[str, Changes] = {
     **on((SAMPLE, "ml-100k"), {"regularization": 100.0}),
     "ml-latest-small": {"regularization": 50.0},
 }
+POOL_MEMBERS = (
+    "bert4rec-memory",
+    "sasrec-memory",
+    "markov",
+    "markov-both",
+    "ease-low-rank",
+    "content-tfidf",
+    "content-sentence",
+)
 
 PRESETS: dict[str, Mapping[str, Changes]] = {
     "bert4rec": BERT4REC,
@@ -119,19 +128,7 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "item2vec-cbow": ITEM2VEC,
     "item2vec-skipgram": ITEM2VEC,
     "ncf": {"ml-100k": {"epochs": 10, "batch_size": 16, "lr": 1e-2, "ema_decay": 0.99, "validate_every": 3}},
-    "pool": {
-        "ml-1m": {  # bert4rec-memory is not shipped for it
-            "members": (
-                "bert4rec",
-                "sasrec-memory",
-                "markov",
-                "markov-both",
-                "ease-low-rank",
-                "content-tfidf",
-                "content-sentence",
-            )
-        }
-    },
+    "pool": {"ml-1m": {"members": ("bert4rec", *POOL_MEMBERS[1:])}},  # bert4rec-memory is not shipped for it
     "ensemble": {SAMPLE: {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-ce")}},  # the shipped networks
     "markov": {
         SAMPLE: {"window": 40},

@@ -18,6 +18,7 @@ from recsys.models.presets import DataSize
 
 if TYPE_CHECKING:
     from recsys.models.base import Model
+    from recsys.models.count_memory import CountConfigs
 
 # Families, the headings of menus and tables
 TRANSFORMERS = "Transformers"
@@ -115,6 +116,18 @@ def get(name: str) -> Recommender:
     return RECOMMENDERS[name]
 
 
+def count_configs(config: Any, dataset: str) -> "CountConfigs | None":
+    """Return the settings of a network's count memory for a data set, None if its config has no memory.
+
+    They are those of the recommenders `markov` and `ease`.
+    """
+    if not getattr(config, "memory", False):
+        return None
+    from recsys.models.count_memory import CountConfigs  # imports SciPy
+
+    return CountConfigs(get("markov").preset(dataset), get("ease").preset(dataset))
+
+
 def siblings(name: str) -> list[str]:
     """Return the names of the recommenders with the same model, the given name first."""
     model_path = get(name).model_path
@@ -128,7 +141,7 @@ BERT4REC_BY_PAPER = ".bert4rec_paper:Bert4RecPaper"
 SASREC = ".sasrec:SasRec"
 SASREC_BY_PAPER = ".sasrec_paper:SasRecPaper"
 GRU4REC = ".gru4rec:Gru4Rec"
-HYBRID = ".hybrid:Hybrid"
+POOL = ".pool:Pool"
 CONTENT_MODEL = ".content:Content"
 EASE = ".ease:Ease"
 FPMC = ".fpmc:Fpmc"
@@ -175,6 +188,7 @@ GRU4REC_TOP1 = {"epochs": 30, "loss": "top1", "sampling_power": 0.0}
 # The paper adds 2,048 negatives, drawn by popularity to a power that is tuned for each data set.
 GRU4REC_PLUS = {"epochs": 30, "loss": "bpr-max", "negatives": 512, "sampling_power": 0.0}
 FEW_FILMS = {"members": ("sasrec-softmax", "bert4rec", "markov", "content-tfidf")}
+VISITORS = {"members": presets.POOL_MEMBERS, "edges": (2, 3, 5, 10, 50)}  # chosen on validation, assets/experiments.md
 NETWORKS = {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-memory")}
 
 trained = partial(Recommender, needs_training=True)
@@ -207,10 +221,10 @@ ROWS = (
     trained("rnn", "RNN (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", settings={"cell": "rnn"}),
     trained("narm", "NARM", RECURRENT, ".narm:Narm", "arXiv:1711.04725"),
     trained("stamp", "STAMP", ATTENTION, ".stamp:Stamp", "doi:10.1145/3219819.3219950"),
-    Recommender("pool", "Pool", MIXTURES, ".hybrid:VisitorPool"),
-    Recommender("hybrid", "Hybrid", MIXTURES, HYBRID),
-    Recommender("ensemble", "Ensemble", MIXTURES, HYBRID, settings=NETWORKS),
-    Recommender("hybrid-few", "Hybrid (few films)", MIXTURES, HYBRID, settings=FEW_FILMS),
+    Recommender("pool", "Pool", MIXTURES, ".pool:VisitorPool", settings=VISITORS),
+    Recommender("hybrid", "Hybrid", MIXTURES, POOL),
+    Recommender("ensemble", "Ensemble", MIXTURES, POOL, settings=NETWORKS),
+    Recommender("hybrid-few", "Hybrid (few films)", MIXTURES, POOL, settings=FEW_FILMS),
     Recommender("lift", "SASRec by lift", MIXTURES, ".lift:Lift", listed=False),
     Recommender("markov", "Markov chain", SIMPLE, MARKOV),
     Recommender("popular", "Most popular", SIMPLE, ".popular:Popular"),

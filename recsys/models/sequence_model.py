@@ -17,9 +17,9 @@ from torch import Tensor, nn
 from recsys.config import ConfigError, to_document
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
 from recsys.data.ties import redrawn
-from recsys.models import memory
+from recsys.models import count_memory
 from recsys.models.base import Model
-from recsys.models.memory import Memory
+from recsys.models.count_memory import CountMemory
 from recsys.models.pmi import initialise_from_pmi
 from recsys.ranking import metrics
 from recsys.ranking.ranking import log_sum_exp
@@ -58,7 +58,7 @@ class SequenceModel(Model):
     has_item_embeddings: bool = True
     module: "SequenceEncoder"
     item_loss: Loss
-    memory: Memory | None = None  # what `score` adds to the network's own scores
+    memory: CountMemory | None = None  # its scores are added to those of the network
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
@@ -66,7 +66,8 @@ class SequenceModel(Model):
         self.remembers = getattr(self.config, "memory", False)
         self.redraws = getattr(self.config, "redraw", False)
         self.uses_times_or_ratings = self.redraws
-        # with a memory whatever the loss: the weights make the validation items most likely
+        # a fitted memory gives probabilities with any loss: its weights maximise the likelihood of validation items
+        self.is_fitted_on_validation = self.remembers
         self.has_probabilities = self.remembers or self.loss_name in SOFTMAX_LOSSES
 
     def build(self, n_items: int) -> Any:
@@ -153,7 +154,7 @@ class SequenceModel(Model):
         self.training_summary = trainer.train(self._task(train, valid, run), self.config.schedule, run)
         self.module.eval()
         if self.remembers:
-            self.memory = Memory.of(train, valid, self.network_scores, run)
+            self._set_memory(CountMemory(run.count_configs).fit(train, valid, self.network_scores, run))
         return self
 
     def _task(self, train: Dataset, valid: HeldOut | None, run: RunOptions) -> trainer.Task:
@@ -221,11 +222,17 @@ class SequenceModel(Model):
     def score(self, queries: Queries) -> np.ndarray:
         """(B, I) float32 scores of the item that comes next: logits of the loss, and what a memory adds."""
         scores = self.network_scores(queries)
-        return scores if self.memory is None else self.memory.beside(scores, queries)
+        return scores if self.memory is None else self.memory.combine(scores, queries)
 
     def drop_memory(self) -> None:
-        """From now on the network answers alone, whose scores are those of its own loss."""
-        self.memory, self.has_probabilities = None, self.loss_name in SOFTMAX_LOSSES
+        """Remove the count memory, if any. Scores are then those of the network alone."""
+        self._set_memory(None)
+
+    def _set_memory(self, memory: CountMemory | None) -> None:
+        """Set the memory and the abilities that depend on it."""
+        self.memory = memory
+        self.is_fitted_on_validation = memory is not None and memory.is_weighted
+        self.has_probabilities = self.is_fitted_on_validation or self.loss_name in SOFTMAX_LOSSES
 
     def network_scores(self, queries: Queries) -> np.ndarray:
         """(B, I) float32: the logits of the network alone."""
@@ -278,7 +285,7 @@ class SequenceModel(Model):
         log I), the σ(score) of its paper (arXiv:2308.07192), because our loss takes log I off every score first. BCE:
         log σ(score). These need not sum to 1. Losses that compare pairs give no probabilities.
         """
-        if self.loss_name in SOFTMAX_LOSSES or self.memory is not None:
+        if self.has_probabilities:
             return scores[items].astype(np.float64) - log_sum_exp(scores)
         if self.loss_name in ("gbce", "bce"):
             shift = math.log(len(scores)) if self.loss_name == "gbce" else 0.0
@@ -310,8 +317,10 @@ class SequenceModel(Model):
         KeyError where a memory is missing.
         """
         if self.remembers:
-            self.memory = Memory.from_state(state, n_items)
-        weights = {name: value for name, value in state.items() if not name.startswith(memory.NAME)}
+            memory = CountMemory()
+            memory.load_state(state, n_items)
+            self._set_memory(memory)
+        weights = {name: value for name, value in state.items() if not name.startswith(count_memory.PREFIX)}
         self.module = self.build(n_items).to(devices.choose("auto"))
         try:
             self.module.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})

@@ -11,7 +11,8 @@ from recsys.data.schema import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.base import Model
-from recsys.models.registry import Recommender
+from recsys.models.pool import Pool
+from recsys.models.registry import MIXTURES, POOL, Recommender
 from recsys.progress import Report, ignore
 from recsys.ranking.ranking import LogProbabilities
 from recsys.serving.filters import Facts, facts
@@ -65,6 +66,23 @@ def load(variant_name: str, dataset: Dataset, report: Report = ignore) -> Predic
     stamp = _stamp(variant_name, dataset.name)  # before loading, so that what is written meanwhile counts as newer
     model = store.ready(variant_name, dataset, report=report, splitting=served_from(dataset.name))
     return Predictor(dataset, variant, model, _key(variant_name, dataset, stamp))
+
+
+def mixture(first: Predictor, second: Predictor, share: float) -> Predictor:
+    """Return the pool of two recommenders of a data set, without probabilities.
+
+    Args:
+        first: Its list is the result at a share of 0.
+        second: Its list is the result at a share of 1.
+        share: The weight of the second. The first has 1 - share.
+    """
+    names = first.variant.name, second.variant.name
+    dataset = min(first.dataset, second.dataset, key=lambda dataset: dataset.n_items)  # the films that both score
+    weights = dict(zip(names, (1 - share, share), strict=True))
+    members = dict(zip(names, (first.model, second.model), strict=True))
+    model = Pool.with_fixed_weights(weights, members, dataset.n_items)
+    row = Recommender("+".join(names), f"{first.title} + {second.title}", MIXTURES, POOL)
+    return Predictor(dataset, row, model, f"{first.key}+{second.key}/{share}")
 
 
 def _with_unrated(variant: Recommender, dataset: Dataset, report: Report) -> Predictor:

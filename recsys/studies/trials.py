@@ -1,7 +1,8 @@
 """Trials: a recommender with some settings changed, trained and measured once. The ranks are stored, not the weights.
 
 A trial is a sealed document in `trials/<data set>/<protocol>/<recommender>-<hash>/trial.json`, in the home folder or in
-assets/. Several processes may share a home folder: a trial is locked while a process runs it. Shapes: B test users.
+assets/. Several processes may share a home folder: a trial is locked while a process runs it. A trial of a mixture is
+run again when a member was trained again. Shapes: B test users.
 """
 
 import json
@@ -40,6 +41,10 @@ class Trial:
         """Return the config. Raises ConfigError for a setting that does not exist or has an invalid value."""
         return replace_settings(registry.get(self.recommender).preset(dataset), self.changes)
 
+    def model(self, dataset: str) -> Model:
+        """Return the unfitted model. Raises ConfigError as `config` does."""
+        return registry.get(self.recommender).model(self.config(dataset))
+
     def folder(self, dataset: str, protocol: str, root: Path | None = None) -> Path:
         """Return the folder under `root`, or under the home folder. Trials with equal configs and seeds share it."""
         settings = json.dumps([to_document(self.config(dataset)), self.seed], sort_keys=True)
@@ -58,11 +63,12 @@ class Outcome:
 
 
 def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
-    """Return the stored or shipped outcome of a trial on this data, or None if it is missing or damaged."""
+    """Return the stored or shipped outcome of a trial on this data with these members; None if missing or damaged."""
+    members = store.member_stamps(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
     for root in (paths.home(), paths.ASSETS):
         with suppress(OSError, files.DamagedFileError):
             document = files.read_sealed(trial.folder(dataset.name, protocol.name, root) / FILE)
-            if document["fingerprint"] == dataset.fingerprint:
+            if document["fingerprint"] == dataset.fingerprint and document.get("members", {}) == members:
                 ranks = np.array(document["ranks"].split(), np.int64)
                 return Outcome(ranks, document["valid"], document["training"], document["run"])
     return None
@@ -105,6 +111,8 @@ def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report =
             "training": outcome.training,
             "run": outcome.run,
         }
+        if members := store.member_stamps(model, dataset.name, trial.seed, protocol.splitting):
+            document["members"] = members
         files.write(folder / FILE, files.seal(document))
         RunFolder(folder).finish()
         return outcome
@@ -137,7 +145,9 @@ def _train(
 ) -> tuple[Model, dict[str, Any]]:
     """Train a model with the config and seed of a trial, and return it with the notes of its training."""
     split = protocol.split(dataset, trial.seed)
-    model = registry.get(trial.recommender).model(trial.config(dataset.name))
+    model = trial.model(dataset.name)
     store.give_members(model, dataset, trial.seed, report, protocol.splitting, measuring=True)
-    model.fit(split.train, split.valid, RunOptions(seed=trial.seed, folder=folder, resume=True, report=report))
+    counts = registry.count_configs(model.config, dataset.name)
+    run = RunOptions(seed=trial.seed, folder=folder, resume=True, report=report, count_configs=counts)
+    model.fit(split.train, split.valid, run)
     return model, model.training_summary.notes() if model.training_summary else {}

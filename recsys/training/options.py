@@ -27,7 +27,7 @@ class TrainConfig:
 
 @config_class
 class RunOptions:
-    """Options of a training run. Only the seed changes the learnt weights by more than rounding."""
+    """Options of a training run. Only the seed and `count_configs` change the result by more than rounding."""
 
     seed: Seed = 0
     device: str = "auto"  # auto, cpu, cuda, cuda:1 …
@@ -37,6 +37,7 @@ class RunOptions:
     save_every: NonNegative = 60.0  # seconds between two saved states
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # of matrix products; auto: bf16 if the hardware has it
     compile: bool = False  # pass the encoder to torch.compile, if there is a compiler
+    count_configs: Any = None  # `CountConfigs` of a network with memory, see `registry.count_configs`; None: defaults
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import torch
 from recsys.bench import serve
 from recsys.bench.serve import Options
 from recsys.errors import RecsysError
-from recsys.models.memory import Memory
+from recsys.models.count_memory import CountMemory
 
 SMALL = Options(films=300, dim=8, layers=1, heads=1)
 
@@ -34,8 +34,8 @@ def test_requests_are_timed_whole_and_in_parts():
 def test_a_memory_is_part_of_the_request(monkeypatch):
     monkeypatch.setattr(serve, "COUNTED_USERS", 30)
     monkeypatch.setattr(serve, "COUNTED_LENGTH", 10)
-    asked, plain = [], Memory.beside
-    monkeypatch.setattr(Memory, "beside", lambda *given: asked.append(1) or plain(*given))
+    asked, plain = [], CountMemory.combine
+    monkeypatch.setattr(CountMemory, "combine", lambda *given: asked.append(1) or plain(*given))
     result = serve.measure(replace(SMALL, history=10, requests=5, memory=True))
     assert len(asked) >= 5
     assert "h=1, with a memory" in serve.lines(result)[0]

@@ -11,7 +11,7 @@ from recsys.data import movielens, prepared
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT
 from recsys.evaluation import results
 from recsys.files import read_sealed
-from recsys.models import registry
+from recsys.models import presets, registry
 from recsys.models.popular import Popular
 from recsys.training.trainer import RunFolder, Trainer
 from tests import toys
@@ -113,6 +113,13 @@ def test_the_notes_are_those_of_the_trainer_and_not_of_the_rounded_log(home, mon
     monkeypatch.setattr(Bert4Rec, "fit", fitted)
     assert main(["train", "bert4rec", *SMALL]) == 0
     assert (notes("bert4rec")["best_epoch"], notes("bert4rec")["validation"]["ndcg@10"]) == (2, 0.123456789)
+
+
+def test_a_memory_counts_with_the_settings_that_are_tuned_for_the_data_set(home, monkeypatch):
+    monkeypatch.setitem(presets.PRESETS, "markov", {"ml-latest-sample": {"recent": 2, "history_decay": 0.5}})
+    assert main(["train", "sasrec-memory", *SMALL]) == 0
+    model = store.load(checkpoint("sasrec-memory"), movielens.load("ml-latest-sample"))
+    assert (model.memory.markov.config.recent, model.memory.markov.config.history_decay) == (2, 0.5)
 
 
 def test_protocols_that_split_alike_share_what_is_trained_and_others_do_not(home):

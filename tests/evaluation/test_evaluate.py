@@ -173,6 +173,13 @@ def test_validation_figures_are_returned_but_never_become_a_result():
     assert document["mean"] != evaluate("counts", CYCLE)["mean"]
 
 
+def test_what_was_fitted_on_validation_is_not_measured_on_it(monkeypatch):
+    monkeypatch.setattr(fakes.Counts, "is_fitted_on_validation", True)
+    with pytest.raises(EvaluationError, match="were fitted on the validation films"):
+        evaluate("counts", CYCLE, part="valid")
+    assert evaluate("counts", CYCLE)["users"] == 200
+
+
 def test_shipping_puts_the_same_files_into_assets(home):
     evaluate("counts", CYCLE, ship=True)
     for name in ("counts.json", "counts.npz"):

@@ -8,9 +8,8 @@ from recsys.data.schema import Queries
 from recsys.evaluation.protocols import draw_by_popularity
 from recsys.models.lift import Lift, LiftConfig
 from recsys.ranking import metrics
-from recsys.ranking.ranking import Ranking
 from tests import toys
-from tests.models.test_hybrid import Table
+from tests.models.test_pool import Table
 
 TRAIN = toys.dataset([[item for item, count in enumerate((40, 9, 3, 0)) if user < count] for user in range(40)], 4)
 SAID = np.array([[2.0, 1.0, 0.5, -1.0]])
@@ -35,18 +34,11 @@ def test_at_power_0_it_ranks_as_the_member_does():
     np.testing.assert_allclose(scores[0], log_softmax(SAID[0]), rtol=1e-5)
 
 
-def test_the_probabilities_are_the_members_also_among_the_unseen():
-    model = over(Table(SAID, softmax=True))
-    ranking = Ranking.from_scores(model.score(Queries([np.array([], int)]))[0], np.array([1]), model.log_probabilities)
-    np.testing.assert_allclose(ranking.probabilities(np.array([0, 2, 3])), softmax(SAID[0, [0, 2, 3]]), rtol=1e-4)
-    assert ranking.top(3).tolist() == [2, 3, 0]  # but the order is another
-
-
 def test_what_holds_for_the_member_holds_for_it():
     member = Table(SAID, softmax=True)
-    member.has_probabilities = member.uses_credits = member.uses_query_ratings = True
+    member.is_fitted_on_validation = member.uses_credits = member.uses_query_ratings = True
     member.also, member.device = "ml-1m", "cuda:0"
-    names = ("has_probabilities", "uses_credits", "uses_query_ratings", "also", "device")
+    names = ("is_fitted_on_validation", "uses_credits", "uses_query_ratings", "also", "device")
     assert [getattr(over(member), name) for name in names] == [True, True, True, "ml-1m", "cuda:0"]
 
 

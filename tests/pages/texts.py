@@ -12,7 +12,7 @@ from recsys.data.movielens import SETS
 from recsys.data.schema import AGES
 from recsys.evaluation import protocols, slices
 from recsys.evaluation.studies import read
-from recsys.models import lift, registry
+from recsys.models import registry
 from recsys.paths import REPOSITORY
 from recsys.serving import history
 from recsys.serving.films import search
@@ -79,7 +79,7 @@ def from_elsewhere():
             *texts(of_published(json.loads(PUBLISHED.read_text("utf-8")))),
             *texts([planned, points, list(run.COLUMNS.values()), *map(of_study, SHIPPED)]),
             *texts([lists, GROUPS, AGES, regions.WIDELY[0], regions.SELDOM[0], f"before {regions.OLD}"]),
-            *texts([search.TOO_FEW, films.NO_ENCODER, lift.NOTE, NOTICES]),
+            *texts([search.TOO_FEW, films.NO_ENCODER, NOTICES]),
             *texts([(one.title, one.licence) for one in SETS.values()]),
         ]
     )

@@ -144,3 +144,27 @@ def test_one_that_stands_on_another_is_fitted_over_it(world):
     store.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
     as_it_is = trials.measure(Trial("lift", {"power": 0.0}), world, FULL)
     np.testing.assert_array_equal(as_it_is.ranks, trials.ranks(model, split.test, FULL, world))
+
+
+def test_a_trial_of_a_mixture_is_measured_again_when_a_member_was_trained_again(world):
+    def train(**changes):
+        config, split = Trial("sasrec-memory", SMALL | changes).config("cycle"), FULL.split(world)
+        model = registry.get("sasrec-memory").model(config).fit(split.train, split.valid, RunOptions())
+        store.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
+
+    trial = Trial("lift", {"power": 0.0})
+    train()
+    before = trials.measure(trial, world, FULL)
+    assert trials.read(trial, world, FULL) is not None
+    train(memory=False, epochs=3)
+    assert trials.read(trial, world, FULL) is None
+    after = trials.measure(trial, world, FULL)
+    assert (after.ranks != before.ranks).any()
+
+
+def test_a_memory_counts_with_the_settings_that_are_tuned_for_the_data_set(world, monkeypatch):
+    runs, usual = [], trials.RunOptions
+    monkeypatch.setattr(trials, "Run", lambda *given, **options: runs.append(options) or usual(*given, **options))
+    trial = Trial("sasrec-memory", SMALL)
+    trials.measure(trial, replace(world, name="ml-latest-small"), FULL)
+    assert runs[0]["count_configs"].markov == registry.get("markov").preset("ml-latest-small")

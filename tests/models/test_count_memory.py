@@ -6,11 +6,11 @@ from scipy import sparse
 
 from recsys.data.schema import HeldOut, Queries
 from recsys.data.split import leave_one_out
-from recsys.models import memory, registry
+from recsys.models import count_memory, registry
+from recsys.models.count_memory import CountConfigs, CountMemory
 from recsys.models.ease import Ease, EaseConfig
-from recsys.models.markov import Markov
-from recsys.models.memory import Memory
-from recsys.models.pool import log_values
+from recsys.models.markov import Markov, MarkovConfig
+from recsys.models.pool import comparable_scores
 from recsys.ranking import metrics
 from recsys.ranking.ranking import Ranking
 from recsys.training.options import RunOptions
@@ -44,28 +44,51 @@ def test_the_scores_are_the_networks_logits_and_two_counts_weighted():
     split = leave_one_out(CIRCLE)
     model, queries = fitted(split=split), split.test.queries[:5]
     followers = Markov(registry.get("markov").preset("toy")).fit(split.train)
-    companions = Ease(EaseConfig(registry.get("ease").preset("toy").regularization, rank=memory.RANK)).fit(split.train)
+    companions = Ease(EaseConfig(registry.get("ease").preset("toy").regularization, rank=count_memory.RANK)).fit(
+        split.train
+    )
     said = [model.network_scores(queries)]
-    said += [log_values(counted, counted.score(queries)) for counted in (followers, companions)]
-    weights = model.memory.pool.weights[1]  # the histories have 11 items
+    said += [comparable_scores(counted, counted.score(queries)) for counted in (followers, companions)]
+    weights = model.memory.length_weights.weights[1]  # the histories have 11 items
     np.testing.assert_allclose(model.score(queries), np.tensordot(weights, said, 1), rtol=1e-4, atol=1e-5)
     assert (weights > 0).all()
 
 
-def test_the_tuned_settings_of_a_set_are_counted_with():
-    world = toys.dataset(CIRCLE.histories, 20, name="ml-latest-sample")
-    made = Memory.of(world, None, None, RunOptions())
-    assert made.followers.config == registry.get("markov").preset("ml-latest-sample")
-    assert made.companions.config == EaseConfig(
-        registry.get("ease").preset("ml-latest-sample").regularization, memory.RANK
-    )
+def test_the_counts_have_the_settings_of_the_run():
+    split, variant = leave_one_out(CIRCLE), registry.get("sasrec-softmax")
+    model = variant.model(changed(variant.preset(""), memory=True, **QUICK))
+    configs = CountConfigs(MarkovConfig(window=3, recent=2), EaseConfig(7.0))
+    model.fit(split.train, split.valid, RunOptions(count_configs=configs))
+    assert model.memory.markov.config == configs.markov
+    assert model.memory.ease.config == EaseConfig(7.0, rank=count_memory.RANK)
+
+
+def test_the_settings_of_a_run_are_those_that_are_tuned_for_the_data_set():
+    configs = registry.count_configs(registry.get("sasrec-memory").preset(""), "ml-latest-sample")
+    assert configs.markov == registry.get("markov").preset("ml-latest-sample") != MarkovConfig()
+    assert configs.ease == registry.get("ease").preset("ml-latest-sample") != EaseConfig()
+    assert registry.count_configs(registry.get("sasrec-softmax").preset(""), "ml-latest-sample") is None
+
+
+def test_a_loaded_memory_scores_as_the_fitted_one_whatever_its_settings():
+    """Two settings of the Markov chain matter when it scores."""
+    configs, queries = CountConfigs(MarkovConfig(recent=2, history_decay=0.3)), Queries([np.array([3, 9, 14, 1])])
+    made = CountMemory(configs).fit(CIRCLE, None, None, RunOptions())
+    made.length_weights.load(np.ones((3, 3), np.float32))
+    again, network = CountMemory(), np.zeros((1, 20), np.float32)
+    again.load_state(made.state(), 20)
+    np.testing.assert_array_equal(again.combine(network, queries), made.combine(network, queries))
+    older = {
+        name: array for name, array in made.state().items() if name not in ("memory.recent", "memory.history_decay")
+    }
+    again.load_state(older, 20)  # such as the checkpoints that are shipped
 
 
 def test_of_each_item_a_few_followers_are_kept(monkeypatch):
-    monkeypatch.setattr(memory, "KEPT", 3)
-    made = Memory.of(CIRCLE, None, None, RunOptions())
-    assert np.diff(made.followers.transitions.indptr).max() == 3
-    assert made.followers.transitions[[4], [5]] > 0
+    monkeypatch.setattr(count_memory, "MAX_TRANSITIONS", 3)
+    made = CountMemory().fit(CIRCLE, None, None, RunOptions())
+    assert np.diff(made.markov.transitions.indptr).max() == 3
+    assert made.markov.transitions[[4], [5]] > 0
 
 
 def test_without_validation_the_network_answers_alone():
@@ -82,22 +105,23 @@ def test_a_counted_answer_that_is_mostly_wrong_is_not_listened_to():
     def network(queries):
         return np.array([5.0 * (np.arange(20) == answers.get(tuple(own), -1)) for own in queries.histories], np.float32)
 
-    made = Memory.of(split.train, HeldOut(split.valid.queries, targets), network, RunOptions())
-    assert made.pool.weights[1, 0] > 1
-    assert made.pool.weights[1, 1] < 0.2
+    made = CountMemory().fit(split.train, HeldOut(split.valid.queries, targets), network, RunOptions())
+    assert made.length_weights.weights[1, 0] > 1
+    assert made.length_weights.weights[1, 1] < 0.2
 
 
 def test_companions_have_fewer_ranks_on_a_large_catalogue(monkeypatch):
-    monkeypatch.setattr(memory, "RANK", 10)
-    monkeypatch.setattr(memory, "RANK_OF_MANY", 4)
-    monkeypatch.setattr(memory, "MANY_ITEMS", 20)
-    assert Memory.of(CIRCLE, None, None, RunOptions()).companions.weights.shape == (20, 10)
-    monkeypatch.setattr(memory, "MANY_ITEMS", 19)
-    made = Memory.of(CIRCLE, None, None, RunOptions())
-    assert made.companions.weights.shape == (20, 4)
+    monkeypatch.setattr(count_memory, "RANK", 10)
+    monkeypatch.setattr(count_memory, "RANK_OF_MANY_ITEMS", 4)
+    monkeypatch.setattr(count_memory, "MANY_ITEMS", 20)
+    assert CountMemory().fit(CIRCLE, None, None, RunOptions()).ease.weights.shape == (20, 10)
+    monkeypatch.setattr(count_memory, "MANY_ITEMS", 19)
+    made = CountMemory().fit(CIRCLE, None, None, RunOptions())
+    assert made.ease.weights.shape == (20, 4)
     queries, network = Queries([np.array([3, 4])]), np.zeros((1, 20), np.float32)
-    again = Memory.from_state(made.state(), 20)
-    np.testing.assert_array_equal(again.beside(network, queries), made.beside(network, queries))
+    again = CountMemory()
+    again.load_state(made.state(), 20)
+    np.testing.assert_array_equal(again.combine(network, queries), made.combine(network, queries))
 
 
 def test_it_is_kept_with_the_weights_in_small_numbers():
@@ -126,7 +150,23 @@ def test_it_promises_a_probability_whatever_the_loss():
     assert found.probabilities(np.arange(20)).sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize(("name", "has_probabilities"), [("gsasrec", False), ("sasrec-softmax", True)])
+def test_without_validation_it_promises_no_more_than_the_network(name, has_probabilities):
+    model = fitted(name, valid=False)
+    again = registry.get(name).model(model.config)
+    again.load_state(model.state(), 20)
+    network = fitted(name)
+    network.drop_memory()
+    row, items = model.score(Queries([np.array([3, 7])]))[0], np.arange(20)
+    for each in (model, again):
+        assert each.has_probabilities == has_probabilities
+        assert not each.is_fitted_on_validation
+        np.testing.assert_array_equal(each.log_probabilities(row, items), network.log_probabilities(row, items))
+    assert fitted(name).is_fitted_on_validation
+    assert not network.is_fitted_on_validation
+
+
 def test_of_each_row_the_highest_are_kept():
     rows = np.array([[0, 5, 1, 3], [2, 0, 0, 0], [0, 0, 0, 0], [4, 1, 6, 5]], np.float32)
-    kept = memory._most(sparse.csr_array(rows), 2).toarray()
+    kept = count_memory.top_per_row(sparse.csr_array(rows), 2).toarray()
     np.testing.assert_array_equal(kept, [[0, 5, 0, 3], [2, 0, 0, 0], [0, 0, 0, 0], [0, 0, 6, 5]])

@@ -11,8 +11,7 @@ from recsys.config import ConfigError
 from recsys.data.schema import HeldOut, Queries
 from recsys.models import pool
 from recsys.models.base import Model
-from recsys.models.hybrid import Hybrid, HybridConfig
-from recsys.models.pool import log_values
+from recsys.models.pool import Pool, PoolConfig, VisitorPool, comparable_scores
 from recsys.ranking.ranking import Ranking, log_sum_exp
 from tests import toys
 
@@ -52,7 +51,7 @@ def table(seed, scale=2.0, **settings):
 
 
 def standing(members, edges=(), **config):
-    model = Hybrid(HybridConfig(tuple(members), edges, **config))
+    model = Pool(PoolConfig(tuple(members), edges, **config))
     model.set_members(members)
     return model
 
@@ -61,7 +60,7 @@ def drawn(n, members, weights, lengths=(3, 9), seed=0):
     """Held-out queries whose targets are drawn, among the unseen, from the pool with these weights."""
     rng = np.random.default_rng(seed)
     histories = [rng.permutation(ITEMS)[: rng.integers(*lengths)] for _ in range(n)]
-    values = [log_values(member, member.score(Queries(histories))) for member in members.values()]
+    values = [comparable_scores(member, member.score(Queries(histories))) for member in members.values()]
     mixed = np.einsum("m,mbi->bi", weights, np.array(values, np.float64))
     for row, history in enumerate(histories):
         mixed[row, history] = -np.inf
@@ -72,12 +71,12 @@ def drawn(n, members, weights, lengths=(3, 9), seed=0):
 def test_the_weights_by_which_targets_were_drawn_are_found_again():
     members = {"one": table(1, softmax=True), "other": table(2, softmax=True), "idle": table(3, softmax=True)}
     model = standing(members).fit(TRAIN, drawn(4000, members, (0.9, 0.4, 0.0)))
-    np.testing.assert_allclose(model.pool.weights, [[0.9, 0.4, 0.0]], atol=0.05)
+    np.testing.assert_allclose(model.length_weights.weights, [[0.9, 0.4, 0.0]], atol=0.05)
 
 
 def test_who_is_mostly_wrong_is_not_listened_to():
     members = {"right": table(1, softmax=True), "wrong": table(2, softmax=True)}
-    (weights,) = standing(members).fit(TRAIN, drawn(1000, members, (1.0, -0.3))).pool.weights
+    (weights,) = standing(members).fit(TRAIN, drawn(1000, members, (1.0, -0.3))).length_weights.weights
     assert weights[1] == 0
     assert weights[0] > 0.7
 
@@ -89,12 +88,15 @@ def test_each_range_of_lengths_has_the_weights_of_its_own_people():
     histories = [*short.queries.histories, *long.queries.histories]
     valid = HeldOut(Queries(histories), np.concatenate([short.targets, long.targets]))
     model = standing(members, (6,)).fit(TRAIN, valid)
-    np.testing.assert_allclose(model.pool.weights, [[1.0, 0.2], [0.2, 1.0]], atol=0.1)
+    np.testing.assert_allclose(model.length_weights.weights, [[1.0, 0.2], [0.2, 1.0]], atol=0.1)
     scores = model.score(Queries([np.arange(5), np.arange(6)]))
     raw = [member.score(Queries([np.arange(5), np.arange(6)])) for member in members.values()]
     expected = [log_softmax(own, 1) for own in raw]
     for row in (0, 1):
-        mixed = model.pool.weights[row, 0] * expected[0][row] + model.pool.weights[row, 1] * expected[1][row]
+        mixed = (
+            model.length_weights.weights[row, 0] * expected[0][row]
+            + model.length_weights.weights[row, 1] * expected[1][row]
+        )
         np.testing.assert_allclose(scores[row], mixed, rtol=1e-4)
 
 
@@ -109,7 +111,7 @@ def test_where_nobody_has_few_films_long_histories_are_cut():
     good = ReadsLong(table(1).table, softmax=True)
     members = {"order": table(2, softmax=True), "whole": good}
     valid = drawn(600, members, (0.5, 1.0), (8, 20))
-    (few, many) = standing(members, (5,)).fit(TRAIN, valid).pool.weights
+    (few, many) = standing(members, (5,)).fit(TRAIN, valid).length_weights.weights
     assert many[1] > 0.8
     assert few[1] < 0.2
     assert few[0] > 0.3
@@ -117,13 +119,13 @@ def test_where_nobody_has_few_films_long_histories_are_cut():
 
 def test_a_range_that_nobody_speaks_of_has_the_weights_of_everybody():
     members = {"one": table(1, softmax=True), "other": table(2, softmax=True)}
-    short, long = standing(members, (30,)).fit(TRAIN, drawn(800, members, (1.0, 0.3))).pool.weights
+    short, long = standing(members, (30,)).fit(TRAIN, drawn(800, members, (1.0, 0.3))).length_weights.weights
     np.testing.assert_allclose(long, short, atol=0.02)
 
 
 def test_without_validation_all_count_alike():
     model = standing({"one": table(1), "other": table(2)}, (10,)).fit(TRAIN)
-    np.testing.assert_array_equal(model.pool.weights, np.full((2, 2), 0.5, np.float32))
+    np.testing.assert_array_equal(model.length_weights.weights, np.full((2, 2), 0.5, np.float32))
 
 
 def test_what_is_minimised_has_the_slope_that_it_says(monkeypatch):
@@ -140,15 +142,15 @@ def test_what_is_minimised_has_the_slope_that_it_says(monkeypatch):
 def test_drawn_candidates_stand_for_all_the_others(monkeypatch):
     members = {"one": table(1, softmax=True), "other": table(2, softmax=True)}
     valid = drawn(3000, members, (0.6, 0.9))
-    exact = standing(members).fit(TRAIN, valid).pool.weights
-    monkeypatch.setattr(pool, "BEST", 4)
-    monkeypatch.setattr(pool, "DRAWN", 8)
-    np.testing.assert_allclose(standing(members).fit(TRAIN, valid).pool.weights, exact, rtol=0.15)
+    exact = standing(members).fit(TRAIN, valid).length_weights.weights
+    monkeypatch.setattr(pool, "N_TOP", 4)
+    monkeypatch.setattr(pool, "N_SAMPLED", 8)
+    np.testing.assert_allclose(standing(members).fit(TRAIN, valid).length_weights.weights, exact, rtol=0.15)
 
 
 def test_candidates_are_the_best_and_some_others_and_none_that_is_ruled_out(monkeypatch):
-    monkeypatch.setattr(pool, "BEST", 3)
-    monkeypatch.setattr(pool, "DRAWN", 2)
+    monkeypatch.setattr(pool, "N_TOP", 3)
+    monkeypatch.setattr(pool, "N_SAMPLED", 2)
     items, counts = pool._candidates(np.arange(12.0), np.array([11, 4]), np.random.default_rng(0))
     assert set(items[:3]) == {10, 9, 8}
     assert len(set(items) | {11, 4}) == 7
@@ -158,7 +160,7 @@ def test_candidates_are_the_best_and_some_others_and_none_that_is_ruled_out(monk
     np.testing.assert_array_equal(ones, 1)
 
 
-@pytest.mark.parametrize(("limit", "n", "blocks"), [("AT_ONCE", 32, (32, 32, 32, 4)), ("MOST", 20, (20,))])
+@pytest.mark.parametrize(("limit", "n", "blocks"), [("SCORE_BATCH", 32, (32, 32, 32, 4)), ("MAX_EXAMPLES", 20, (20,))])
 def test_of_many_people_few_are_asked_and_no_more_than_a_block_at_once(monkeypatch, limit, n, blocks):
     monkeypatch.setattr(pool, limit, n)
     members = {"one": table(1)}
@@ -181,7 +183,7 @@ def test_a_sharper_member_does_not_make_the_pool_too_sure():
     """A member whose scores are three times what they should be gets a third of the weight."""
     honest = table(1, 1.5, softmax=True)
     valid = drawn(3000, {"honest": honest}, (1.0,))
-    (weights,) = standing({"sure": Table(honest.table * 3, softmax=True)}).fit(TRAIN, valid).pool.weights
+    (weights,) = standing({"sure": Table(honest.table * 3, softmax=True)}).fit(TRAIN, valid).length_weights.weights
     assert weights[0] == pytest.approx(1 / 3, rel=0.1)
 
 
@@ -190,18 +192,18 @@ def test_a_sharper_member_does_not_make_the_pool_too_sure():
 
 def test_log_probabilities_are_taken_where_there_are_any():
     scores = table(1).table[:2].astype(np.float32)
-    np.testing.assert_allclose(log_values(table(1, softmax=True), scores), log_softmax(scores, 1), rtol=1e-4)
+    np.testing.assert_allclose(comparable_scores(table(1, softmax=True), scores), log_softmax(scores, 1), rtol=1e-4)
 
 
 def test_other_scores_need_no_unit_and_keep_their_order():
     scores = np.array([[0.0, 1.0, 3.0, 0.0]], np.float32)
     expected = [[0, np.log(2), np.log(4), 0]]  # the mean is 1
     for row in (scores, 1000 * scores, scores - 7):
-        np.testing.assert_allclose(log_values(table(1), row), expected, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(comparable_scores(table(1), row), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_a_member_that_scores_all_alike_says_nothing():
-    np.testing.assert_array_equal(log_values(table(1), np.full((1, 4), 3, np.float32)), np.zeros((1, 4)))
+    np.testing.assert_array_equal(comparable_scores(table(1), np.full((1, 4), 3, np.float32)), np.zeros((1, 4)))
 
 
 # What it takes over from its members
@@ -225,7 +227,7 @@ def test_a_state_of_other_members_is_refused():
 
 def test_mixed_by_hand_it_gives_no_probabilities_to_people():
     members = {"one": table(1, softmax=True), "other": table(2, softmax=True)}
-    model = Hybrid.by_hand({"one": 1.0, "other": 0.0}, members, ITEMS)
+    model = Pool.with_fixed_weights({"one": 1.0, "other": 0.0}, members, ITEMS)
     assert not model.has_probabilities
     query = Queries([np.array([5])])
     np.testing.assert_allclose(model.score(query), log_softmax(members["one"].score(query), 1), rtol=1e-4)
@@ -242,4 +244,60 @@ def test_mixed_by_hand_it_gives_no_probabilities_to_people():
 )
 def test_settings_that_cannot_work_are_refused(settings, what):
     with pytest.raises(ConfigError, match=what):
-        HybridConfig(**settings)
+        PoolConfig(**settings)
+
+
+# The pool for visitors: weights for short lists, and networks without their count memories
+
+VISITOR_EDGES = (2, 3, 5)  # the ranges are 1, 2, 3–4, ≥ 5
+
+
+def held_out(lengths, n_items=40):
+    rng = np.random.default_rng(0)
+    histories = [rng.permutation(n_items)[:length] for length in lengths]
+    return HeldOut(Queries(histories), np.arange(len(lengths)))
+
+
+def test_every_history_is_histories_cut_to_each_range_that_it_is_long_enough_for():
+    valid = held_out([1, 4, 20, 30])
+    examples = pool.histories_cut_to_each_range(valid, VISITOR_EDGES, np.random.default_rng(0))
+    lengths = [len(history) for history in examples.queries.histories]
+    assert sorted(lengths[:4]) == [1, 1, 1, 1]
+    assert sorted(lengths[4:7]) == [2, 2, 2]
+    assert all(length in (3, 4) for length in lengths[7:10])
+    assert sorted(lengths[10:]) == [20, 30]  # whole
+
+
+def test_a_cut_query_has_the_newest_items_and_excludes_the_whole_history():
+    valid = held_out([9, 12])
+    examples = pool.histories_cut_to_each_range(valid, VISITOR_EDGES, np.random.default_rng(0))
+    for history, target, excluded in zip(examples.queries.histories, examples.targets, examples.excluded, strict=True):
+        whole = valid.queries.histories[target]
+        np.testing.assert_array_equal(history, whole[-len(history) :])
+        np.testing.assert_array_equal(excluded, whole)
+
+
+def test_a_member_that_knows_short_lists_has_the_weight_of_short_lists():
+    class ReadsLong(Table):
+        def score(self, queries):
+            short = np.array([len(history) < 5 for history in queries.histories])
+            return np.where(short[:, None], table(9).table[0].astype(np.float32), super().score(queries))
+
+    members = {"order": table(2, softmax=True), "whole": ReadsLong(table(1).table, softmax=True)}
+    model = VisitorPool(PoolConfig(tuple(members), VISITOR_EDGES))
+    model.set_members(members)
+    weights = model.fit(TRAIN, drawn(800, members, (0.5, 1.0), (8, 20))).length_weights.weights
+    assert (weights[:3, 1] < 0.2).all()  # 1 to 4 items
+    assert weights[3, 1] > 0.8
+
+
+def test_members_take_part_without_their_count_memories():
+    class Remembers(Table):
+        remembers: bool = True
+
+        def drop_memory(self):
+            self.remembers = False
+
+    members = {"network": Remembers(table(1).table)}
+    VisitorPool(PoolConfig(tuple(members), VISITOR_EDGES)).set_members(members)
+    assert not members["network"].remembers

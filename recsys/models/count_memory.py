@@ -1,0 +1,131 @@
+"""A count memory: two count models whose scores are added to those of a trained network.
+
+    score(i | h) = w₀ · z(i | h) + w₁ · log(1 + f(i) / mean f) + w₂ · log(1 + c(i) / mean c)
+
+with z the scores of the network, f those of a Markov chain (what followed the items of the history h) and c those of a
+low-rank EASE (what was watched by the same users as the items of h). It is a log-linear pool (`pool.py`) of three
+members, with weights for each range of history lengths.
+
+The logits of a network with D dimensions are a matrix of rank D + 1. Counts have no such limit, and they use the whole
+history. The weights are fitted after the training of the network, because the counts contain the target of every
+training sample.
+
+Shapes: B queries, I items, W ranges of lengths.
+
+Reference: Mikolov et al. (Interspeech 2011) combine a network with n-grams, Khandelwal et al. (ICLR 2020,
+arXiv:1911.00172) with nearest neighbours.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys.models.base import Model
+from recsys.models.ease import Ease, EaseConfig
+from recsys.models.markov import Markov, MarkovConfig
+from recsys.models.pool import LengthWeights, member_scores
+from recsys.models.presets import MANY_ITEMS
+from recsys.training.options import RunOptions
+
+EDGES = (10, 50)  # the lowest lengths of the second and third range, as in `PoolConfig`
+MAX_TRANSITIONS = 75  # of an item, those with the highest counts: on ML-1M all of them bring .0007 more
+RANK = 96  # of EASE: 64 loses .001 NDCG@10 on ML-1M, more would make a request too slow
+RANK_OF_MANY_ITEMS = 64  # above MANY_ITEMS: .2 ms less for 27,000 items
+SCORING_SETTINGS = ("recent", "history_decay")  # of the Markov chain, which `score` uses; the others only `fit`
+PREFIX = "memory."  # of the names of its arrays in the state of a network
+
+
+@dataclass(frozen=True)
+class CountConfigs:
+    """Settings of the two count models. The rank of EASE is set by the size of the catalogue."""
+
+    markov: MarkovConfig = field(default_factory=MarkovConfig)
+    ease: EaseConfig = field(default_factory=EaseConfig)
+
+
+class CountMemory:
+    """A Markov chain and a low-rank EASE, with the weights of their pool with a network."""
+
+    def __init__(self, configs: CountConfigs | None = None) -> None:
+        """Create an unfitted memory, in which the network has the weight 1 and the counts 0."""
+        configs = configs or CountConfigs()
+        self.markov, self.ease = Markov(configs.markov), Ease(replace(configs.ease, rank=RANK))
+        self.length_weights = LengthWeights(3, EDGES)
+        self.length_weights.load(np.tile(np.array([1, 0, 0], np.float32), (len(EDGES) + 1, 1)))
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the weights were fitted. Only then is the softmax of the scores a distribution over the next item."""
+        return bool((self.length_weights.weights != (1, 0, 0)).any())
+
+    def fit(
+        self, train: Dataset, valid: HeldOut | None, network_scores: Callable[[Queries], np.ndarray], run: RunOptions
+    ) -> Self:
+        """Count in `train`, then fit the weights on `valid`. Without `valid` the counts keep the weight 0.
+
+        Args:
+            train: The data that the network was trained on.
+            valid: Held-out queries with their targets.
+            network_scores: Returns the network's scores (B, I) of some queries.
+            run: See `LengthWeights.fit`.
+        """
+        self.markov.fit(train)
+        self.markov.transitions = top_per_row(self.markov.transitions, MAX_TRANSITIONS)
+        rank = RANK if train.n_items <= MANY_ITEMS else RANK_OF_MANY_ITEMS
+        self.ease = Ease(replace(self.ease.config, rank=rank)).fit(train)
+        if valid:
+            self.length_weights.fit(lambda queries: self._scores(network_scores(queries), queries), valid, run)
+        return self
+
+    def combine(self, scores: np.ndarray, queries: Queries) -> np.ndarray:
+        """Return the network's scores (B, I) with those of the counts added, (B, I) float32."""
+        return self.length_weights.combine(self._scores(scores, queries), queries)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the arrays of both count models and the weights (W, 3)."""
+        models: dict[str, Model] = {"followers": self.markov, "companions": self.ease}
+        state = {
+            f"{PREFIX}{name}.{key}": array for name, model in models.items() for key, array in model.state().items()
+        }
+        indices = f"{PREFIX}followers.indices"
+        if len(self.markov.counts) <= np.iinfo(np.uint16).max:
+            state[indices] = state[indices].astype(np.uint16)  # halves the file
+        settings = {f"{PREFIX}{name}": np.array(getattr(self.markov.config, name)) for name in SCORING_SETTINGS}
+        return state | settings | {f"{PREFIX}pool": self.length_weights.weights}
+
+    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
+        """Restore what `state` returned. Older states lack the settings, which then keep their values.
+
+        Raises:
+            KeyError: If an array is missing.
+            ValueError: If an array does not fit `n_items`.
+        """
+        stored = {name: state[PREFIX + name].item() for name in SCORING_SETTINGS if PREFIX + name in state}
+        self.markov = Markov(replace(self.markov.config, **stored))
+        models: dict[str, Model] = {"followers": self.markov, "companions": self.ease}
+        for name, model in models.items():
+            prefix = f"{PREFIX}{name}."
+            arrays = {key.removeprefix(prefix): array for key, array in state.items() if key.startswith(prefix)}
+            if "indices" in arrays:
+                arrays["indices"] = arrays["indices"].astype(np.int32)
+            model.load_state(arrays, n_items)
+        self.length_weights.load(state[f"{PREFIX}pool"])
+
+    def _scores(self, scores: np.ndarray, queries: Queries) -> list[np.ndarray]:
+        """Return the scores of the three members, (B, I) float32 each."""
+        n_items = scores.shape[1]
+        return [scores, member_scores(self.markov, queries, n_items), member_scores(self.ease, queries, n_items)]
+
+
+def top_per_row(matrix: sparse.csr_array, n: int) -> sparse.csr_array:
+    """Return the matrix with the n highest values of each row. Ties at the n-th place are resolved arbitrarily."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    order = np.lexsort((-matrix.data, rows))
+    rank = np.arange(matrix.nnz) - matrix.indptr[rows]  # of each value of `order` within its row
+    kept = np.sort(order[rank < n])
+    row, column = rows[kept].astype(np.int32), matrix.indices[kept].astype(np.int32)  # 64 bits would double the memory
+    return sparse.csr_array((matrix.data[kept], (row, column)), shape=matrix.shape)
