@@ -161,16 +161,16 @@ class Item2Vec(SequenceModel):
         """Return the loss of the module docstring."""
         return NegativeSampling(self.config.negatives, sampling_distribution(train.counts, self.config.sampling_power))
 
-    def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
+    def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
         """Return the samples of the histories `rows` (B,): `tokens` are the inputs of the samples."""
         sequences = [np.append(self.module.start, histories[row][-self.config.length :]) for row in rows]
         items = np.concatenate(sequences).astype(np.int64)  # (E,)
         lengths = [len(sequence) for sequence in sequences]
         row = np.repeat(rows, lengths)
         position = np.concatenate([np.arange(length) for length in lengths])
-        kept = draws.uniform(KEEP_STREAM, row, position) < self.keep_probability[items]
+        kept = rng.uniform(KEEP_STREAM, row, position) < self.keep_probability[items]
         items, row, position = items[kept], row[kept], position[kept]
-        window = 1 + draws.integers(WINDOW_STREAM, np.full(len(row), self.config.window), row, position)
+        window = 1 + rng.integers(WINDOW_STREAM, np.full(len(row), self.config.window), row, position)
         if self.config.cbow:
             bags, targets = cbow(items, row, window, n_items, 2 * self.config.window)
         else:

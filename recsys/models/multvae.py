@@ -110,23 +110,23 @@ class MultVae(SequenceModel):
         newest = history[-self.config.length :] if len(history) else np.array([self.module.padding])
         return np.unique(newest).astype(np.int64)
 
-    def batches(self, samples: Queries, n_items: int, draws: CounterRNG) -> Iterator[Batch]:
+    def batches(self, samples: Queries, n_items: int, rng: CounterRNG) -> Iterator[Batch]:
         """Yield this process's share of each batch of an epoch. A batch mixes histories of all lengths."""
         size, epochs = self.config.schedule.batch_size, self.config.schedule.epochs
-        order = np.random.default_rng([draws.seed, draws.epoch]).permutation(len(samples))
+        order = np.random.default_rng([rng.seed, rng.epoch]).permutation(len(samples))
         for start in range(0, len(order), size):
             rows = order[start : start + size]
             share = distributed.shard(rows)
-            progress = (draws.epoch + start / len(order)) / (self.config.anneal_share * epochs)
+            progress = (rng.epoch + start / len(order)) / (self.config.anneal_share * epochs)
             beta = torch.tensor(self.config.kl_weight * min(1.0, progress))
             # A process without a share of the batch must take part in the step.
-            plain = self.collate(samples.histories, share if len(share) else rows[:1], n_items, draws)
+            plain = self.collate(samples.histories, share if len(share) else rows[:1], n_items, rng)
             batch = VaeBatch(**vars(plain), beta=beta)
             yield batch if len(share) else batch.without_targets()
 
-    def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
+    def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
         """Return a batch of the histories `rows` (B,). Each item of a history is both input and target."""
-        windows = draws.crop(histories, rows, self.config.length, "windows")
+        windows = rng.crop(histories, rows, self.config.length, "windows")
         items = [self.input_tokens(window) for window in windows]
         lengths = np.array([len(history) for history in items])
         targets, row = np.concatenate(items), np.repeat(np.arange(len(rows)), lengths)  # (M,) each

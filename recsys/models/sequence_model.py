@@ -29,34 +29,88 @@ from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, Stream, buckete
 from recsys.training.losses import Loss, item_loss
 from recsys.training.options import RunOptions
 
-COPIES = 6  # of the weights while a network learns: they, gradients, two of AdamW, their average, the best so far
-SCORE_BATCH = 32  # histories scored at once on a CPU, whose caches hold no more; on a GPU eight times as many
-SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # lowest where scores are log p(item) + a constant
+WEIGHT_COPIES = 6  # during training: weights, gradients, two moments of AdamW, average, best so far
+SCORE_BATCH = 32  # histories scored at once on a CPU, limited by its caches; a GPU scores eight times as many
+SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # their scores are log-probabilities plus a constant
 
 
 def check_heads(dim: int, heads: int) -> None:
-    """Raises ConfigError where the heads cannot share the dimensions equally."""
+    """Raise ConfigError unless the dimension is a multiple of the number of heads."""
     if dim % heads:
         raise ConfigError(f"dim is {dim} and heads is {heads}, but dim must be a multiple of heads")
 
 
 def check_only_unseen(config: Any) -> None:
-    """Raises ConfigError where items are to be left out of a loss that does not compare with all of them."""
+    """Raise ConfigError if `only_unseen` is set and the loss is not the softmax over all items."""
     if config.only_unseen and config.loss != "softmax":
         raise ConfigError(f"only_unseen is for the softmax, and loss is {config.loss}; leave one of the two out")
 
 
-class SequenceModel(Model):
-    """A recommender whose scores are those of a `SequenceEncoder` at the last position of a history.
+class SequenceEncoder(nn.Module):
+    """The base of the encoders of token sequences. The output weights are the item embeddings, unless overridden.
 
-    A new model supplies `Config` and `Module`. `Config` is a subclass of `SequenceConfig` or `PmiConfig`. A model with
-    its own loss overrides `make_loss` and `loss_name`. Its `Config` then needs only `schedule` and `length`.
+    Tokens 0…I-1 are items, I is padding, I+1 is [mask], or the start of a history for models that read from left to
+    right. Only items have output weights, so padding and [mask] are never recommended.
     """
 
-    Module: ClassVar[type]  # a SequenceEncoder, made of a Config and the number of items
+    logits_are_products: ClassVar[bool] = True  # hidden · output + bias; False if `logits` computes something else
+
+    def __init__(self, n_items: int, dim: int) -> None:
+        super().__init__()
+        self.n_items, self.padding, self.mask = n_items, n_items, n_items + 1
+        self.start = self.mask
+        self.items = nn.Embedding(n_items + 2, dim)
+        self.bias = nn.Parameter(torch.zeros(n_items))
+        self.own_output = self.make_output(dim)
+        self.positions = self.make_positions(dim)
+
+    def make_output(self, dim: int) -> nn.Embedding | None:
+        """Return separate output weights (I, D), or None for the item embeddings."""
+        return None
+
+    def make_positions(self, dim: int) -> nn.Embedding | None:
+        """Return the position embeddings (T, D), if any."""
+        return None
+
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
+        raise NotImplementedError
+
+    def item_vectors(self) -> Tensor:
+        """Return the embedding of each token, (I + 2, D)."""
+        return self.items.weight
+
+    def token_embeddings(self, tokens: Tensor) -> Tensor:
+        """Return the embeddings of tokens (B, T), (B, T, D)."""
+        return F.embedding(tokens, self.item_vectors())
+
+    @torch.no_grad()
+    def start_output(self) -> None:
+        """Set separate output weights to the item embeddings."""
+        if self.own_output is not None:
+            self.own_output.weight.copy_(self.items.weight[: self.n_items])
+
+    @property
+    def output(self) -> Tensor:
+        """The output weights, (I, D)."""
+        return self.item_vectors()[: self.n_items] if self.own_output is None else self.own_output.weight
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Return a score for every item, (…, I), from hidden states (…, D)."""
+        return hidden @ self.output.T + self.bias
+
+
+class SequenceModel(Model):
+    """A model that scores items by the hidden state of a `SequenceEncoder` at the last position of a history.
+
+    A new model declares `Config`, a subclass of `SequenceConfig`, and `Module`, a subclass of `SequenceEncoder`. A
+    model with another loss than those of `recsys.training.losses` overrides `loss` and sets `loss_name` to "".
+    """
+
+    Module: ClassVar[type]  # constructed from a Config and the number of items
     needs_training: ClassVar[bool] = True
     has_item_embeddings: bool = True
-    module: "SequenceEncoder"
+    module: SequenceEncoder
     item_loss: Loss
     memory: CountMemory | None = None  # its scores are added to those of the network
 
@@ -71,19 +125,19 @@ class SequenceModel(Model):
         self.has_probabilities = self.remembers or self.loss_name in SOFTMAX_LOSSES
 
     def build(self, n_items: int) -> Any:
-        """A fresh module with random weights, drawn from torch's global generator."""
+        """Return a new encoder with random weights from torch's global generator."""
         return self.Module(self.config, n_items)
 
     def fit_memory_bytes(self, n_users: int, n_items: int) -> int:
-        """COPIES of the weights, and what a batch has of each item where the loss leaves out what was seen."""
-        with torch.device("meta"):  # which allocates nothing
-            numbers = sum(weights.numel() for weights in self.build(n_items).parameters())
-        seen = 3 * n_items * self.config.schedule.batch_size if self.only_unseen else 0  # (B, I) int16 and bool
-        return 4 * COPIES * numbers + seen
+        """Return the bytes of the copies of the weights and of the mask of excluded items."""
+        with torch.device("meta"):  # allocates nothing
+            n_weights = sum(weights.numel() for weights in self.build(n_items).parameters())
+        mask = 3 * n_items * self.config.schedule.batch_size if self.only_unseen else 0  # (B, I) int16 and bool
+        return 4 * WEIGHT_COPIES * n_weights + mask
 
     @property
     def loss_name(self) -> str:
-        """The loss, one of LOSSES; "" for a loss of the model's own, whose scores are no probabilities."""
+        """The name of the loss, or "" for a loss of the model's own, whose scores are no probabilities."""
         return self.config.loss
 
     def initialise(self, module: Any, train: Dataset, seed: int) -> None:
@@ -97,16 +151,16 @@ class SequenceModel(Model):
         module.start_output()
 
     def make_loss(self, train: Dataset) -> Loss:
-        """The loss that the configuration names."""
+        """Return the loss of the config."""
         config = self.config
         return item_loss(config.loss, config.negatives, config.gbce_t, train.counts, config.sampling_power)
 
-    def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, draws: CounterRNG) -> Batch:
-        """The training batch of the histories `rows` (B,); whatever is random in it comes from `draws`.
+    def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
+        """Return a training batch of the histories `rows` (B,).
 
-        Unless overridden: the newest `length` items of each are targets, each predicted from the items before it.
+        By default, each of the newest `length` items is a target, which is predicted from the items before it.
         """
-        sequences = self.sequences(histories, rows, draws)
+        sequences = self.sequences(histories, rows, rng)
         inputs = [self.input_tokens(sequence[:-1]) for sequence in sequences]
         targets = [sequence[-self.config.length :].astype(np.int64) for sequence in sequences]
         lengths = np.array([len(items) for items in targets])
@@ -116,32 +170,34 @@ class SequenceModel(Model):
             torch.from_numpy(tokens), None, torch.from_numpy(loss_index), torch.from_numpy(np.concatenate(targets))
         )
 
-    def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
-        """What the samples are made of: the histories `rows` (B,), unless overridden."""
+    def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
+        """Return the parts of the histories `rows` (B,) that the samples are made of. By default, all of them."""
         return [histories[row] for row in rows]
 
     def first_excluded_position(
         self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
-        """(B, I) int16, see `Seen`: which items `batch`, made of the histories `rows` (B,), leaves out, and where.
+        """Return `Batch.excluded_from` (B, I) of a batch made of the histories `rows` (B,).
 
-        Unless overridden: an item from the position on that follows the one where it is the target; all others of the
-        same history everywhere, for they were watched before (or after, where a stretch of it was cut out).
+        By default, a target is excluded from the position after its own. Other items of the history are excluded at all
+        positions.
         """
         excluded_from = exclude_history(histories, rows, n_items)
         row, position = batch.where
-        order = slice(None, None, -1)  # so that of an item that comes twice the first position stays
-        excluded_from[row.numpy()[order], batch.targets.numpy()[order]] = position.numpy()[order] + 1
+        backwards = slice(None, None, -1)  # so the first position of a repeated item is written last
+        excluded_from[row.numpy()[backwards], batch.targets.numpy()[backwards]] = position.numpy()[backwards] + 1
         return excluded_from
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
-        """The newest `length` of: the start token and the items (T,) of a history. The last position predicts."""
+        """Return the newest `length` of the start token and the items of a history, (T,)."""
         return np.append(self.module.start, history)[-self.config.length :]
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Train on `train`, stop early on `valid`.
+        """Train on `train` and stop early on `valid`.
 
-        Raises DataError where there is nothing to train on, TrainingError for a run that cannot go on.
+        Raises:
+            DataError: If `train` is empty or the memory does not suffice.
+            TrainingError: If the training cannot continue.
         """
         run = run or RunOptions()
         if not len(train.interactions):
@@ -202,25 +258,24 @@ class SequenceModel(Model):
         return replace(batch, excluded_from=torch.from_numpy(excluded_from))
 
     def loss(self, module: Any, batch: Batch) -> Tensor:
-        """The sum of the losses of a batch, ()."""
-        hidden = module(*batch.inputs).flatten(0, 1)[batch.loss_index]  # (M, D): only these get logits
-        seen = batch.seen
-        scored = (hidden.float(), module.output, module.bias, batch.targets)
-        return self.item_loss(*scored) if seen is None else self.item_loss(*scored, seen)
+        """Return the sum of the losses of a batch, ()."""
+        hidden = module(*batch.inputs).flatten(0, 1)[batch.loss_index]  # (M, D)
+        inputs = (hidden.float(), module.output, module.bias, batch.targets)
+        return self.item_loss(*inputs) if batch.seen is None else self.item_loss(*inputs, batch.seen)
 
-    def _validate(self, module: "SequenceEncoder", valid: HeldOut) -> dict[str, float]:
-        """Full-ranking metrics of the validation items, seen items hidden; each process ranks its share."""
+    def _validate(self, module: SequenceEncoder, valid: HeldOut) -> dict[str, float]:
+        """Return the metrics of the validation targets among all unseen items. Each process ranks its share."""
         ranks = np.zeros(len(valid), np.int64)
-        mine = distributed.shard(np.arange(len(valid)))
-        queries = valid.queries[mine]
+        share = distributed.shard(np.arange(len(valid)))
+        queries = valid.queries[share]
         for rows, scores in self._scores(module, queries):
-            seen = [queries.histories[row] for row in rows]
-            ranks[mine[rows]] = metrics.target_ranks(scores, valid.targets[mine[rows]], seen)
+            excluded = [queries.histories[row] for row in rows]
+            ranks[share[rows]] = metrics.target_ranks(scores, valid.targets[share[rows]], excluded)
         ranks = distributed.all_reduce_array(ranks)
         return {name: round(value, 6) for name, value in metrics.summary(ranks).items()}
 
     def score(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32 scores of the item that comes next: logits of the loss, and what a memory adds."""
+        """Return the scores of the next item (B, I) float32: the network's logits, combined with the memory, if any."""
         scores = self.network_scores(queries)
         return scores if self.memory is None else self.memory.combine(scores, queries)
 
@@ -235,12 +290,12 @@ class SequenceModel(Model):
         self.has_probabilities = self.is_fitted_on_validation or self.loss_name in SOFTMAX_LOSSES
 
     def network_scores(self, queries: Queries) -> np.ndarray:
-        """(B, I) float32: the logits of the network alone."""
+        """Return the logits of the network, (B, I) float32."""
         if len(queries) == 1 and self.device == "cpu" and self.module.logits_are_products:
             return self._score_one(queries)
         scores = np.empty((len(queries), self.module.n_items), np.float32)
-        for rows, part in self._scores(self.module, queries):
-            scores[rows] = part
+        for rows, batch_scores in self._scores(self.module, queries):
+            scores[rows] = batch_scores
         return scores
 
     @torch.inference_mode()
@@ -254,7 +309,7 @@ class SequenceModel(Model):
         return scores[None]
 
     @torch.inference_mode()
-    def _scores(self, module: "SequenceEncoder", queries: Queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _scores(self, module: SequenceEncoder, queries: Queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield rows of the queries (b,) and their scores (b, I), a batch of similar length at a time."""
         module.eval()
         inputs = [self.input_tokens(history) for history in queries.histories]
@@ -269,21 +324,20 @@ class SequenceModel(Model):
             yield rows, module.logits(hidden).float().cpu().numpy()
 
     def side_inputs(
-        self, module: "SequenceEncoder", queries: Queries, rows: np.ndarray, width: int
+        self, module: SequenceEncoder, queries: Queries, rows: np.ndarray, width: int
     ) -> tuple[Tensor | None, ...]:
         """Return the arguments of the module beside tokens and positions, for some rows of the queries."""
         return ()
 
     def _batch_of_one(self, tokens: np.ndarray) -> Tensor:
-        """Tokens (T,) → (1, T) int64, where the module is."""
+        """Return tokens (T,) as a batch (1, T) on the device of the module."""
         return torch.from_numpy(tokens.astype(np.int64))[None].to(self.device)
 
     def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
-        """log p that the next item is each of `items` (n,), by one row of scores (I,) → (n,) float64, or None.
+        """Return log p(next item), see `Model.log_probabilities`.
 
-        A softmax loss: log-softmax over the items that are listed, those above minus infinity. gBCE: log σ(score -
-        log I), the σ(score) of its paper (arXiv:2308.07192), because our loss takes log I off every score first. BCE:
-        log σ(score). These need not sum to 1. Losses that compare pairs give no probabilities.
+        A softmax loss gives the log-softmax of the scores. BCE gives log σ(score), and gBCE (arXiv:2308.07192) gives
+        log σ(score - log I), because its loss subtracts log I. These do not sum to 1. Pairwise losses give None.
         """
         if self.has_probabilities:
             return scores[items].astype(np.float64) - log_sum_exp(scores)
@@ -293,28 +347,30 @@ class SequenceModel(Model):
         return None
 
     def item_embeddings(self) -> np.ndarray:
-        """(I, D) float32: the output weights, whose products with a hidden state are the scores."""
+        """Return the output weights, (I, D) float32."""
         return self.module.output.detach().float().cpu().numpy()
 
     @property
     def max_length(self) -> int:
-        """Positions, and so the most items that the network reads; a memory has read all of them."""
+        """The number of newest items that the network reads. A memory reads all items."""
         return self.config.length
 
     @property
     def device(self) -> str:
-        """Where the module computes."""
+        """The device of the module."""
         return str(self.module.bias.device)
 
     def state(self) -> dict[str, np.ndarray]:
-        """The module's weights, and the arrays of the memory."""
+        """Return the weights of the module and the arrays of the memory."""
         weights = {name: value.detach().cpu().numpy() for name, value in self.module.state_dict().items()}
         return weights if self.memory is None else weights | self.memory.state()
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Rebuild the module, on a GPU if there is one; raises ValueError when the weights do not fit the settings.
+        """Build the module on the GPU, if there is one, and load the weights.
 
-        KeyError where a memory is missing.
+        Raises:
+            KeyError: If the arrays of the memory are missing.
+            ValueError: If the weights do not fit the config.
         """
         if self.remembers:
             memory = CountMemory()
@@ -335,57 +391,3 @@ def exclude_history(histories: Sequence[np.ndarray], rows: np.ndarray, n_items: 
     for line, row in zip(excluded_from, rows, strict=True):
         line[histories[row]] = 0
     return excluded_from
-
-
-class SequenceEncoder(nn.Module):
-    """The base of the encoders of token sequences. The output weights are the item embeddings, unless overridden.
-
-    Tokens 0…I-1 are items, I is padding, I+1 is [mask], or the start of a history for models that read from left to
-    right. Only items have output weights, so padding and [mask] are never recommended.
-    """
-
-    logits_are_products: ClassVar[bool] = True  # hidden · output + bias; False if `logits` computes something else
-
-    def __init__(self, n_items: int, dim: int) -> None:
-        super().__init__()
-        self.n_items, self.padding, self.mask = n_items, n_items, n_items + 1
-        self.start = self.mask
-        self.items = nn.Embedding(n_items + 2, dim)
-        self.bias = nn.Parameter(torch.zeros(n_items))
-        self.own_output = self.make_output(dim)
-        self.positions = self.make_positions(dim)
-
-    def make_output(self, dim: int) -> nn.Embedding | None:
-        """Return separate output weights (I, D), or None for the item embeddings."""
-        return None
-
-    def make_positions(self, dim: int) -> nn.Embedding | None:
-        """Return the position embeddings (T, D), if any."""
-        return None
-
-    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
-        raise NotImplementedError
-
-    def item_vectors(self) -> Tensor:
-        """Return the embedding of each token, (I + 2, D)."""
-        return self.items.weight
-
-    def token_embeddings(self, tokens: Tensor) -> Tensor:
-        """Return the embeddings of tokens (B, T), (B, T, D)."""
-        return F.embedding(tokens, self.item_vectors())
-
-    @torch.no_grad()
-    def start_output(self) -> None:
-        """Set separate output weights to the item embeddings."""
-        if self.own_output is not None:
-            self.own_output.weight.copy_(self.items.weight[: self.n_items])
-
-    @property
-    def output(self) -> Tensor:
-        """The output weights, (I, D)."""
-        return self.item_vectors()[: self.n_items] if self.own_output is None else self.own_output.weight
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Return a score for every item, (…, I), from hidden states (…, D)."""
-        return hidden @ self.output.T + self.bias

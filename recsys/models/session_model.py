@@ -34,9 +34,9 @@ class SessionConfig(PmiConfig):
 class SessionModel(SequenceModel):
     """A model that is trained on windows, because a session is short and a history of MovieLens is not."""
 
-    def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, draws: CounterRNG) -> list[np.ndarray]:
+    def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
         """Return windows of at most `length` + 1 items of the histories `rows` (B,)."""
-        return draws.crop(histories, rows, self.config.length + 1, "windows")
+        return rng.crop(histories, rows, self.config.length + 1, "windows")
 
 
 class AdditiveAttention(nn.Module):

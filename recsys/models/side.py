@@ -91,22 +91,22 @@ class RatingVectors(nn.Module):
 class PersonVectors(nn.Module):
     """A vector for each gender, age group and occupation. A person has the sum of the vectors of the answers."""
 
-    known: Tensor  # the key of each vector, see `_keys`
+    answer_keys: Tensor  # the key of the answer of each vector, see `_keys`
 
     def __init__(self, dim: int) -> None:
         super().__init__()
-        self.register_buffer("known", torch.zeros(MAX_ANSWERS, dtype=torch.int64))
+        self.register_buffer("answer_keys", torch.zeros(MAX_ANSWERS, dtype=torch.int64))
         self.vectors = nn.Parameter(torch.zeros(MAX_ANSWERS, dim))
 
     def set_features(self, train: Dataset) -> None:
         """Give a vector to each answer of the users, at most to the MAX_ANSWERS most frequent."""
         if train.people is not None:
             answers = Counter(key for keys in _keys(train.people) for key in keys if key).most_common(MAX_ANSWERS)
-            self.known[: len(answers)] = torch.tensor([key for key, _ in answers])
+            self.answer_keys[: len(answers)] = torch.tensor([key for key, _ in answers])
 
     def codes(self, people: pd.DataFrame) -> np.ndarray:
         """Return the numbers of the answers (P, 3), 1 … MAX_ANSWERS or UNKNOWN, from PEOPLE_COLUMNS."""
-        number = {key: 1 + slot for slot, key in enumerate(self.known.tolist()) if key}
+        number = {key: 1 + slot for slot, key in enumerate(self.answer_keys.tolist()) if key}
         return np.array([[number.get(key, UNKNOWN) for key in keys] for keys in _keys(people)], np.int64).reshape(-1, 3)
 
     def forward(self, people: Tensor) -> Tensor:
