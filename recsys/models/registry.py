@@ -81,8 +81,8 @@ class Recommender:
 
 def size_of(dataset: str) -> DataSize | None:
     """Return the size of a prepared data set without reading it, None if it is unknown."""
-    about = prepared.about(dataset)
-    return DataSize(about["people"], about["items"], about["ratings"]) if "people" in about else None
+    facts = prepared.about(dataset)
+    return DataSize(facts["people"], facts["items"], facts["ratings"]) if "people" in facts else None
 
 
 def names() -> list[str]:
