@@ -249,8 +249,8 @@ def _whole(weights: bytes) -> dict[str, np.ndarray]:
 
 def _trained(variant: str, dataset_name: str, splitting: Splitting) -> list[int]:
     """Seeds with a finished checkpoint on this machine, ascending."""
-    known = paths.seeds(dataset_name, splitting.name, variant)
-    return [seed for seed in known if (paths.checkpoint(dataset_name, splitting.name, variant, seed) / META).exists()]
+    numbers = paths.seeds(dataset_name, splitting.name, variant)
+    return [seed for seed in numbers if (paths.checkpoint(dataset_name, splitting.name, variant, seed) / META).exists()]
 
 
 def _find_member(name: str, dataset_name: str, seed: int, splitting: Splitting) -> Path | None:
@@ -368,7 +368,7 @@ def _load(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool)
     if meta["split"].get("name") != splitting.name:
         raise StoreError(f"{folder} learnt from another part of {dataset.name} than the one needed", command)
     model = _model(folder, meta, weights, command)
-    if any(meta.get(name) != found for name, found in _learnt_from(model, dataset, splitting).items()):
+    if any(meta.get(name) != value for name, value in _learnt_from(model, dataset, splitting).items()):
         stale = f"{variant} learnt from other data than {dataset.name} is now"
         if measuring or not model.needs_training:
             raise StoreError(f"{stale}, so it is not measured", command)
@@ -383,8 +383,8 @@ def _model(folder: Path, meta: dict[str, Any], weights: bytes, command: str) -> 
     """The model that a checkpoint describes."""
     variant = meta["variant"]
     try:
-        found = registry.get(variant)
-        model = found.model(found.read_config(meta["config"]))
+        row = registry.get(variant)
+        model = row.model(row.read_config(meta["config"]))
         model.load_state(_whole(weights), meta["n_items"])
         model.also = meta.get("also", "")
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError, RecsysError) as error:
@@ -410,22 +410,22 @@ def _tuned_anew(folder: Path, dataset_name: str) -> bool:
     """Whether a fit was made on first use, with other settings than the tuned ones of now."""
     with suppress(StoreError, LookupError, ValueError):  # damage and other versions are found out elsewhere
         meta = _meta(folder)
-        found = registry.get(meta["variant"])
-        settings: Any = found.read_config(meta["config"])
-        return bool(meta.get("tuned")) and settings != found.preset(dataset_name)
+        row = registry.get(meta["variant"])
+        settings: Any = row.read_config(meta["config"])
+        return bool(meta.get("tuned")) and settings != row.preset(dataset_name)
     return False
 
 
 def _fit(folder: Path, variant: str, dataset: Dataset, report: Report, splitting: Splitting, measuring: bool) -> Model:
     """Fit with the tuned settings and keep the result. The caller holds the lock."""
-    found, seed = registry.get(variant), int(folder.name.removeprefix("seed-"))
+    row, seed = registry.get(variant), int(folder.name.removeprefix("seed-"))
     parts = splitting(dataset, seed)
-    model = found.model(found.preset(dataset.name))
+    model = row.model(row.preset(dataset.name))
     stamps = give_members(model, dataset, seed, report, splitting, measuring)
     model.fit(parts.train, parts.valid, RunOptions(seed=seed, report=report))
     try:
-        own = {"seed": seed, "notes": {}, "tuned": True}
-        _write(folder, _describe(variant, model, dataset, splitting, stamps) | own, model)
+        fit = {"seed": seed, "notes": {}, "tuned": True}
+        _write(folder, _describe(variant, model, dataset, splitting, stamps) | fit, model)
     except StoreError as error:
         warnings.warn(f"the fit will be done again next time: {error}", stacklevel=3)
     return model

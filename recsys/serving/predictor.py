@@ -68,21 +68,21 @@ def load(variant_name: str, dataset: Dataset, report: Report = ignore) -> Predic
     return Predictor(dataset, variant, model, _key(variant_name, dataset, stamp))
 
 
-def mixture(first: Predictor, second: Predictor, share: float) -> Predictor:
+def mixture(left: Predictor, right: Predictor, share: float) -> Predictor:
     """Return the pool of two recommenders of a data set, without probabilities.
 
     Args:
-        first: Its list is the result at a share of 0.
-        second: Its list is the result at a share of 1.
-        share: The weight of the second. The first has 1 - share.
+        left: Its list is the result at a share of 0.
+        right: Its list is the result at a share of 1.
+        share: The weight of `right`. The weight of `left` is 1 - share.
     """
-    names = first.variant.name, second.variant.name
-    dataset = min(first.dataset, second.dataset, key=lambda dataset: dataset.n_items)  # the films that both score
+    names = left.variant.name, right.variant.name
+    dataset = min(left.dataset, right.dataset, key=lambda dataset: dataset.n_items)  # the films that both score
     weights = dict(zip(names, (1 - share, share), strict=True))
-    members = dict(zip(names, (first.model, second.model), strict=True))
+    members = dict(zip(names, (left.model, right.model), strict=True))
     model = Pool.with_fixed_weights(weights, members, dataset.n_items)
-    row = Recommender("+".join(names), f"{first.title} + {second.title}", MIXTURES, POOL)
-    return Predictor(dataset, row, model, f"{first.key}+{second.key}/{share}")
+    row = Recommender("+".join(names), f"{left.title} + {right.title}", MIXTURES, POOL)
+    return Predictor(dataset, row, model, f"{left.key}+{right.key}/{share}")
 
 
 def _with_unrated(variant: Recommender, dataset: Dataset, report: Report) -> Predictor:
