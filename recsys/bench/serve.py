@@ -39,7 +39,7 @@ class Options:
     heads: Count = 2  # attention heads
     history: Annotated[int, Field(ge=0, le=32_765)] = 199  # films in each history
     requests: Count = 500  # histories to answer, one after another
-    memory: bool = False  # with a memory of counts beside the network
+    memory: bool = False  # pool the network with a count model
     batch: bool = False  # answer all users of a data set instead, on all cores
     dataset: str = "ml-1m"  # for --batch
     model: str = "bert4rec"  # for --batch

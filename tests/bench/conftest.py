@@ -7,7 +7,7 @@ from tests import toys
 
 @pytest.fixture
 def toy_home(tmp_path, monkeypatch):
-    """A home with one toy data set of sixty users, called ml-latest-sample, and nothing shipped; returns the set."""
+    """A toy data set of sixty users, stored as ml-latest-sample in an empty home; assets are empty."""
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
     world = toys.dataset([[(user + step) % 20 for step in range(12)] for user in range(60)], 20, "ml-latest-sample")

@@ -2,7 +2,7 @@ from recsys.bench import evaluate
 from recsys.evaluation import evaluate as run
 
 
-def test_what_is_timed_is_the_evaluation_itself(toy_home):
+def test_the_timed_ranking_has_the_ndcg_of_the_evaluation(toy_home):
     result = evaluate.measure(evaluate.Options("ml-latest-sample", "popular"))
     assert result["ndcg@10"] == run.evaluate("popular", toy_home)["mean"]["ndcg@10"]
     assert (result["users"], result["films"], result["device"]) == (60, 20, "cpu")

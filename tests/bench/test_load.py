@@ -29,7 +29,7 @@ def test_a_missing_archive_is_named_with_the_line_to_type(tmp_path):
     assert f"-m benchmarks.generate_movielens --out {tmp_path / 'none.zip'}" in str(error.value.command)
 
 
-def test_what_the_loader_says_is_passed_on(tmp_path):
+def test_an_error_of_the_loader_is_passed_on(tmp_path):
     source = archives.write(tmp_path, archives.hundred_k())
     with pytest.raises(RecsysError, match=r"^some\.zip .*holds no ratings\.csv"):
         load.measure(load.Options(source))

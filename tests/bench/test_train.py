@@ -18,7 +18,7 @@ SMALL = Options(users=40, films=30, mean_length=10, device="cpu", dim=8, length=
 
 
 class Scripted:
-    """Reports the events that it is given in place of a config."""
+    """A model that reports the events in its config."""
 
     device = "cuda:0"
 
@@ -49,7 +49,7 @@ def test_a_speed_is_the_median_after_the_first_epoch_and_the_first_is_counted_ap
     assert speed["gpu_memory_mb"] == 400.0
 
 
-def test_one_epoch_is_taken_as_it_is(monkeypatch):
+def test_the_speed_of_a_single_epoch_includes_the_warm_up(monkeypatch):
     speed = scripted(monkeypatch, seconds=[2.0], speeds=[5.0])
     assert (speed["seconds_per_epoch"], speed["first_epoch_extra_seconds"]) == (2.0, 0.0)
 
@@ -73,7 +73,7 @@ def test_a_generated_set_is_trained_on_and_described():
         (replace(SMALL, model="popular"), "try --model bert4rec"),
     ],
 )
-def test_what_cannot_be_measured_is_one_line(options, sentence):
+def test_options_that_cannot_be_measured_are_refused(options, sentence):
     with pytest.raises(RecsysError, match=sentence):
         train.measure(options)
 

@@ -59,7 +59,7 @@ def test_metrics_stay_between_0_and_1_and_grow_with_the_cutoff(ranks):
         assert all(metrics[f"{name}@{a}"] <= metrics[f"{name}@{b}"] for a, b in pairwise(CUTOFFS))
 
 
-def test_many_ranks_are_those_of_each_row_alone():
+def test_the_ranks_of_a_batch_equal_the_ranks_of_each_row():
     rng = np.random.default_rng(0)
     scores, targets = rng.integers(0, 9, size=(50, 30)).astype(np.float32), rng.integers(30, size=50)
     excluded = [rng.integers(30, size=12) for _ in targets]  # items repeat, and the target may be among them

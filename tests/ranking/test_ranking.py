@@ -16,21 +16,21 @@ def of_softmax(scores, items):
     return scores[items] - log_sum_exp(scores)
 
 
-def test_the_scores_that_were_given_stay_as_they_were():
+def test_the_scores_are_not_changed():
     scores = SCORES.copy()
     ranking = Ranking.from_scores(scores, np.array([1]), of_softmax)
     ranking.top(3), ranking.rank(2), ranking.rank_ties_last(3), ranking.probabilities(np.array([0]))
     assert np.array_equal(scores, SCORES)
 
 
-def test_what_becomes_of_the_given_scores_later_does_not_change_a_ranking():
+def test_later_changes_of_the_scores_do_not_change_a_ranking():
     scores = SCORES.copy()
     ranking = Ranking.from_scores(scores)
     scores[:] = 0
     assert ranking.top(2).tolist() == [1, 3]
 
 
-def test_nobody_can_write_into_a_ranking():
+def test_a_ranking_is_read_only():
     with pytest.raises(ValueError, match="read-only"):
         Ranking.from_scores(SCORES).scores[0] = 9
     with pytest.raises(AttributeError):
@@ -102,14 +102,14 @@ def test_every_short_list_is_the_beginning_of_the_long_one(scores):
         assert ranking.top(k).tolist() == ranking.top(len(scores)).tolist()[:k]
 
 
-def test_a_pessimist_counts_every_tie_against_the_item():
+def test_rank_ties_last_counts_every_tie_against_the_item():
     ranking = Ranking.from_scores(SCORES)
     assert [ranking.rank_ties_last(item) for item in range(5)] == [3, 2, 5, 2, 4]
     assert ranking.rank(1) == 1
     assert Ranking.from_scores(SCORES, np.array([3])).rank_ties_last(1) == 1  # what is hidden ties with nobody
 
 
-def test_a_pessimist_has_no_rank_for_what_is_not_listed():
+def test_rank_ties_last_refuses_an_item_that_is_not_listed():
     with pytest.raises(ScoreError, match="minus infinity"):
         Ranking.from_scores(SCORES, np.array([2])).rank_ties_last(2)
 
@@ -150,6 +150,6 @@ def test_log_sum_exp_agrees_with_scipy_in_pieces_of_any_size(scores):
         module.CHUNK_SIZE = before
 
 
-def test_log_sum_exp_of_large_scores_does_not_overflow_and_of_nothing_is_minus_infinity():
+def test_log_sum_exp_does_not_overflow_and_is_minus_infinity_without_finite_scores():
     assert log_sum_exp(np.array([5000.0, 5000.0])) == pytest.approx(5000 + np.log(2))
     assert log_sum_exp(np.full(4, -np.inf)) == -np.inf

@@ -43,7 +43,7 @@ def test_the_same_order_is_1_the_reverse_minus_1_and_one_swap_of_ten_pairs_betwe
 
 
 @pytest.mark.parametrize(("ranks", "people"), [([1, 2, 3, 4], 200), ([1, 2, 3, 4, 5], 199)])
-def test_too_few_recommenders_or_people_say_nothing(ranks, people):
+def test_pairs_with_few_recommenders_or_users_are_left_out(ranks, people):
     measured("full", [1, 2, 3, 4, 5])
     measured("time", ranks, people)
     with pytest.raises(RecsysError, match="fewer than two protocols"):

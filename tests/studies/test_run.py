@@ -57,14 +57,14 @@ def outcome(*ranks, valid=0.25):
     return Outcome(np.resize(ranks, 40), {"ndcg@10": valid}, {}, RUN)
 
 
-def test_all_of_a_study_is_trained_once_and_then_defaults_and_ends_with_other_seeds():
+def test_all_points_use_the_first_seed_and_baselines_and_ends_use_the_others():
     planned = [(trial.changes["dim"], trial.seed) for trial in run.list_trials(WIDTH, "toy", (0, 1))]
     assert planned == [(16, 0), (32, 0), (64, 0), (128, 0), (16, 1), (64, 1), (128, 1)]
     planned = [(trial.changes, trial.seed) for trial in run.list_trials(PARTS, "toy", (0, 1))]
     assert planned == [({}, 0), ({"dropout": 0.0}, 0), ({"dim": 8}, 0), ({}, 1)]
 
 
-def test_what_is_on_disk_is_not_trained_again_and_what_others_train_is_waited_for(world, measured, monkeypatch):
+def test_stored_trials_are_skipped_and_trials_of_other_processes_are_awaited(world, measured, monkeypatch):
     measured[(("dim", 32),), 0] = outcome(1)
     busy, asked = {64}, []
     train = trials.measure
@@ -82,7 +82,7 @@ def test_what_is_on_disk_is_not_trained_again_and_what_others_train_is_waited_fo
     assert asked == [16, 64, 128, 64]
 
 
-def test_a_change_is_paired_by_person_with_the_usual_settings(world, measured):
+def test_a_change_is_paired_by_user_with_the_baseline(world, measured):
     measured[(), 0] = outcome(1, 20)  # NDCG@10 1 and 0 in turn
     measured[(("dropout", 0.0),), 0] = outcome(1, 3)  # 1 and .5
     measured[(("dim", 8),), 0] = outcome(20, 20)
@@ -110,7 +110,7 @@ def test_several_seeds_are_averaged_and_counted(world, measured):
     assert document["how"].endswith("1 of 3 rows are still to be trained; A processor, 2026-11-22, commit abc.")
 
 
-def test_a_change_is_measured_over_the_seeds_that_both_have(world, measured):
+def test_a_change_uses_the_seeds_of_both_points(world, measured):
     baseline = {0: outcome(1), 1: outcome(20), 2: outcome(3)}  # NDCG@10 1, 0 and .5: lucky and unlucky seeds
     measured.update({((), seed): outcome_of_seed for seed, outcome_of_seed in baseline.items()})
     measured[(("dropout", 0.0),), 0] = outcome(1)
@@ -123,12 +123,12 @@ def test_a_change_is_measured_over_the_seeds_that_both_have(world, measured):
     assert run.build_document(PARTS, world, FULL, seeds=(0, 1, 2))["rows"][1][-3:] == [None] * 3
 
 
-def test_where_nothing_moves_the_study_says_so(world, measured):
+def test_a_study_without_significant_changes_has_its_own_answer(world, measured):
     measured[(), 0], measured[(("dim", 8),), 0] = outcome(3), outcome(3)
     assert "none of the 1 changes moves" in run.build_document(PARTS, world, FULL)["answer"]
 
 
-def test_a_recommender_with_one_row_has_one_figure():
+def test_a_recommender_with_one_row_has_one_value():
     rows = [("A", "x", 0.25), ("B", "x", 0.5), ("B", "y", 0.75)]
     table = pd.DataFrame(rows, columns=["recommender", "setting", "ndcg"])
     assert best_and_worst(table) == "Here A has .2500 (x); B has from .5000 (x) to .7500 (y)."
@@ -155,7 +155,7 @@ def test_only_a_study_that_trained_speaks_of_early_stopping(training, world, mea
     assert ("early stopping" in run.build_document(PARTS, world, FULL)["how"]) == bool(training)
 
 
-def test_a_plan_may_want_all_of_its_rows_trained_with_several_seeds():
+def test_a_plan_with_all_seeds_trains_every_point_with_each_seed():
     changes = [trial.changes for trial in run.list_trials(replace(PARTS, all_seeds=True), "toy", (0, 1))]
     assert changes == [{}, {"dropout": 0.0}, {"dim": 8}] * 2
     assert len(list(run.list_trials(PARTS, "toy", (0, 1)))) == 4

@@ -23,7 +23,7 @@ def world(tmp_path, monkeypatch):
 
 @pytest.fixture
 def trainings(monkeypatch):
-    """The seeds that were trained, in order."""
+    """The seeds of the trainings, in order."""
     seeds, train = [], trials._train
 
     def spy(trial, *others):
@@ -34,7 +34,7 @@ def trainings(monkeypatch):
     return seeds
 
 
-def test_a_trial_is_trained_once_and_its_ranks_are_those_of_the_hidden_films(world, trainings):
+def test_a_trial_is_trained_once_and_stores_the_ranks_of_the_held_out_films(world, trainings):
     trial = Trial("gru4rec-ce", SMALL, seed=3)
     assert trials.read(trial, world, FULL) is None
     outcome = trials.measure(trial, world, FULL)
@@ -58,7 +58,7 @@ def test_other_settings_seeds_data_and_protocols_are_other_trials(world, trainin
     assert trials.read(replace(trial, changes=SMALL | {"dropout": 0.1}), world, FULL) is not None  # its default
 
 
-def test_a_damaged_trial_is_done_again(world, trainings):
+def test_a_damaged_trial_is_run_again(world, trainings):
     trial = Trial("gru4rec-ce", SMALL)
     trials.measure(trial, world, FULL)
     path = trial.folder("cycle", "full") / trials.FILE
@@ -68,7 +68,7 @@ def test_a_damaged_trial_is_done_again(world, trainings):
     assert len(trials.read(trial, world, FULL).ranks) == 40
 
 
-def test_a_shipped_trial_is_not_done_again_on_another_machine(world, trainings, tmp_path, monkeypatch):
+def test_a_shipped_trial_is_not_run_on_another_machine(world, trainings, tmp_path, monkeypatch):
     trial = Trial("gru4rec-ce", SMALL)
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
     outcome = trials.measure(trial, world, FULL)
@@ -81,14 +81,14 @@ def test_a_shipped_trial_is_not_done_again_on_another_machine(world, trainings, 
     assert trials.read(trial, world, FULL) is not None
 
 
-def test_what_nobody_needs_to_train_is_not_shipped(world, tmp_path, monkeypatch):
+def test_a_trial_without_training_is_not_shipped(world, tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
     trials.measure(Trial("markov"), world, FULL)
     trials.ship(Trial("markov"), world, FULL)
     assert not (tmp_path / "assets").exists()
 
 
-def test_a_trial_that_another_process_is_at_is_left_to_it(world, trainings):
+def test_a_locked_trial_is_left_to_the_other_process(world, trainings):
     trial = Trial("gru4rec-ce", SMALL)
     folder = trial.folder("cycle", "full")
     folder.mkdir(parents=True)
@@ -99,7 +99,7 @@ def test_a_trial_that_another_process_is_at_is_left_to_it(world, trainings):
     assert trials.measure(trial, world, FULL) is not None
 
 
-def test_what_train_has_made_with_the_same_settings_is_measured_as_it_is(world, trainings):
+def test_a_checkpoint_with_the_same_config_is_not_trained_again(world, trainings):
     trial, split = Trial("gru4rec-ce", SMALL), FULL.split(world)
     model = registry.get("gru4rec-ce").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions())
     store.save("gru4rec-ce", model, world, 0, {"validation": {"ndcg@10": 0.5}}, LEAVE_ONE_OUT)
@@ -111,7 +111,7 @@ def test_what_train_has_made_with_the_same_settings_is_measured_as_it_is(world, 
     assert trainings == [1, 0]
 
 
-def test_a_variant_without_some_of_its_settings_is_the_other_one_that_has_been_trained(world, trainings):
+def test_a_checkpoint_of_another_recommender_with_the_same_config_is_used(world, trainings):
     plain, split = Trial("sasrec-softmax", SMALL), FULL.split(world)
     model = registry.get("sasrec-softmax").model(plain.config("cycle")).fit(split.train, split.valid, RunOptions())
     store.save("sasrec-softmax", model, world, 0, {"validation": {"ndcg@10": 0.5}}, LEAVE_ONE_OUT)
@@ -123,7 +123,7 @@ def test_a_variant_without_some_of_its_settings_is_the_other_one_that_has_been_t
     assert trainings == [0]
 
 
-def test_without_its_memory_a_network_need_not_be_trained_again(world, trainings):
+def test_a_checkpoint_with_a_count_model_serves_the_trial_without_it(world, trainings):
     trial, split = Trial("sasrec-memory", SMALL), FULL.split(world)
     model = registry.get("sasrec-memory").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions())
     store.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
@@ -136,7 +136,7 @@ def test_without_its_memory_a_network_need_not_be_trained_again(world, trainings
     assert (alone.ranks != both.ranks).any()
 
 
-def test_one_that_stands_on_another_is_fitted_over_it(world):
+def test_a_trial_of_a_mixture_needs_its_trained_members(world):
     trial, split = Trial("sasrec-memory", SMALL), FULL.split(world)
     with pytest.raises(store.StoreError, match="no checkpoint for sasrec-memory"):
         trials.measure(Trial("lift"), world, FULL)

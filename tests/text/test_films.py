@@ -17,7 +17,7 @@ from tests.models.conftest import words_as_vectors
 
 @pytest.fixture(autouse=True)
 def encoded(tmp_path, monkeypatch):
-    """An empty home, empty assets and a stand-in for the encoder; gives the lists of texts that it was given."""
+    """An empty home, empty assets and a fake encoder. The value is the list of texts of each call."""
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
     calls = []
@@ -38,7 +38,7 @@ def with_genres(*genres):
 # Texts and genres
 
 
-def test_texts_leave_out_what_is_not_known():
+def test_texts_leave_out_missing_parts():
     catalog = toys.catalog(3)
     catalog.movies.loc[0, ["genres", "tags"]] = ["Comedy|Sci-Fi", "robots, slow"]
     catalog.movies.loc[1, "year"] = None
@@ -110,7 +110,7 @@ def test_a_broken_file_is_computed_again(encoded):
     assert len(encoded) == 3
 
 
-def test_vectors_that_the_disk_does_not_take_are_used_all_the_same(monkeypatch):
+def test_vectors_are_used_even_if_the_disk_is_full(monkeypatch):
     def full(path, data):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -126,7 +126,7 @@ def shipped(catalog, made_of):
     return vectors
 
 
-def test_shipped_vectors_serve_the_texts_that_they_were_made_of(encoded):
+def test_shipped_vectors_are_used_for_their_texts(encoded):
     catalog = toys.catalog(4)
     vectors = shipped(catalog, films.texts_fingerprint(films.film_texts(catalog)))
     np.testing.assert_array_equal(films.film_vectors("shipped", catalog).matrix, vectors)
@@ -145,7 +145,7 @@ SHIPPED = sorted((paths.REPOSITORY / "assets" / "film_vectors").glob("*.safetens
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_what_is_shipped_is_whole_and_says_which_texts_it_belongs_to(path):
+def test_shipped_vectors_are_intact_and_have_a_fingerprint(path):
     vectors = load_file(path)["vectors"]
     assert vectors.shape[1:] == (encoder.DIM,)
     assert vectors.dtype == np.float16
@@ -164,7 +164,7 @@ def test_vectors_are_shipped_for_some_sets():
 @pytest.mark.parametrize(
     "error", [DownloadError("the package index sent no wheel"), MissingLibraryError("the sentence encoder", "it")]
 )
-def test_without_the_encoder_words_stand_in_and_nothing_is_kept(monkeypatch, error):
+def test_without_the_encoder_tfidf_replaces_it_and_is_not_stored(monkeypatch, error):
     def out_of_reach(texts, report):
         raise error
 
@@ -176,7 +176,7 @@ def test_without_the_encoder_words_stand_in_and_nothing_is_kept(monkeypatch, err
     assert films.load_vectors("words", toys.catalog(5)) is None
 
 
-def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):
+def test_without_scikit_learn_the_error_names_the_package_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.feature_extraction.text", None)
     with pytest.raises(MissingLibraryError, match="scikit-learn"):
         films.tfidf(["a film"])
