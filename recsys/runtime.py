@@ -1,9 +1,15 @@
-"""The memory of this process: how the C library manages it, and the peak so far."""
+"""This process: how the C library manages its memory, the peak of the memory, and signals that ask it to stop."""
 
 import contextlib
 import ctypes
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Self
+
+from recsys.progress import Cancelled
 
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4  # from malloc.h
 TRIM_THRESHOLD_BYTES, TOP_PAD_BYTES = 1 << 30, 64 << 20
@@ -35,3 +41,51 @@ def peak_memory_mb() -> float:
 
     unit_bytes = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit_bytes / 1e6
+
+
+class StopRequest:
+    """Record SIGTERM or SIGINT so that the training loop can stop after the current step.
+
+    Use it in a `with` block. Python delivers signals to the main thread, so in another thread it records none.
+    """
+
+    SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+        self.raises_at_once = False
+        self.previous_handlers: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        """Install the handlers."""
+        if threading.current_thread() is threading.main_thread():
+            self.previous_handlers = {number: signal.signal(number, self.handle) for number in self.SIGNALS}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Restore the previous handlers."""
+        for number, handler in self.previous_handlers.items():
+            signal.signal(number, handler or signal.SIG_DFL)  # None: the handler was not installed from Python
+
+    def handle(self, number: int, *_: Any) -> None:
+        """Handle a signal. A second Ctrl-C interrupts at once, a second SIGTERM changes nothing."""
+        self.signal = number
+        if number == signal.SIGINT:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.raises_at_once:
+            self.leave()
+
+    def leave(self) -> None:
+        """Raise KeyboardInterrupt after SIGINT, and Cancelled otherwise."""
+        raise KeyboardInterrupt if self.signal == signal.SIGINT else Cancelled
+
+    @contextlib.contextmanager
+    def immediate(self) -> Iterator[None]:
+        """Let a signal interrupt the block anywhere. The block must not have side effects."""
+        self.raises_at_once = True
+        try:
+            if self.signal is not None:
+                self.leave()
+            yield
+        finally:
+            self.raises_at_once = False

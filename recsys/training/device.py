@@ -11,7 +11,8 @@ import torch
 
 from recsys.errors import RecsysError
 
-_auto: ContextVar[str] = ContextVar("auto", default="auto")  # the device that "auto" means in a `default_device` block
+DEVICE_VARIABLE = "RECSYS_DEVICE"  # environment variable: the device that "auto" means outside `default_device`
+_auto: ContextVar[str] = ContextVar("auto")  # the device that "auto" means in a `default_device` block
 
 
 class DeviceError(RecsysError):
@@ -19,15 +20,16 @@ class DeviceError(RecsysError):
 
 
 def choose(name: str) -> torch.device:
-    """Return the device with this name, and prepare PyTorch for it. "auto" is the first NVIDIA GPU, or else the CPU.
+    """Return the device with this name, and prepare PyTorch for it.
 
+    "auto" is the device of `default_device` or of RECSYS_DEVICE. Otherwise it is the first NVIDIA GPU, or else the CPU.
     Under torchrun, each process gets the GPU of its local rank.
 
     Raises:
         DeviceError: If this machine has no such device.
     """
     if name == "auto":
-        name = _auto.get()
+        name = _auto.get(os.environ.get(DEVICE_VARIABLE, "auto"))
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -35,7 +37,8 @@ def choose(name: str) -> torch.device:
         if device.type not in ("cpu", "cuda"):
             raise DeviceError(f"{name} is not supported; use --device cpu or --device auto")
         if device.type == "cuda":
-            _prepare_cuda()
+            torch.backends.cuda.enable_cudnn_sdp(False)  # cuDNN attention compiles a plan per shape in about a second
+            torch.backends.cudnn.allow_tf32 = False  # TF32 rounds scores
             if "LOCAL_RANK" in os.environ:  # before the first tensor, which would open a context on GPU 0
                 device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
                 torch.cuda.set_device(device)
@@ -43,12 +46,6 @@ def choose(name: str) -> torch.device:
     except (RuntimeError, AssertionError) as error:
         raise DeviceError(f"this machine has no device {name}; use --device cpu or --device auto") from error
     return device
-
-
-def _prepare_cuda() -> None:
-    """Switch off cuDNN attention, which compiles a plan per shape for about a second, and TF32, which rounds scores."""
-    torch.backends.cuda.enable_cudnn_sdp(False)
-    torch.backends.cudnn.allow_tf32 = False
 
 
 @contextmanager
@@ -70,7 +67,7 @@ def has_fast_bf16(device: torch.device) -> bool:
     """Return whether the hardware multiplies bf16 matrices and accumulates in fp32."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
-    return device.type == "cpu" and torch.cpu.is_available() and torch.cpu._is_avx512_bf16_supported()
+    return torch.cpu._is_avx512_bf16_supported()
 
 
 def can_compile(device: torch.device) -> bool:

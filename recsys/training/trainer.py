@@ -6,8 +6,6 @@ A model supplies a `Task`: its module, batches, loss and validation. This file c
 import io
 import math
 import os
-import signal
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,7 +14,7 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,6 +26,7 @@ from recsys import files, progress, runtime
 from recsys.errors import RecsysError
 from recsys.paths import LOG
 from recsys.progress import Cancelled
+from recsys.runtime import StopRequest
 from recsys.training import device as devices
 from recsys.training import distributed
 from recsys.training.batches import Batch, prefetch
@@ -121,54 +120,6 @@ class RunFolder:
         if (self.path / self.NEW_LOG).exists():
             os.replace(self.path / self.NEW_LOG, self.path / LOG)
         (self.path / self.STATE).unlink(missing_ok=True)
-
-
-class StopRequest:
-    """Record SIGTERM or SIGINT so that the training loop can stop after the current step.
-
-    Use it in a `with` block. Python delivers signals to the main thread, so in another thread it records none.
-    """
-
-    SIGNALS = (signal.SIGTERM, signal.SIGINT)
-
-    def __init__(self) -> None:
-        self.signal: int | None = None
-        self.raises_at_once = False
-        self.previous_handlers: dict[int, Any] = {}
-
-    def __enter__(self) -> Self:
-        """Install the handlers."""
-        if threading.current_thread() is threading.main_thread():
-            self.previous_handlers = {number: signal.signal(number, self.handle) for number in self.SIGNALS}
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Restore the previous handlers."""
-        for number, handler in self.previous_handlers.items():
-            signal.signal(number, handler or signal.SIG_DFL)  # None: the handler was not installed from Python
-
-    def handle(self, number: int, *_: Any) -> None:
-        """Handle a signal. A second Ctrl-C interrupts at once, a second SIGTERM changes nothing."""
-        self.signal = number
-        if number == signal.SIGINT:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        if self.raises_at_once:
-            self.leave()
-
-    def leave(self) -> None:
-        """Raise KeyboardInterrupt after SIGINT, and Cancelled otherwise."""
-        raise KeyboardInterrupt if self.signal == signal.SIGINT else Cancelled
-
-    @contextmanager
-    def immediate(self) -> Iterator[None]:
-        """Let a signal interrupt the block anywhere. The block must not have side effects."""
-        self.raises_at_once = True
-        try:
-            if self.signal is not None:
-                self.leave()
-            yield
-        finally:
-            self.raises_at_once = False
 
 
 def train(task: Task, schedule: TrainConfig, run: RunOptions) -> TrainingSummary:

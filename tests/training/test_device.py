@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from recsys.models import registry
 from recsys.training import device
 from recsys.training.device import DeviceError
 
@@ -15,7 +16,8 @@ def gpus(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "set_device", lambda where: calls.append(("set_device", where)))
     monkeypatch.setattr(torch, "empty", lambda size, device: calls.append(("empty", device)))
-    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    for name in ("LOCAL_RANK", device.DEVICE_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
     yield calls
     torch.backends.cuda.enable_cudnn_sdp(options[0])
     torch.backends.cudnn.allow_tf32 = options[1]
@@ -37,6 +39,23 @@ def test_auto_is_the_gpu_unless_a_block_says_otherwise(gpus):
     with device.default_device("cpu"):
         assert device.choose("auto").type == "cpu"
     assert device.choose("auto").type == "cuda"
+
+
+def test_auto_is_the_device_of_the_environment_unless_a_block_says_otherwise(gpus, monkeypatch):
+    monkeypatch.setenv("RECSYS_DEVICE", "cpu")
+    assert device.choose("auto").type == "cpu"
+    assert device.choose("cuda").type == "cuda"
+    with device.default_device("cuda:1"):
+        assert device.choose("auto") == GPU
+
+
+def test_a_model_is_loaded_to_the_device_of_the_environment(monkeypatch):
+    model = registry.get("fpmc").model()
+    state = {name: weights.numpy() for name, weights in model.build(8).state_dict().items()}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setenv("RECSYS_DEVICE", "cpu")
+    model.load_state(state, 8)
+    assert model.device == "cpu"
 
 
 def test_each_process_binds_its_own_gpu_before_it_touches_any(gpus, monkeypatch):

@@ -19,11 +19,12 @@ from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig, Bert4RecModule
 from recsys.models.sasrec import SasRecConfig, SasRecModule
 from recsys.progress import Cancelled
 from recsys.ranking import metrics
+from recsys.runtime import StopRequest
 from recsys.training import device, trainer
 from recsys.training.batches import Batch
 from recsys.training.kernels import softmax_cross_entropy
 from recsys.training.options import RunOptions, TrainConfig, TrainingSummary
-from recsys.training.trainer import RunFolder, StopRequest
+from recsys.training.trainer import RunFolder
 from tests import toys
 from tests.models.configs import changed
 
