@@ -13,7 +13,7 @@ from recsys.evaluation.report import short
 
 Changes = dict[str, Mapping[str, Any]]  # label of a row → settings that differ from the preset
 
-BASELINE = "as it is"
+BASELINE = "as it is"  # label of the row without changes
 LEFT_OUT: Changes = {
     "position embeddings instead of a relative bias": {"without": "relative bias"},
     "no order at all": {"without": "order"},
@@ -44,7 +44,7 @@ LOSSES: Changes = {
 }
 BLOCKS: Changes = {"no blocks": {"layers": 0}, "1 block": {"layers": 1}, "3 blocks": {"layers": 3}}
 HEADS: Changes = {"1 head": {"heads": 1}, "4 heads": {"heads": 4}}
-NO_IMPROVEMENTS = {"memory": False, "redraw": False, "only_unseen": False}
+NO_IMPROVEMENTS = {"memory": False, "redraw": False, "only_unseen": False}  # the "-memory" recommenders set all three
 STEPS: Changes = {
     BASELINE: {},
     "no memory": {"memory": False},
@@ -52,9 +52,9 @@ STEPS: Changes = {
     "and a softmax over all films": NO_IMPROVEMENTS,
 }
 TWO_STEPS: Changes = {BASELINE: {}, "no memory": {"memory": False}, "and none of the rest": NO_IMPROVEMENTS}
-POWERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
-WIDTHS = (16, 32, 64, 128, 256)
-LENGTHS = (10, 20, 50, 100, 200)
+POWERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # of popularity
+WIDTHS = (16, 32, 64, 128, 256)  # of an embedding
+LENGTHS = (10, 20, 50, 100, 200)  # of a history, in films
 
 # Charts, in the format of `evaluation.studies`; the columns are those of `run.COLUMNS`
 LINE_CHART = {"kind": "line", "x": "setting", "y": "ndcg", "by": "recommender"}
