@@ -124,11 +124,11 @@ class Bert4RecAblated(Bert4Rec):
     Module: ClassVar[type] = Bert4RecAblatedEncoder
     config: Bert4RecAblatedConfig
 
-    def mask(
+    def mask_items(
         self, items: np.ndarray, lengths: np.ndarray, rows: np.ndarray, n_items: int, rng: CounterRNG
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return tokens and targets (E,), see `Bert4Rec.mask`. By BERT's rule, 80 % of the masked items are [mask]."""
-        tokens, targets = super().mask(items, lengths, rows, n_items, rng)
+        """Return tokens and targets (E,), see `Bert4Rec.mask_items`. By BERT's rule, 80 % of the masked items are [mask]."""
+        tokens, targets = super().mask_items(items, lengths, rows, n_items, rng)
         if self.config.masking == "mask":
             return tokens, targets
         masked, owners, positions = targets != IGNORE_INDEX, np.repeat(rows, lengths), positions_of(lengths)

@@ -41,7 +41,7 @@ class Model(ABC):
     has_item_embeddings: bool = False  # has `item_embeddings`
     predicts_ratings: bool = False  # has `predicted_ratings`
     training_summary: TrainingSummary | None = None  # None: the model was loaded or needs no training
-    former_settings: ClassVar[Mapping[str, Any]] = {}  # settings of stored documents that are constants now
+    former_settings: ClassVar[Mapping[str, Any]] = {}  # settings in older stored documents, constants now
     members: tuple[str, ...] = ()  # recommenders that it combines; `store` passes them, fitted, to `set_members`
     also: str = ""  # a second data set whose users were added to the training, "" for none
     note: str = ""  # a sentence for users about the fit, "" for none

@@ -1,14 +1,14 @@
 """BERT4Rec: items of a history are masked and predicted from both sides (Sun et al., CIKM 2019, arXiv:1904.06690).
 
-Departures from the paper (assets/experiments.md has the effect of each; `bert4rec_paper.py` lacks the first three):
+Departures from the paper (assets/experiments.md has the effect of each; `bert4rec_paper.py` has none of the first three):
 
 - A learnt relative position bias in place of position embeddings.
 - Blocks that normalise before each part, and no projection before the output.
 - Item embeddings that start from pointwise mutual information.
 - A fixed share of samples that mask only the last item. The paper adds such samples without a number.
-- No dropout on attention weights. AdamW with linear decay to zero, and averaged weights.
+- No dropout on attention weights. The learning rate decays linearly to zero. The weights are averaged (EMA).
 
-Shapes: B sequences, E items of all sequences, T positions, Q masks, L blocks, H heads, D dimensions, I items.
+Shapes: B sequences, E items of all sequences, T positions, Q positions (the masked ones), L blocks, H heads, D dimensions, I items.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from recsys.models.transformer import Block, attention_by_layer, encode, padding
 from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, Crop, Stream, pad
 from recsys.training.options import TrainConfig
 
-FORMER_SETTINGS = {"bert_80_10_10": False, "windows": False}
+FORMER_SETTINGS = {"bert_80_10_10": False, "windows": False}  # see `Model.former_settings`
 IGNORE_INDEX = -100  # the target of an item that is not masked
 TwoOrMore = Annotated[int, Field(ge=2)]
 
@@ -73,7 +73,7 @@ class Bert4RecEncoder(SequenceEncoder):
         return Block(config.dim, config.heads, config.dropout)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None, *side: Tensor | None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D); `side`: side.py."""
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D); `side`: see side.py."""
         return self.head(encode(self.blocks, *self.embed(tokens, *side), positions))
 
     def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:
@@ -81,7 +81,7 @@ class Bert4RecEncoder(SequenceEncoder):
         return self.dropout(self.norm(self.token_embeddings(tokens, *side))), padding_mask(tokens, self.padding)
 
     def head(self, x: Tensor) -> Tensor:
-        """Return the hidden states for the output of the last block, (…, D)."""
+        """Normalise the output of the last block, (…, D)."""
         return self.last_norm(x)
 
 
@@ -91,7 +91,7 @@ class Bert4Rec(SequenceModel):
     Config: ClassVar[type] = Bert4RecConfig
     Module: ClassVar[type] = Bert4RecEncoder
     former_settings = FORMER_SETTINGS | {"relative_bias": True, "pre_norm": True, "projection": False}
-    departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")  # the first three
+    departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")  # the first two, for the app
     can_fill_masks: bool = True
     config: Bert4RecConfig
     module: Bert4RecEncoder
@@ -112,15 +112,13 @@ class Bert4Rec(SequenceModel):
         """Return a batch of the Cloze task made of the histories `rows` (B,)."""
         sequences = self.sequences(histories, rows, rng)
         lengths = np.array([len(sequence) for sequence in sequences])
-        tokens, targets = self.mask(np.concatenate(sequences), lengths, rows, n_items, rng)
+        tokens, targets = self.mask_items(np.concatenate(sequences), lengths, rows, n_items, rng)
         masked = targets != IGNORE_INDEX  # (E,)
         n_masked = np.bincount(np.repeat(np.arange(len(rows)), lengths)[masked], minlength=len(rows))
         positions = pad(positions_of(lengths)[masked], n_masked, 0)  # (B, Q)
-        loss_index = np.flatnonzero(np.arange(positions.shape[1]) < n_masked[:, None])
-        arrays = (pad(tokens, lengths, n_items), positions, loss_index, targets[masked])
-        return Batch(*map(torch.from_numpy, arrays))
+        return Batch.of(pad(tokens, lengths, n_items), positions, n_masked, targets[masked])
 
-    def mask(
+    def mask_items(
         self, items: np.ndarray, lengths: np.ndarray, rows: np.ndarray, n_items: int, rng: CounterRNG
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return tokens (E,), some of them [mask], and targets (E,), IGNORE_INDEX where nothing is masked.
@@ -128,7 +126,7 @@ class Bert4Rec(SequenceModel):
         Args:
             items: The items of all sequences, one sequence after another, (E,).
             lengths: The length of each sequence, (B,), at least 1.
-            rows: The number of each sequence in the data, (B,).
+            rows: The index of each sequence in the training data, (B,), which selects the random numbers.
             n_items: The number of items of the catalogue, I.
             rng: The random numbers of the epoch.
         """
@@ -139,9 +137,10 @@ class Bert4Rec(SequenceModel):
     def first_excluded_position(
         self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
-        """Exclude all items of a history but its targets, at every position."""
+        """Return (B, I): 0 at the items of a history, which are excluded everywhere; NOT_SEEN at targets and others."""
         excluded_from = exclude_history(histories, rows, n_items)
-        excluded_from[batch.where[0], batch.targets] = NOT_SEEN
+        row, _ = batch.where
+        excluded_from[row, batch.targets] = NOT_SEEN
         return excluded_from
 
     @torch.inference_mode()
@@ -159,7 +158,7 @@ class Bert4Rec(SequenceModel):
         return attention_by_layer(self.module.blocks, x, attention_mask)[:, 0].float().cpu().numpy()
 
     def training_example(self, history: np.ndarray) -> np.ndarray:
-        """Return the tokens (T,) of a history in the first epoch of seed 0."""
+        """Return a history (T,) with the masks of epoch 0 of seed 0, not only the last item masked."""
         config = replace(self.config, last_item_mask_prob=0.0)
         masked = masked_positions(np.array([len(history)]), np.array([0]), config, CounterRNG(seed=0, epoch=0))
         return np.where(masked, self.module.mask, history.astype(np.int64))
@@ -167,8 +166,8 @@ class Bert4Rec(SequenceModel):
     def embed_tokens(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the item embeddings (T, D) of tokens (T,) and their position embeddings (T, D), if any."""
         items, positions = self.module.item_vectors().detach(), self.module.positions
-        added = None if positions is None else positions.weight.detach()[: len(tokens)].cpu().numpy()
-        return items.cpu().numpy()[tokens], added
+        position_vectors = None if positions is None else positions.weight.detach()[: len(tokens)].cpu().numpy()
+        return items.cpu().numpy()[tokens], position_vectors
 
 
 def positions_of(lengths: np.ndarray) -> np.ndarray:
@@ -180,7 +179,7 @@ def masked_positions(lengths: np.ndarray, rows: np.ndarray, config: Bert4RecConf
     """Choose the items to mask, (E,) bool. At least one of each sequence is masked.
 
     Each item is masked with probability `mask_prob`. In a share `last_item_mask_prob` of the sequences (lengths (B,),
-    numbers in the data `rows` (B,)), only the last item is masked.
+    indices in the training data `rows` (B,)), only the last item is masked.
     """
     ends = np.cumsum(lengths)
     masked = rng.uniform(Stream.MASK, np.repeat(rows, lengths), positions_of(lengths)) < config.mask_prob

@@ -1,12 +1,17 @@
 """BERT4Rec as published (Sun et al., CIKM 2019, arXiv:1904.06690, equations 1 to 7).
 
-The settings follow the paper, and the authors' code where the paper is silent: positions count from the oldest item,
-dropout is .2, the learning rate rises over 100 steps, and one sample in eleven masks only the last item. Where the
-authors' code has more than the text, the text is followed: no LayerNorm and dropout on the embeddings, no LayerNorm
-after the GELU, first weights up to .02, and no windows that slide over long histories.
+Hyperparameters that the paper does not give are from the authors' code: dropout .2, a warm-up of 100 steps, and one
+sample in eleven that masks only the last item (`BERT4REC_PAPER` in registry.py). Position 0 is the oldest item. Layers
+and augmentation that only the authors' code has are left out: LayerNorm and dropout on the embeddings, LayerNorm after
+the GELU, and windows that slide over long histories. Weights are initialised from a normal distribution truncated at
+±.02.
 
-Departures: no dropout on attention weights; each item is masked with probability ρ, not a share ρ of each history;
-biases and norms decay too; gradients are not clipped at 5; smaller batches and fewer samples (see `presets.py`).
+Departures:
+
+- No dropout on attention weights.
+- Each item is masked with probability ρ. The paper masks a share ρ of each history.
+- Weight decay also applies to biases and LayerNorm weights. Gradients are not clipped at 5.
+- Smaller batches and fewer samples (`BERT4REC_PAPER`, and presets.py per data set).
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions.
 """
@@ -43,8 +48,8 @@ class Bert4RecPaperEncoder(SequenceEncoder):
 
     def embed(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
         """Return h⁰ = v + p (B, T, D) and the attention mask of the blocks, see `padding_mask`."""
-        numbers = torch.arange(tokens.shape[1], device=tokens.device)
-        p = self.positions(numbers.clamp(max=self.length - 1))  # padding may lie beyond
+        position_ids = torch.arange(tokens.shape[1], device=tokens.device)
+        p = self.positions(position_ids.clamp(max=self.length - 1))  # only padding lies beyond `length`
         return self.token_embeddings(tokens) + p, padding_mask(tokens, self.padding)
 
     def head(self, x: Tensor) -> Tensor:
@@ -56,5 +61,5 @@ class Bert4RecPaper(Bert4Rec):
     """BERT4Rec with the published architecture."""
 
     Module: ClassVar[type] = Bert4RecPaperEncoder
-    departures = ()
+    departures = ()  # of the architecture
     former_settings = FORMER_SETTINGS | {"relative_bias": False, "pre_norm": False, "projection": True}

@@ -9,7 +9,7 @@ Departures from the papers (assets/experiments.md has the effect of each; `sasre
 - A learnt relative position bias in place of position embeddings.
 - Two heads, a feed-forward network four times as wide as an embedding, GELU, and a bias per item.
 - Item embeddings that start from pointwise mutual information.
-- No dropout on attention weights. AdamW with linear decay to zero, and averaged weights.
+- No dropout on attention weights. The learning rate decays linearly to zero. The weights are averaged (EMA).
 
 Shapes: B sequences, T positions, Q positions per sequence, L blocks, H heads, D dimensions.
 """
@@ -70,7 +70,7 @@ class SasRecEncoder(SequenceEncoder):
 
         `side` is side information, see `side.py`.
         """
-        return self.last_norm(encode(self.blocks, self.embed(tokens, *side), None, positions))
+        return self.last_norm(encode(self.blocks, self.embed(tokens, *side), attention_mask=None, positions=positions))
 
     def embed(self, tokens: Tensor, *side: Tensor | None) -> Tensor:
         """Return the input of the first block, (B, T, D)."""

@@ -1,8 +1,8 @@
 """SASRec as published (Kang and McAuley, ICDM 2018, arXiv:1808.09781).
 
-Learnt position embeddings, x + Dropout(part(LN(x))), one head, a feed-forward network with ReLU as wide as an
-embedding, binary cross-entropy with one negative, and no bias per item. The paper's sizes, learning rate and dropout.
-Positions count from the newest item, as they do with the paper's padding at the front.
+Learnt position embeddings, x + Dropout(sublayer(LN(x))), one head, a feed-forward network with ReLU as wide as an
+embedding, binary cross-entropy with one negative, and no bias per item. Sizes, learning rate and dropout are the
+paper's (`SASREC_PAPER` in registry.py). Position 0 is the newest item, as with the paper's padding at the front.
 
 Departures:
 
@@ -10,7 +10,7 @@ Departures:
 - No dropout on attention weights.
 - The output of the attention head has one more linear map, which adds nothing that the values' map could not do.
 - A negative may be another item of the same user.
-- A learning rate that decays, and β₂ = .999 in place of .98.
+- A learning rate that decays, and β₂ = .999, where the authors' code has .98.
 - A LayerNorm after the last block, as in the authors' code.
 
 Where the authors' code differs otherwise, the text is followed: the code normalises only the queries, adds them in
@@ -47,7 +47,7 @@ class SasRecPaperEncoder(SequenceEncoder):
                 config.dropout,
                 causal=True,
                 relative_bias=False,
-                widening=1,
+                widening=1,  # width of the feed-forward network / D
                 activation=F.relu,
             )
             for _ in range(config.layers)
@@ -58,7 +58,7 @@ class SasRecPaperEncoder(SequenceEncoder):
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
         """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
-        return self.last_norm(encode(self.blocks, self.embed(tokens), None, positions))
+        return self.last_norm(encode(self.blocks, self.embed(tokens), attention_mask=None, positions=positions))
 
     def embed(self, tokens: Tensor) -> Tensor:
         """Return the input of the first block, (B, T, D)."""

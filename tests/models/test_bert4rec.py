@@ -28,7 +28,7 @@ BOTH = pytest.mark.parametrize("architecture", [Bert4Rec, Bert4RecPaper])
 def mask(draws=DRAWS, architecture=Bert4Rec, **settings):
     """Tokens and targets, (500, 40) each."""
     items, rows = np.concatenate(SEQUENCES), np.arange(500)
-    tokens, targets = architecture(architecture.Config(**settings)).mask(items, LENGTHS, rows, 60, draws)
+    tokens, targets = architecture(architecture.Config(**settings)).mask_items(items, LENGTHS, rows, 60, draws)
     return tokens.reshape(500, 40), targets.reshape(500, 40)
 
 
@@ -333,7 +333,7 @@ def test_as_published_weights_start_at_random_within_a_fiftieth_and_are_not_aver
 
 def test_as_published_some_samples_mask_the_last_item_alone():
     config = registry.get("bert4rec-paper").preset("ml-1m")
-    tokens, _ = Bert4RecPaper(config).mask(np.concatenate(SEQUENCES), LENGTHS, np.arange(500), 60, DRAWS)
+    tokens, _ = Bert4RecPaper(config).mask_items(np.concatenate(SEQUENCES), LENGTHS, np.arange(500), 60, DRAWS)
     masked = tokens.reshape(500, 40) == 61
     alone = (masked.sum(1) == 1) & masked[:, -1]
     assert alone.mean() == pytest.approx(1 / 11, abs=0.03)
