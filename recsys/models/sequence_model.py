@@ -136,7 +136,7 @@ class SequenceModel(Model):
     def first_excluded_position(
         self, batch: Batch, histories: list[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
-        """(B, I) int16, see `Seen`: which items `batch`, made of the histories `rows` (B,), leaves out, and where.
+        """Return the items that the loss of a batch of the histories `rows` (B,) excludes, (B, I): see `ExcludedItems`.
 
         Unless overridden: an item from the position on that follows the one where it is the target; all others of the
         same history everywhere, for they were watched before (or after, where a stretch of it was cut out).
@@ -247,9 +247,9 @@ class SequenceModel(Model):
     def loss(self, module: Any, batch: Batch) -> Tensor:
         """The sum of the losses of a batch, ()."""
         hidden = module(*batch.inputs).flatten(0, 1)[batch.loss_index]  # (M, D): only these get logits
-        seen = batch.seen
+        excluded = batch.excluded
         scored = (hidden.float(), module.output, module.bias, batch.targets)
-        return self.item_loss(*scored) if seen is None else self.item_loss(*scored, seen)
+        return self.item_loss(*scored) if excluded is None else self.item_loss(*scored, excluded)
 
     def _validate(self, module: "SequenceEncoder", valid: HeldOut) -> dict[str, float]:
         """Full-ranking metrics of the validation items, seen items hidden; each process ranks its share."""
@@ -382,7 +382,7 @@ def _not_empty(histories: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def unseen(histories: list[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
-    """(B, I) int16 as in `Seen`: 0 for all items of each of the histories `rows` (B,), NOT_SEEN for the others."""
+    """Return 0 for the items of each of the histories `rows` (B,), else NOT_SEEN, (B, I): see `ExcludedItems`."""
     excluded_from = np.full((len(rows), n_items), NOT_SEEN, np.int16)
     for own, row in zip(excluded_from, rows, strict=True):
         own[histories[row]] = 0
