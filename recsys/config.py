@@ -122,12 +122,12 @@ def replace_settings(settings: T, changes: Mapping[str, Any]) -> T:
         ConfigError: If a field is unknown or a value is not allowed.
     """
     stored: Any = settings
-    own = {setting.name for setting in fields(stored)}
-    nested = {setting.name for setting in fields(stored.schedule)} if "schedule" in own else set()
-    if unknown := changes.keys() - own - nested:
+    names = {setting.name for setting in fields(stored)}
+    nested = {setting.name for setting in fields(stored.schedule)} if "schedule" in names else set()
+    if unknown := changes.keys() - names - nested:
         raise ConfigError(f"{type(settings).__name__} has no setting {min(unknown)}")
-    of_schedule = {name: value for name, value in changes.items() if name not in own}
-    changes = {name: value for name, value in changes.items() if name in own}
+    of_schedule = {name: value for name, value in changes.items() if name not in names}
+    changes = {name: value for name, value in changes.items() if name in names}
     if of_schedule:
         changes["schedule"] = replace(stored.schedule, **of_schedule)
     return replace(stored, **changes)
@@ -169,22 +169,22 @@ def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigE
     """Return the first of pydantic's errors as one line for the user.
 
     Args:
-        error: What pydantic found.
-        owner: The class of settings.
+        error: The error that pydantic raised.
+        owner: Name of the config class.
         name: The setting, if the error does not name one.
     """
-    first = error.errors(include_url=False)[0]
-    names = [part for part in first["loc"] if isinstance(part, str)]
+    details = error.errors(include_url=False)[0]
+    names = [part for part in details["loc"] if isinstance(part, str)]
     setting = name or (names[-1] if names else owner)
-    if first["type"] == "unexpected_keyword_argument":
+    if details["type"] == "unexpected_keyword_argument":
         return ConfigError(f"{owner} has no setting {setting}")
-    if first["type"] in ("missing", "missing_argument"):
+    if details["type"] in ("missing", "missing_argument"):
         return ConfigError(f"{owner} has no value for {setting}")
-    requirement = REQUIREMENTS.get(first["type"])
+    requirement = REQUIREMENTS.get(details["type"])
     if requirement is None:
-        return ConfigError(f"{setting} is {first['input']}: {first['msg']}", setting)
-    requirement = requirement.format(**{key: _plain(value) for key, value in first.get("ctx", {}).items()})
-    return ConfigError(f"{setting} is {first['input']}, but must be {requirement}", setting)
+        return ConfigError(f"{setting} is {details['input']}: {details['msg']}", setting)
+    requirement = requirement.format(**{key: _plain(value) for key, value in details.get("ctx", {}).items()})
+    return ConfigError(f"{setting} is {details['input']}, but must be {requirement}", setting)
 
 
 def _plain(value: Any) -> str:

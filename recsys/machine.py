@@ -1,4 +1,4 @@
-"""The machine on which a figure was measured, the memory that it took, and what only its system can do."""
+"""The machine: its hardware, versions and free memory, as they are stored with a measurement."""
 
 import contextlib
 import ctypes
@@ -22,12 +22,12 @@ PACKAGES = ("torch", "numpy", "pandas", "scipy", "implicit")
 
 
 def describe() -> dict[str, Any]:
-    """Everything that moves a figure apart from the code, as JSON."""
+    """Return what affects a measurement apart from the code, as JSON."""
     return {
         "cpu": _cpu(),
         "cores": cores(),
         "threads": os.environ.get("OMP_NUM_THREADS", "all"),
-        "load": round(os.getloadavg()[0], 1),  # processes running or waiting in the last minute, ours included
+        "load": round(os.getloadavg()[0], 1),  # processes running or waiting in the last minute, this one included
         "gpu": gpu() or None,
         "system": f"{platform.system()} {platform.machine()}",
         **versions(),
@@ -37,16 +37,16 @@ def describe() -> dict[str, Any]:
 
 
 def line(machine: dict[str, Any]) -> str:
-    """A described machine in one line."""
+    """Return the result of `describe` in one line."""
     hardware = f"{machine['cores']} cores of {machine['cpu']}" + (f", {machine['gpu']}" if machine["gpu"] else "")
     versions = ", ".join(f"{name} {machine[name]}" for name in ("python", *PACKAGES) if name in machine)
     return f"{hardware}, load {machine['load']}; {versions}; {machine['date']}, commit {machine['commit'] or 'unknown'}"
 
 
 def free_memory() -> float:
-    """Bytes that this process can still allocate: what is left on the machine, or in its control group if less.
+    """Return the bytes that this process can still allocate on the machine and in its control groups.
 
-    inf where neither is known.
+    The result is inf if the system reports neither.
     """
     left = [float("inf")]
     with contextlib.suppress(OSError, IndexError, ValueError):
@@ -58,18 +58,18 @@ def free_memory() -> float:
 
 
 def _memory_groups() -> list[Path]:
-    """Folders that may hold our limit: the roots (in a container, its own group) and those that the kernel names."""
-    found = [GROUPS, GROUPS / "memory"]
+    """Return folders that may contain a limit: the roots (of a container) and the groups that the kernel lists."""
+    folders = [GROUPS, GROUPS / "memory"]
     with contextlib.suppress(OSError):
         for row in OWN_GROUPS.read_text().splitlines():  # "4:memory:/a/b", in version 2 "0::/a/b"
             _, kinds, path = row.split(":", 2)
             if "memory" in kinds.split(",") or not kinds:
-                found.append(GROUPS / kinds / path.strip("/"))
-    return found
+                folders.append(GROUPS / kinds / path.strip("/"))
+    return folders
 
 
 def _left_in(group: Path, limit: str, used: str) -> float:
-    """Bytes left in a control group, file pages counted as free; inf where it sets no limit ("max")."""
+    """Return the bytes left in a control group, counting file pages as free; inf if it has no limit ("max")."""
     with contextlib.suppress(OSError, ValueError):
         statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
         pages = int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
@@ -78,7 +78,7 @@ def _left_in(group: Path, limit: str, used: str) -> float:
 
 
 def _cpu() -> str:
-    """The processor's name."""
+    """Return the name of the processor."""
     with contextlib.suppress(OSError):
         for row in Path("/proc/cpuinfo").read_text().splitlines():
             if row.startswith("model name"):
@@ -87,34 +87,34 @@ def _cpu() -> str:
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def gpu() -> str:
-    """The name of the first GPU, "" where the driver knows none."""
+    """Return the name of the first GPU, or "" if there is none."""
     return _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
 
 
 def end_with_parent() -> None:
-    """In a new process: have Linux tell it to end when its parent is gone, even if that was killed (man 2 prctl)."""
+    """Make Linux send SIGTERM to this new process when its parent ends, even by SIGKILL (man 2 prctl)."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python and of the installed packages that may move a figure."""
-    found = {"python": platform.python_version()}
+    """Return the versions of Python and of the installed packages that affect a measurement."""
+    installed = {"python": platform.python_version()}
     for package in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
+            installed[package] = metadata.version(package)
+    return installed
 
 
 def commit() -> str:
-    """The commit of this code, "-dirty" with changes on top; "" where there is no repository.
+    """Return the commit of this code, with "-dirty" if files have changed; "" if there is no repository.
 
-    Results and trials that were shipped since are no changes: they are what the code measured, not a part of it.
+    Changes to shipped results and trials do not count, because they are output of the code.
     """
     repository = str(paths.REPOSITORY)
     code = ("--", ".", *(f":!{folder}" for folder in paths.MEASURED))
@@ -124,7 +124,7 @@ def commit() -> str:
 
 
 def _first_line(*command: str) -> str:
-    """The first line that a program prints, "" where it is missing or fails."""
+    """Return the first line that a program prints, or "" if the program is missing or fails."""
     try:
         printed = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
     except (OSError, subprocess.SubprocessError):

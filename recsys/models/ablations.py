@@ -127,7 +127,7 @@ class Bert4RecAblated(Bert4Rec):
     def mask_items(
         self, items: np.ndarray, lengths: np.ndarray, rows: np.ndarray, n_items: int, rng: CounterRNG
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return tokens and targets (E,), see `Bert4Rec.mask_items`. By BERT's rule, 80 % of the masked items are [mask]."""
+        """Return tokens and targets (E,), see `Bert4Rec.mask_items`. BERT's rule replaces 80 % by [mask]."""
         tokens, targets = super().mask_items(items, lengths, rows, n_items, rng)
         if self.config.masking == "mask":
             return tokens, targets

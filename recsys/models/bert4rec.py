@@ -1,6 +1,6 @@
 """BERT4Rec: items of a history are masked and predicted from both sides (Sun et al., CIKM 2019, arXiv:1904.06690).
 
-Departures from the paper (assets/experiments.md has the effect of each; `bert4rec_paper.py` has none of the first three):
+Departures from the paper (effects: assets/experiments.md; `bert4rec_paper.py` has none of the first three):
 
 - A learnt relative position bias in place of position embeddings.
 - Blocks that normalise before each part, and no projection before the output.
@@ -8,7 +8,7 @@ Departures from the paper (assets/experiments.md has the effect of each; `bert4r
 - A fixed share of samples that mask only the last item. The paper adds such samples without a number.
 - No dropout on attention weights. The learning rate decays linearly to zero. The weights are averaged (EMA).
 
-Shapes: B sequences, E items of all sequences, T positions, Q positions (the masked ones), L blocks, H heads, D dimensions, I items.
+Shapes: B sequences, E items of all sequences, T positions, Q masked positions, L blocks, H heads, D dimensions, I items.
 """
 
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ class Bert4RecEncoder(SequenceEncoder):
         return Block(config.dim, config.heads, config.dropout)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None, *side: Tensor | None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D); `side`: see side.py."""
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all), (B, Q, D); `side`: see side.py."""
         return self.head(encode(self.blocks, *self.embed(tokens, *side), positions))
 
     def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:
@@ -116,7 +116,7 @@ class Bert4Rec(SequenceModel):
         masked = targets != IGNORE_INDEX  # (E,)
         n_masked = np.bincount(np.repeat(np.arange(len(rows)), lengths)[masked], minlength=len(rows))
         positions = pad(positions_of(lengths)[masked], n_masked, 0)  # (B, Q)
-        return Batch.of(pad(tokens, lengths, n_items), positions, n_masked, targets[masked])
+        return Batch.from_numpy(pad(tokens, lengths, n_items), positions, n_masked, targets[masked])
 
     def mask_items(
         self, items: np.ndarray, lengths: np.ndarray, rows: np.ndarray, n_items: int, rng: CounterRNG

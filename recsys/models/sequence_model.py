@@ -165,10 +165,7 @@ class SequenceModel(Model):
         targets = [sequence[-self.config.length :].astype(np.int64) for sequence in sequences]
         lengths = np.array([len(items) for items in targets])
         tokens = pad(np.concatenate(inputs), lengths, n_items)  # (B, T)
-        loss_index = np.flatnonzero(np.arange(tokens.shape[1]) < lengths[:, None])
-        return Batch(
-            torch.from_numpy(tokens), None, torch.from_numpy(loss_index), torch.from_numpy(np.concatenate(targets))
-        )
+        return Batch.from_numpy(tokens, None, lengths, np.concatenate(targets))
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
         """Return the parts of the histories `rows` (B,) that the samples are made of. By default, all of them."""
@@ -261,7 +258,7 @@ class SequenceModel(Model):
         """Return the sum of the losses of a batch, ()."""
         hidden = module(*batch.inputs).flatten(0, 1)[batch.loss_index]  # (M, D)
         inputs = (hidden.float(), module.output, module.bias, batch.targets)
-        return self.item_loss(*inputs) if batch.seen is None else self.item_loss(*inputs, batch.seen)
+        return self.item_loss(*inputs) if batch.excluded is None else self.item_loss(*inputs, batch.excluded)
 
     def _validate(self, module: SequenceEncoder, valid: HeldOut) -> dict[str, float]:
         """Return the metrics of the validation targets among all unseen items. Each process ranks its share."""

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 BUCKET_BATCHES = 16  # batches sorted by length together: 2–5 % padding, and still a random mix of users
-WIDTH_MULTIPLE = 8  # widths are multiples of it: some kernels are compiled once per shape
-NOT_SEEN = np.iinfo(np.int16).max  # beyond every position
+WIDTH_MULTIPLE = 8  # T is a multiple of it, because some kernels are compiled once per shape
+NOT_SEEN = np.iinfo(np.int16).max  # larger than any position
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,24 @@ class Batch:
     targets: Tensor  # (M,) int64, the item to predict at each of them
     stars: Tensor | None = None  # (B, T) int64, the ratings of the items, for models that read them
     person: Tensor | None = None  # (B, 3) int64, gender, age and occupation, for models that read them
-    excluded_from: Tensor | None = None  # (B, I) int16, see `Seen`; None: the loss excludes no item
+    excluded_from: Tensor | None = None  # (B, I) int16, see `ExcludedItems`; None: the loss excludes no item
+
+    @classmethod
+    def from_numpy(
+        cls, tokens: np.ndarray, positions: np.ndarray | None, n_targets: np.ndarray, targets: np.ndarray
+    ) -> Self:
+        """Return the batch in which the first positions of each row have a loss.
+
+        Args:
+            tokens: (B, T).
+            positions: (B, Q), or None for all T.
+            n_targets: The number of positions with a loss in each row, (B,).
+            targets: The items to predict, one row after another, (M,).
+        """
+        width = (tokens if positions is None else positions).shape[1]
+        loss_index = np.flatnonzero(np.arange(width) < n_targets[:, None])
+        arrays = (tokens, positions, loss_index, targets)
+        return cls(*(None if array is None else torch.from_numpy(array) for array in arrays))
 
     @property
     def inputs(self) -> tuple[Tensor | None, ...]:
@@ -44,9 +61,9 @@ class Batch:
         return self.loss_index // width, self.loss_index % width
 
     @property
-    def seen(self) -> "Seen | None":
+    def excluded(self) -> "ExcludedItems | None":
         """The items that the loss excludes, if any."""
-        return None if self.excluded_from is None else Seen(self.excluded_from, *self.where)
+        return None if self.excluded_from is None else ExcludedItems(self.excluded_from, *self.where)
 
     def without_targets(self) -> Self:
         """Return the same sequences without targets."""
@@ -63,10 +80,10 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """The items that the history contains at the position of each of M losses."""
+class ExcludedItems:
+    """The items that the softmax of each of M losses excludes: those that the history contains at its position."""
 
-    excluded_from: Tensor  # (B, I) int16, the first position at which an item is excluded; NEVER: at none
+    excluded_from: Tensor  # (B, I) int16, the first position at which an item is excluded; NOT_SEEN: at none
     row: Tensor  # (M,) int64, the sequence of each loss
     position: Tensor  # (M,) int64, its position in that sequence
 
@@ -103,25 +120,30 @@ class CounterRNG:
     seed: int
     epoch: int
 
-    def key(self, purpose: int) -> int:
-        """Return a number below 2^64 that depends on seed, epoch and `purpose`, the stream."""
-        return int(np.random.SeedSequence([self.seed, self.epoch, purpose]).generate_state(1, np.uint64)[0])
+    def key(self, stream: int) -> int:
+        """Return a number below 2⁶⁴ that depends on seed, epoch and stream."""
+        return int(np.random.SeedSequence([self.seed, self.epoch, stream]).generate_state(1, np.uint64)[0])
 
-    def uniform(self, purpose: int, sequence: np.ndarray, position: np.ndarray | int = 0) -> np.ndarray:
-        """Return numbers in [0, 1) of the shape of `sequence`, for positions below 2³².
+    def uniform(self, stream: int, sequence: np.ndarray, position: np.ndarray | int = 0) -> np.ndarray:
+        """Return numbers in [0, 1) of the shape of `sequence`.
 
-        They are the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), applied twice to a counter.
+        Args:
+            stream: Number of the stream. Two streams are independent.
+            sequence: Row numbers of sequences.
+            position: Positions below 2³², broadcast to `sequence`.
+
+        Reference: the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), applied twice.
         """
-        key = np.uint64(self.key(purpose))
+        key = np.uint64(self.key(stream))
         x = _mix(np.asarray(sequence).astype(np.uint64) ^ key)
         x = _mix(x + np.asarray(position).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
         return (x >> np.uint64(11)) * 2.0**-53
 
     def integers(
-        self, purpose: int, high: np.ndarray, sequence: np.ndarray, position: np.ndarray | int = 0
+        self, stream: int, high: np.ndarray, sequence: np.ndarray, position: np.ndarray | int = 0
     ) -> np.ndarray:
-        """Return int64 from 0 to below `high`, from the numbers of `uniform`."""
-        return (self.uniform(purpose, sequence, position) * high).astype(np.int64)
+        """Return int64 from 0 to below `high`, drawn like the numbers of `uniform`."""
+        return (self.uniform(stream, sequence, position) * high).astype(np.int64)
 
     def crop(self, histories: Sequence[np.ndarray], rows: np.ndarray, length: int, how: Crop) -> list[np.ndarray]:
         """Return at most `length` consecutive items of each of the histories `rows` (B,).

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from recsys.training.batches import Seen
+from recsys.training.batches import ExcludedItems
 
 CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # logits per chunk: the cache of a core, or enough work for a GPU
 ROW_MULTIPLE = 32  # a chunk has a multiple of 32 rows: smaller products spend their time on loading the weights
@@ -23,7 +23,7 @@ ATTENTION_CHUNK_LOGITS = 1 << 19  # logits per chunk of attention: 2 MB fit in t
 
 
 def softmax_cross_entropy(
-    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, seen: Seen | None = None
+    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, excluded: ExcludedItems | None = None
 ) -> Tensor:
     """Return the sum of the cross-entropies under the softmax of all scores, ().
 
@@ -32,9 +32,9 @@ def softmax_cross_entropy(
         weight: Output weights, (I, D).
         bias: Output biases, (I,).
         targets: Items to predict, (M,) int64.
-        seen: Items that the softmax excludes at each position. A target is never excluded. None excludes no item.
+        excluded: Items that the softmax of each position excludes, if any. A target is never excluded.
     """
-    return _ChunkedSoftmax.apply(hidden, weight, bias, targets, seen)
+    return _ChunkedSoftmax.apply(hidden, weight, bias, targets, excluded)
 
 
 class _ChunkedSoftmax(torch.autograd.Function):
@@ -46,7 +46,9 @@ class _ChunkedSoftmax(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, seen: Seen | None) -> Tensor:
+    def forward(
+        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, excluded: ExcludedItems | None
+    ) -> Tensor:
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
         rows = max(1, CHUNK_LOGITS[kind] // len(weight) // ROW_MULTIPLE) * ROW_MULTIPLE
@@ -57,7 +59,8 @@ class _ChunkedSoftmax(torch.autograd.Function):
             padded = F.pad(hidden.to(dtype), (0, 0, 0, -len(hidden) % ROW_MULTIPLE))
             chunks = zip(padded.split(rows), targets.split(rows), d_hidden.split(rows), strict=True)
             for start, (h, y, d_h) in zip(count(step=rows), chunks, strict=False):
-                p, log_likelihood = _softmax_gradient(h, w, b, y, None if seen is None else seen[start : start + rows])
+                mask = None if excluded is None else excluded[start : start + rows]
+                p, log_likelihood = _softmax_gradient(h, w, b, y, mask)
                 loss -= log_likelihood
                 d_h.copy_((p @ w)[: len(d_h)])
                 d_weight += p.T @ h
@@ -72,15 +75,15 @@ class _ChunkedSoftmax(torch.autograd.Function):
 
 
 def _softmax_gradient(
-    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, seen: Tensor | None
+    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, excluded: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """Return softmax(z) minus one at the targets, (chunk, I), and the sum of the targets' log-probabilities, ().
 
-    `seen` (chunk without padding, I) is True where the softmax excludes an item.
+    `excluded` (chunk without padding, I) is True where the softmax excludes an item.
     """
     z = torch.addmm(bias, hidden, weight.T)  # (chunk, I)
-    if seen is not None:
-        z[: len(seen)].masked_fill_(seen.scatter(1, targets[:, None], False), -torch.inf)
+    if excluded is not None:
+        z[: len(excluded)].masked_fill_(excluded.scatter(1, targets[:, None], False), -torch.inf)
     p = torch.softmax(z, 1)
     log_total = z.amax(1).float() - p.amax(1).float().log()  # log Σ exp z: at the highest z, log p = z - log Σ exp z
     target_cells = torch.arange(len(targets), device=targets.device), targets

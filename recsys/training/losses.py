@@ -34,7 +34,6 @@ class Sampler:
     """Draw items from q (I,) with replacement, with torch's global generator of the device."""
 
     def __init__(self, q: np.ndarray) -> None:
-        """Prepare to draw from the probabilities q (I,)."""
         self.cumulative, self.log_q = torch.from_numpy(np.cumsum(q)), torch.from_numpy(np.log(q)).float()
 
     def __call__(self, n: int, device: torch.device) -> Tensor:
@@ -71,15 +70,10 @@ def scores_of(
         negative = (padded @ w.T)[: len(hidden)] + b
     else:
         w, b = w.view(*negatives.shape, hidden.shape[1]), b.view(negatives.shape)
-        negative = _dot_products(w, hidden) + b
+        # On a GPU, PyTorch compiles the gradient of a batched product with Triton, which needs a C compiler.
+        products = (w * hidden[:, None]).sum(-1) if w.is_cuda else (w @ hidden[:, :, None])[:, :, 0]
+        negative = products + b
     return positive.float(), negative.float()
-
-
-def _dot_products(w: Tensor, hidden: Tensor) -> Tensor:
-    """Return the product of each position's negatives w (M, K, D) with its hidden state (M, D), (M, K)."""
-    if w.is_cuda:  # PyTorch compiles the gradient of the batched product with Triton, which needs a C compiler
-        return (w * hidden[:, None]).sum(-1)
-    return (w @ hidden[:, :, None])[:, :, 0]
 
 
 def sampled_softmax(
@@ -121,7 +115,7 @@ def gbce(
     return -beta * F.logsigmoid(positive).sum() - F.logsigmoid(-negative).sum()  # log(1 - σ(s)) = log σ(-s)
 
 
-# In the pairwise losses r⁺ (M, 1) is the score of the target and r⁻ (M, K) are the scores of the negatives.
+# Arguments of the pairwise losses: r⁺ (M, 1) are the scores of the targets, r⁻ (M, K) the scores of the negatives.
 # `is_negative` (M, K) is False where a negative equals the target.
 
 
@@ -158,15 +152,10 @@ def _mean_over_negatives(loss: Tensor, is_negative: Tensor) -> Tensor:
     return (loss * is_negative).mean(1).sum()
 
 
-PAIRWISE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
-    "bpr": bpr,
-    "top1": top1,
-    "bpr-max": bpr_max,
-    "top1-max": top1_max,
-}
+PAIRWISE = {"bpr": bpr, "top1": top1, "bpr-max": bpr_max, "top1-max": top1_max}
 LossName = Literal["softmax", "sampled-softmax", "gbce", "bce", "bpr", "top1", "bpr-max", "top1-max"]
 
-Loss = Callable[..., Tensor]  # hidden, weight, bias, targets and, for the softmax, Seen → the sum, ()
+Loss = Callable[..., Tensor]  # hidden, weight, bias, targets and, for the softmax, ExcludedItems → the sum, ()
 
 
 def item_loss(
@@ -176,7 +165,7 @@ def item_loss(
 
     Args:
         name: One of `LossName`. "bce" is gBCE with t = 0 and without the shift by log I.
-        negatives: Number of negatives per call. gBCE and BCE draw at most I - 1.
+        negatives: Number of negatives per call; up to MAX_NEGATIVES_PER_POSITION of gBCE and BCE, per position.
         gbce_t: t of gBCE.
         counts: How often each item occurs in the training data, (I,).
         sampling_power: Exponent of `sampling_distribution`. gBCE and BCE draw uniformly.

@@ -25,8 +25,8 @@ NETWORKS = [
 
 
 def fit(name, device="cuda", **options):
-    found = registry.get(name)
-    model = found.model(changed(found.preset(""), **SMALL))
+    recommender = registry.get(name)
+    model = recommender.model(changed(recommender.preset(""), **SMALL))
     return model.fit(SPLIT.train, SPLIT.valid, RunOptions(3, device, **options))
 
 
@@ -35,8 +35,8 @@ def test_two_trainings_give_the_same_weights_and_a_cpu_the_same_scores(name):
     model = fit(name)
     for key, array in fit(name).state().items():
         np.testing.assert_array_equal(array, model.state()[key])
-    found = registry.get(name)
-    loaded = found.model(model.config)
+    recommender = registry.get(name)
+    loaded = recommender.model(model.config)
     with default_device("cpu"):
         loaded.load_state(model.state(), SPLIT.train.n_items)
     assert loaded.device == "cpu"

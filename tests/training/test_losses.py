@@ -55,21 +55,21 @@ def sampled(q, log_q, k=2):
 
 @pytest.mark.parametrize("q", [P, torch.tensor([4, 4, 4, 2, 2]) / 16, torch.tensor([1, 1, 2, 4, 8]) / 16])
 def test_the_corrected_sampled_softmax_is_lowest_at_the_true_probabilities(q):
-    found = lowest(sampled(q, q.log())).softmax(0)
-    torch.testing.assert_close(found, P, rtol=0, atol=1e-3)
+    probabilities = lowest(sampled(q, q.log())).softmax(0)
+    torch.testing.assert_close(probabilities, P, rtol=0, atol=1e-3)
 
 
 def test_naive_sampling_by_popularity_forgets_what_is_popular():
     naive = torch.zeros(len(P))  # no correction
-    found = lowest(sampled(P, naive)).softmax(0)
-    torch.testing.assert_close(found, torch.full_like(P, 1 / len(P)), rtol=0, atol=1e-3)  # p / q
+    probabilities = lowest(sampled(P, naive)).softmax(0)
+    torch.testing.assert_close(probabilities, torch.full_like(P, 1 / len(P)), rtol=0, atol=1e-3)  # p / q
 
 
 def test_naive_sampling_puts_films_last_that_are_drawn_more_than_watched():
     q = torch.tensor([12, 1, 1, 1, 1]) / 16
-    found = lowest(sampled(q, torch.zeros(len(P)))).softmax(0)
-    torch.testing.assert_close(found, (P / q) / (P / q).sum(), rtol=0, atol=1e-3)
-    assert found.argmin() == 0  # the film that half of the people watch next
+    probabilities = lowest(sampled(q, torch.zeros(len(P)))).softmax(0)
+    torch.testing.assert_close(probabilities, (P / q) / (P / q).sum(), rtol=0, atol=1e-3)
+    assert probabilities.argmin() == 0  # the film that half of the people watch next
     assert lowest(sampled(q, q.log())).argmax() == 0
 
 

@@ -73,8 +73,8 @@ def test_a_run_of_any_network_killed_within_an_epoch_goes_on_with_the_same_weigh
     tmp_path, monkeypatch, name
 ):
     settings = {"dim": 8, "length": 12, "epochs": 3, "batch_size": 16, "warmup_steps": 5, "validate_every": 1}
-    found = registry.get(name)
-    config = changed(found.preset(""), **settings)
+    recommender = registry.get(name)
+    config = changed(recommender.preset(""), **settings)
     ends = {}
     for folder, kill_at in (("whole", None), ("cut", 5), ("cut", None)):
         update = trainer.Trainer.update
@@ -87,7 +87,7 @@ def test_a_run_of_any_network_killed_within_an_epoch_goes_on_with_the_same_weigh
         run = RunOptions(3, "cpu", tmp_path / folder, resume=True, save_every=0)
         with monkeypatch.context() as patch, contextlib.suppress(KilledError):
             patch.setattr(trainer.Trainer, "update", killed)
-            ends[folder] = found.model(config).fit(SPLIT.train, SPLIT.valid, run).state()
+            ends[folder] = recommender.model(config).fit(SPLIT.train, SPLIT.valid, run).state()
         assert (folder in ends) == (kill_at is None or folder == "whole")
     for key, array in ends["whole"].items():
         np.testing.assert_array_equal(ends["cut"][key], array)
@@ -220,9 +220,9 @@ def test_the_state_is_kept_once_an_interval_and_at_the_end(tmp_path, monkeypatch
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
-    first, again, other = fit(None), fit(None), fit(None, seed=1)
-    torch.testing.assert_close(weights(first), weights(again), rtol=0, atol=0)
-    assert not torch.equal(weights(first)["items.weight"], weights(other)["items.weight"])
+    weights_0, again, other = (weights(fit(None, seed=seed)) for seed in (0, 0, 1))
+    torch.testing.assert_close(weights_0, again, rtol=0, atol=0)
+    assert not torch.equal(weights_0["items.weight"], other["items.weight"])
 
 
 def test_a_state_of_other_settings_is_refused(tmp_path):
@@ -289,12 +289,12 @@ def task(module, loss, validate=None, steps=1, targets=1):
     return trainer.Task(module, steps, lambda epoch: iter([batch] * steps), loss, validate, {})
 
 
-def slope(seen):
-    """A weight, and a loss of gradient 1, for which AdamW's step is the learning rate; `seen` takes the weights."""
+def slope(trajectory):
+    """Return a weight and a loss of gradient 1, which appends the weight to `trajectory`. AdamW steps by the rate."""
     module = torch.nn.Linear(1, 1, bias=False)
 
     def loss(module, batch):
-        seen.append(float(module.weight.detach()))
+        trajectory.append(float(module.weight.detach()))
         return module(torch.ones(1, 1)).sum()
 
     return module, loss
@@ -302,10 +302,10 @@ def slope(seen):
 
 def learning_rates(schedule, steps):
     """The learning rate of every step, as seen from the weight that it moves."""
-    seen = []
-    module, loss = slope(seen)
+    trajectory = []
+    module, loss = slope(trajectory)
     trainer.train(task(module, loss, steps=steps), schedule, RunOptions(device="cpu", precision="fp32"))
-    return -np.diff([*seen, float(module.weight.detach())])
+    return -np.diff([*trajectory, float(module.weight.detach())])
 
 
 def test_the_learning_rate_falls_linearly_to_zero():
@@ -321,8 +321,8 @@ def test_the_learning_rate_rises_linearly_while_it_warms_up():
 
 
 def test_the_weights_that_are_kept_are_a_moving_average_that_forgets_by_ema_decay():
-    seen = []
-    module, loss = slope(seen)
+    trajectory = []
+    module, loss = slope(trajectory)
     validated = []
     schedule = TrainConfig(epochs=30, lr=0.1, warmup_steps=0, ema_decay=0.7, validate_every=1, patience=30)
 
@@ -331,8 +331,8 @@ def test_the_weights_that_are_kept_are_a_moving_average_that_forgets_by_ema_deca
         return {trainer.METRIC: 0.0}
 
     trainer.train(task(module, loss, validate), schedule, RunOptions(device="cpu", precision="fp32"))
-    average, expected = seen[0], []
-    for step, weight in enumerate(seen[1:], 1):  # the last weight of all is not seen by the loss
+    average, expected = trajectory[0], []
+    for step, weight in enumerate(trajectory[1:], 1):  # the last weight of all is not seen by the loss
         decay = min(0.7, step / (step + 10))
         average = decay * average + (1 - decay) * weight
         expected.append(average)
@@ -438,14 +438,14 @@ def test_a_schedule_that_cannot_work_is_refused_when_it_is_made(wrong):
 
 def breaking(step, how):
     """A weight whose loss is all right but in one step, in which `how` spoils it; the weights before each step."""
-    seen = []
-    module, plain = slope(seen)
+    trajectory = []
+    module, plain = slope(trajectory)
 
     def loss(module, batch):
         value = plain(module, batch)
-        return how(value) if len(seen) == step else value
+        return how(value) if len(trajectory) == step else value
 
-    return module, loss, seen
+    return module, loss, trajectory
 
 
 BROKEN = {
@@ -458,32 +458,32 @@ BROKEN = {
 @pytest.mark.parametrize("how", BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("step", [1, 2, 6])
 def test_a_loss_or_gradient_that_is_no_number_ends_the_run_before_a_weight_is_touched(tmp_path, step, how):
-    module, loss, seen = breaking(step, how)
+    module, loss, trajectory = breaking(step, how)
     schedule = TrainConfig(epochs=4, lr=0.1, warmup_steps=0, validate_every=1, ema_decay=0)
     scores = iter([0.3, 0.2, 0.1])
     broken = task(module, loss, lambda average: {trainer.METRIC: next(scores)}, steps=2)
     with pytest.raises(trainer.TrainingError, match=f"in epoch {(step + 1) // 2}, so .* lower --lr"):
         trainer.train(broken, schedule, RunOptions(device="cpu", folder=tmp_path, save_every=3600))
-    assert len(seen) == step
-    assert module.weight.item() == seen[-1]
+    assert len(trajectory) == step
+    assert module.weight.item() == trajectory[-1]
     kept = RunFolder(tmp_path).load()
-    assert (kept["step"], kept["module"]["weight"].item()) == (step - 1, seen[-1])
+    assert (kept["step"], kept["module"]["weight"].item()) == (step - 1, trajectory[-1])
     assert kept["sums"].isfinite().all()
-    assert (kept["best"]["weight"].item() if kept["best"] else None) == (seen[2] if step > 2 else None)
+    assert (kept["best"]["weight"].item() if kept["best"] else None) == (trajectory[2] if step > 2 else None)
 
 
 @pytest.mark.parametrize("how", BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("save_every", [0, 3600])
 def test_on_a_gpu_no_state_that_is_not_finite_is_saved(tmp_path, monkeypatch, how, save_every):
     """No step waits for a GPU. The end of the epoch and each save read the result."""
-    module, loss, seen = breaking(3, how)
+    module, loss, trajectory = breaking(3, how)
     monkeypatch.setattr(trainer.Trainer, "can_read_each_step", False)
     schedule = TrainConfig(epochs=2, lr=0.1, ema_decay=0)
     with pytest.raises(trainer.TrainingError, match=r"in epoch 1, so .* lower --lr"):
         trainer.train(
             task(module, loss, steps=6), schedule, RunOptions(device="cpu", folder=tmp_path, save_every=save_every)
         )
-    assert len(seen) == (3 if save_every == 0 else 6)
+    assert len(trajectory) == (3 if save_every == 0 else 6)
     state = RunFolder(tmp_path).load()
     assert (state["step"] if state else None) == (2 if save_every == 0 else None)
     assert state is None or state["module"]["weight"].isfinite().all()
