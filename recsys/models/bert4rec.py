@@ -8,7 +8,7 @@ Departures from the paper (effects: assets/experiments.md; `bert4rec_paper.py` h
 - A fixed share of samples that mask only the last item. The paper adds such samples without a number.
 - No dropout on attention weights. The learning rate decays linearly to zero. The weights are averaged (EMA).
 
-Shapes: B sequences, E items of all sequences, T positions, Q masked positions, L blocks, H heads, D dimensions, I items.
+Shapes: B sequences, E items of all sequences, T positions, Q masks, L blocks, H heads, D dimensions, I items.
 """
 
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ class Bert4RecEncoder(SequenceEncoder):
         return Block(config.dim, config.heads, config.dropout)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None, *side: Tensor | None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all), (B, Q, D); `side`: see side.py."""
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all), (B, Q, D). `side`: side.py."""
         return self.head(encode(self.blocks, *self.embed(tokens, *side), positions))
 
     def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:

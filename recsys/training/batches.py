@@ -45,8 +45,12 @@ class Batch:
         """
         width = (tokens if positions is None else positions).shape[1]
         loss_index = np.flatnonzero(np.arange(width) < n_targets[:, None])
-        arrays = (tokens, positions, loss_index, targets)
-        return cls(*(None if array is None else torch.from_numpy(array) for array in arrays))
+        return cls(
+            torch.from_numpy(tokens),
+            None if positions is None else torch.from_numpy(positions),
+            torch.from_numpy(loss_index),
+            torch.from_numpy(targets),
+        )
 
     @property
     def inputs(self) -> tuple[Tensor | None, ...]:
