@@ -47,7 +47,6 @@ class Bert4RecConfig(PmiConfig, Extras):
     crop: Crop = added("newest")  # part of a longer history that a sample shows: newest, windows or prefixes
 
     def __post_init__(self) -> None:
-        """Raises ConfigError."""
         check(TwoOrMore, length=self.length)  # an item and the [mask]
         check_heads(self.dim, self.heads)
         check_only_unseen(self)

@@ -42,7 +42,6 @@ class SasRecConfig(PmiConfig, Extras):
     crop: Crop = added("newest")  # part of a longer history that a sample shows: newest, windows or prefixes
 
     def __post_init__(self) -> None:
-        """Raises ConfigError."""
         check_heads(self.dim, self.heads)
         check_only_unseen(self)
 
