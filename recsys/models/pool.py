@@ -230,9 +230,8 @@ def _fit_weights(margins: np.ndarray, log_counts: np.ndarray, prior: np.ndarray)
         logits = np.einsum("m,bmc->bc", weights, margins) + log_counts
         distance = weights - prior
         gradient = np.einsum("bc,bmc->m", softmax(logits, 1), margins)
-        return logsumexp(
-            logits, 1
-        ).sum() + PRIOR_STRENGTH / 2 * distance @ distance, gradient + PRIOR_STRENGTH * distance
+        penalty = PRIOR_STRENGTH / 2 * distance @ distance
+        return logsumexp(logits, 1).sum() + penalty, gradient + PRIOR_STRENGTH * distance
 
     return minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(prior)).x
 
