@@ -164,7 +164,9 @@ def test_a_trial_of_a_mixture_is_measured_again_when_a_member_was_trained_again(
 
 def test_a_memory_counts_with_the_settings_that_are_tuned_for_the_data_set(world, monkeypatch):
     runs, usual = [], trials.RunOptions
-    monkeypatch.setattr(trials, "Run", lambda *given, **options: runs.append(options) or usual(*given, **options))
+    monkeypatch.setattr(
+        trials, "RunOptions", lambda *given, **options: runs.append(options) or usual(*given, **options)
+    )
     trial = Trial("sasrec-memory", SMALL)
     trials.measure(trial, replace(world, name="ml-latest-small"), FULL)
     assert runs[0]["count_configs"].markov == registry.get("markov").preset("ml-latest-small")
