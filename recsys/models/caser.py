@@ -18,7 +18,7 @@ Departures from the paper:
   the paper it predicts the next three items.
 - The mean x̄ of the start token and all items so far replaces the paper's vector P_u of the user. So new users are
   served. A start token precedes each history.
-- A LayerNorm takes the place of the activation φ. z and U x̄ are added. The paper concatenates z and P_u.
+- A LayerNorm takes the place of the activation φ. U x̄ is added before it. The paper concatenates z and P_u after φ.
 - The output weights W′ are the input embeddings, which start from pointwise mutual information.
 - The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
 Results with a softmax loss are in assets/experiments.md.

@@ -7,7 +7,7 @@ from benchmarks import short_lists
 from recsys.data.schema import HeldOut, Queries
 from recsys.serving import predictor
 from tests import toys
-from tests.models.test_hybrid import Table
+from tests.models.test_pool import Table
 
 
 def test_ranks_read_the_newest_items_only_and_exclude_the_whole_history():
