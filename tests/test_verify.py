@@ -118,7 +118,7 @@ def test_archives_are_known_by_what_was_published_or_by_what_the_set_was_made_of
 
 
 def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
-    monkeypatch.setattr(encoder, "SHA256", {"config.json": files.sha256(b"{}")})
+    monkeypatch.setattr(encoder, "FILE_HASHES", {"config.json": files.sha256(b"{}")})
     files.write(paths.encoder() / "config.json", b"{}")
     files.write(paths.wikidata() / "a.json", files.seal({"films": {}}))
     arrays.write(paths.film_vectors("other", "a"), "vectors", np.eye(2), "a")

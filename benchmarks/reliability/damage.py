@@ -195,7 +195,7 @@ def _encoder(home: Path, stack: ExitStack) -> Kind:
     """A file beside the encoder's weights; whether it is whole is asked before it is used."""
     path = home / "encoder" / "config.json"
     files.write(path, b'{"pooling_mode_mean_tokens": true}')
-    stack.enter_context(mock.patch.dict(encoder.SHA256, {path.name: files.digest(path, "sha256")}, clear=True))
+    stack.enter_context(mock.patch.dict(encoder.FILE_HASHES, {path.name: files.digest(path, "sha256")}, clear=True))
     return Kind("encoder/config.json", path, lambda: encoder.is_intact(path.parent), without=False)
 
 

@@ -1,4 +1,7 @@
-"""Measure how long it takes to rank the held-out film of every user among all films."""
+"""Measure how long it takes to rank the test film of every user among all films that the user has not seen.
+
+It is a full ranking, without sampled negatives.
+"""
 
 import time
 from dataclasses import dataclass
@@ -16,14 +19,16 @@ from recsys.runtime import peak_memory_mb
 class Options:
     """The data set and the recommender to evaluate."""
 
-    dataset: str = "ml-1m"  # data set, on this machine
+    dataset: str = "ml-1m"  # name of a data set that has been downloaded
     model: str = "bert4rec"  # the recommender: trained, shipped, or one that is fitted on first use
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Time the ranking for all test users, without loading the data and the model.
+    """Time the ranking of the test film of each user. Loading the data and the model is not timed.
 
-    The result includes NDCG@10, so that a reader can compare it with the published value.
+    Returns:
+        Wall time and CPU time in seconds, users per second, and NDCG@10, which can be compared with the value of the
+        full protocol in README.md. "memory_mb" is the peak memory of the process, loading included.
     """
     dataset = movielens.load(options.dataset)
     model = store.ready(options.model, dataset)
@@ -49,7 +54,7 @@ def lines(result: dict[str, Any]) -> list[str]:
     """Format a result of `measure` for the terminal."""
     return [
         f"{result['model']} on {result['device']}, {result['users']:,} users of {result['dataset']}, "
-        f"{result['films']:,} films ranked for each: NDCG@10 {result['ndcg@10']:.4f}",
+        f"test film ranked among the unseen of {result['films']:,} films: NDCG@10 {result['ndcg@10']:.4f}",
         f"{result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU), {result['users_per_second']:,.0f} users/s, "
         f"{result['memory_mb']:,.0f} MB at most",
     ]

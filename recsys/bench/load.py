@@ -1,6 +1,6 @@
 """Measure how long it takes to parse a ratings archive into sorted sequences, and to open these sequences again.
 
-Each load runs in a fresh process. Both use a temporary home folder, which is deleted afterwards.
+Each of the two loads runs in a fresh process. Both use the same temporary home folder, which is deleted afterwards.
 `python -m benchmarks.generate_movielens` writes an archive with the size and the layout of ML-20M.
 """
 
@@ -20,19 +20,23 @@ from recsys.data import movielens
 from recsys.errors import RecsysError, python
 from recsys.runtime import peak_memory_mb
 
-RECSYS_ERROR_EXIT_CODE = 3  # of a process that ended with a RecsysError
+RECSYS_ERROR_EXIT_CODE = 3  # of the process of a load that ended with a RecsysError
 
 
 @dataclass(frozen=True)
 class Options:
     """The archive, and the data set that has the same layout."""
 
-    source: Path  # the archive
-    dataset: str = "ml-20m"  # the data set with this layout
+    source: Path  # the archive of ratings
+    dataset: str = "ml-20m"  # the data set whose archive has the same layout
 
 
 def measure(options: Options) -> dict[str, Any]:
     """Measure time and peak memory of the first load, which parses the archive, and of the second load.
+
+    Returns:
+        The archive and its numbers of users, films and ratings. "first" and "second" have the costs of the loads:
+        seconds of the load, seconds of the whole process, CPU seconds, and the peak memory of the process in MB.
 
     Raises:
         RecsysError: The archive does not exist or cannot be loaded.
@@ -79,7 +83,16 @@ def _run_process(home: Path, load: str, *arguments: str) -> dict[str, Any]:
 
 
 def _measure_load(load: str, name: str, source: str = "") -> dict[str, Any]:
-    """Load a data set and read one history. The load "first" parses and stores the archive, "second" opens it."""
+    """Load a data set and read the history of one user, because opened files are read from disk on access only.
+
+    Args:
+        load: "first" parses the archive and stores the sequences, "second" opens the stored sequences.
+        name: Name of the data set.
+        source: Path of the archive, for the first load.
+
+    Returns:
+        The costs of the load and the size of the data set.
+    """
     start, cpu_start = time.perf_counter(), time.process_time()
     dataset = movielens.get(name, Path(source)) if load == "first" else movielens.load(name)
     int(dataset.history(dataset.n_users // 2).sum())

@@ -1,6 +1,7 @@
-"""Measure the latency of a request for ten recommendations on one thread or, with --batch, the time for a data set.
+"""Measure the latency of a request for ten recommendations or, with --batch, the time for all users of a data set.
 
-Single requests use random histories and an untrained model, because the amount of computation is the same.
+Single requests run on one thread. They use random histories and a BERT4Rec with random weights, because the amount of
+computation is that of a trained network. A batch uses a trained recommender and all cores.
 """
 
 import time
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from recsys.serving.recommend import Request
 
 N_WARM_UP = 20  # requests before the measurement
-MAX_PROFILED = 100  # requests whose parts are timed, after the measurement
+MAX_PROFILED = 100  # requests that are answered again, after the measurement, to time the parts of a request
 PERCENTILES = (50, 90, 99)
-SIZES = ("films", "dim", "layers", "heads", "history", "requests", "memory")  # options that a result repeats
-COUNTED_USERS = 5_000  # whose histories the count model is fitted on
-COUNTED_LENGTH = 144  # films of such a history: the mean of ML-20M
+REPEATED_OPTIONS = ("films", "dim", "layers", "heads", "history", "requests", "memory")  # a result repeats them
+COUNTED_USERS = 5_000  # generated users on whose histories the count memory is fitted
+COUNTED_LENGTH = 144  # their mean length in films: the mean of ML-20M
+MIN_LENGTH = 200  # positions of the network: the default of `Bert4RecConfig`
+MAX_HISTORY = 32_765  # one less than the maximum of `config.Length`, because [mask] takes a position
 
 
 @config_class
@@ -37,16 +40,16 @@ class Options:
     dim: Size = 64  # width of an embedding
     layers: Layers = 2  # Transformer blocks
     heads: Count = 2  # attention heads
-    history: Annotated[int, Field(ge=0, le=32_765)] = 199  # films in each history
-    requests: Count = 500  # histories to answer, one after another
-    memory: bool = False  # pool the network with a count model
-    batch: bool = False  # answer all users of a data set instead, on all cores
-    dataset: str = "ml-1m"  # for --batch
-    model: str = "bert4rec"  # for --batch
+    history: Annotated[int, Field(ge=0, le=MAX_HISTORY)] = 199  # films in each history
+    requests: Count = 500  # requests, answered one after another
+    memory: bool = False  # add a CountMemory, whose transition and co-occurrence counts are added to the logits
+    batch: bool = False  # answer all users of a data set instead, on all cores; uses only the next two options
+    dataset: str = "ml-1m"  # for --batch: name of a data set that has been downloaded
+    model: str = "bert4rec"  # for --batch: a recommender that is trained, shipped or fitted on first use
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Measure the milliseconds of a request, or the seconds of a batch, and the peak memory."""
+    """Return the result of `_batch` if the option `batch` is set, else of `_requests`."""
     return _batch(options.dataset, options.model) if options.batch else _requests(options)
 
 
@@ -62,12 +65,17 @@ def lines(result: dict[str, Any]) -> list[str]:
     return [
         f"{result['requests']} requests of {result['history']} films, one thread; {size}; {memory}",
         *(f"{p:>6} {wall:8.2f} ms ({result['cpu_ms'][p]:.2f} ms of CPU)" for p, wall in result["wall_ms"].items()),
-        f"  mean {sum(result['parts_ms'].values()):8.2f} ms of CPU: {parts}",
+        f"  mean {sum(result['parts_ms'].values()):8.2f} ms of CPU in a second run: {parts}",
     ]
 
 
 def _requests(options: Options) -> dict[str, Any]:
-    """Measure single requests, one after another. Loads torch."""
+    """Measure single requests, one after another. Loads torch.
+
+    Returns:
+        REPEATED_OPTIONS, the peak memory of the process, and percentiles of the wall time and the CPU time of a
+        request. "parts_ms" are means of a second run, see `_parts`.
+    """
     from recsys.serving.recommend import Request
 
     predictor = _untrained_predictor(options)
@@ -77,7 +85,7 @@ def _requests(options: Options) -> dict[str, Any]:
     _times(predictor, requests[:N_WARM_UP])
     wall, cpu = _times(predictor, requests[N_WARM_UP:])
     return {
-        **{name: asdict(options)[name] for name in SIZES},
+        **{name: asdict(options)[name] for name in REPEATED_OPTIONS},
         "wall_ms": _percentiles(wall),
         "cpu_ms": _percentiles(cpu),
         "parts_ms": _parts(predictor, requests[-MAX_PROFILED:]),
@@ -86,7 +94,7 @@ def _requests(options: Options) -> dict[str, Any]:
 
 
 def _untrained_predictor(options: Options) -> "Predictor":
-    """Return a predictor of a BERT4Rec with random weights and a generated catalogue."""
+    """Return a predictor of a BERT4Rec with random weights, for a generated catalogue. Limits torch to one thread."""
     from recsys.models import registry
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
     from recsys.models.count_memory import CountMemory
@@ -94,14 +102,15 @@ def _untrained_predictor(options: Options) -> "Predictor":
     from recsys.training.options import RunOptions
 
     hold_to_one_thread()
-    length = max(200, options.history + 1)  # room for the history and [mask]
+    length = max(MIN_LENGTH, options.history + 1)  # room for the history and [mask]
     model = Bert4Rec(Bert4RecConfig(dim=options.dim, layers=options.layers, heads=options.heads, length=length))
     model.module = model.build(options.films)
     model.module.eval()
     if options.memory:
-        counted = generated(COUNTED_USERS, options.films, COUNTED_LENGTH)
+        counted = generated(users=COUNTED_USERS, films=options.films, mean_length=COUNTED_LENGTH)
         model.memory = CountMemory().fit(counted, None, model.network_scores, RunOptions())
-    return Predictor(generated(1, options.films, 1), registry.get("bert4rec"), model)
+    dataset = generated(users=1, films=options.films, mean_length=1)  # only its catalogue is used
+    return Predictor(dataset, registry.get("bert4rec"), model)
 
 
 def _times(predictor: "Predictor", requests: Iterable["Request"]) -> tuple[list[float], list[float]]:
@@ -118,7 +127,13 @@ def _times(predictor: "Predictor", requests: Iterable["Request"]) -> tuple[list[
 
 
 def _parts(predictor: "Predictor", requests: list["Request"]) -> dict[str, float]:
-    """Return the mean CPU milliseconds of the encoder, of the product with all items, and of the top ten."""
+    """Answer requests again, with timed methods, and return the mean CPU milliseconds of the parts of a request.
+
+    Returns:
+        "encoder": the forward pass of the network.
+        "scores": the rest of `score`, which is the product with all items and the CountMemory, if any.
+        "best ten": the rest of `recommend`, which checks the request, excludes films and takes the top k.
+    """
     cpu_seconds: dict[str, float] = defaultdict(float)
     model: Any = predictor.model
     _time_method(model.module, "forward", cpu_seconds)
@@ -145,20 +160,23 @@ def _time_method(instance: Any, name: str, cpu_seconds: dict[str, float]) -> Non
     setattr(instance, name, timed)
 
 
-def _batch(name: str, recommender: str) -> dict[str, Any]:
-    """Measure the recommendations of a trained recommender for all users of a data set."""
+def _batch(dataset_name: str, model_name: str) -> dict[str, Any]:
+    """Measure the time and the peak memory of `recommend_many` for all users. Loading is not timed.
+
+    "memory_mb" of the result is the peak memory of the process, loading included.
+    """
     from recsys.serving import predictor
     from recsys.serving.recommend import Request, recommend_many
 
-    dataset = movielens.load(name)
-    loaded = predictor.load(recommender, dataset)
+    dataset = movielens.load(dataset_name)
+    loaded = predictor.load(model_name, dataset)
     requests = [Request(tuple(history.tolist())) for history in dataset.histories]
     recommend_many(loaded, requests[:N_WARM_UP])
     start, cpu_start = time.perf_counter(), time.process_time()
     lists = recommend_many(loaded, requests)
     return {
-        "dataset": name,
-        "model": recommender,
+        "dataset": dataset_name,
+        "model": model_name,
         "users": len(lists),
         "seconds": round(time.perf_counter() - start, 3),
         "cpu_seconds": round(time.process_time() - cpu_start, 3),

@@ -1,4 +1,4 @@
-"""Random data sets of a given size, in memory, for measuring time and memory without a real data set.
+"""Random data sets of a given size, in memory, to measure time and memory without a real data set.
 
 Shapes: U users, I films, E events.
 """
@@ -9,7 +9,7 @@ import pandas as pd
 from recsys.data.schema import MOVIE_COLUMNS, Catalog, DataError, Dataset, Interactions
 
 FIRST_TIMESTAMP = 789_652_009  # of the ratings of ML-20M, in seconds since 1970
-LAST_TIMESTAMP = 1_427_784_002
+LAST_TIMESTAMP = 1_427_784_002  # also of ML-20M
 
 
 def generated(
@@ -17,10 +17,12 @@ def generated(
 ) -> Dataset:
     """Generate a data set with log-normal history lengths and film popularities.
 
-    Popularity is the only pattern that a model can learn. The default spreads are close to MovieLens. With the number
-    of users, the number of films and the mean length of ML-20M, the median history is about half the mean, as in
-    ML-20M (68 and 144 films), and no history is shorter than 20 films. The most watched tenth of the films has three
-    quarters of the views. Unlike in MovieLens, a film may occur in a history more than once.
+    All ratings are 4 stars. Unlike in MovieLens, a film may occur in a history more than once. The times of a user's
+    events ascend. Popularity is the only pattern that a model can learn.
+
+    The default spreads are close to MovieLens. With the number of users, the number of films and the mean length of
+    ML-20M, the median history is about half the mean, as in ML-20M (68 and 144 films). No history is shorter than 20
+    films. The most watched tenth of the films has three quarters of the views.
 
     Args:
         users: Number of users.
@@ -29,6 +31,9 @@ def generated(
         seed: Seed of the random generator.
         user_spread: Standard deviation of the logarithm of a history's length; 0: all have the same length.
         film_spread: Standard deviation of the logarithm of a film's popularity; 0: all are equally popular.
+
+    Returns:
+        The data set "generated", with the catalogue of `catalog`.
 
     Raises:
         DataError: A size is less than 1.
@@ -47,7 +52,10 @@ def generated(
 
 
 def _lengths(users: int, mean: float, spread: float, rng: np.random.Generator) -> np.ndarray:
-    """Return the length of each history, (U,). The minimum is 20 as in MovieLens, or half the mean if that is less."""
+    """Return the length of each history, (U,) int64, in films.
+
+    The minimum is 20 as in MovieLens, or half the mean if that is less, and at least 1.
+    """
     minimum = min(20.0, mean / 2)
     excess = rng.lognormal(sigma=spread, size=users)
     return np.maximum(1, np.round(minimum + excess * ((mean - minimum) / excess.mean()))).astype(np.int64)

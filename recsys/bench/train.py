@@ -1,6 +1,7 @@
 """Measure the speed of training. There is no validation, and the weights are discarded.
 
-A generated data set of ML-20M's size: --users 138493 --films 26744 --mean-length 144 --dim 256 --batch-size 256
+These flags generate a data set of ML-20M's size and train a large network on it:
+--users 138493 --films 26744 --mean-length 144 --dim 256 --batch-size 256
 """
 
 import statistics
@@ -20,33 +21,36 @@ from recsys.errors import RecsysError
 from recsys.runtime import peak_memory_mb
 from recsys.training.options import RunOptions
 
-SIZES = ("dim", "layers", "heads", "length")  # settings of the config
-SCHEDULE = ("epochs", "batch_size")  # settings of its schedule
+SIZE_SETTINGS = ("dim", "layers", "heads", "length")  # settings of the config that have a flag
+SCHEDULE_SETTINGS = ("epochs", "batch_size")  # settings of its `TrainConfig` that have a flag
 
 
 @config_class
 class Options:
     """The recommender, the data set, and the device."""
 
-    model: str = "bert4rec"  # the recommender
-    dataset: str = "ml-1m"  # data set, on this machine
-    users: Count | None = None  # generate a set of this many users instead; needs --films and --mean-length
-    films: Count | None = None  # films of the generated set
-    mean_length: Annotated[float, Field(ge=1)] | None = None  # mean films per user of the generated set
+    model: str = "bert4rec"  # a recommender that is trained in epochs
+    dataset: str = "ml-1m"  # name of a data set that has been downloaded
+    users: Count | None = None  # generate a data set of this many users instead; needs --films and --mean-length
+    films: Count | None = None  # films of the generated data set
+    mean_length: Annotated[float, Field(ge=1)] | None = None  # mean films per user of the generated data set
     device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # precision of matrix products
-    compile: bool = False  # hand the model to torch.compile
+    compile: bool = False  # compile the network with torch.compile
     seed: Seed = 0  # seed of the random numbers
-    epochs: Count = 2  # the first is measured apart from the others
-    batch_size: Size | None = None  # without it, the setting of the recommender for the data set; as for the next four
-    dim: Size | None = None  # width of an embedding
-    layers: Layers | None = None  # blocks
-    heads: Count | None = None  # attention heads
-    length: Length | None = None  # films kept of a history
+    epochs: Count = 2  # the first epoch is reported separately, because it includes warm-up or compilation
+    batch_size: Size | None = None  # sequences per step; default: the recommender's setting for the data set
+    dim: Size | None = None  # width of an embedding; default as for the batch size
+    layers: Layers | None = None  # Transformer blocks; default as for the batch size
+    heads: Count | None = None  # attention heads; default as for the batch size
+    length: Length | None = None  # newest films of a history that are read; default as for the batch size
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Train for some epochs, and return the result of `time_training` with the data set and the settings."""
+    """Train for some epochs, and return the result of `time_training` with the data set and the settings.
+
+    "views" is the number of ratings of the data set, including the held-out ones, which are not trained on.
+    """
     dataset = _dataset(options)
     config = _config(options, dataset.name)
     run = RunOptions(options.seed, options.device, precision=options.precision, compile=options.compile)
@@ -58,14 +62,24 @@ def measure(options: Options) -> dict[str, Any]:
         "users": dataset.n_users,
         "films": dataset.n_items,
         "views": len(dataset.interactions),
-        "settings": {name: settings[name] for name in (*SCHEDULE, *SIZES)}
+        "settings": {name: settings[name] for name in (*SCHEDULE_SETTINGS, *SIZE_SETTINGS)}
         | {"precision": run.precision, "compile": run.compile, "seed": run.seed},
         **speed,
     }
 
 
 def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions) -> dict[str, Any]:
-    """Fit a model and return its speed: medians over the epochs after the first, which includes warm-up or compilation.
+    """Fit a model without validation and return its speed.
+
+    Args:
+        recommender: Name of the recommender.
+        config: Settings of its model.
+        train: The training data.
+        run: Seed, device and precision. Its `report` is replaced.
+
+    Returns:
+        Speeds are medians over the epochs after the first, which includes warm-up or compilation.
+        "first_epoch_extra_seconds" is what the first epoch takes more than the median. Memory is in MB (10⁶ bytes).
 
     Raises:
         RecsysError: The model is not trained in epochs.
@@ -89,9 +103,9 @@ def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions
         ),
         "seconds_per_epoch": round(median_seconds, 4),
         "first_epoch_extra_seconds": round(seconds[0] - median_seconds, 4),
-        "preparation_seconds": round(total_seconds - ends[-1], 4),  # build, initialise, restore the best weights
+        "preparation_seconds": round(total_seconds - ends[-1], 4),  # before the first epoch and after the last
         "losses": [event["loss"] for event in events],
-        "memory_mb": round(peak_memory_mb(), 1),  # of the process, data included
+        "memory_mb": round(peak_memory_mb(), 1),  # peak of the process, data included
         "gpu_memory_mb": max(event["memory_mb"] for event in events) if on_gpu else None,
     }
 
@@ -123,7 +137,7 @@ def _dataset(options: Options) -> Dataset:
 
 
 def _config(options: Options, dataset_name: str) -> Any:
-    """Return the preset for the data set, changed by the flags.
+    """Return the preset for the data set, with the settings of the flags in place of its own.
 
     Generated data has no sequential patterns, so there are no PMI vectors to start from.
     """
@@ -131,13 +145,13 @@ def _config(options: Options, dataset_name: str) -> Any:
 
     config = registry.get(options.model).preset(dataset_name)
     settings = _flat(config)
-    if not {*SIZES, *SCHEDULE} <= settings.keys():
+    if not {*SIZE_SETTINGS, *SCHEDULE_SETTINGS} <= settings.keys():
         raise _no_epochs_error(options.model)
     flags = {name: value for name, value in asdict(options).items() if value is not None}
-    changes = {name: flags[name] for name in SIZES if name in flags}
+    changes = {name: flags[name] for name in SIZE_SETTINGS if name in flags}
     if dataset_name == "generated" and "pmi_init" in settings:
         changes["pmi_init"] = False
-    schedule = replace(config.schedule, **{name: flags[name] for name in SCHEDULE if name in flags})
+    schedule = replace(config.schedule, **{name: flags[name] for name in SCHEDULE_SETTINGS if name in flags})
     return replace(config, schedule=schedule, **changes)
 
 

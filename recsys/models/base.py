@@ -21,7 +21,7 @@ class NoConfig:
 
 
 class Model(ABC):
-    """Scores every item for each query. Seen items, top-k, ties and ids are handled in `ranking`.
+    """Scores every item for each query. Excluded items, top k and ties are handled in `recsys.ranking`.
 
     Abilities beyond scoring are declared here as attributes, so callers never check the type of a model.
     """
@@ -56,7 +56,7 @@ class Model(ABC):
         raise NotImplementedError(f"{self.title} has no members")
 
     def drop_memory(self) -> None:
-        """Drop the count model, if any. Scores are then those of the network alone."""
+        """Remove the count memory of a network, if any. Scores are then those of the network alone."""
         return
 
     @abstractmethod
@@ -119,7 +119,7 @@ class Model(ABC):
         return "cpu"
 
     def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
-        """Return log p(next item) of some items, (n,) float64, or None if the scores are not log-probabilities.
+        """Return log p(next item) of some items, (n,) float64, or None if the scores give no probabilities.
 
         Args:
             scores: One row of `score`, (I,). Excluded items are minus infinity and get no probability.

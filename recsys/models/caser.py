@@ -1,23 +1,30 @@
 """Caser: convolutions over the embeddings of the newest L items (Tang and Wang, WSDM 2018, arXiv:1809.07426).
 
-For a window E (L, D), with symbols and equation numbers of the paper:
+For a window E (L, D) with rows E_l, in the paper's symbols and with its equation numbers:
 
     horizontal filters, 3 to 5    o = concat over heights h = 1 … L of max_i ReLU(F_h * E[i : i + h])
     vertical filters, 6 to 8      õ = concat over filters n of Σ_l F̃_n,l E_l
-    output, 9 and 10              z = W [o; õ] + b, score(j) = LayerNorm(z + W' x̄) · E_j + b_j
 
-The loss is the paper's: binary cross-entropy of the target and of 3 items drawn uniformly.
+The output differs from the paper's z = φ(W [o; õ] + b), y = W′ [z; P_u] + b′ (9 and 10). With the embedding e_j of item
+j and the mean x̄ of the embeddings so far, it is
+
+    z = LayerNorm(W [o; õ] + b + U x̄), score(j) = z · e_j + b_j
+
+The loss is binary cross-entropy of the target and of 3 items drawn uniformly, as in the paper.
 
 Departures from the paper:
+- The loss subtracts log I from the scores of the I items, because it is gBCE with t = 0, see `losses.py`.
 - All windows of a history are computed together, by convolutions along it. Each window predicts the next item only. In
   the paper it predicts the next three items.
-- The mean x̄ of all items so far replaces the paper's vector of the user. So new users are served.
-- A LayerNorm takes the place of the activation of z.
-- The output shares its weights with the input embeddings, which start from pointwise mutual information.
+- The mean x̄ of the start token and all items so far replaces the paper's vector P_u of the user. So new users are
+  served. A start token precedes each history.
+- A LayerNorm takes the place of the activation φ. U x̄ is added before it. The paper concatenates z and P_u after φ.
+- The output weights W′ are the input embeddings, which start from pointwise mutual information.
 - The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
 Results with a softmax loss are in assets/experiments.md.
 
-Shapes: B sequences, T positions, Q positions per sequence, D dimensions, L items of a window, N filters of a kind.
+Shapes: B sequences, T positions, Q positions per sequence, D dimensions, L items of a window, N filters of a kind, I
+items.
 """
 
 from typing import ClassVar
@@ -42,11 +49,11 @@ class CaserConfig(PmiConfig):
     window: Size = 5  # L, items that the filters span
     horizontal: Size = 16  # filters of each height from 1 to `window`
     vertical: Size = 4  # filters that weigh the items of a window
-    person: bool = True  # add the mean of all items so far
+    person: bool = True  # add U x̄; the stored name is older than `Batch.person`, which is something else
     dropout: DropoutRate = 0.2  # share of the values set to zero
-    loss: LossName = "gbce"  # gbce with t = 0 is BCE
-    negatives: Size = 3  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: Fraction = 0.0  # gBCE's t: 0 is over-confident, 1 gives probabilities
+    loss: LossName = "gbce"  # with t = 0: BCE of scores minus log I
+    negatives: Size = 3  # sampled negatives: one set per position if gBCE draws at most 8, else one set per batch
+    gbce_t: Fraction = 0.0  # gBCE's calibration t: at 1 the sigmoid is calibrated, at 0 it is too high
 
 
 class CaserModule(SequenceEncoder):
@@ -57,11 +64,11 @@ class CaserModule(SequenceEncoder):
         self.window, dim = config.window, config.dim
         self.horizontal = nn.ModuleList(nn.Conv1d(dim, config.horizontal, h + 1) for h in range(config.window))
         self.vertical = nn.Linear(config.window, config.vertical, bias=False)
-        self.combine = nn.Linear(config.window * config.horizontal + config.vertical * dim, dim)
-        self.person = nn.Linear(dim, dim, bias=False) if config.person else None
+        self.combine = nn.Linear(config.window * config.horizontal + config.vertical * dim, dim)  # W, b
+        self.person = nn.Linear(dim, dim, bias=False) if config.person else None  # U
         self.dropout, self.norm = Dropout(config.dropout), nn.LayerNorm(dim)
         init_weights(self, config.init)
-        nn.init.constant_(self.vertical.weight, 1 / config.window)
+        nn.init.constant_(self.vertical.weight, 1 / config.window)  # at the start a vertical filter is a mean
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
         """Return hidden states, (B, T) → (B, T, D), or only those at `positions` (B, Q), (B, Q, D).
@@ -69,23 +76,27 @@ class CaserModule(SequenceEncoder):
         A window that begins before its history is filled with zeros. Padding is at the end of a row, so it changes no
         other state.
         """
-        items = self.items(tokens)  # (B, T, D)
+        items = self.items(tokens)  # (B, T, D), item embeddings
         x = F.pad(items, (0, 0, self.window - 1, 0))  # (B, L-1+T, D)
-        features = [self.max_in_windows(conv, x.transpose(1, 2)) for conv in self.horizontal]
+        features = [self.max_in_windows(conv, h, x.transpose(1, 2)) for h, conv in enumerate(self.horizontal, 1)]
         features.append(self.vertical(x.unfold(1, self.window, 1)).flatten(2))  # (B, T, D·N)
         hidden = self.combine(self.dropout(gather_positions(torch.cat(features, 2), positions)))
         if self.person is not None:
             hidden = hidden + self.person(self.dropout(gather_positions(running_mean(items), positions)))
         return self.norm(hidden)
 
-    def max_in_windows(self, conv: nn.Module, x: Tensor) -> Tensor:
-        """Return each filter's maximum in the window that ends at each position, (B, D, L-1+T) → (B, T, N)."""
-        matches = F.relu(conv(x))  # (B, N, L-h+T) for filters of height h
-        return F.max_pool1d(matches, matches.shape[2] - x.shape[2] + self.window, 1).transpose(1, 2)
+    def max_in_windows(self, conv: nn.Module, height: int, x: Tensor) -> Tensor:
+        """Return each filter's maximum in the window that ends at each position, (B, D, L-1+T) → (B, T, N).
+
+        `conv` has N filters of height h.
+        """
+        matches = F.relu(conv(x))  # (B, N, L-h+T)
+        n_places = self.window - height + 1  # of a filter within a window
+        return F.max_pool1d(matches, n_places, stride=1).transpose(1, 2)
 
 
 class Caser(SequenceModel):
-    """The model. The window that ends with the newest item predicts the next item."""
+    """The model. The window that ends with the newest item and, with `person`, the mean x̄ predict the next item."""
 
     Config: ClassVar[type] = CaserConfig
     Module: ClassVar[type] = CaserModule

@@ -3,8 +3,9 @@
     score(i | h) = w₀ · z(i | h) + w₁ · log(1 + f(i) / mean f) + w₂ · log(1 + c(i) / mean c)
 
 with z the scores of the network, f those of a Markov chain (what followed the items of the history h) and c those of a
-low-rank EASE (what was watched by the same users as the items of h). It is a log-linear pool (`pool.py`) of three
-members, with weights for each range of history lengths.
+low-rank EASE (what was watched by the same users as the items of h). f and c are excesses over the lowest score, see
+`comparable_scores`. It is a log-linear pool (`pool.py`) of three members, with weights for each range of history
+lengths.
 
 The logits of a network with D dimensions are a matrix of rank D + 1. Counts have no such limit, and they use the whole
 history. The weights are fitted after the training of the network, because the counts contain the target of every
@@ -32,11 +33,11 @@ from recsys.models.presets import MANY_ITEMS
 from recsys.training.options import RunOptions
 
 EDGES = (10, 50)  # the lowest lengths of the second and third range, as in `PoolConfig`
-MAX_TRANSITIONS = 75  # of an item, those with the highest counts: on ML-1M all of them bring .0007 more
-RANK = 96  # of EASE: 64 loses .001 NDCG@10 on ML-1M, more would make a request too slow
-RANK_OF_MANY_ITEMS = 64  # above MANY_ITEMS: .2 ms less for 27,000 items
-SCORING_SETTINGS = ("recent", "history_decay")  # of the Markov chain, which `score` uses; the others only `fit`
-PREFIX = "memory."  # of the names of its arrays in the state of a network
+MAX_TRANSITIONS = 75  # per item, the highest counts; without this limit, NDCG@10 on ML-1M is .0007 higher
+RANK = 96  # of EASE: with 64, NDCG@10 on ML-1M is .001 lower; with more, a request would be too slow
+RANK_OF_MANY_ITEMS = 64  # of EASE above MANY_ITEMS: a request with 27,000 items takes .2 ms less than with RANK
+SCORING_SETTINGS = ("recent", "history_decay")  # settings of the Markov chain that `score` uses; the others only `fit`
+PREFIX = "memory."  # first part of the names of these arrays in the state of a network
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class CountMemory:
         """Create an unfitted memory, in which the network has the weight 1 and the counts 0."""
         configs = configs or CountConfigs()
         self.markov, self.ease = Markov(configs.markov), Ease(replace(configs.ease, rank=RANK))
-        self.length_weights = LengthWeights(3, EDGES)
+        self.length_weights = LengthWeights(n_members=3, edges=EDGES)
         self.length_weights.load(np.tile(np.array([1, 0, 0], np.float32), (len(EDGES) + 1, 1)))
 
     @property
@@ -86,7 +87,7 @@ class CountMemory:
         return self.length_weights.combine(self._scores(scores, queries), queries)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the arrays of both count models and the weights (W, 3)."""
+        """Return the arrays of the Markov chain ("followers") and EASE ("companions"), and the weights (W, 3)."""
         models: dict[str, Model] = {"followers": self.markov, "companions": self.ease}
         state = {
             f"{PREFIX}{name}.{key}": array for name, model in models.items() for key, array in model.state().items()
@@ -116,7 +117,7 @@ class CountMemory:
         self.length_weights.load(state[f"{PREFIX}pool"])
 
     def _scores(self, scores: np.ndarray, queries: Queries) -> list[np.ndarray]:
-        """Return the scores of the three members, (B, I) float32 each."""
+        """Return the scores of the network `scores`, the Markov chain and EASE, (B, I) float32 each."""
         n_items = scores.shape[1]
         return [scores, member_scores(self.markov, queries, n_items), member_scores(self.ease, queries, n_items)]
 

@@ -17,7 +17,7 @@ from recsys.models.histories import fill_empty_histories, history_matrix, requir
 from recsys.models.linalg import truncated_svd
 from recsys.training.options import RunOptions
 
-BLOCK_ROWS = 1024  # rows of an (I, I) matrix that are computed together
+BLOCK_ROWS = 1024  # rows of an (I, I) matrix that are computed together, so that temporary arrays are small
 MAX_COPIES = 3  # of the weights in memory together: the weights, and two more while they are written to disk
 
 
@@ -50,7 +50,8 @@ class Ease(Model):
         """Compute B as in algorithm 1 of the paper, or L. `valid` and `run` are not used.
 
         Raises:
-            DataError: If memory is too small for B, or if rounding leaves a matrix without an inverse.
+            DataError: If memory is too small for B, if there are too many items for a full rank, or if rounding leaves
+                a matrix without an inverse.
         """
         self.check_memory(train)
         self.counts = train.counts.astype(np.float32)  # (I,)

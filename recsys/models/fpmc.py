@@ -5,10 +5,11 @@
 u is the user and l the last item. FMC (`personal=False`) has no first term. The loss is the paper's S-BPR.
 
 Departures from the paper:
-- The user's factors v_u^{U,I} are the mean of learnt item vectors over all items so far, as in FISM (Kabbur, Ning and
-  Karypis, KDD 2013). So new users are served. The paper learns a row per user.
+- The user's factors v_u^{U,I} are the mean of learnt vectors of the start token and all items so far, as in FISM
+  (Kabbur, Ning and Karypis, KDD 2013). So new users are served. The paper learns a row per user.
 - A basket contains one item.
-- Each item has a bias b_j. A start token predicts the first item and answers for an empty history.
+- Each item has a bias b_j. A start token precedes each history, predicts the first item and answers for an empty
+  history.
 - The negatives are shared by a batch, and a negative that equals the target is ignored.
 - The optimiser is AdamW, and the weights are averaged. The paper uses stochastic gradient descent with weight decay.
 
@@ -37,16 +38,17 @@ class FpmcConfig(SequenceConfig):
     )  # embeddings allow a higher rate than networks
     personal: bool = True  # with the user's factors (FPMC); without, the last item alone (FMC)
     loss: LossName = "bpr"  # the paper's
-    sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE draws uniformly
+    sampling_power: NonNegative = 0.0  # negatives ∝ popularity ** power, 0: uniform; gbce and bce draw uniformly
 
 
 class FpmcModule(SequenceEncoder):
-    """Equation 11 as one product: [v^{L,I}; v^{U,I}] · [v^{I,L}; v^{I,U}]."""
+    """Equation 11 as one product: [v^{L,I}; v^{U,I}] · [v^{I,L}; v^{I,U}]. The names of weights are in checkpoints."""
 
     def __init__(self, config: FpmcConfig, n_items: int) -> None:
-        super().__init__(n_items, config.dim)  # `items`: v^{L,I}
-        self.people = nn.Embedding(n_items + 2, config.dim) if config.personal else None  # running mean: v^{U,I}
-        self.offers = nn.Embedding(n_items, config.dim * (2 if config.personal else 1))  # [v^{I,L}; v^{I,U}]
+        super().__init__(n_items, config.dim)  # creates `items`, an nn.Embedding: v^{L,I}
+        # Vectors of items, padding and start token, whose running mean is the user's v^{U,I}.
+        self.people = nn.Embedding(n_items + 2, config.dim) if config.personal else None
+        self.offers = nn.Embedding(n_items, config.dim * (2 if config.personal else 1))  # targets: [v^{I,L}; v^{I,U}]
         self.dropout = Dropout(config.dropout)
         init_weights(self, config.init)
 
@@ -55,7 +57,7 @@ class FpmcModule(SequenceEncoder):
 
         Without the user's factors, D replaces 2D.
         """
-        hidden = gather_positions(self.items(tokens), positions)
+        hidden = gather_positions(self.items(tokens), positions)  # (B, Q, D), the last item
         if self.people is not None:
             hidden = torch.cat([hidden, gather_positions(running_mean(self.people(tokens)), positions)], -1)
         return self.dropout(hidden)

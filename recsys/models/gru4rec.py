@@ -7,7 +7,7 @@ x are the item embeddings. The recommenders differ in the loss:
     gru4rec-ce                 softmax over all items
     gru4rec-bpr, gru4rec-top1  BPR and TOP1 of the first paper
     gru4rec-plus               BPR-max of the second paper (Hidasi and Karatzoglou, CIKM 2018, arXiv:1706.03847)
-    gru4rec-memory             gru4rec-ce with the settings of `extras.py`
+    gru4rec-memory             gru4rec-ce with the three settings of `extras.py`
     rnn, lstm                  the softmax with another cell: tanh, or LSTM (Hochreiter and Schmidhuber, 1997)
 
 The second paper's TOP1-max has no recommender: train with `--loss top1-max`.
@@ -70,7 +70,7 @@ class Gru4RecModule(SequenceEncoder):
 
         Padding is at the end of a row, so it changes no other state.
         """
-        x = self.dropout(self.items(tokens))  # (B, T, D)
+        x = self.dropout(self.items(tokens))  # (B, T, D), item embeddings
         with torch.autocast(x.device.type, enabled=False):  # cuDNN would compute in fp16, in which gradients underflow
             states = self.gru(x)[0]  # (B, T, H)
         return self.norm(self.project(self.dropout(gather_positions(states, positions))))

@@ -18,8 +18,8 @@ Departures from the papers:
   next item.
 - A start token precedes each history. It is a neighbour of the first items and answers for an empty history.
 
-Shapes: B samples of W items, T positions, Q positions per sequence, M samples of a loss, K negatives, D dimensions, I
-items, E items of a batch.
+Shapes: B sequences, T positions, Q positions per sequence, M samples of W items, K negatives, D dimensions, I items, E
+items of a batch, N unmasked positions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,9 +39,9 @@ from recsys.training.batches import Batch, CounterRNG
 from recsys.training.losses import Loss, Sampler, gather_weights, sampling_distribution
 from recsys.training.options import TrainConfig
 
-N_NEGATIVES = 64  # negatives shared by a batch
-KEEP_STREAM = 1  # random numbers for `subsample`, see `CounterRNG`
-WINDOW_STREAM = 2  # random numbers for the windows
+N_NEGATIVES = 64  # negatives drawn for a batch and shared by its samples
+KEEP_STREAM = 1  # stream of random numbers for `subsample`; the streams of `batches.Stream` are used by other models
+WINDOW_STREAM = 2  # stream of random numbers for the windows
 
 
 @config_class
@@ -113,8 +113,8 @@ class Item2VecModule(SequenceEncoder):
         init_weights(self, config.init)
 
     def mean(self, bags: Tensor) -> Tensor:
-        """Return the mean vector of each sample's items, (B, W) with padding → (B, D)."""
-        present = (bags != self.padding).float()  # (B, W)
+        """Return the mean vector of each sample's items, (M, W) with padding → (M, D)."""
+        present = (bags != self.padding).float()  # (M, W)
         return (present[:, None] @ self.items(bags))[:, 0] / present.sum(1, keepdim=True).clamp(min=1)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
@@ -162,7 +162,7 @@ class Item2Vec(SequenceModel):
         return NegativeSampling(self.config.negatives, sampling_distribution(train.counts, self.config.sampling_power))
 
     def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
-        """Return the samples of the histories `rows` (B,): `tokens` are the inputs of the samples."""
+        """Return the samples that the histories `rows` (B,) give, as `tokens` (M, W) and `targets` (M,)."""
         sequences = [np.append(self.module.start, histories[row][-self.config.length :]) for row in rows]
         items = np.concatenate(sequences).astype(np.int64)  # (E,)
         lengths = [len(sequence) for sequence in sequences]
@@ -191,8 +191,8 @@ class Item2Vec(SequenceModel):
         if not self.can_fill_masks:
             return super().fill(history, blanks)
         tokens = np.append(self.module.start, history)  # (1 + T,)
-        unmasked = np.delete(np.arange(len(tokens)), blanks + 1)  # (K,) positions, with the start token
-        distances = np.abs(blanks[:, None] + 1 - unmasked)  # (Q, K)
+        unmasked = np.delete(np.arange(len(tokens)), blanks + 1)  # (N,) positions, with the start token
+        distances = np.abs(blanks[:, None] + 1 - unmasked)  # (Q, N)
         weights = 0.5 ** ((distances - distances.min(1, keepdims=True)) / self.config.half_life)
         shares = torch.from_numpy(weights / weights.sum(1, keepdims=True)).float().to(self.device)
         return self.module.logits(shares @ self.module.items(self._batch_of_one(tokens[unmasked])[0])).cpu().numpy()
@@ -204,7 +204,7 @@ class Item2Vec(SequenceModel):
 
 
 def skip_gram(items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the samples of skip-gram: items (B, 1), and for each a neighbour as target, (B,).
+    """Return the samples of skip-gram: items (M, 1), and for each a neighbour as target, (M,).
 
     Args:
         items: Tokens of a batch, (E,). The start token is not used as a target.
@@ -222,7 +222,7 @@ def skip_gram(items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: i
 def cbow(
     items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int, width: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the samples of CBOW: all neighbours of an item, padded to (B, width), and the item as target, (B,).
+    """Return the samples of CBOW: all neighbours of an item, padded to (M, width), and the item as target, (M,).
 
     For the other arguments, see `skip_gram`.
     """

@@ -94,5 +94,5 @@ class Markov(Model):
 
 
 def _inverse_power(sums: np.ndarray, power: float) -> np.ndarray:
-    """Return sums^-power, float32, and 0 where the sum is 0."""
+    """Return sums^-power, float32, and 0 where the sum is 0. Sums are 0 or far above 1e-9, which avoids 0^-power."""
     return (np.maximum(sums, 1e-9) ** -power * (sums > 0)).astype(np.float32)

@@ -40,13 +40,13 @@ from recsys.training.options import TrainConfig
 
 @config_class
 class MultVaeConfig:
-    """Settings of Mult-VAE. The widths and the dropout are the paper's; the schedule was chosen on the built-in set."""
+    """Settings of Mult-VAE. The widths and the dropout are the paper's; the schedule was chosen on ml-latest-sample."""
 
     schedule: TrainConfig = TrainConfig(epochs=24, batch_size=64, warmup_steps=50, ema_decay=0.98, validate_every=4)
     hidden: Size = 600  # units of the hidden layers
     latent: Size = 200  # latent dimensions
     length: Length = 50  # newest items of a history that are read; 32766 for all, as in the paper
-    dropout: DropoutRate = 0.5  # share of the input set to zero
+    dropout: DropoutRate = 0.5  # share of the input x_u set to zero
     kl_weight: NonNegative = 0.2  # the paper's β after annealing
     anneal_share: Rate = 0.5  # share of the training over which β rises from 0
 
@@ -59,7 +59,7 @@ class VaeBatch(Batch):
 
 
 class MultVaeModule(SequenceEncoder):
-    """The encoder and the decoder. `items` is the first layer, `output` the last."""
+    """The encoder and the decoder. `items`, an nn.Embedding, is the first layer, `output` the last."""
 
     def __init__(self, config: MultVaeConfig, n_items: int) -> None:
         super().__init__(n_items, config.hidden)
@@ -89,7 +89,8 @@ class MultVaeModule(SequenceEncoder):
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
         """Return the last hidden layer for z = μ, (B, 1, H), from distinct items (B, T). `positions` has no effect."""
-        return self.decode(self.encode(tokens)[0])[:, None]
+        mean, _ = self.encode(tokens)
+        return self.decode(mean)[:, None]
 
 
 class MultVae(SequenceModel):

@@ -7,11 +7,11 @@ With the hidden states h_1 … h_t of a GRU over the item embeddings, in the pap
     c^l = Σ_j α_j h_j                          local encoder: the main purpose
     c = [c^g; c^l], S_i = emb_iᵀ B c           bilinear decoding
 
-The loss is the cross-entropy of a softmax of the scores S_i.
+The paper's loss is the cross-entropy of a softmax of the scores S_i of all items.
 
 Departures from the paper:
-- The loss is the cross-entropy of a softmax over the target and items drawn by popularity. The paper's softmax is over
-  all items (`loss="softmax"`).
+- Here the loss is the cross-entropy of a softmax over the target and items drawn by popularity. The setting
+  `loss="softmax"` gives the paper's.
 - A LayerNorm follows B c, as in our GRU4Rec.
 - All positions of a history are targets. The paper makes one sample of each prefix.
 - Half of the training samples of a long history are random windows of it. Sessions of the paper are short.
@@ -35,7 +35,7 @@ from recsys.models.session_model import AdditiveAttention, SessionConfig, Sessio
 
 @config_class
 class NarmConfig(SessionConfig):
-    """Settings of NARM."""
+    """Settings of NARM. `SessionConfig` has the loss, the length and the schedule."""
 
     hidden: Size = 100  # units of the GRU, as in the paper
 
@@ -47,10 +47,10 @@ class NarmModule(SequenceEncoder):
         super().__init__(n_items, config.dim)
         self.dropout = Dropout(config.dropout)
         self.gru = nn.GRU(config.dim, config.hidden, batch_first=True)
-        self.a1 = nn.Linear(config.hidden, config.hidden, bias=False)
-        self.a2 = nn.Linear(config.hidden, config.hidden, bias=False)
-        self.attention = AdditiveAttention(config.hidden)
-        self.b = nn.Linear(2 * config.hidden, config.dim, bias=False)
+        self.a1 = nn.Linear(config.hidden, config.hidden, bias=False)  # the paper's A₁
+        self.a2 = nn.Linear(config.hidden, config.hidden, bias=False)  # A₂
+        self.attention = AdditiveAttention(config.hidden)  # contains v
+        self.b = nn.Linear(2 * config.hidden, config.dim, bias=False)  # B
         self.norm = nn.LayerNorm(config.dim)
         init_weights(self, config.init)
 
@@ -59,9 +59,11 @@ class NarmModule(SequenceEncoder):
 
         Padding is at the end of a row, so it changes no other state.
         """
-        h = self.gru(self.dropout(self.items(tokens)))[0]  # (B, T, H)
+        x = self.dropout(self.items(tokens))  # (B, T, D), item embeddings
+        h = self.gru(x)[0]  # (B, T, H)
         c_global = gather_positions(h, positions)  # (B, Q, H)
-        c_local = self.attention(self.a1(h), self.a2(h), h, positions)
+        # Causal, no softmax: (B, Q, H)
+        c_local = self.attention(queries=self.a1(h), keys=self.a2(h), values=h, positions=positions)
         return self.norm(self.b(self.dropout(torch.cat([c_global, c_local], 2))))
 
 

@@ -6,12 +6,13 @@ p, p' are factors of the user and q, q' factors of the item. The loss is the pap
 target and of 4 items drawn uniformly.
 
 Departures from the paper:
-- The user's factors p_u, p'_u are the mean of learnt item vectors over all items so far, as in FISM (Kabbur, Ning and
-  Karypis, KDD 2013). So new users are served. The paper learns a row per user.
+- The user's factors p_u, p'_u are the mean of learnt vectors of the start token and all items so far, as in FISM
+  (Kabbur, Ning and Karypis, KDD 2013). So new users are served. The paper learns a row per user.
 - The first layer of the MLP is W[p'; q'] = W₁p' + W₂q'. Its matrices are part of the learnt vectors p' and q'.
 - Both parts are trained together from the start. The paper trains them separately first.
 - A negative may be an item that the user watched, except the target.
-- Each item has a bias b_j. A start token predicts the first item and answers for an empty history.
+- Each item has a bias b_j. A start token precedes each history, predicts the first item and answers for an empty
+  history.
 
 Shapes: B users, T positions, Q positions per sequence, D dimensions of either part, I items, N items, M targets, K
 negatives.
@@ -63,9 +64,9 @@ class NeuMf(SequenceEncoder):
     logits_are_products: ClassVar[bool] = False
 
     def __init__(self, config: NcfConfig, n_items: int) -> None:
-        super().__init__(n_items, 2 * config.dim)  # `items`: their running mean is [p; p']
+        super().__init__(n_items, 2 * config.dim)  # creates `items`, an nn.Embedding whose running mean is [p; p']
         widths = [config.dim >> layer for layer in range(config.layers)]
-        self.targets = nn.Embedding(n_items, 2 * config.dim)  # [q; q']
+        self.targets = nn.Embedding(n_items, 2 * config.dim)  # [q; q'] of the items to score
         self.dropout = Dropout(config.dropout)
         init_weights(self, config.init)
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))

@@ -27,8 +27,8 @@ from recsys.ranking.ranking import log_sum_exp
 from recsys.training.options import RunOptions
 
 SCORE_BATCH = 256  # queries scored at once: M · I floats each
-MIN_EXAMPLES = 300  # of a range: below, longer histories are cut to it
-MAX_EXAMPLES = 2000  # of a range
+MIN_EXAMPLES = 300  # queries of a range; if there are fewer, longer histories are cut to a length of the range
+MAX_EXAMPLES = 2000  # queries of a range
 N_TOP = 256  # candidates of a query with the highest mean score of the members
 N_SAMPLED = 256  # candidates drawn from the other items
 PRIOR_STRENGTH = 3.0  # of the L2 penalty on the distance from the prior weights
@@ -223,25 +223,32 @@ def _candidates(scores: np.ndarray, excluded: np.ndarray, rng: np.random.Generat
 
 
 def _fit_weights(margins: np.ndarray, log_counts: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return the weights (M,) ≥ 0 with the lowest penalised loss."""
+    """Return the weights (M,) ≥ 0 with the lowest penalised loss, see `LengthWeights`.
+
+    Args:
+        margins: z(j) - z(t), (B, M, C).
+        log_counts: log n_j, (B, C).
+        prior: Prior weights, (M,).
+    """
     from scipy.optimize import minimize  # the import takes 0.17 s; a loaded network does not need it
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the penalised loss and its gradient (M,)."""
         logits = np.einsum("m,bmc->bc", weights, margins) + log_counts
         distance = weights - prior
         gradient = np.einsum("bc,bmc->m", softmax(logits, 1), margins)
-        penalty = PRIOR_STRENGTH / 2 * distance @ distance
-        return logsumexp(logits, 1).sum() + penalty, gradient + PRIOR_STRENGTH * distance
+        value = logsumexp(logits, 1).sum() + PRIOR_STRENGTH / 2 * distance @ distance
+        return value, gradient + PRIOR_STRENGTH * distance
 
     return minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(prior)).x
 
 
 @config_class
 class PoolConfig:
-    """The members. Below 10 items, other weights are better; further edges change little."""
+    """The members and the ranges of history lengths. Edges besides the default ones change the metrics little."""
 
     members: tuple[str, ...] = ("sasrec-softmax", "markov", "content-tfidf")  # the recommenders that are mixed
-    edges: tuple[Count, ...] = (10, 50)  # lengths of a history, in items, from which the next weights hold
+    edges: tuple[Count, ...] = (10, 50)  # lowest history lengths, in items, of the second and each later range
 
     def __post_init__(self) -> None:
         """Check the members and edges.

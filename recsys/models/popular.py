@@ -51,7 +51,7 @@ class PopularRecentConfig:
 
 
 class PopularRecent(Popular):
-    """Score(i) = Σ 0.5^((t_last - t) / half_life) over the events of item i.
+    """Score(i) = Σ 0.5^((t_last - t) / half_life) over the events of item i, with the half-life in days.
 
     t is the time of an event and t_last the time of the last event of the training data.
     """
@@ -65,7 +65,8 @@ class PopularRecent(Popular):
         events = train.interactions
         days = (events.timestamp.max(initial=0) - events.timestamp) / 86_400  # (E,)
         weights = 0.5 ** (days / self.config.half_life)
-        self.counts = np.bincount(events.item, weights, minlength=train.n_items).astype(np.float32)  # (I,)
+        # The name is that of `Popular`, whose methods use it. Here `counts` (I,) are sums of decayed weights.
+        self.counts = np.bincount(events.item, weights, minlength=train.n_items).astype(np.float32)
         return self
 
 
@@ -73,16 +74,17 @@ class PopularRecent(Popular):
 class SessionPopularConfig:
     """Settings of SessionPopular, tuned on ML-1M."""
 
-    gap: NonNegative = 24.0  # hours without an event that end a session of the training data
+    gap: NonNegative = 24.0  # hours: in the training data, a pause longer than this starts a new session
     window: Size = 2  # items before and after an item that count as its neighbours
-    recent: Count = 2  # newest items of the user's history that are scored from
+    recent: Count = 2  # how many newest items of the history are the user's session
 
 
 class SessionPopular(Model):
-    """Score(j) = Σ_i n(i, j) over the newest items i of the history, plus the popularity of j, which is below 1.
+    """Score(j) = Σ_i n(i, j) over the `recent` newest items i of the history, plus the popularity of j.
 
-    n(i, j) is how often items i and j were watched within `window` positions of each other in a session of the training
-    data. A session ends after `gap` hours without an event.
+    The popularity is the item's share of all events, which is below 1. n(i, j) is how often items i and j were watched
+    within `window` positions of each other in a session of the training data. A pause longer than `gap` hours starts a
+    new session.
 
     Departures from S-POP of the GRU4Rec paper (arXiv:1511.06939):
     - S-POP recommends the most frequent items of the user's own session. Here these items are already seen, and seen
@@ -111,7 +113,7 @@ class SessionPopular(Model):
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return the counts plus the popularity of each item, (B, I) float32."""
-        row, item, age = distinct_items(queries.histories, len(self.counts))
+        row, item, age = distinct_items(queries.histories, len(self.counts))  # age: 0 for the newest item
         newest = age < self.config.recent
         ones, shape = np.ones(newest.sum(), np.float32), (len(queries), len(self.counts))
         session = sparse.csr_array((ones, (row[newest], item[newest])), shape)  # (B, I)
@@ -119,7 +121,7 @@ class SessionPopular(Model):
         return fill_empty_histories(scores, queries.histories, self.counts)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return "counts" (I,) float32 and the arrays of the sparse matrix of neighbour counts (I, I)."""
+        """Return "counts" (I,) float32 and the `csr_state` of the neighbour counts (I, I)."""
         return {"counts": self.counts, **csr_state(self.neighbour_counts)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
@@ -129,6 +131,9 @@ class SessionPopular(Model):
 
 
 def _sessions(events: Interactions, gap: float) -> np.ndarray:
-    """Return the session number of each event, (E,). A session ends with its user or after `gap` hours."""
+    """Return the session number of each event, (E,). The events are sorted by user, then time.
+
+    A new user or a pause longer than `gap` hours starts a new session.
+    """
     pause = np.diff(events.timestamp) > gap * 3600
     return np.concatenate([[0], np.cumsum(pause | (np.diff(events.user) != 0))])

@@ -16,21 +16,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-Changes = Mapping[str, Any]  # setting → value; settings of the schedule are not nested
+Changes = Mapping[str, Any]  # setting → value; the settings of `schedule` are in the same mapping, not nested
 
 TUNED = ("ml-100k", "ml-latest-small", "ml-latest-sample", "ml-1m")
-MAX_USERS_OF_SMALL = 1_500  # below: settings of ml-100k or ml-latest-small
-MAX_USERS_OF_SAMPLE = 4_000  # below, if the data set is sparse: settings of ml-latest-sample
+MAX_USERS_OF_SMALL = 1_500  # with fewer users: settings of ml-100k or ml-latest-small
+MAX_USERS_OF_SAMPLE = 4_000  # with fewer users, if the data set is sparse: settings of ml-latest-sample
 MIN_DENSITY = 0.03  # share of observed pairs of user and item; below, a data set is sparse
 MANY_ITEMS = 20_000  # above: no (I, I) matrix, and a loss over sampled items
 MANY_USERS = 20_000  # above: larger batches
 MIN_EVENTS_PER_ITEM = 20  # below, networks overfit their item embeddings unless dropout is higher
-USERS_OF_ML_1M = 6_040  # data sets with more users need fewer epochs for the same number of steps
-LARGE_SET_NEGATIVES = 256
-LARGE_SET_BATCH_SIZE = 128
-LARGE_SET_RANK = 256  # of EASE
-SPARSE_SET_DROPOUT = 0.4
-MIN_EPOCHS = 10
+USERS_OF_ML_1M = 6_040  # a data set with more users has fewer epochs, so that the number of steps is similar
+LARGE_SET_NEGATIVES = 256  # of gBCE, above MANY_ITEMS
+LARGE_SET_BATCH_SIZE = 128  # at least, above MANY_USERS
+LARGE_SET_RANK = 256  # of EASE, above MANY_ITEMS
+SPARSE_SET_DROPOUT = 0.4  # at least, below MIN_EVENTS_PER_ITEM
+MIN_EPOCHS = 10  # of a scaled schedule
+MAX_EPOCHS_FACTOR = 2  # a scaled schedule has at most twice the epochs
+N_VALIDATIONS = 8  # of a scaled schedule
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class DataSize:
         return self.events / max(self.users * self.items, 1)
 
 
-def on(data_sets: tuple[str, ...], changes: Changes) -> dict[str, Changes]:
+def repeat_for(data_sets: tuple[str, ...], changes: Changes) -> dict[str, Changes]:
     """Return equal changes for several data sets."""
     return dict.fromkeys(data_sets, changes)
 
@@ -56,18 +58,18 @@ SMALL_SETS = ("ml-100k", "ml-latest-small")
 SAMPLE = "ml-latest-sample"
 
 BERT4REC: dict[str, Changes] = {
-    **on(
+    **repeat_for(
         SMALL_SETS,
         {"dropout": 0.3, "batch_size": 16, "epochs": 60, "ema_decay": 0.995, "validate_every": 5, "patience": 8},
     ),
     SAMPLE: {"epochs": 60, "validate_every": 4},  # trained with --also ml-1m
 }
 SASREC: dict[str, Changes] = {
-    **on(SMALL_SETS, {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "validate_every": 5}),
+    **repeat_for(SMALL_SETS, {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "validate_every": 5}),
     SAMPLE: {"epochs": 24, "validate_every": 2},  # trained with --also ml-1m
 }
 GRU4REC: dict[str, Changes] = {
-    **on(
+    **repeat_for(
         SMALL_SETS,
         {"dropout": 0.3, "batch_size": 16, "epochs": 30, "ema_decay": 0.995, "warmup_steps": 100, "validate_every": 3},
     ),
@@ -76,13 +78,13 @@ GRU4REC: dict[str, Changes] = {
 GRU4REC_WITH_ML_1M = GRU4REC | {SAMPLE: {"epochs": 24, "validate_every": 2}}  # trained with --also ml-1m
 CASER: Changes = {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "warmup_steps": 100, "validate_every": 4}
 SESSION_MODELS: dict[str, Changes] = {
-    **on(SMALL_SETS, {"epochs": 12, "validate_every": 3, "batch_size": 16}),  # not tuned
+    **repeat_for(SMALL_SETS, {"epochs": 12, "validate_every": 3, "batch_size": 16}),  # not tuned
     SAMPLE: {"epochs": 12, "validate_every": 3},
 }
-FPMC = on(("ml-100k", SAMPLE), {"batch_size": 16, "lr": 2e-3, "ema_decay": 0.99, "epochs": 25})
-ITEM2VEC = on(("ml-100k", SAMPLE), {"batch_size": 16, "ema_decay": 0.99})
+FPMC = repeat_for(("ml-100k", SAMPLE), {"batch_size": 16, "lr": 2e-3, "ema_decay": 0.99, "epochs": 25})
+ITEM2VEC = repeat_for(("ml-100k", SAMPLE), {"batch_size": 16, "ema_decay": 0.99})
 EASE: dict[str, Changes] = {
-    **on((SAMPLE, "ml-100k"), {"regularization": 100.0}),
+    **repeat_for((SAMPLE, "ml-100k"), {"regularization": 100.0}),
     "ml-latest-small": {"regularization": 50.0},
 }
 POOL_MEMBERS = (
@@ -100,7 +102,7 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "bert4rec-memory": BERT4REC,
     "bert4rec-side": BERT4REC,
     "bert4rec-paper": {
-        **on((*SMALL_SETS, SAMPLE), {"batch_size": 16, "lr": 1e-3, "epochs": 60, "patience": 8}),
+        **repeat_for((*SMALL_SETS, SAMPLE), {"batch_size": 16, "lr": 1e-3, "epochs": 60, "patience": 8}),
         "ml-1m": {"lr": 1e-3},
     },
     "bert4rec-ablated": BERT4REC,
@@ -110,7 +112,7 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "sasrec-memory": SASREC,
     "sasrec-bce": SASREC | {SAMPLE: {"dropout": 0.3, "epochs": 30, "validate_every": 3}},
     "gsasrec": SASREC | {SAMPLE: {"epochs": 20, "validate_every": 4}},  # trained with --also ml-1m
-    "sasrec-paper": on((*SMALL_SETS, SAMPLE), {"batch_size": 16, "epochs": 100}),
+    "sasrec-paper": repeat_for((*SMALL_SETS, SAMPLE), {"batch_size": 16, "epochs": 100}),
     "gru4rec-ce": GRU4REC_WITH_ML_1M,
     "gru4rec-memory": GRU4REC_WITH_ML_1M,
     "gru4rec-bpr": GRU4REC,
@@ -118,10 +120,10 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "gru4rec-plus": GRU4REC,
     "lstm": GRU4REC,
     "rnn": GRU4REC,
-    "caser": on(SMALL_SETS, CASER) | {SAMPLE: {**CASER, "batch_size": 32, "epochs": 20, "validate_every": 2}},
+    "caser": repeat_for(SMALL_SETS, CASER) | {SAMPLE: {**CASER, "batch_size": 32, "epochs": 20, "validate_every": 2}},
     "narm": SESSION_MODELS,
     "stamp": SESSION_MODELS,
-    "mult-vae": on(SMALL_SETS, {"batch_size": 16}),  # not tuned
+    "mult-vae": repeat_for(SMALL_SETS, {"batch_size": 16}),  # not tuned
     "fpmc": FPMC,
     "fmc": FPMC,
     "transrec": {"ml-100k": {"epochs": 20, "batch_size": 16, "lr": 1e-2, "ema_decay": 0.99, "validate_every": 5}},
@@ -149,10 +151,10 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "item-knn": {SAMPLE: {"neighbours": 200}, "ml-100k": {"neighbours": 400}},
     "user-knn": {SAMPLE: {"neighbours": 20}, "ml-100k": {"neighbours": 20, "shrink": 1000.0}},
     "user-knn-centred": {
-        **on(("ml-1m", SAMPLE), {"shrink": 1000.0}),
+        **repeat_for(("ml-1m", SAMPLE), {"shrink": 1000.0}),
         "ml-100k": {"neighbours": 20, "shrink": 1000.0},
     },
-    "content-tfidf": {SAMPLE: {"half_life": 3.0}, **on(("ml-1m", "ml-100k"), {"half_life": 2.0})},
+    "content-tfidf": {SAMPLE: {"half_life": 3.0}, **repeat_for(("ml-1m", "ml-100k"), {"half_life": 2.0})},
     "content-genre": {"ml-1m": {"half_life": 1.0}, "ml-100k": {"half_life": 3.0}},
     "popular-recent": {"ml-100k": {"half_life": 7.0}},
     "session-popular": {SAMPLE: {"gap": 0.1}, "ml-100k": {"gap": 0.1, "recent": 10}},
@@ -160,12 +162,12 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
 
 
 def changes_for(recommender: str, data_set: str) -> Changes:
-    """Return the tuned settings for a data set. {}: the recommender's defaults."""
+    """Return the changes to a recommender's defaults for a tuned data set, {} if there are none."""
     return PRESETS.get(recommender, {}).get(data_set, {})
 
 
 def is_tuned(recommender: str, data_set: str) -> bool:
-    """Return whether the settings were tuned on this data set."""
+    """Return whether the recommender's settings were tuned on this data set."""
     return data_set in (*TUNED, *PRESETS.get(recommender, {}))
 
 
@@ -181,7 +183,7 @@ def nearest_tuned(size: DataSize, needs_training: bool) -> str:
 
 
 def scale_to(settings: Any, size: DataSize) -> Any:
-    """Return settings adapted to a data set that is much larger or sparser than the data set of their tuning."""
+    """Return a config adapted to a data set that is much larger or sparser than the data set of its tuning."""
     changes: dict[str, Any] = {}
     if size.items > MANY_ITEMS and getattr(settings, "rank", None) == 0:
         changes["rank"] = LARGE_SET_RANK
@@ -197,10 +199,10 @@ def scale_to(settings: Any, size: DataSize) -> Any:
 
 
 def _scale_schedule(schedule: Any, size: DataSize) -> Any:
-    """Return a schedule with about as many steps as on ml-1m and eight validations."""
+    """Return a schedule with about as many steps as on ml-1m, between both limits of epochs, and N_VALIDATIONS."""
     batch_size = schedule.batch_size
     if size.users > MANY_USERS:
         batch_size = max(batch_size, LARGE_SET_BATCH_SIZE)
     epochs = schedule.epochs * (USERS_OF_ML_1M / size.users) * (batch_size / schedule.batch_size)
-    epochs = round(min(max(epochs, MIN_EPOCHS), 2 * schedule.epochs))
-    return replace(schedule, epochs=epochs, batch_size=batch_size, validate_every=max(1, epochs // 8))
+    epochs = round(min(max(epochs, MIN_EPOCHS), MAX_EPOCHS_FACTOR * schedule.epochs))
+    return replace(schedule, epochs=epochs, batch_size=batch_size, validate_every=max(1, epochs // N_VALIDATIONS))

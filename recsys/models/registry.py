@@ -181,13 +181,13 @@ SASREC_PAPER = {
     "loss": "bce",
     "negatives": 1,
 }
-SASREC_BCE = {"epochs": 60, "loss": "gbce", "negatives": 1, "gbce_t": 0.0}  # gBCE with t = 0 is BCE
-GSASREC = {"epochs": 60, "loss": "gbce"}
+SASREC_BCE = {"epochs": 60, "loss": "gbce", "negatives": 1, "gbce_t": 0.0}  # BCE of scores minus log I, see `losses.py`
+GSASREC = {"epochs": 60, "loss": "gbce"}  # with the 256 negatives and the t of `SequenceConfig`
 GRU4REC_BPR = {"epochs": 30, "loss": "bpr", "sampling_power": 0.0}
 GRU4REC_TOP1 = {"epochs": 30, "loss": "top1", "sampling_power": 0.0}
 # The paper adds 2,048 negatives, drawn by popularity to a power that is tuned for each data set.
 GRU4REC_PLUS = {"epochs": 30, "loss": "bpr-max", "negatives": 512, "sampling_power": 0.0}
-FEW_FILMS = {"members": ("sasrec-softmax", "bert4rec", "markov", "content-tfidf")}
+FEW_FILMS = {"members": ("sasrec-softmax", "bert4rec", "markov", "content-tfidf")}  # for histories of few films
 VISITORS = {"members": presets.POOL_MEMBERS, "edges": (2, 3, 5, 10, 50)}  # chosen on validation, assets/experiments.md
 NETWORKS = {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-memory")}
 

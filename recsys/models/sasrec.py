@@ -1,10 +1,10 @@
 """SASRec: each item of a history is predicted from the items before it (Kang and McAuley, ICDM 2018, arXiv:1808.09781).
 
 The recommenders of the registry differ in the loss: binary cross-entropy with one negative (`sasrec-bce`), softmax over
-all items (`sasrec-softmax`, arXiv:2309.07602), gBCE with many negatives (`gsasrec`, arXiv:2308.07192).
+all items (`sasrec-softmax`, arXiv:2309.07602), gBCE with many negatives (`gsasrec`, arXiv:2308.07192). The binary
+cross-entropy is gBCE with t = 0, which subtracts log I from the scores of the I items, see `losses.py`.
 
 Departures from the papers (assets/experiments.md has the effect of each; `sasrec_paper.py` is without most of them):
-
 - A start token predicts the first item and serves an empty history.
 - A learnt relative position bias in place of position embeddings.
 - Two heads, a feed-forward network four times as wide as an embedding, GELU, and a bias per item.
@@ -33,7 +33,7 @@ from recsys.training.options import TrainConfig
 
 @config_class
 class SasRecConfig(PmiConfig, Extras):
-    """Settings of SASRec, tuned on ML-1M; the sizes are the paper's for it, but for `dim`, 50 there."""
+    """Settings of SASRec, tuned on ML-1M. The sizes are those of the paper for ML-1M, except that its `dim` is 50."""
 
     schedule: TrainConfig = TrainConfig(epochs=40, validate_every=4)
     layers: Layers = 2  # Transformer blocks, the paper's b
@@ -42,6 +42,7 @@ class SasRecConfig(PmiConfig, Extras):
     crop: Crop = added("newest")  # part of a longer history that a sample shows: newest, windows or prefixes
 
     def __post_init__(self) -> None:
+        """Raise ConfigError if `dim` is no multiple of `heads`, or `only_unseen` does not fit the loss."""
         check_heads(self.dim, self.heads)
         check_only_unseen(self)
 
@@ -77,11 +78,11 @@ class SasRecEncoder(SequenceEncoder):
 
 
 class SasRec(SequenceModel):
-    """The hidden state of the newest item predicts the next one."""
+    """The model. The hidden state of the newest item predicts the next item."""
 
     Config: ClassVar[type] = SasRecConfig
     Module: ClassVar[type] = SasRecEncoder
-    former_settings: ClassVar[Mapping[str, Any]] = {"relative_bias": True}
+    former_settings: ClassVar[Mapping[str, Any]] = {"relative_bias": True}  # see `Model.former_settings`
     config: SasRecConfig
     module: SasRecEncoder
 
@@ -90,7 +91,10 @@ class SasRec(SequenceModel):
         self.has_attention = self.config.layers > 0
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """Return at most `length` + 1 items of each of the histories `rows` (B,). The first of them is no target."""
+        """Return at most `length` + 1 items of each of the histories `rows` (B,).
+
+        The first of `length` + 1 items is an input but no target.
+        """
         return rng.crop(histories, rows, self.config.length + 1, self.config.crop)
 
     @torch.inference_mode()

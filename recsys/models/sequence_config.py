@@ -1,4 +1,4 @@
-"""Settings that the networks share. The config of a model adds fields and overrides defaults."""
+"""Settings that several networks share. The config of a model is a subclass that adds fields and overrides defaults."""
 
 from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, config_class
 from recsys.training.losses import LossName
@@ -15,9 +15,9 @@ class SequenceConfig:
     dropout: DropoutRate = 0.1  # share of the values set to zero
     init: Positive = 0.05  # standard deviation of the first weights
     loss: LossName = "softmax"  # softmax: over all items; the others sample negatives
-    negatives: Size = 256  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
-    gbce_t: Fraction = 0.75  # gBCE's t: 0 is over-confident, 1 gives probabilities
-    sampling_power: NonNegative = 0.75  # items are drawn by popularity to this power; gBCE and BCE draw uniformly
+    negatives: Size = 256  # sampled negatives: one set per position if gBCE draws at most 8, else one set per batch
+    gbce_t: Fraction = 0.75  # gBCE's calibration t: at 1 the sigmoid is calibrated, at 0 it is too high
+    sampling_power: NonNegative = 0.75  # negatives ∝ popularity ** power, 0: uniform; gbce and bce draw uniformly
 
 
 @config_class

@@ -1,6 +1,6 @@
 """The base of STAMP and NARM, which were published for short sessions.
 
-Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H dimensions of the values.
+Shapes: B sequences, T positions, Q positions per sequence, D dimensions of queries and keys, H dimensions of values.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from recsys.training.options import TrainConfig
 
 @config_class
 class SessionConfig(PmiConfig):
-    """Settings of STAMP and NARM. Short trainings with large batches; the schedule was chosen on the built-in set."""
+    """Settings of STAMP and NARM. The schedule, short with large batches, was chosen on ml-latest-sample."""
 
     schedule: TrainConfig = TrainConfig(
         epochs=10, batch_size=64, lr=5e-3, warmup_steps=50, ema_decay=0.98, validate_every=2
@@ -28,14 +28,18 @@ class SessionConfig(PmiConfig):
     length: Length = 50  # positions: the newest items of a history that are read
     dropout: DropoutRate = 0.2  # share of the values set to zero
     loss: LossName = "sampled-softmax"  # softmax: over all items; the others sample negatives
-    negatives: Size = 512  # items that a sampled loss draws; each position has its own where gBCE draws 8 or fewer
+    negatives: Size = 512  # sampled negatives: one set per position if gBCE draws at most 8, else one set per batch
 
 
 class SessionModel(SequenceModel):
-    """A model that is trained on windows, because a session is short and a history of MovieLens is not."""
+    """A model that is trained on windows of histories, because histories of MovieLens are longer than sessions."""
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """Return windows of at most `length` + 1 items of the histories `rows` (B,)."""
+        """Return at most `length` + 1 consecutive items of each of the histories `rows` (B,).
+
+        They are the newest items or, in half of the samples, items that end at a random position. The first of
+        `length` + 1 items is an input but no target.
+        """
         return rng.crop(histories, rows, self.config.length + 1, "windows")
 
 
@@ -47,7 +51,7 @@ class AdditiveAttention(nn.Module):
 
     def __init__(self, dim: int) -> None:
         super().__init__()
-        self.v = nn.Linear(dim, 1, bias=False)
+        self.v = nn.Linear(dim, 1, bias=False)  # product with the vector v
 
     def forward(self, queries: Tensor, keys: Tensor, values: Tensor, positions: Tensor | None = None) -> Tensor:
         """Attend from each position t to the positions up to t.

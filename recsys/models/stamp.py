@@ -15,8 +15,9 @@ Departures from the paper:
   all items (`loss="softmax"`), which takes three times as long for the same number of steps.
 - All positions of a history are targets. The paper makes one sample of each prefix.
 - Half of the training samples of a long history are random windows of it. Sessions of the paper are short.
-- A start token answers for an empty history. Each item has a bias. Item embeddings start from pointwise mutual
-  information. Dropout is applied to embeddings and to the attended memory.
+- A start token precedes each history, counts in m_s and answers for an empty history.
+- Each item has a bias. Item embeddings start from pointwise mutual information. Dropout is applied to embeddings and to
+  the attended memory.
 - The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions.
@@ -41,7 +42,7 @@ class StampModule(SequenceEncoder):
         self.dropout = Dropout(config.dropout)
         self.w1, self.w2 = nn.Linear(dim, dim, bias=False), nn.Linear(dim, dim, bias=False)
         self.w3 = nn.Linear(dim, dim)  # its bias is b_a
-        self.attention = AdditiveAttention(dim)
+        self.attention = AdditiveAttention(dim)  # contains W₀
         self.w_s, self.w_t = nn.Linear(dim, dim), nn.Linear(dim, dim)
         self.norm = nn.LayerNorm(dim)
         init_weights(self, config.init)
@@ -51,9 +52,10 @@ class StampModule(SequenceEncoder):
 
         Padding is at the end of a row, so it changes no other state.
         """
-        x = self.dropout(self.items(tokens))  # (B, T, D)
-        m_s = running_mean(x)
-        m_a = self.attention(self.w2(x) + self.w3(m_s), self.w1(x), x, positions)  # (B, Q, D)
+        x = self.dropout(self.items(tokens))  # (B, T, D), item embeddings
+        m_s = running_mean(x)  # (B, T, D)
+        # Causal, no softmax: (B, Q, D)
+        m_a = self.attention(queries=self.w2(x) + self.w3(m_s), keys=self.w1(x), values=x, positions=positions)
         h_s = torch.tanh(self.w_s(self.dropout(m_a)))
         h_t = torch.tanh(self.w_t(gather_positions(x, positions)))
         return self.norm(h_s * h_t)

@@ -6,11 +6,11 @@ i is the last item, γ are coordinates of items, t is a global translation and t
 Euclidean distance is one of the paper's two distances. The loss is the paper's S-BPR.
 
 Departures from the paper:
-- t_u is the mean of learnt item vectors over all items so far, as in FISM (Kabbur, Ning and Karypis, KDD 2013). So new
-  users are served. The paper learns a row per user.
-- A start token has coordinates, predicts the first item and answers for an empty history.
+- t_u is the mean of learnt vectors of the start token and all items so far, as in FISM (Kabbur, Ning and Karypis, KDD
+  2013). So new users are served. The paper learns a row per user.
+- A start token precedes each history. It has coordinates, predicts the first item and answers for an empty history.
 - Coordinates may leave the unit ball unless `ball` is set.
-- The negatives are shared by a batch.
+- The negatives are shared by a batch, and a negative that equals the target is ignored.
 - The optimiser is AdamW, and the weights are averaged. Dropout takes the place of weight penalties.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, I items.
@@ -38,9 +38,9 @@ class TransRecConfig(SequenceConfig):
     schedule: TrainConfig = TrainConfig(
         epochs=20, lr=1e-2, validate_every=5
     )  # embeddings allow a higher rate than networks
-    ball: bool = False  # keep all items within the unit ball, as in the paper
+    ball: bool = False  # scale coordinates outside the unit ball to its surface; the paper keeps items in the ball
     loss: LossName = "bpr"  # the paper's
-    sampling_power: NonNegative = 0.0  # negatives are drawn by popularity to this power; gBCE draws uniformly
+    sampling_power: NonNegative = 0.0  # negatives ∝ popularity ** power, 0: uniform; gbce and bce draw uniformly
 
 
 class TransRecModule(SequenceEncoder):
@@ -50,8 +50,8 @@ class TransRecModule(SequenceEncoder):
     """
 
     def __init__(self, config: TransRecConfig, n_items: int) -> None:
-        super().__init__(n_items, config.dim)  # `items`: γ, `bias`: β
-        self.people = nn.Embedding(n_items + 2, config.dim)  # running mean: t_u
+        super().__init__(n_items, config.dim)  # creates `items`, an nn.Embedding: γ, and `bias`: β
+        self.people = nn.Embedding(n_items + 2, config.dim)  # of items, padding and start token; running mean: t_u
         self.step = nn.Parameter(torch.zeros(config.dim))  # t
         self.dropout = Dropout(config.dropout)
         self.ball = config.ball
@@ -60,14 +60,14 @@ class TransRecModule(SequenceEncoder):
 
     @property
     def coordinates(self) -> Tensor:
-        """γ, (I + 2, D)."""
+        """γ of items, padding and start token, (I + 2, D)."""
         gamma = self.items.weight
         return gamma / gamma.norm(dim=1, keepdim=True).clamp(min=1) if self.ball else gamma
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
         """Return (q, 1) after each token, (B, T) → (B, T, D + 1), or after `positions` (B, Q), (B, Q, D + 1)."""
-        last = gather_positions(F.embedding(tokens, self.coordinates), positions)
-        user = gather_positions(running_mean(self.people(tokens)), positions)
+        last = gather_positions(F.embedding(tokens, self.coordinates), positions)  # (B, Q, D), γ_i
+        user = gather_positions(running_mean(self.people(tokens)), positions)  # (B, Q, D), t_u
         return F.pad(self.dropout(last + self.step + user), (0, 1), value=1.0)
 
     @property

@@ -1,4 +1,4 @@
-"""Ranks of held-out items, and the metrics of these ranks, in NumPy.
+"""Ranks of held-out items, and the metrics of these ranks.
 
 Each query has one relevant item, so HR@k equals Recall@k, and the ideal DCG is 1. Shapes: B queries, I items.
 """
@@ -44,7 +44,7 @@ def values(ranks: np.ndarray, metric: str) -> np.ndarray:
     1 / rank, without a cutoff.
 
     Args:
-        ranks: Ranks from 1, of any shape.
+        ranks: Ranks of the relevant items, 1 = best, of any shape.
         metric: "mrr", or "hr@k" or "ndcg@k" for any k.
 
     Returns:
@@ -63,15 +63,15 @@ def values(ranks: np.ndarray, metric: str) -> np.ndarray:
 
 
 def ndcg(ranks: np.ndarray, k: int) -> float:
-    """Return NDCG@k."""
+    """Return the mean NDCG@k of ranks, 1 = best."""
     return float(np.mean(values(ranks, f"ndcg@{k}")))
 
 
 def mrr(ranks: np.ndarray) -> float:
-    """Return the mean reciprocal rank."""
+    """Return the mean reciprocal rank of ranks, 1 = best."""
     return float(np.mean(values(ranks, "mrr")))
 
 
 def summary(ranks: np.ndarray) -> dict[str, float]:
-    """Return all METRICS by name: {"hr@10": …, "ndcg@10": …, "mrr": …}."""
+    """Return the means of all METRICS by name: {"hr@10": …, "ndcg@10": …, "mrr": …}."""
     return {name: float(np.mean(values(ranks, name))) for name in METRICS}

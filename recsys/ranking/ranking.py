@@ -1,6 +1,8 @@
 """A score row as a ranked list: its top items, and the rank and the probability of an item.
 
-`evaluation` and `serving` both use this module, so that a rank means the same in a result file and in the app.
+`evaluation` and `serving` both use this module, so a rank in a result file equals the rank in the app, except for ties:
+evaluation ranks the target below all items with an equal score, and the app orders equal scores by item number.
+
 Shapes: I items.
 """
 
@@ -12,14 +14,15 @@ import numpy as np
 
 from recsys.errors import RecsysError
 
-GROUP_SIZE = 64  # scores of a group; see _lower_bound_of_kth
-CHUNK_SIZE = 1 << 14  # scores of which log_sum_exp takes the exponentials at once: 64 KB, which fit in the cache
+GROUP_SIZE = 64  # scores of a group, see `_lower_bound_of_kth`
+MIN_GROUPS_PER_K = 4  # with fewer groups, the lower bound would be so low that too many scores reach it
+CHUNK_SIZE = 1 << 14  # scores per chunk of `log_sum_exp`: 64 KB of float32, so that a chunk stays in the CPU cache
 
 LogProbabilities = Callable[[np.ndarray, np.ndarray], np.ndarray | None]  # scores (I,), items (n,) → (n,) or None
 
 
 class ScoreError(RecsysError):
-    """Raised for scores that cannot be ranked."""
+    """Raised for scores that cannot be ranked: NaN, infinite, or of a wrong shape."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +33,7 @@ class Ranking:
     """
 
     scores: np.ndarray  # (I,) float; minus infinity: not listed
-    log_probabilities: LogProbabilities | None = field(default=None, repr=False)  # None: the model has no probabilities
+    log_probabilities: LogProbabilities | None = field(default=None, repr=False)  # see `from_scores`
 
     @classmethod
     def from_scores(
@@ -41,7 +44,7 @@ class Ranking:
         Args:
             scores: Scores of a model, (I,). They are copied.
             excluded: Items (n,) or a mask (I,) bool; None: all items are listed.
-            log_probabilities: The method of the model, if it has one.
+            log_probabilities: `Model.log_probabilities`, which may return None. None: there are no probabilities.
 
         Raises:
             ScoreError: A score is NaN or plus infinity.
@@ -59,7 +62,7 @@ class Ranking:
         return int(np.count_nonzero(self.scores > -np.inf))
 
     def top(self, k: int) -> np.ndarray:
-        """Return up to k items (n,) int64, best first."""
+        """Return the k best items, (k,) int64, best first, or all listed items if there are fewer."""
         k = min(k, len(self.scores))
         if k <= 0:
             return np.zeros(0, np.int64)
@@ -86,13 +89,15 @@ class Ranking:
         return int(np.count_nonzero(self.scores >= self.scores[item]))
 
     def probabilities(self, items: np.ndarray) -> np.ndarray | None:
-        """Return the probability of each item to be the next one. All listed items together have probability 1.
+        """Return the probability of each item to be the next one.
+
+        They sum to 1 over all listed items if the model has a softmax. The sigmoids of BCE and gBCE do not sum to 1.
 
         Args:
             items: Items, (n,).
 
         Returns:
-            Probabilities (n,) float64, or None if the model has no probabilities.
+            Probabilities (n,) float64, or None if there are none.
         """
         logs = self.log_probabilities and self.log_probabilities(self.scores, items)
         return None if logs is None else np.exp(np.asarray(logs, np.float64))
@@ -101,18 +106,24 @@ class Ranking:
 def _lower_bound_of_kth(scores: np.ndarray, k: int) -> float:
     """Return the k-th largest score or, for a long row, a lower bound close to it.
 
-    The bound takes a sixth of the time. The row is split into groups of GROUP_SIZE scores. The k largest of the
-    groups' maxima are k scores of the row, so the k-th largest score is at least the smallest of these maxima.
+    The bound takes a sixth of the time of np.partition over the row. Group g consists of the scores g, g + n_groups,
+    g + 2 · n_groups, …, GROUP_SIZE in all. The k largest of the groups' maxima are k scores of the row, so the k-th
+    largest score is at least the smallest of these maxima. Fewer than GROUP_SIZE scores remain at the end of the row.
+    They are ignored, because they can only raise the k-th largest score.
+
+    Args:
+        scores: Scores without NaN, (I,).
+        k: From 1 to I.
     """
     n_groups = len(scores) // GROUP_SIZE
-    if n_groups < 4 * k:  # the bound would be so low that too many scores reach it
+    if n_groups < MIN_GROUPS_PER_K * k:
         return np.partition(scores, -k)[-k]
     maxima = scores[: n_groups * GROUP_SIZE].reshape(GROUP_SIZE, n_groups).max(0)
     return np.partition(maxima, -k)[-k]
 
 
 def log_sum_exp(scores: np.ndarray) -> float:
-    """Return log Σ exp of scores (I,), summed in chunks, so that no temporary array has the size of the row."""
+    """Return log Σ exp of scores (I,), or -∞ if all are -∞. Chunks avoid a temporary array of the size of the row."""
     maximum = scores.max(initial=-np.inf)
     if maximum == -np.inf:
         return -math.inf

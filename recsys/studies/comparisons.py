@@ -13,15 +13,18 @@ from recsys.evaluation.report import short
 from recsys.evaluation.significance import FEW_USERS
 
 METRIC = "ndcg@10"
-MIN_RECOMMENDERS = 5  # of both protocols, for a rank correlation
-TOLERANCE = 0.05  # relative loss of METRIC, up to which a faster recommender is named
+MIN_RECOMMENDERS = 5  # measured under both protocols of a pair; with fewer, a rank correlation is noise
+TOLERANCE = 0.05  # a faster recommender is named if its METRIC is at most this share below the best
 
 
 def compare_protocols(dataset: str) -> dict[str, Any]:
     """Return a document with the rank correlation of each pair of protocols, over the recommenders of both.
 
-    Pairs with few recommenders or few users are left out, because their order is noise. Raises RecsysError if no pair
-    remains.
+    Pairs with few recommenders or few users are left out, because their order is noise. The document has the format of
+    `evaluation.studies`.
+
+    Raises:
+        RecsysError: No pair remains.
     """
     names = protocols.in_order(protocol for name, protocol in results.available() if name == dataset)
     boards = {name: overview.measures(dataset, name) for name in names}
@@ -38,7 +41,7 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
             f"fewer than two protocols have {MIN_RECOMMENDERS} recommenders in common on {dataset}",
             recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", "all"),
         )
-    rows.sort(key=lambda row: row[1])
+    rows.sort(key=lambda row: row[1])  # by the correlation
     (least, lowest, *_), (most, highest, *_) = rows[0], rows[-1]
     sizes = "; ".join(f"{protocols.title(name)}: {len(board)}" for name, board in boards.items())
     return {
@@ -65,8 +68,11 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
 def compare_costs(dataset: str) -> dict[str, Any]:
     """Return a document with the metric and the training time of each recommender.
 
-    The protocol is the one with most training times among those that rank all items. Raises RecsysError if no result
-    has a training time.
+    The protocol is the one with most training times among those that rank all items. The document has the format of
+    `evaluation.studies`.
+
+    Raises:
+        RecsysError: No result has a training time.
     """
     unsampled = [name for data, name in results.available() if data == dataset and not protocols.get(name).sampled]
     measured = {name: costs(results.documents(dataset, name)) for name in unsampled}
@@ -101,14 +107,15 @@ def compare_costs(dataset: str) -> dict[str, Any]:
 
 
 def _signed(value: float) -> str:
-    """Return a correlation with two digits and a minus sign: `−.21`."""
+    """Return a correlation with two digits and the typographic minus: "−.21"."""
     return ("−" if value < 0 else "") + short(abs(value), 2)
 
 
 def _result(row: Any) -> str:
-    """Return metric and training time of a row of `Costs.table`: `.1234 after 5 min`."""
+    """Return metric and training time of a row of `Costs.table`: ".1234 after 5 min"."""
     seconds = row["seconds"]
     return f"{short(row[METRIC])} after " + (f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min")
 
 
+# name on the command line → function from the name of a data set to the document
 COMPARISONS: dict[str, Callable[[str], dict[str, Any]]] = {"protocols": compare_protocols, "cost": compare_costs}

@@ -14,7 +14,7 @@ from recsys.evaluation.report import short
 Changes = dict[str, Mapping[str, Any]]  # label of a row → settings that differ from the preset
 
 BASELINE = "as it is"  # label of the row without changes
-LEFT_OUT: Changes = {
+LEFT_OUT: Changes = {  # "without" is a setting of `models.ablations`
     "position embeddings instead of a relative bias": {"without": "relative bias"},
     "no order at all": {"without": "order"},
     "no feed-forward network": {"without": "feed-forward"},
@@ -24,7 +24,7 @@ LEFT_OUT: Changes = {
     "an output with embeddings of its own": {"without": "tied output"},
     "random start instead of PMI": {"pmi_init": False},
 }
-MASKING: Changes = {
+MASKING: Changes = {  # what replaces a masked item, and the share of samples in which only the last item is masked
     "[mask], last item alone in a tenth": {},
     "[mask], never the last item alone": {"last_item_mask_prob": 0.0},
     "[mask], last item alone in three tenths": {"last_item_mask_prob": 0.3},
@@ -32,31 +32,33 @@ MASKING: Changes = {
     "the last item alone, always": {"last_item_mask_prob": 1.0},
     "80 % [mask], 10 % another, 10 % itself": {"masking": "80-10-10"},
 }
-CUTS: Changes = {
+CROPS: Changes = {  # the parts of longer histories that samples show, see `CounterRNG.crop`
     "newest items only": {},
     "windows over older items": {"crop": "windows"},
     "prefixes of the history": {"crop": "prefixes"},
 }
 LOSSES: Changes = {
-    "binary cross-entropy, one negative": {"loss": "gbce", "negatives": 1, "gbce_t": 0.0},  # gBCE with t = 0
+    "binary cross-entropy, one negative": {"loss": "gbce", "negatives": 1, "gbce_t": 0.0},  # of scores minus log I
     "gBCE, 256 negatives": {"loss": "gbce", "negatives": 256, "gbce_t": 0.75},
     "softmax over all items": {"loss": "softmax"},
 }
 BLOCKS: Changes = {"no blocks": {"layers": 0}, "1 block": {"layers": 1}, "3 blocks": {"layers": 3}}
 HEADS: Changes = {"1 head": {"heads": 1}, "4 heads": {"heads": 4}}
-NO_IMPROVEMENTS = {"memory": False, "redraw": False, "only_unseen": False}  # the "-memory" recommenders set all three
-STEPS: Changes = {
+# Settings of `models.extras`, which the "-memory" recommenders set to True. "memory": counts are added to the logits.
+# "redraw": films with equal times get a new order in each epoch. "only_unseen": the softmax excludes seen films.
+NO_IMPROVEMENTS = {"memory": False, "redraw": False, "only_unseen": False}
+STEPS: Changes = {  # each row leaves out one setting more
     BASELINE: {},
     "no memory": {"memory": False},
     "and a fixed order of films of one second": {"memory": False, "redraw": False},
     "and a softmax over all films": NO_IMPROVEMENTS,
 }
 TWO_STEPS: Changes = {BASELINE: {}, "no memory": {"memory": False}, "and none of the rest": NO_IMPROVEMENTS}
-POWERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # of popularity
-WIDTHS = (16, 32, 64, 128, 256)  # of an embedding
-LENGTHS = (10, 20, 50, 100, 200)  # of a history, in films
+POWERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # exponents of popularity
+WIDTHS = (16, 32, 64, 128, 256)  # dimensions of an embedding
+LENGTHS = (10, 20, 50, 100, 200)  # newest films of a history that are read
 
-# Charts, in the format of `evaluation.studies`; the columns are those of `run.COLUMNS`
+# Charts, in the format of `evaluation.studies`. They name columns of `studies.run.COLUMNS`.
 LINE_CHART = {"kind": "line", "x": "setting", "y": "ndcg", "by": "recommender"}
 VALUE_CHART = {"kind": "rows", "x": "setting", "y": "ndcg", "by": "recommender", "low": "low", "high": "high"}
 CHANGE_CHART = VALUE_CHART | {"y": "change", "low": "change_low", "high": "change_high"}
@@ -72,12 +74,18 @@ class Point:
     changes: Mapping[str, Any] = field(default_factory=dict)  # settings that differ from the preset
 
 
-ABLATED = {"bert4rec": "bert4rec-ablated", "sasrec-softmax": "sasrec-ablated"}  # recommenders with ABLATION_SETTINGS
-ABLATION_SETTINGS = {"without", "masking"}
+ABLATION_SETTINGS = {"without", "masking"}  # settings of `models.ablations`, which other models do not have
+# recommender → its variant that has the settings in ABLATION_SETTINGS
+ABLATED = {"bert4rec": "bert4rec-ablated", "sasrec-softmax": "sasrec-ablated"}
 
 
 def points(recommenders: Mapping[str, str], changes: Changes) -> tuple[Point, ...]:
-    """Return a point for each pair of a recommender (title → name) and changes (label → settings)."""
+    """Return a point for each pair of a recommender and a change. Ablations use the variants in ABLATED.
+
+    Args:
+        recommenders: Title of a recommender in the table → its name.
+        changes: Label of a row → settings that differ from the preset.
+    """
     return tuple(
         Point(title, label, ABLATED[recommender] if settings.keys() & ABLATION_SETTINGS else recommender, settings)
         for title, recommender in recommenders.items()
@@ -86,13 +94,13 @@ def points(recommenders: Mapping[str, str], changes: Changes) -> tuple[Point, ..
 
 
 def sweep(title: str, recommender: str, setting: str, values: Sequence[float]) -> tuple[Point, ...]:
-    """Return a point for each value of one setting of a recommender."""
+    """Return a point for each value of one setting of a recommender, with the value as its label."""
     return tuple(Point(title, value, recommender, {setting: value}) for value in values)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A study before it is run: its points, and the text and the chart of its document."""
+    """A study before it is run: its points, and the text and the chart of the JSON that the Evaluation page shows."""
 
     title: str
     question: str
@@ -100,15 +108,15 @@ class Plan:
     setting_title: str  # title of the column of settings
     points: tuple[Point, ...]
     chart: Mapping[str, Any]
-    all_seeds: bool = False  # train every point with all seeds; see `run.uses_all_seeds`
+    all_seeds: bool = False  # train every point with all seeds, see `studies.run.uses_all_seeds`
 
     def summarise(self, table: pd.DataFrame) -> str:
-        """Return the answer to the question, in one sentence, from a table with `run.COLUMNS`."""
+        """Return the answer to the question, in one sentence, from a table with `studies.run.COLUMNS`."""
         return gains_and_losses(table) if self.chart["y"] == "change" else best_and_worst(table)
 
 
 def best_and_worst(table: pd.DataFrame) -> str:
-    """Name the settings with the lowest and the highest NDCG@10 of each recommender."""
+    """Return a sentence that names the settings with the lowest and the highest NDCG@10 of each recommender."""
     clauses = []
     for title, rows in table.groupby("recommender", sort=False):
         low, high = rows.loc[rows["ndcg"].idxmin()], rows.loc[rows["ndcg"].idxmax()]
@@ -118,7 +126,7 @@ def best_and_worst(table: pd.DataFrame) -> str:
 
 
 def gains_and_losses(table: pd.DataFrame) -> str:
-    """Count the changes whose confidence interval excludes 0, and name the largest loss and gain."""
+    """Return a sentence that counts the changes whose interval excludes 0, and names the largest loss and gain."""
     changed = table[table["change"].notna()]
     losses = changed[changed["change_high"] < 0].sort_values("change")
     gains = changed[changed["change_low"] > 0].sort_values("change", ascending=False)
@@ -223,6 +231,7 @@ PLANS = {  # name on the command line → plan
         "are drawn by popularity, no order beats that by probability divided by popularity; the papers that use this "
         "protocol do not say so.",
         setting_title="Power of popularity that probabilities are divided by",
+        # The recommender "lift" divides the probabilities of sasrec-memory by popularity ** power.
         points=sweep("SASRec with memory", "lift", "power", POWERS),
         chart=LINE_CHART | {"low": "low", "high": "high"},
         all_seeds=True,
@@ -261,8 +270,8 @@ PLANS = {  # name on the command line → plan
         papers="The authors' code of BERT4Rec slides windows over long histories; Tan et al. (arXiv:1606.08117) gain "
         "from training GRU4Rec on all prefixes.",
         setting_title="Samples",
-        points=points({"SASRec": "sasrec-softmax", "BERT4Rec": "bert4rec"}, CUTS),
+        points=points({"SASRec": "sasrec-softmax", "BERT4Rec": "bert4rec"}, CROPS),
         chart=CHANGE_CHART,
     ),
 }
-COMPARISON_NAMES = ("protocols", "cost")  # keys of `comparisons.COMPARISONS`, without its imports
+COMPARISON_NAMES = ("protocols", "cost")  # keys of `comparisons.COMPARISONS`, here to avoid its slow imports

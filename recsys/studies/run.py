@@ -1,4 +1,4 @@
-"""Run a plan: train its missing trials, and build the document that the Evaluation page shows.
+"""Run a plan: train its missing trials, and build the JSON document that the Evaluation page shows.
 
 Shapes: B test users.
 """
@@ -25,9 +25,10 @@ from recsys.studies.trials import Outcome, Trial
 
 METRIC = "ndcg@10"
 POLL_SECONDS = 5.0  # between two attempts at a trial that another process is running
-LABELS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}  # column → title; columns without decimals
-FIGURES = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}
-CHANGES = {"change": "Change", "change_low": "Change from", "change_high": "Change to"}
+# Columns of the table of a study: name → title
+LABELS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}  # no decimals; `setting` has the plan's title
+FIGURES = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}  # low … high: 95 %
+CHANGES = {"change": "Change", "change_low": "Change from", "change_high": "Change to"}  # from the baseline
 COLUMNS = LABELS | FIGURES | CHANGES
 Outcomes = Mapping[int, Outcome]  # seed → outcome of one point
 
@@ -37,7 +38,17 @@ def run_trials(
 ) -> None:
     """Train and measure the trials of a plan that are not stored yet, and wait for trials of other processes.
 
-    Raises ConfigError, TrainingError and DeviceError.
+    Args:
+        plan: The plan.
+        dataset: The data set.
+        protocol: The protocol by which test users are ranked.
+        seeds: Seeds of the trainings. Some points use the first seed only, see `uses_all_seeds`.
+        report: Receives a note before each trial, and the progress of the trial.
+
+    Raises:
+        ConfigError: A setting of the plan does not exist or has an invalid value.
+        TrainingError: A training cannot continue.
+        DeviceError: The device cannot be used.
     """
     pending = list(list_trials(plan, dataset.name, seeds))
     total = len(pending)
@@ -57,7 +68,7 @@ def run_trials(
 
 
 def list_trials(plan: Plan, dataset: str, seeds: Sequence[int]) -> Iterator[Trial]:
-    """Yield all points with the first seed, then the points that use all seeds with each other seed."""
+    """Yield a trial of each point with the first seed, then of the points that use all seeds with each other seed."""
     for seed in seeds:
         for point in plan.points:
             if seed == seeds[0] or uses_all_seeds(point, plan, dataset):
@@ -82,7 +93,8 @@ def is_baseline(point: Point, dataset: str) -> bool:
 def build_document(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] = (0,)) -> dict[str, Any]:
     """Build the document of a study, in the format of `evaluation.studies`, from the stored trials.
 
-    Raises RecsysError if fewer than two points have been measured.
+    Raises:
+        RecsysError: Fewer than two points have been measured.
     """
     outcomes = [_outcomes(point, dataset, protocol, seeds) for point in plan.points]
     measured = [(point, by_seed) for point, by_seed in zip(plan.points, outcomes, strict=True) if by_seed]
@@ -131,10 +143,10 @@ def _outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequenc
 
 
 def _row(point: Point, by_seed: Outcomes, baseline: Outcomes) -> dict[str, Any]:
-    """Return the metrics of a point, means over its seeds, and its change from the baseline, if that is measured.
+    """Return a row of the table: metrics of a point, means over its seeds, and its change from the baseline.
 
     The change is paired by user and seed: trials with the same seed share initial weights and the order of samples if
-    the changed setting allows it.
+    the changed setting allows it. If point and baseline have no seed in common, the row has no change.
     """
     ndcg = _by_user(by_seed.values(), METRIC)
     low, high = bootstrap(ndcg[:, None])

@@ -1,8 +1,11 @@
 """Trials: a recommender with some settings changed, trained and measured once. The ranks are stored, not the weights.
 
-A trial is a sealed document in `trials/<data set>/<protocol>/<recommender>-<hash>/trial.json`, in the home folder or in
-assets/. Several processes may share a home folder: a trial is locked while a process runs it. A trial of a mixture is
-run again when a member was trained again. Shapes: B test users.
+A trial is a JSON document with a hash of itself (`files.seal`) in
+`trials/<data set>/<protocol>/<recommender>-<hash>/trial.json`, in the home folder or in assets/. Several processes may
+share a home folder, so a process locks the trial that it runs. If a recommender combines others (its members), its
+trial is run again after a member was trained again.
+
+Shapes: B test users.
 """
 
 import json
@@ -38,11 +41,15 @@ class Trial:
     seed: int = 0
 
     def config(self, dataset: str) -> Any:
-        """Return the config. Raises ConfigError for a setting that does not exist or has an invalid value."""
+        """Return the config for a data set.
+
+        Raises:
+            ConfigError: A setting does not exist or has an invalid value.
+        """
         return replace_settings(registry.get(self.recommender).preset(dataset), self.changes)
 
     def model(self, dataset: str) -> Model:
-        """Return the unfitted model. Raises ConfigError as `config` does."""
+        """Return the unfitted model. Raise ConfigError as `config` does."""
         return registry.get(self.recommender).model(self.config(dataset))
 
     def folder(self, dataset: str, protocol: str, root: Path | None = None) -> Path:
@@ -63,7 +70,10 @@ class Outcome:
 
 
 def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
-    """Return the stored or shipped outcome of a trial on this data with these members; None if missing or damaged."""
+    """Return the stored or shipped outcome of a trial.
+
+    Returns None if there is none, if its file is damaged, or if the data or a member of the recommender has changed.
+    """
     members = store.member_stamps(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
     for root in (paths.home(), paths.ASSETS):
         with suppress(OSError, files.DamagedFileError):
@@ -85,9 +95,17 @@ def ship(trial: Trial, dataset: Dataset, protocol: Protocol) -> None:
 def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report = ignore) -> Outcome | None:
     """Train the model of a trial, rank the held-out test items, and store the outcome.
 
-    A stored outcome is returned at once, a checkpoint of `train` with the same config is used instead of a training,
-    and an interrupted training is resumed. Returns None if another process is running the trial. Raises ConfigError,
-    TrainingError, DeviceError, and StoreError if the recommender combines others that have not been trained.
+    A stored outcome is returned at once. A checkpoint of the command `train` with the same config is used instead of a
+    training. An interrupted training is resumed.
+
+    Returns:
+        The outcome, or None if another process is running the trial.
+
+    Raises:
+        ConfigError: A setting does not exist or has an invalid value.
+        TrainingError: The training cannot continue.
+        DeviceError: The device cannot be used.
+        StoreError: The recommender combines others that have not been trained.
     """
     folder = trial.folder(dataset.name, protocol.name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -114,12 +132,12 @@ def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report =
         if members := store.member_stamps(model, dataset.name, trial.seed, protocol.splitting):
             document["members"] = members
         files.write(folder / FILE, files.seal(document))
-        RunFolder(folder).finish()
+        RunFolder(folder).finish()  # deletes the resumable state
         return outcome
 
 
 def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, dict[str, Any]] | None:
-    """Load a checkpoint with the config and seed of a trial, and the notes of its training; None if there is none.
+    """Return the model of a checkpoint with the config and seed of a trial, and the notes of its training, or None.
 
     The checkpoint may be of another recommender with the same model class: with changed settings, a recommender may
     equal another one. The count model is added to a trained network, so it can be dropped from a checkpoint.

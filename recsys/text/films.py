@@ -1,8 +1,9 @@
 """Films as texts, as genre vectors, and as sentence vectors.
 
-Sentence vectors are shipped for the data sets that have shipped models. For other sets they are computed once and
-stored. Each file of vectors holds the fingerprint of its texts. If the sentence encoder is not available, TF-IDF over
-the same texts replaces it.
+Sentence vectors are shipped for the data sets that have shipped models. For other data sets they are computed once and
+stored. Each file of vectors contains the fingerprint of its texts. If the sentence encoder is not available, TF-IDF
+over the same texts replaces it.
+
 Shapes: I items, G genres, D dimensions of a vector: 384 of the encoder, the size of the vocabulary of TF-IDF.
 """
 
@@ -95,12 +96,16 @@ def genre_vectors(catalog: Catalog) -> np.ndarray:
 def film_vectors(dataset: str, catalog: Catalog, report: Report = ignore) -> FilmVectors:
     """Return the sentence vectors of all films: shipped, stored earlier, or encoded and stored now.
 
-    Encoding 3,000 films takes about 10 s. If the encoder is not available, the vectors are TF-IDF and not stored.
+    Encoding 3,000 films takes about 10 s. If the encoder is not available, the result has TF-IDF vectors of the same
+    texts, which are not stored.
 
     Args:
         dataset: Name of the data set.
         catalog: Its films.
-        report: Receives {"stage": "download" or "encode", "done": n, "total": n}.
+        report: Receives the progress of a download and of `encoder.encode`.
+
+    Raises:
+        MissingLibraryError: Neither sentence-transformers nor scikit-learn is installed.
     """
     if (vectors := load_vectors(dataset, catalog)) is not None:
         return FilmVectors(vectors)
@@ -138,7 +143,7 @@ def read_vectors(candidates: Iterable[Path], fingerprint: str) -> np.ndarray | N
 def save_vectors(vectors: np.ndarray, path: Path, fingerprint: str) -> np.ndarray:
     """Write vectors (n, 384) in half precision, and return them as `read_vectors` will.
 
-    Half precision changes a cosine by less than 0.001 and halves the file. If the disk is full, this is a warning.
+    Half precision changes a cosine by less than 0.001 and halves the file. If writing fails, a warning is given.
     """
     halves = vectors.astype(np.float16)
     arrays.keep(path, VECTORS, halves, fingerprint)
@@ -146,7 +151,7 @@ def save_vectors(vectors: np.ndarray, path: Path, fingerprint: str) -> np.ndarra
 
 
 def _normalised(halves: np.ndarray) -> np.ndarray:
-    """Return fp16 vectors as float32 with rows of length 1, which rounding had changed."""
+    """Return fp16 vectors (n, 384) as float32, scaled to length 1, because rounding has changed the lengths."""
     vectors = halves.astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 

@@ -15,11 +15,11 @@ from recsys.progress import Report, ignore
 from recsys.text import encoder, films
 
 Encode = Callable[[Sequence[str], Report], np.ndarray]  # n texts → (n, 384), rows of length 1
-MIN_FILMS = 3  # of a common tag; a rarer tag is often the note of a single user
+MIN_FILMS = 3  # films that have a common tag; a rarer tag is often the note of a single user
 
 
 def stem(word: str) -> str:
-    """Return a normalised word without its ending: "spies" and "spy" have the same stem, "art" and "heart" do not."""
+    """Return a normalised word without its ending, such as "spi" for both "spies" and "spy"."""
     if word.endswith(("ches", "shes", "xes", "sses")):
         word = word[:-2]
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
@@ -37,7 +37,15 @@ def stems(text: str) -> tuple[str, ...]:
 
 
 class TagTable:
-    """The tags of each film that is in training."""
+    """The tags of the films of a catalogue.
+
+    Attributes:
+        words: The T distinct tags in alphabetical order. A tag is an index of it.
+        n_films: The number of films that have each tag, (T,).
+        strength: n / (n + 1) where a film has a tag n times, (I, T), sparse.
+        by_phrase: Stems → tags that consist of exactly these stems.
+        by_stem: Stem → tags that contain it.
+    """
 
     def __init__(self, catalog: Catalog, normalised: Sequence[str]) -> None:
         """Count how often each film has each tag.
@@ -48,7 +56,7 @@ class TagTable:
                 a word with the form "" is left out.
         """
         tags = catalog.tags
-        self.words = sorted(set(normalised) - {""})  # T
+        self.words = sorted(set(normalised) - {""})
         index_of = {word: index for index, word in enumerate(self.words)}
         item = np.array([catalog.item_of.get(movie, -1) for movie in tags.movie.tolist()], np.int64)
         tag = np.array([index_of.get(normalised[word], -1) for word in tags.word.tolist()], np.int64)
@@ -56,11 +64,11 @@ class TagTable:
         shape = (len(catalog), len(self.words))
         ones = np.ones(is_listed.sum(), np.float32)
         counts = sparse.coo_array((ones, (item[is_listed], tag[is_listed])), shape=shape).tocsc()
-        self.n_films = np.diff(counts.indptr)  # (T,) films that have the tag
+        self.n_films = np.diff(counts.indptr)
         counts.data = counts.data / (counts.data + 1)  # 1/2 for a tag given once, 2/3 for a tag given twice
-        self.strength = counts  # (I, T)
-        self.by_phrase: dict[tuple[str, ...], list[int]] = {}  # stems → tags that consist of these stems
-        self.by_stem: dict[str, list[int]] = {}  # stem → tags that contain it
+        self.strength = counts
+        self.by_phrase: dict[tuple[str, ...], list[int]] = {}
+        self.by_stem: dict[str, list[int]] = {}
         for index, word in enumerate(self.words):
             self.by_phrase.setdefault(stems(word), []).append(index)
             for part in set(stems(word)):
@@ -68,7 +76,7 @@ class TagTable:
 
     @cached_property
     def common(self) -> np.ndarray:
-        """The tags that at least MIN_FILMS films have, ascending."""
+        """The tags that at least MIN_FILMS films have, ascending, (common tags,) int64."""
         return np.flatnonzero(self.n_films >= MIN_FILMS)
 
     def is_common(self, phrase: tuple[str, ...], min_films: int = MIN_FILMS) -> bool:

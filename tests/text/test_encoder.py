@@ -10,7 +10,7 @@ from recsys import paths
 from recsys.data.download import DownloadError
 from recsys.errors import MissingLibraryError
 from recsys.text import encoder
-from recsys.text.encoder import SHA256
+from recsys.text.encoder import FILE_HASHES
 
 FILES = {"model.safetensors": b"weights", "1_Pooling/config.json": b"{}"}
 
@@ -19,7 +19,8 @@ FILES = {"model.safetensors": b"weights", "1_Pooling/config.json": b"{}"}
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     monkeypatch.setattr(encoder, "_from_hub", lambda fetch: None)
-    monkeypatch.setattr(encoder, "SHA256", {name: hashlib.sha256(data).hexdigest() for name, data in FILES.items()})
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in FILES.items()}
+    monkeypatch.setattr(encoder, "FILE_HASHES", hashes)
 
 
 @pytest.fixture
@@ -73,7 +74,8 @@ def test_an_altered_or_missing_file_is_replaced(index, name):
 
 
 def test_every_file_that_the_library_reads_has_its_hash():
-    assert {"model.safetensors", "tokenizer.json", "vocab.txt", "modules.json", "1_Pooling/config.json"} <= set(SHA256)
+    names = {"model.safetensors", "tokenizer.json", "vocab.txt", "modules.json", "1_Pooling/config.json"}
+    assert names <= set(FILE_HASHES)
 
 
 def test_a_failed_download_leaves_no_files(monkeypatch, tmp_path):
