@@ -17,7 +17,7 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from recsys.errors import RecsysError
 
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
-OMIT_DEFAULT = "omit default"  # metadata key of a field made by `added`
+OMIT_DEFAULT = "omit default"  # metadata key of a field made by `added_later`
 
 Count = Annotated[int, Field(ge=1)]
 NonNegativeInt = Annotated[int, Field(ge=0)]
@@ -93,7 +93,7 @@ def config_class(cls: type[T] | None = None, *, kw_only: bool = False) -> type[T
     return decorate if cls is None else decorate(cls)
 
 
-def added(default: Any) -> Any:
+def added_later(default: Any) -> Any:
     """Return a field that was added after documents had been stored.
 
     Its default is the behaviour before the field existed. `to_document` omits it while it has that value, so the
@@ -143,7 +143,7 @@ def to_document(settings: Any) -> dict[str, Any]:
 
 
 def is_omitted(setting: DataclassField[Any], value: Any) -> bool:
-    """Whether a document leaves the field out, see `added`."""
+    """Whether a document leaves the field out, see `added_later`."""
     return OMIT_DEFAULT in setting.metadata and value == setting.default
 
 

@@ -19,7 +19,7 @@ from recsys.config import (
     Fraction,
     Rate,
     Seed,
-    added,
+    added_later,
     check,
     config_class,
     from_document,
@@ -80,7 +80,7 @@ class Outer:
     inner: Inner = Inner()
     sizes: tuple[Count, ...] = (3, 4)
     how: Literal["fast", "slow"] = "fast"
-    colour: str = added("red")
+    colour: str = added_later("red")
 
     def __post_init__(self):
         if len(self.sizes) % self.sizes[0] == 0:  # a TypeError, if sizes were not checked before

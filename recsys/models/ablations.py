@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recsys.config import added, config_class
+from recsys.config import added_later, config_class
 from recsys.models.bert4rec import IGNORE_INDEX, Bert4Rec, Bert4RecConfig, Bert4RecEncoder, positions_of
 from recsys.models.layers import gather_positions
 from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
@@ -29,7 +29,7 @@ class WithoutConfig:
     """The part that is left out."""
 
     # "relative bias": position embeddings take its place; "order": neither; "tied output": separate output weights
-    without: Part = added("nothing")  # part of the network that is left out
+    without: Part = added_later("nothing")  # part of the network that is left out
 
 
 class NoFeedForwardBlock(Block):
@@ -104,7 +104,7 @@ class AblatedEncoder(SequenceEncoder):
 class Bert4RecAblatedConfig(Bert4RecConfig, WithoutConfig):
     """Settings of BERT4Rec without one of its parts."""
 
-    masking: Literal["mask", "80-10-10"] = added("mask")  # 80-10-10: a tenth stays, a tenth becomes a random item
+    masking: Literal["mask", "80-10-10"] = added_later("mask")  # 80-10-10: a tenth stays, a tenth becomes a random item
 
 
 class Bert4RecAblatedEncoder(AblatedEncoder, Bert4RecEncoder):
@@ -121,7 +121,7 @@ class Bert4RecAblated(Bert4Rec):
     """BERT4Rec without one of its parts, or with BERT's masking rule."""
 
     Config: ClassVar[type] = Bert4RecAblatedConfig
-    Module: ClassVar[type] = Bert4RecAblatedEncoder
+    Encoder: ClassVar[type] = Bert4RecAblatedEncoder
     config: Bert4RecAblatedConfig
 
     def mask_items(
@@ -157,4 +157,4 @@ class SasRecAblated(SasRec):
     """SASRec without one of its parts."""
 
     Config: ClassVar[type] = SasRecAblatedConfig
-    Module: ClassVar[type] = SasRecAblatedEncoder
+    Encoder: ClassVar[type] = SasRecAblatedEncoder

@@ -20,7 +20,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from recsys.config import Count, Fraction, Layers, Length, added, check, config_class
+from recsys.config import Count, Fraction, Layers, Length, added_later, check, config_class
 from recsys.models.extras import Extras
 from recsys.models.layers import Dropout, init_weights
 from recsys.models.sequence_config import PmiConfig
@@ -44,7 +44,7 @@ class Bert4RecConfig(PmiConfig, Extras):
     heads: Count = 2  # attention heads, the paper's h
     mask_prob: Fraction = 0.2  # probability that an item of a training sample is masked, the paper's ρ
     last_item_mask_prob: Fraction = 0.1  # share of the samples in which only the last item is masked
-    crop: Crop = added("newest")  # part of a longer history that a sample shows: newest, windows or prefixes
+    crop: Crop = added_later("newest")  # part of a longer history that a sample shows: newest, windows or prefixes
 
     def __post_init__(self) -> None:
         check(TwoOrMore, length=self.length)  # an item and the [mask]
@@ -88,7 +88,7 @@ class Bert4Rec(SequenceModel):
     """Trained by the Cloze task; the next item is predicted at a [mask] appended to the history."""
 
     Config: ClassVar[type] = Bert4RecConfig
-    Module: ClassVar[type] = Bert4RecEncoder
+    Encoder: ClassVar[type] = Bert4RecEncoder
     former_settings = FORMER_SETTINGS | {"relative_bias": True, "pre_norm": True, "projection": False}
     departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")  # the first two, for the app
     can_fill_masks: bool = True

@@ -60,6 +60,6 @@ class Bert4RecPaperEncoder(SequenceEncoder):
 class Bert4RecPaper(Bert4Rec):
     """BERT4Rec with the published architecture."""
 
-    Module: ClassVar[type] = Bert4RecPaperEncoder
+    Encoder: ClassVar[type] = Bert4RecPaperEncoder
     departures = ()  # of the architecture
     former_settings = FORMER_SETTINGS | {"relative_bias": False, "pre_norm": False, "projection": True}

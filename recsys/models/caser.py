@@ -56,7 +56,7 @@ class CaserConfig(PmiConfig):
     gbce_t: Fraction = 0.0  # gBCE's calibration t: at 1 the sigmoid is calibrated, at 0 it is too high
 
 
-class CaserModule(SequenceEncoder):
+class CaserEncoder(SequenceEncoder):
     """Item embeddings, horizontal and vertical filters, and linear maps of their outputs and of the mean item."""
 
     def __init__(self, config: CaserConfig, n_items: int) -> None:
@@ -99,4 +99,4 @@ class Caser(SequenceModel):
     """The model. The window that ends with the newest item and, with `person`, the mean x̄ predict the next item."""
 
     Config: ClassVar[type] = CaserConfig
-    Module: ClassVar[type] = CaserModule
+    Encoder: ClassVar[type] = CaserEncoder

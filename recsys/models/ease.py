@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
-from recsys.config import NonNegative, OptionalSize, added, config_class
+from recsys.config import NonNegative, OptionalSize, added_later, config_class
 from recsys.data.schema import DataError, Dataset, HeldOut, Queries
 from recsys.models import presets
 from recsys.models.base import Model
@@ -26,7 +26,7 @@ class EaseConfig:
     """Settings of EASE, tuned on ML-1M."""
 
     regularization: NonNegative = 200.0  # λ, added to the diagonal of the item-item counts
-    rank: OptionalSize = added(0)  # number of eigenvectors of the item-item counts that are used; 0: all
+    rank: OptionalSize = added_later(0)  # number of eigenvectors of the item-item counts that are used; 0: all
 
 
 class Ease(Model):

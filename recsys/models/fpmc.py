@@ -41,7 +41,7 @@ class FpmcConfig(SequenceConfig):
     sampling_power: NonNegative = 0.0  # negatives ∝ popularity ** power, 0: uniform; gbce and bce draw uniformly
 
 
-class FpmcModule(SequenceEncoder):
+class FpmcEncoder(SequenceEncoder):
     """Equation 11 as one product: [v^{L,I}; v^{U,I}] · [v^{I,L}; v^{I,U}]. The names of weights are in checkpoints."""
 
     def __init__(self, config: FpmcConfig, n_items: int) -> None:
@@ -72,4 +72,4 @@ class Fpmc(SequenceModel):
     """The model. The last item and, if `personal`, the user predict the next item."""
 
     Config: ClassVar[type] = FpmcConfig
-    Module: ClassVar[type] = FpmcModule
+    Encoder: ClassVar[type] = FpmcEncoder

@@ -30,7 +30,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from recsys.config import Size, added, config_class
+from recsys.config import Size, added_later, config_class
 from recsys.models.extras import Extras
 from recsys.models.layers import Dropout, gather_positions, init_weights
 from recsys.models.sequence_config import PmiConfig
@@ -47,14 +47,14 @@ class Gru4RecConfig(PmiConfig, Extras):
     # A GRU processes one position after another, so a larger batch costs little more time.
     schedule: TrainConfig = TrainConfig(epochs=50, batch_size=64, validate_every=5)
     hidden: Size = 128  # units of the recurrent layer
-    cell: Literal["gru", "lstm", "rnn"] = added("gru")  # kind of recurrent layer: gru, lstm, or rnn with tanh
+    cell: Literal["gru", "lstm", "rnn"] = added_later("gru")  # kind of recurrent layer: gru, lstm, or rnn with tanh
 
     def __post_init__(self) -> None:
         """Raise ConfigError if `only_unseen` does not fit the loss."""
         check_only_unseen(self)
 
 
-class Gru4RecModule(SequenceEncoder):
+class Gru4RecEncoder(SequenceEncoder):
     """Item embeddings, a recurrent layer, a linear map to their width, and an output that shares their weights."""
 
     def __init__(self, config: Gru4RecConfig, n_items: int) -> None:
@@ -80,4 +80,4 @@ class Gru4Rec(SequenceModel):
     """The model. The state after the newest item predicts the next item."""
 
     Config: ClassVar[type] = Gru4RecConfig
-    Module: ClassVar[type] = Gru4RecModule
+    Encoder: ClassVar[type] = Gru4RecEncoder

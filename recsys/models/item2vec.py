@@ -103,7 +103,7 @@ class NegativeSampling:
         return negative_sampling(hidden, weight, bias - self.log_kq, targets, drawn, self.negatives)
 
 
-class Item2VecModule(SequenceEncoder):
+class Item2VecEncoder(SequenceEncoder):
     """The item vectors v (`items`), the context vectors c (`contexts`) and the biases b (`bias`)."""
 
     def __init__(self, config: Item2VecConfig, n_items: int) -> None:
@@ -135,9 +135,9 @@ class Item2Vec(SequenceModel):
     """The model: trained on pairs of neighbours, scored by the user vector."""
 
     Config: ClassVar[type] = Item2VecConfig
-    Module: ClassVar[type] = Item2VecModule
+    Encoder: ClassVar[type] = Item2VecEncoder
     config: Item2VecConfig
-    module: Item2VecModule
+    module: Item2VecEncoder
     loss_name = ""  # its own loss
     keep_probability: np.ndarray  # (I + 2,) probability that an event of each token is used in an epoch
 
@@ -146,7 +146,7 @@ class Item2Vec(SequenceModel):
         super().__init__(config, title)
         self.can_fill_masks = self.config.cbow
 
-    def initialise(self, module: Item2VecModule, train: Dataset, seed: int) -> None:
+    def initialise(self, module: Item2VecEncoder, train: Dataset, seed: int) -> None:
         """Set biases to log popularity, and compute the probability √(ρ / f) that an event is used.
 
         f is the item's share of all events and ρ is `subsample` (arXiv:1310.4546, equation 5). The start token is

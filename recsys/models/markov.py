@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from recsys.config import Count, NonNegative, Size, added, config_class
+from recsys.config import Count, NonNegative, Size, added_later, config_class
 from recsys.data.schema import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.histories import (
@@ -33,7 +33,7 @@ class MarkovConfig:
     history_decay: NonNegative = 1.0  # the item at position d from the end of a history counts d^-history_decay
     normalisation: NonNegative = 0.7  # 1: transitions as a share of all transitions from an item; 0: as counts
     popularity_discount: NonNegative = 0.3  # 1: divided by how often the following item was watched; 0: not divided
-    both_directions: bool = added(False)  # items watched shortly before an item count too
+    both_directions: bool = added_later(False)  # items watched shortly before an item count too
 
 
 class Markov(Model):

@@ -58,7 +58,7 @@ class VaeBatch(Batch):
     beta: Tensor | None = None  # (); None only because fields with defaults precede it
 
 
-class MultVaeModule(SequenceEncoder):
+class MultVaeEncoder(SequenceEncoder):
     """The encoder and the decoder. `items`, an nn.Embedding, is the first layer, `output` the last."""
 
     def __init__(self, config: MultVaeConfig, n_items: int) -> None:
@@ -97,9 +97,9 @@ class MultVae(SequenceModel):
     """The model. A score is the logit of π, the distribution of all items of a user."""
 
     Config: ClassVar[type] = MultVaeConfig
-    Module: ClassVar[type] = MultVaeModule
+    Encoder: ClassVar[type] = MultVaeEncoder
     config: MultVaeConfig
-    module: MultVaeModule
+    module: MultVaeEncoder
     loss_name = ""  # its own loss; π is no distribution of the next item
 
     def make_loss(self, train: Dataset) -> Loss:

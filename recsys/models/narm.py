@@ -40,7 +40,7 @@ class NarmConfig(SessionConfig):
     hidden: Size = 100  # units of the GRU, as in the paper
 
 
-class NarmModule(SequenceEncoder):
+class NarmEncoder(SequenceEncoder):
     """Item embeddings, a GRU, attention over its states, and a bilinear output that shares the item embeddings."""
 
     def __init__(self, config: NarmConfig, n_items: int) -> None:
@@ -71,4 +71,4 @@ class Narm(SessionModel):
     """The model. The newest state and the attended states predict the next item."""
 
     Config: ClassVar[type] = NarmConfig
-    Module: ClassVar[type] = NarmModule
+    Encoder: ClassVar[type] = NarmEncoder

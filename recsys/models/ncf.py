@@ -100,7 +100,7 @@ class Ncf(SequenceModel):
     """The model. The order of a history has no effect."""
 
     Config: ClassVar[type] = NcfConfig
-    Module: ClassVar[type] = NeuMf
+    Encoder: ClassVar[type] = NeuMf
     config: NcfConfig
     module: NeuMf
     loss_name = ""  # its own loss

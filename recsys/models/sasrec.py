@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recsys.config import Count, DropoutRate, Layers, added, config_class
+from recsys.config import Count, DropoutRate, Layers, added_later, config_class
 from recsys.models.extras import Extras
 from recsys.models.layers import Dropout, init_weights
 from recsys.models.sequence_config import PmiConfig
@@ -39,7 +39,7 @@ class SasRecConfig(PmiConfig, Extras):
     layers: Layers = 2  # Transformer blocks, the paper's b
     heads: Count = 2  # attention heads
     dropout: DropoutRate = 0.2  # share of the values set to zero
-    crop: Crop = added("newest")  # part of a longer history that a sample shows: newest, windows or prefixes
+    crop: Crop = added_later("newest")  # part of a longer history that a sample shows: newest, windows or prefixes
 
     def __post_init__(self) -> None:
         """Raise ConfigError if `dim` is no multiple of `heads`, or `only_unseen` does not fit the loss."""
@@ -81,7 +81,7 @@ class SasRec(SequenceModel):
     """The model. The hidden state of the newest item predicts the next item."""
 
     Config: ClassVar[type] = SasRecConfig
-    Module: ClassVar[type] = SasRecEncoder
+    Encoder: ClassVar[type] = SasRecEncoder
     former_settings: ClassVar[Mapping[str, Any]] = {"relative_bias": True}  # see `Model.former_settings`
     config: SasRecConfig
     module: SasRecEncoder

@@ -74,5 +74,5 @@ def ages(tokens: Tensor, padding: int) -> Tensor:
 class SasRecPaper(SasRec):
     """SASRec with the published architecture."""
 
-    Module: ClassVar[type] = SasRecPaperEncoder
+    Encoder: ClassVar[type] = SasRecPaperEncoder
     former_settings = {"relative_bias": False, "relu": True, "item_bias": False, "widening": 1}

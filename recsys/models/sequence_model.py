@@ -103,11 +103,11 @@ class SequenceEncoder(nn.Module):
 class SequenceModel(Model):
     """A model that scores items by the hidden state of a `SequenceEncoder` at the last position of a history.
 
-    A new model declares `Config`, a subclass of `SequenceConfig`, and `Module`, a subclass of `SequenceEncoder`. A
+    A new model declares `Config`, a subclass of `SequenceConfig`, and `Encoder`, a subclass of `SequenceEncoder`. A
     model with another loss than those of `recsys.training.losses` overrides `loss` and sets `loss_name` to "".
     """
 
-    Module: ClassVar[type]  # constructed from a Config and the number of items
+    Encoder: ClassVar[type]  # constructed from a Config and the number of items
     needs_training: ClassVar[bool] = True
     has_item_embeddings: bool = True
     module: SequenceEncoder
@@ -126,7 +126,7 @@ class SequenceModel(Model):
 
     def build(self, n_items: int) -> Any:
         """Return a new encoder with random weights from torch's global generator."""
-        return self.Module(self.config, n_items)
+        return self.Encoder(self.config, n_items)
 
     def fit_memory_bytes(self, n_users: int, n_items: int) -> int:
         """Return the bytes of the copies of the weights and of the mask of excluded items."""

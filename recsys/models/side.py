@@ -27,7 +27,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recsys.config import added, config_class
+from recsys.config import added_later, config_class
 from recsys.data.schema import PEOPLE_COLUMNS, DataError, Dataset, Queries
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig, Bert4RecEncoder
 from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
@@ -45,11 +45,11 @@ DROP_SHARE = 0.1  # share of the samples without ratings, and share without the 
 class SideConfig:
     """The side information that a model uses."""
 
-    genres: bool = added(False)  # the mean of the vectors of its genres is added to an item's embedding
-    decade: bool = added(False)  # the vector of its decade is added to an item's embedding
-    popularity: bool = added(False)  # the vector of how often it is watched is added to an item's embedding
-    stars: bool = added(False)  # the vector of the stars given is added to each item of the history
-    person: bool = added(False)  # vectors of gender, age and occupation, where known, are added to every position
+    genres: bool = added_later(False)  # the mean of the vectors of its genres is added to an item's embedding
+    decade: bool = added_later(False)  # the vector of its decade is added to an item's embedding
+    popularity: bool = added_later(False)  # the vector of how often it is watched is added to an item's embedding
+    stars: bool = added_later(False)  # the vector of the stars given is added to each item of the history
+    person: bool = added_later(False)  # vectors of gender, age and occupation, where known, are added to every position
 
 
 class ItemDetails(nn.Module):
@@ -238,7 +238,7 @@ class Bert4RecSide(SideModel, Bert4Rec):
     """BERT4Rec with side information."""
 
     Config: ClassVar[type] = Bert4RecSideConfig
-    Module: ClassVar[type] = Bert4RecSideEncoder
+    Encoder: ClassVar[type] = Bert4RecSideEncoder
 
     def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
         """Return the rating numbers of the newest `length` - 1 items. The [mask] after them has none."""
@@ -267,7 +267,7 @@ class SasRecSide(SideModel, SasRec):
     """SASRec with side information."""
 
     Config: ClassVar[type] = SasRecSideConfig
-    Module: ClassVar[type] = SasRecSideEncoder
+    Encoder: ClassVar[type] = SasRecSideEncoder
 
     def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
         """Return the rating numbers of the start token, which has none, and of the newest items."""

@@ -33,7 +33,7 @@ from recsys.models.sequence_model import SequenceEncoder
 from recsys.models.session_model import AdditiveAttention, SessionConfig, SessionModel
 
 
-class StampModule(SequenceEncoder):
+class StampEncoder(SequenceEncoder):
     """Item embeddings, attention, two one-layer networks, and an output that shares the item embeddings."""
 
     def __init__(self, config: SessionConfig, n_items: int) -> None:
@@ -65,4 +65,4 @@ class Stamp(SessionModel):
     """The model. The general interest and the newest item predict the next item."""
 
     Config: ClassVar[type] = SessionConfig
-    Module: ClassVar[type] = StampModule
+    Encoder: ClassVar[type] = StampEncoder

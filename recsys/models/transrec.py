@@ -43,7 +43,7 @@ class TransRecConfig(SequenceConfig):
     sampling_power: NonNegative = 0.0  # negatives ∝ popularity ** power, 0: uniform; gbce and bce draw uniformly
 
 
-class TransRecModule(SequenceEncoder):
+class TransRecEncoder(SequenceEncoder):
     """Coordinates of items, and translations.
 
     With q = γ_i + t + t_u, the score is (q, 1) · (2γ_j, -‖γ_j‖²) + β_j, up to ‖q‖², which is equal for all items.
@@ -81,8 +81,8 @@ class TransRec(SequenceModel):
     """The model. The next item is near the last item after the translation."""
 
     Config: ClassVar[type] = TransRecConfig
-    Module: ClassVar[type] = TransRecModule
-    module: TransRecModule
+    Encoder: ClassVar[type] = TransRecEncoder
+    module: TransRecEncoder
 
     def item_embeddings(self) -> np.ndarray:
         """Return the coordinates of the items, (I, D) float32."""

@@ -91,7 +91,7 @@ def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(variant, 
 def test_the_recurrent_layer_is_never_rounded(variant):
     """On a GPU, autocast runs it in fp16, where most gradients underflow."""
     recommender = registry.get(variant)
-    module = recommender.model_class.Module(changed(recommender.preset(""), dim=8, hidden=8), 20)
+    module = recommender.model_class.Encoder(changed(recommender.preset(""), dim=8, hidden=8), 20)
     types = []
     module.gru.register_forward_hook(lambda layer, inputs, outputs: types.append(outputs[0].dtype))
     with torch.autocast("cpu", torch.bfloat16):
