@@ -15,8 +15,8 @@ from recsys import paths, progress
 from recsys.config import ConfigError
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig, Bert4RecModule
-from recsys.models.sasrec import SasRecConfig, SasRecModule
+from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig, Bert4RecEncoder
+from recsys.models.sasrec import SasRecConfig, SasRecEncoder
 from recsys.progress import Cancelled
 from recsys.ranking import metrics
 from recsys.runtime import StopRequest
@@ -503,7 +503,7 @@ def test_a_compiled_encoder_learns_the_same(monkeypatch):
     assert losses[True] == pytest.approx(losses[False], abs=1e-4)
 
 
-@pytest.mark.parametrize(("config", "encoder"), [(Bert4RecConfig, Bert4RecModule), (SasRecConfig, SasRecModule)])
+@pytest.mark.parametrize(("config", "encoder"), [(Bert4RecConfig, Bert4RecEncoder), (SasRecConfig, SasRecEncoder)])
 def test_an_encoder_is_compiled_once_for_all_shapes(config, encoder):
     module = encoder(config(dim=8, length=64, dropout=0.0), 30)
     torch.compiler.reset()
