@@ -6,7 +6,6 @@ Shapes: M targets, I items, B sequences, H heads, Q queries, T keys, D dimension
 """
 
 import math
-from itertools import count
 from typing import Any
 
 import torch
@@ -49,20 +48,20 @@ class _ChunkedSoftmax(torch.autograd.Function):
     ) -> Tensor:
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
-        rows = max(1, CHUNK_LOGITS[kind] // len(weight) // ROW_MULTIPLE) * ROW_MULTIPLE
+        rows = max(1, CHUNK_LOGITS[kind] // len(weight) // ROW_MULTIPLE) * ROW_MULTIPLE  # of a chunk
         loss = bias.new_zeros(())
         d_hidden, d_weight, d_bias = torch.empty_like(hidden), torch.zeros_like(weight), torch.zeros_like(bias)
         with torch.autocast(kind, enabled=False):
             w, b = weight.to(dtype), bias.to(dtype)
             padded = F.pad(hidden.to(dtype), (0, 0, 0, -len(hidden) % ROW_MULTIPLE))
-            chunks = zip(padded.split(rows), targets.split(rows), d_hidden.split(rows), strict=True)
-            for start, (h, y, d_h) in zip(count(step=rows), chunks, strict=False):
-                mask = None if excluded is None else excluded[start : start + rows]
-                p, log_likelihood = _softmax_gradient(h, w, b, y, mask)
+            for start in range(0, len(targets), rows):
+                chunk = slice(start, start + rows)
+                h, y, mask = padded[chunk], targets[chunk], None if excluded is None else excluded[chunk]
+                d_logits, log_likelihood = _softmax_gradient(h, w, b, y, mask)
                 loss -= log_likelihood
-                d_h.copy_((p @ w)[: len(d_h)])
-                d_weight += p.T @ h
-                d_bias += p.sum(0, dtype=d_bias.dtype)
+                d_hidden[chunk] = (d_logits @ w)[: len(y)]
+                d_weight += d_logits.T @ h
+                d_bias += d_logits.sum(0, dtype=d_bias.dtype)
         ctx.save_for_backward(d_hidden, d_weight, d_bias)
         return loss
 

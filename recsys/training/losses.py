@@ -1,8 +1,8 @@
 """Losses over all items or over sampled negatives. Each loss is the sum over the M targets, ().
 
 Shapes: M targets, I items, D dimensions, K negatives. Every loss takes the hidden state before each target (M, D), the
-output weights (I, D) and biases (I,), and the targets (M,) int64. The score of an item is hidden · weight + bias.
-Negatives have the shape (K,) if all targets share them, and (M, K) if each target has its own.
+output weights (I, D) and biases (I,), and the targets (M,) int64. The score of an item is hidden · weight + bias: r⁺ of
+the target, r⁻ of a negative. Negatives have the shape (K,) if all targets share them, else (M, K).
 """
 
 import math
@@ -77,12 +77,11 @@ def scores_of(
 def sampled_softmax(
     hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor, log_q: Tensor
 ) -> Tensor:
-    """Return -log(exp z⁺ / (exp z⁺ + Σ exp z⁻)) where z = score - log q, with negatives drawn from q.
+    """Return -log(exp z⁺ / (exp z⁺ + Σ exp z⁻)) where z = r - log q and q (I,) is the sampling distribution.
 
-    The loss is lowest where the scores are log p + constant, for any K. Without the correction by log q it is lowest at
-    log p - log q. The target's score is corrected too, and a negative that equals the target stays.
-
-    `log_q` (I,) is the log-probability of drawing each item.
+    For any K, the loss is lowest where the scores are log p + constant, if p are the probabilities of the targets.
+    Without the correction by log q it is lowest at log p - log q. The target's score is corrected too, and a negative
+    that equals the target stays.
 
     Reference: Bengio and Senécal (2008); Ma and Collins, arXiv:1809.01812; Yi et al., RecSys 2019.
     """
@@ -109,8 +108,7 @@ def gbce(
     return -beta * F.logsigmoid(positive).sum() - F.logsigmoid(-negative).sum()  # log(1 - σ(s)) = log σ(-s)
 
 
-# Pairwise losses compare the scores of the targets, r⁺ (M, 1), with the scores of the negatives, r⁻ (M, K).
-# `is_negative` (M, K) is False where a negative equals the target. Such a pair has no loss.
+# Pairwise losses take r⁺ (M, 1) and r⁻ (M, K). `is_negative` (M, K) is False where a negative equals the target.
 
 
 def bpr(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:
