@@ -229,7 +229,7 @@ class Trainer:
 
     @property
     def must_stop(self) -> bool:
-        """Whether any process has received a signal. All processes return True after the same step."""
+        """Whether a process has received a signal. All processes return the same value, so they stop together."""
         if distributed.world_size() == 1:
             return self.stop.signal is not None
         return (self.can_read_each_step or self.step % STOP_CHECK_STEPS == 0) and bool(self.stop_votes)
@@ -270,11 +270,9 @@ class Trainer:
             group["lr"] = learning_rate(self.schedule, self.step, self.task.steps * self.schedule.epochs)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
             loss = self.loss(batch)
-        n_targets, stop_vote = (
-            torch.full_like(loss, len(batch.targets)),
-            torch.full_like(loss, self.stop.signal is not None),
-        )
-        totals = distributed.all_reduce(torch.stack([loss.detach(), n_targets, stop_vote]))  # over all processes, (3,)
+        n_targets = torch.full_like(loss, len(batch.targets))
+        stop_vote = torch.full_like(loss, self.stop.signal is not None)
+        totals = distributed.all_reduce(torch.stack([loss.detach(), n_targets, stop_vote]))  # (3,), of all processes
         self.optimizer.zero_grad()
         # The gradient of the mean over the targets of all processes. DistributedDataParallel averages over processes,
         # so the factor turns its mean into a sum. The clamp gives 0, not 0 / 0, if no process has a target.
