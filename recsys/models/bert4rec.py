@@ -138,7 +138,7 @@ class Bert4Rec(SequenceModel):
     ) -> np.ndarray:
         """Return (B, I): 0 at the items of a history, which are excluded everywhere; NOT_SEEN at targets and others."""
         excluded_from = exclude_history(histories, rows, n_items)
-        row, _ = batch.where
+        row, _ = batch.loss_positions
         excluded_from[row, batch.targets] = NOT_SEEN
         return excluded_from
 

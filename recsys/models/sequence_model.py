@@ -180,7 +180,7 @@ class SequenceModel(Model):
         positions.
         """
         excluded_from = exclude_history(histories, rows, n_items)
-        row, position = batch.where
+        row, position = batch.loss_positions
         backwards = slice(None, None, -1)  # so the first position of a repeated item is written last
         excluded_from[row.numpy()[backwards], batch.targets.numpy()[backwards]] = position.numpy()[backwards] + 1
         return excluded_from

@@ -248,7 +248,7 @@ class Bert4RecSide(SideModel, Bert4Rec):
         """Return the rating numbers of the tokens of each sample. Targets have none."""
         assert batch.positions is not None
         ratings = [sequence.copy() for sequence in sequences]
-        rows, positions = batch.where[0], batch.positions.flatten()[batch.loss_index]
+        rows, positions = batch.loss_positions[0], batch.positions.flatten()[batch.loss_index]
         for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
             ratings[row][position] = UNKNOWN
         return ratings

@@ -11,25 +11,25 @@ import torch
 
 from recsys.errors import RecsysError
 
-DEVICE_VARIABLE = "RECSYS_DEVICE"  # environment variable: the device that "auto" means outside `default_device`
-_auto: ContextVar[str] = ContextVar("auto")  # the device that "auto" means in a `default_device` block
+DEVICE_VARIABLE = "RECSYS_DEVICE"  # environment variable with the device of "auto" outside a `default_device` block
+_default_device: ContextVar[str] = ContextVar("default_device")  # the device of "auto" in a `default_device` block
 
 
 class DeviceError(RecsysError):
-    """A device that this machine does not have, or that this program does not support."""
+    """The machine does not have the device, or the program does not support it."""
 
 
 def choose(name: str) -> torch.device:
     """Return the device with this name, and prepare PyTorch for it.
 
-    "auto" is the device of `default_device` or of RECSYS_DEVICE. Otherwise it is the first NVIDIA GPU, or else the CPU.
-    Under torchrun, each process gets the GPU of its local rank.
+    "auto" is the device of the enclosing `default_device` block, else of RECSYS_DEVICE, else the first NVIDIA GPU, else
+    the CPU. Under torchrun, each process gets the GPU of its local rank.
 
     Raises:
-        DeviceError: If this machine has no such device.
+        DeviceError: If the machine has no such device, or it is neither a CPU nor an NVIDIA GPU.
     """
     if name == "auto":
-        name = _auto.get(os.environ.get(DEVICE_VARIABLE, "auto"))
+        name = _default_device.get(os.environ.get(DEVICE_VARIABLE, "auto"))
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -38,8 +38,10 @@ def choose(name: str) -> torch.device:
             raise DeviceError(f"{name} is not supported; use --device cpu or --device auto")
         if device.type == "cuda":
             torch.backends.cuda.enable_cudnn_sdp(False)  # cuDNN attention compiles a plan per shape in about a second
-            torch.backends.cudnn.allow_tf32 = False  # TF32 rounds scores
-            if "LOCAL_RANK" in os.environ:  # before the first tensor, which would open a context on GPU 0
+            torch.backends.cudnn.allow_tf32 = False  # TF32 keeps 10 bits of the mantissa
+            if (
+                "LOCAL_RANK" in os.environ
+            ):  # bind before the first tensor, which would otherwise open a context on GPU 0
                 device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
                 torch.cuda.set_device(device)
         torch.empty(0, device=device)
@@ -50,16 +52,16 @@ def choose(name: str) -> torch.device:
 
 @contextmanager
 def default_device(name: str) -> Iterator[None]:
-    """Make "auto" mean the device with this name, also for models that are loaded inside the block."""
-    token = _auto.set(name)
+    """Make "auto" the device with this name inside the block, for example for models that are loaded there."""
+    token = _default_device.set(name)
     try:
         yield
     finally:
-        _auto.reset(token)
+        _default_device.reset(token)
 
 
 def free_gpu_bytes(device: torch.device) -> int | None:
-    """Return the free memory of a GPU. None for a CPU."""
+    """Return the free memory of a GPU in bytes, or None for a CPU."""
     return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else None
 
 
@@ -71,7 +73,7 @@ def has_fast_bf16(device: torch.device) -> bool:
 
 
 def can_compile(device: torch.device) -> bool:
-    """Return whether torch.compile finds Triton for a GPU, or a C++ compiler for a CPU."""
+    """Return whether torch.compile finds its backend: Triton for a GPU, a C++ compiler for a CPU."""
     if device.type == "cuda":
         return find_spec("triton") is not None
     return any(map(shutil.which, (os.environ.get("CXX", "g++"), "clang++", "c++")))
@@ -79,12 +81,13 @@ def can_compile(device: torch.device) -> bool:
 
 @contextmanager
 def deterministic(device: torch.device) -> Iterator[None]:
-    """Make a GPU sum in the same order in each run. A CPU with the same number of threads always does."""
+    """Make a GPU compute equal results in each run. A CPU with an equal number of threads always does."""
     if device.type != "cuda":
         yield
         return
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # PyTorch requires it for deterministic products
     previous = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    # Filling every new tensor with NaN would take time, and no code reads a tensor before writing it.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.use_deterministic_algorithms(True)
     try:

@@ -1,4 +1,4 @@
-"""Training and evaluation by several processes that `torchrun` starts. Without torchrun, the world size is 1."""
+"""Helpers for several processes started by `torchrun`. Without torchrun, the world size is 1 and nothing is sent."""
 
 import os
 from collections.abc import Iterator
@@ -33,12 +33,12 @@ def rank() -> int:
 
 
 def shard(rows: np.ndarray) -> np.ndarray:
-    """Return the rows (n,) of a batch for this process: every `world_size()`th, so that lengths are similar."""
+    """Return the part of the rows (n,) for this process: every `world_size()`th, so the lengths are similar."""
     return rows[rank() :: world_size()]
 
 
 def data_parallel(module: nn.Module) -> nn.Module:
-    """Return the module with gradients averaged over all processes after each backward pass."""
+    """Return the module, wrapped so that each backward pass averages gradients over all processes."""
     return nn.parallel.DistributedDataParallel(module) if _is_initialized() else module
 
 
@@ -51,7 +51,7 @@ def all_reduce(value: Tensor) -> Tensor:
 
 
 def all_reduce_array(values: np.ndarray) -> np.ndarray:
-    """Return the sum of an array over all processes. Rows outside `shard` must be zero."""
+    """Return the sum of an array over all processes, for example of results that are zero outside the `shard`."""
     if not _is_initialized():
         return values
     device = "cuda" if distributed.get_backend() == "nccl" else "cpu"

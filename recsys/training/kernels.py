@@ -1,13 +1,11 @@
 """Two operations with hand-written gradients: the softmax loss over all items, and attention with a learnt bias.
 
-Both work on one chunk at a time, so that the intermediate results stay in the cache of a CPU core and the memory does
-not grow with the number of logits.
+Both compute a chunk of the logits at a time, which stays in the cache of a CPU core.
 
-Shapes: M positions with a loss, I items, B sequences, H heads, Q queries, T keys, D dimensions (of a head).
+Shapes: M targets, I items, B sequences, H heads, Q queries, T keys, D dimensions (of a head, for attention).
 """
 
 import math
-from itertools import count
 from typing import Any
 
 import torch
@@ -17,32 +15,31 @@ from torch.autograd.function import once_differentiable
 
 from recsys.training.batches import ExcludedItems
 
-CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # logits per chunk: the cache of a core, or enough work for a GPU
-ROW_MULTIPLE = 32  # a chunk has a multiple of 32 rows: smaller products spend their time on loading the weights
-ATTENTION_CHUNK_LOGITS = 1 << 19  # logits per chunk of attention: 2 MB fit in the caches of a core
+CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # logits per chunk: 4 MB fit in the cache of a core, 1 GB fills a GPU
+ROW_MULTIPLE = 32  # number of rows of a chunk: products with fewer rows are limited by loading the weights
+ATTENTION_CHUNK_LOGITS = 1 << 19  # logits per chunk of attention: 2 MB fit in the cache of a core
 
 
 def softmax_cross_entropy(
     hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, excluded: ExcludedItems | None = None
 ) -> Tensor:
-    """Return the sum of the cross-entropies under the softmax of all scores, ().
+    """Return `F.cross_entropy(hidden @ weight.T + bias, targets, reduction="sum")` without storing all M·I logits.
 
     Args:
-        hidden: Hidden states, (M, D).
+        hidden: The hidden state before each target, (M, D).
         weight: Output weights, (I, D).
         bias: Output biases, (I,).
         targets: Items to predict, (M,) int64.
-        excluded: Items that the softmax of each position excludes, if any. A target is never excluded.
+        excluded: The items that the softmax of each target excludes. A target itself is never excluded.
     """
     return _ChunkedSoftmax.apply(hidden, weight, bias, targets, excluded)
 
 
 class _ChunkedSoftmax(torch.autograd.Function):
-    """Exact softmax cross-entropy whose logits exist for one chunk of positions at a time.
+    """Softmax cross-entropy that computes loss and gradients in the forward pass, so each chunk is visited once.
 
-    The forward pass computes the gradient, softmax(z) minus one at the target, while the logits of a chunk are in the
-    cache. Inside autocast, logits, probabilities and products are rounded to bf16 and summed in fp32. Sums are taken in
-    a fixed order, so that a GPU repeats them exactly.
+    The gradient of the logits z is softmax(z) - onehot(target). Inside autocast, logits, probabilities and products
+    are rounded to bf16 and summed in fp32. Sums have a fixed order, so a GPU repeats them exactly.
     """
 
     @staticmethod
@@ -51,20 +48,20 @@ class _ChunkedSoftmax(torch.autograd.Function):
     ) -> Tensor:
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
-        rows = max(1, CHUNK_LOGITS[kind] // len(weight) // ROW_MULTIPLE) * ROW_MULTIPLE
+        rows = max(1, CHUNK_LOGITS[kind] // len(weight) // ROW_MULTIPLE) * ROW_MULTIPLE  # of a chunk
         loss = bias.new_zeros(())
         d_hidden, d_weight, d_bias = torch.empty_like(hidden), torch.zeros_like(weight), torch.zeros_like(bias)
         with torch.autocast(kind, enabled=False):
             w, b = weight.to(dtype), bias.to(dtype)
             padded = F.pad(hidden.to(dtype), (0, 0, 0, -len(hidden) % ROW_MULTIPLE))
-            chunks = zip(padded.split(rows), targets.split(rows), d_hidden.split(rows), strict=True)
-            for start, (h, y, d_h) in zip(count(step=rows), chunks, strict=False):
-                mask = None if excluded is None else excluded[start : start + rows]
-                p, log_likelihood = _softmax_gradient(h, w, b, y, mask)
+            for start in range(0, len(targets), rows):
+                chunk = slice(start, start + rows)
+                h, y, mask = padded[chunk], targets[chunk], None if excluded is None else excluded[chunk]
+                d_logits, log_likelihood = _softmax_gradient(h, w, b, y, mask)
                 loss -= log_likelihood
-                d_h.copy_((p @ w)[: len(d_h)])
-                d_weight += p.T @ h
-                d_bias += p.sum(0, dtype=d_bias.dtype)
+                d_hidden[chunk] = (d_logits @ w)[: len(y)]
+                d_weight += d_logits.T @ h
+                d_bias += d_logits.sum(0, dtype=d_bias.dtype)
         ctx.save_for_backward(d_hidden, d_weight, d_bias)
         return loss
 
@@ -77,27 +74,28 @@ class _ChunkedSoftmax(torch.autograd.Function):
 def _softmax_gradient(
     hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, excluded: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """Return softmax(z) minus one at the targets, (chunk, I), and the sum of the targets' log-probabilities, ().
+    """Return the gradient of a chunk's logits (rows, I), and the sum of the targets' log-probabilities, ().
 
-    `excluded` (chunk without padding, I) is True where the softmax excludes an item.
+    `hidden` (rows, D) may end with rows of padding, which `targets` and the mask `excluded` do not have. Their gradient
+    is 0.
     """
-    z = torch.addmm(bias, hidden, weight.T)  # (chunk, I)
+    z = torch.addmm(bias, hidden, weight.T)  # logits (rows, I)
     if excluded is not None:
         z[: len(excluded)].masked_fill_(excluded.scatter(1, targets[:, None], False), -torch.inf)
     p = torch.softmax(z, 1)
-    log_total = z.amax(1).float() - p.amax(1).float().log()  # log Σ exp z: at the highest z, log p = z - log Σ exp z
+    log_total = z.amax(1).float() - p.amax(1).float().log()  # log Σ exp z, because log max p = max z - log Σ exp z
     target_cells = torch.arange(len(targets), device=targets.device), targets
     log_likelihood = z[target_cells].float() - log_total[: len(targets)]
     p[len(targets) :] = 0  # rows of padding
-    p[target_cells] = log_likelihood.expm1().to(p.dtype)
+    p[target_cells] = log_likelihood.expm1().to(p.dtype)  # p - 1, accurate for p near 1
     return p, log_likelihood.sum()
 
 
 def attention_with_bias(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, padding: Tensor | None) -> Tensor:
-    """Return softmax(q kᵀ / √D + bias + padding) v, (B, H, Q, D), on a CPU.
+    """Return softmax(q kᵀ / √D + bias + padding) v, (B, H, Q, D), with a gradient for the bias, on a CPU.
 
-    PyTorch's fused CPU kernel has no gradient for a bias, so `F.scaled_dot_product_attention` materialises all logits
-    several times. This kernel is twice as fast for 128 sequences of 200 positions.
+    PyTorch's fused CPU kernel has no gradient for a bias. Its fallback stores all logits several times and takes twice
+    as long for 128 sequences of 200 positions.
 
     Args:
         q: Queries, (B, H, Q, D). Each query needs at least one key without padding.
@@ -111,9 +109,9 @@ def attention_with_bias(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, padding: 
 
 
 class _AttentionWithBias(torch.autograd.Function):
-    """Keep the attention weights P in the forward pass; in the backward pass dS = P ⊙ (dP - rowsum(dO ⊙ O)).
+    """The forward pass stores the attention weights P; the backward pass computes dS = P ⊙ (dP - rowsum(dO ⊙ O)).
 
-    The gradient of the bias is dS itself.
+    S are the logits and O the output. The gradient of the bias is dS itself.
 
     Reference: Dao et al., FlashAttention, NeurIPS 2022, arXiv:2205.14135, appendix B.2.
     """
@@ -121,10 +119,14 @@ class _AttentionWithBias(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, bias: Tensor, padding: Tensor | None) -> Tensor:
         ctx.scale = 1 / math.sqrt(q.shape[-1])
-        q, k, v = (q * ctx.scale).contiguous(), k.contiguous(), v.contiguous()  # else each product copies its chunk
+        q, k, v = (
+            (q * ctx.scale).contiguous(),
+            k.contiguous(),
+            v.contiguous(),
+        )  # otherwise each product copies its chunk
         weights, output = q.new_empty(*q.shape[:-1], k.shape[-2]), torch.empty_like(q)
         for chunk in _chunks(weights):
-            p = weights[chunk]  # logits at first
+            p = weights[chunk]  # a view, which holds the logits until the softmax
             torch.matmul(q[chunk], k[chunk].transpose(-1, -2), out=p)
             p += bias if len(bias) == 1 else bias[chunk]
             if padding is not None:
@@ -144,7 +146,7 @@ class _AttentionWithBias(torch.autograd.Function):
         d_bias = torch.zeros_like(weights[:1]) if ctx.shares_bias else torch.empty_like(weights)
         row_sums = (d_output * output).sum(-1, keepdim=True)  # (B, H, Q, 1)
         for chunk in _chunks(weights):
-            d_logits = d_output[chunk] @ v[chunk].transpose(-1, -2)  # gradient of the weights at first
+            d_logits = d_output[chunk] @ v[chunk].transpose(-1, -2)  # dP at first, then dS
             d_logits -= row_sums[chunk]
             d_logits *= weights[chunk]
             if ctx.shares_bias:
@@ -158,6 +160,6 @@ class _AttentionWithBias(torch.autograd.Function):
 
 
 def _chunks(weights: Tensor) -> list[slice]:
-    """Return slices of a few sequences each, for attention weights (B, H, Q, T)."""
+    """Return slices of the B sequences with about ATTENTION_CHUNK_LOGITS of the weights (B, H, Q, T) each."""
     size = max(1, ATTENTION_CHUNK_LOGITS // max(1, weights[0].numel())) if len(weights) else 1
     return [slice(start, start + size) for start in range(0, len(weights), size)]

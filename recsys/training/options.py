@@ -2,7 +2,7 @@
 
 import platform
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -27,7 +27,7 @@ class TrainConfig:
 
 @config_class
 class RunOptions:
-    """Options of a training run. Only the seed and `count_configs` change the result by more than rounding."""
+    """Options of a training run. Only `seed` and `count_configs` change the result by more than rounding."""
 
     seed: Seed = 0
     device: str = "auto"  # auto, cpu, cuda, cuda:1 …
@@ -51,13 +51,9 @@ class TrainingSummary:
     device: str = ""  # "cpu", "cuda"
 
     def notes(self) -> dict[str, Any]:
-        """Return the summary, versions and today's date as plain JSON, for the checkpoint."""
-        return {
-            "validation": self.validation,
-            "best_epoch": self.best_epoch,
-            "epochs": self.epochs,
+        """Return the summary, versions and today's date in UTC as plain JSON, for the checkpoint."""
+        return asdict(self) | {
             "seconds": round(self.seconds, 4),
-            "device": self.device,
             "versions": {"python": platform.python_version(), "torch": version("torch")},
             "date": time.strftime("%Y-%m-%d", time.gmtime()),
         }

@@ -1,6 +1,6 @@
-"""The training loop of all neural recommenders: warm-up, linear decay, weight averaging, early stopping, resume.
+"""The training loop of all neural models, with weight averaging, early stopping and resume.
 
-A model supplies a `Task`: its module, batches, loss and validation. This file contains no code about recommenders.
+A model supplies a `Task`: its module, batches, loss and validation.
 """
 
 import io
@@ -32,39 +32,41 @@ from recsys.training import distributed
 from recsys.training.batches import Batch, prefetch
 from recsys.training.options import RunOptions, TrainConfig, TrainingSummary
 
-METRIC = "ndcg@10"  # the validation metric that early stopping compares
-STATE_VERSION = 2  # of resume.pt
-COUNTERS = ("step", "stale_validations", "best_epoch", "best_metrics", "epoch_start_seconds", "sequences")
-STOP_INTERVAL = 20  # steps between two reads of the stop flag by several GPUs, because a read waits for the GPU
+METRIC = "ndcg@10"  # the validation metric for early stopping; higher is better
+STATE_VERSION = 2  # format of the saved state
+STATE_ATTRIBUTES = ("step", "stale_validations", "best_epoch", "best_metrics", "epoch_start_seconds", "sequences")
+STOP_CHECK_STEPS = 20  # steps between two checks of `stop_votes` on several GPUs, because a check waits for the GPU
 
 
 class TrainingError(RecsysError):
-    """A run that cannot continue."""
+    """The training cannot start or continue."""
 
 
 class ResumeError(RecsysError):
-    """A saved state that cannot be used."""
+    """The saved state is damaged, or belongs to another run or version."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a model supplies. Under torchrun, each process has its own shard of every batch."""
+    """The part of a training that a model supplies. Under torchrun, `batches` yields the shard of this process."""
 
     module: nn.Module
     steps: int  # batches per epoch
-    batches: Callable[[int], Iterator[Batch]]  # epoch → its batches; the same epoch always gives the same batches
-    loss: Callable[[Any, Batch], Tensor]  # module, batch → the sum over the targets, ()
+    batches: Callable[[int], Iterator[Batch]]  # number of the epoch, from 0 → batches, equal in every call
+    loss: Callable[[Any, Batch], Tensor]  # module, batch → the sum of the losses of all targets, ()
     validate: Callable[[Any], dict[str, float]] | None  # module → metrics by name, including METRIC
-    identity: dict[str, Any]  # settings and data that a resumed run must share with the interrupted run
+    identity: dict[str, Any]  # config and data fingerprint; a run resumes only from a state with an equal identity
 
 
 class RunFolder:
     """The files of a training run in the folder of a checkpoint: a lock, a resumable state and a log."""
 
-    LOCK, STATE, NEW_LOG = "train.lock", "resume.pt", f"{LOG}.new"  # LOG belongs to the weights in the folder
+    LOCK = "train.lock"
+    STATE = "resume.pt"
+    NEW_LOG = f"{LOG}.new"  # the run's log; LOG belongs to the checkpoint until `finish` replaces it
 
     def __init__(self, path: Path) -> None:
-        self.path = path  # of a checkpoint; need not exist yet
+        self.path = path  # created by `lock` or by the first write
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -88,13 +90,13 @@ class RunFolder:
             yield
 
     def save(self, state: dict[str, Any]) -> None:
-        """Replace the saved state in one step. A kill leaves the old state or the new one."""
+        """Replace the saved state atomically. A kill leaves the old state or the new one."""
         buffer = io.BytesIO()
         torch.save(state | {"version": STATE_VERSION}, buffer)
         files.write(self.path / self.STATE, files.sealed_bytes(buffer.getvalue()))
 
     def load(self) -> dict[str, Any] | None:
-        """Return the saved state or None. Raise ResumeError for a damaged file or a file of another version."""
+        """Return the saved state, or None without one. Raise ResumeError if it is damaged or of another version."""
         path = self.path / self.STATE
         if not path.exists():
             return None
@@ -112,7 +114,7 @@ class RunFolder:
         return ResumeError(f"{self.path / self.STATE} is of another version; delete it, or train without --resume")
 
     def write_log(self, events: list[dict[str, Any]]) -> None:
-        """Replace the log of the unfinished run, whose events are one per epoch."""
+        """Replace the log of the unfinished run by these events, one per epoch."""
         files.write(self.path / self.NEW_LOG, "".join(progress.line(event) + "\n" for event in events).encode())
 
     def finish(self) -> None:
@@ -123,14 +125,16 @@ class RunFolder:
 
 
 def train(task: Task, schedule: TrainConfig, run: RunOptions) -> TrainingSummary:
-    """Fit `task.module` in place. It ends with the weights of the best validation, or else with the last weights.
+    """Train `task.module` in place and return a summary.
 
-    State and log stay in `run.folder` until the caller has saved the weights and calls `RunFolder.finish`.
+    The module ends with the weights of the best validation, or with the last weights if there is no validation. State
+    and log stay in `run.folder` until the caller has saved the weights and calls `RunFolder.finish`.
 
     Raises:
         TrainingError: If the loss or a gradient is not finite.
-        ResumeError: If the state in the folder cannot be used.
-        Cancelled: After SIGTERM, when the state has been saved. After Ctrl-C it is KeyboardInterrupt.
+        ResumeError: If the saved state is damaged, or belongs to another run or version.
+        Cancelled: After SIGTERM. The state has been saved.
+        KeyboardInterrupt: After Ctrl-C. The state has been saved.
     """
     device = devices.choose(run.device)
     if device.type == "cpu":
@@ -140,16 +144,16 @@ def train(task: Task, schedule: TrainConfig, run: RunOptions) -> TrainingSummary
         trainer.start()
         trainer.run_epochs()
     task.module.load_state_dict(trainer.best or trainer.average.state_dict())
-    return trainer.summary
+    best_epoch, metrics = (trainer.best_epoch, trainer.best_metrics) if trainer.best else (trainer.epoch, {})
+    return TrainingSummary(best_epoch, trainer.epoch, trainer.seconds, metrics, device.type)
 
 
 class LossModule(nn.Module):
-    """A module and its loss in one forward pass, as DistributedDataParallel requires."""
+    """Encoder and loss as one module. The loss also reads weights, and DistributedDataParallel wraps only `forward`."""
 
-    def __init__(self, task: Task, is_compiled: bool) -> None:
+    def __init__(self, encoder: nn.Module, loss: Callable[[Any, Batch], Tensor]) -> None:
         super().__init__()
-        self.module, self.loss = task.module, task.loss
-        self.encoder = torch.compile(task.module, dynamic=True) if is_compiled else task.module
+        self.encoder, self.loss = encoder, loss
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the sum of the losses of a batch, ()."""
@@ -162,10 +166,10 @@ def learning_rate(schedule: TrainConfig, step: int, n_steps: int) -> float:
 
 
 class Trainer:
-    """The state of one run, and the loop.
+    """The state of one training run, and the loop.
 
-    No step waits for a GPU. The random numbers of a step are seeded by the run's seed, the step and the rank, so a run
-    resumes at any step without the state of a random generator.
+    Each step seeds torch by the seed of the run, the step and the rank. So a run resumes at any step without saved
+    states of random generators. No step reads a tensor on a GPU, because that would wait for all queued work.
     """
 
     def __init__(
@@ -177,27 +181,31 @@ class Trainer:
         self.precision = "bf16" if has_bf16 else "fp32"
         self.identity = task.identity | {"schedule": asdict(schedule), "seed": run.seed}
         self.module = task.module.to(device)
-        is_compiled = run.compile and devices.can_compile(device)
-        if run.compile and not is_compiled:
+        encoder: Any = self.module
+        if run.compile and devices.can_compile(device):
+            encoder = torch.compile(self.module, dynamic=True)
+        elif run.compile:
             warnings.warn("found no compiler (Triton, g++), so training goes on without --compile", stacklevel=3)
-        self.loss = distributed.data_parallel(LossModule(task, is_compiled))
+        self.loss = distributed.data_parallel(LossModule(encoder, task.loss))
         self.average = deepcopy(self.module) if schedule.ema_decay else self.module
         for layer in self.average.modules():
             if isinstance(layer, nn.RNNBase):
-                layer.flatten_parameters()  # cuDNN needs one block of memory, which a copy does not have
+                layer.flatten_parameters()  # cuDNN needs one block of memory, and deepcopy makes several
         self.optimizer = torch.optim.AdamW(
             self.module.parameters(), lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True
         )
-        self.step = self.stale_validations = 0  # steps taken; validations since the best one
-        self.best: dict[str, Tensor] | None = None  # weights of the best validation
+        self.step = 0  # number of steps taken
+        self.stale_validations = 0  # validations since the best validation
+        self.best: dict[str, Tensor] | None = None  # weights of the best validation; None before the first validation
         self.best_epoch, self.best_metrics = 0, {METRIC: -math.inf}
         self.events: list[dict[str, Any]] = []  # one per finished epoch
-        self.sums = torch.zeros(2, device=device)  # losses and targets of this epoch, over all processes
-        self.all_finite = torch.ones((), dtype=torch.bool, device=device)
-        self.stop_votes = torch.zeros((), device=device)  # processes that received a signal, summed over steps
-        self.sequences = 0  # sequences of this process in this epoch
-        self.start_time = time.perf_counter()  # earlier by the training time before a resume
-        self.epoch_start_seconds = self.last_save = 0.0  # `seconds` at the start of the epoch and at the last save
+        self.sums = torch.zeros(2, device=device)  # total loss and number of targets in this epoch, of all processes
+        self.all_finite = torch.ones((), dtype=torch.bool, device=device)  # whether all losses and gradients were
+        self.stop_votes = torch.zeros((), device=device)  # above 0 after a process has received a signal
+        self.sequences = 0  # number of sequences in this epoch, of this process
+        self.start_time = time.perf_counter()  # a resumed run subtracts its earlier training time
+        self.epoch_start_seconds = 0.0  # value of `seconds` at the start of the epoch
+        self.last_save_seconds = 0.0  # value of `seconds` at the last save
 
     @property
     def seconds(self) -> float:
@@ -206,47 +214,41 @@ class Trainer:
 
     @property
     def epoch(self) -> int:
-        """Epochs whose steps have all been taken. Its validation may be missing."""
+        """Number of epochs with all steps taken. The validation of the last one may be pending."""
         return self.step // self.task.steps
 
     @property
     def is_done(self) -> bool:
-        """Whether all epochs are finished, or validation has stopped improving."""
+        """Whether all epochs are finished, or `patience` validations brought no new best."""
         return len(self.events) >= self.schedule.epochs or self.stale_validations >= self.schedule.patience
 
     @property
     def can_read_each_step(self) -> bool:
-        """Whether tensors may be read in each step. Reading from a GPU would wait for it."""
+        """Whether each step may read tensors. Reading from a GPU waits for all queued work."""
         return self.device.type == "cpu"
 
     @property
     def must_stop(self) -> bool:
-        """Whether a process has received a signal. It becomes True after the same step in all processes."""
+        """Whether a process has received a signal. All processes return the same value, so they stop together."""
         if distributed.world_size() == 1:
             return self.stop.signal is not None
-        return (self.can_read_each_step or self.step % STOP_INTERVAL == 0) and bool(self.stop_votes)
-
-    @property
-    def summary(self) -> TrainingSummary:
-        """The outcome of the run so far."""
-        best_epoch, metrics = (self.best_epoch, self.best_metrics) if self.best else (self.epoch, {})
-        return TrainingSummary(best_epoch, self.epoch, self.seconds, metrics, self.device.type)
+        return (self.can_read_each_step or self.step % STOP_CHECK_STEPS == 0) and bool(self.stop_votes)
 
     def start(self) -> None:
-        """Load the saved state if the run resumes, and begin the log."""
+        """Load the saved state if the run resumes, and write the log of the epochs so far."""
         state = self.folder.load() if self.folder and self.run.resume else None
         if self.folder and state:
             self.resume(self.folder, state)
         steps = np.array([self.step])
         if (distributed.all_reduce_array(steps) != steps * distributed.world_size()).any():
             raise TrainingError("the processes see different states of the run; keep RECSYS_HOME on a disk they share")
-        self.last_save = self.seconds
+        self.last_save_seconds = self.seconds
         if self.folder and distributed.rank() == 0:
             self.folder.write_log(self.events)
 
     def run_epochs(self) -> None:
-        """Train until the run is done. A resumed run continues after the last saved step."""
-        if len(self.events) < self.epoch:  # a signal had interrupted the validation
+        """Train from the current step until the run is done."""
+        if len(self.events) < self.epoch:  # a signal interrupted the validation of the last epoch
             self.end_epoch()
         while not self.is_done:
             batches = islice(self.task.batches(self.epoch), self.step % self.task.steps, None)
@@ -255,7 +257,7 @@ class Trainer:
                 if self.step % self.task.steps == 0:
                     self.end_epoch()
                 must_stop = self.must_stop
-                if self.is_done or must_stop or self.seconds - self.last_save > self.run.save_every:
+                if self.is_done or must_stop or self.seconds - self.last_save_seconds > self.run.save_every:
                     self.save()
                 if must_stop and not self.is_done:
                     self.stop.leave()
@@ -268,86 +270,59 @@ class Trainer:
             group["lr"] = learning_rate(self.schedule, self.step, self.task.steps * self.schedule.epochs)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
             loss = self.loss(batch)
-        n_targets, is_stopping = (torch.full_like(loss, n) for n in (len(batch.targets), self.stop.signal is not None))
-        totals = distributed.all_reduce(torch.stack([loss.detach(), n_targets, is_stopping]))
-        self.optimizer.zero_grad(set_to_none=True)
-        # The mean over the targets of all processes. DistributedDataParallel divides by the world size, hence the
-        # factor. A batch may have no targets: its gradient is 0, not 0 / 0.
+        n_targets = torch.full_like(loss, len(batch.targets))
+        stop_vote = torch.full_like(loss, self.stop.signal is not None)
+        totals = distributed.all_reduce(torch.stack([loss.detach(), n_targets, stop_vote]))  # (3,), of all processes
+        self.optimizer.zero_grad()
+        # The gradient of the mean over the targets of all processes. DistributedDataParallel averages over processes,
+        # so the factor turns its mean into a sum. The clamp gives 0, not 0 / 0, if no process has a target.
         (loss * (distributed.world_size() / totals[1].clamp(min=1))).backward()
-        self.check_finite(totals)
+        self.check_finite(totals[0])
         self.sums += totals[:2]
         self.stop_votes += totals[2]
         self.optimizer.step()
         self.step += 1
         self.sequences += len(batch.tokens)
         if self.average is not self.module:
-            # `AveragedModel` would call the same function, but it reads its counter, which waits for a GPU.
-            decay = min(self.schedule.ema_decay, self.step / (self.step + 10))  # at first the weights change quickly
+            # `AveragedModel` calls the same function, but also reads its step counter, which waits for a GPU.
+            decay = min(self.schedule.ema_decay, self.step / (self.step + 10))  # lower at first, to drop early weights
             get_ema_multi_avg_fn(decay)(list(self.average.parameters()), list(self.module.parameters()), self.step)
 
-    def check_finite(self, totals: Tensor) -> None:
-        """Stop the run if the loss or a gradient is NaN or infinite.
+    def check_finite(self, loss: Tensor) -> None:
+        """Record whether the loss and the gradients of this step are finite.
 
-        On a CPU this happens before the optimiser changes a weight. On a GPU the result is read at the end of the epoch
-        and before each save, so weights in memory may be lost, but never a saved state.
+        On a CPU, save the state before this step and raise TrainingError if they are not. On a GPU, the end of the
+        epoch and each save raise it, so a state with NaN is never saved.
         """
         gradients = [weights.grad for weights in self.module.parameters() if weights.grad is not None]
-        is_finite = torch.isfinite(get_total_norm(gradients)) & torch.isfinite(totals[0])
+        is_finite = torch.isfinite(get_total_norm(gradients)) & torch.isfinite(loss)
         if self.can_read_each_step and not is_finite:
-            self.save()
+            self.save()  # the optimiser has not changed the weights yet
         self.all_finite &= is_finite
         if self.can_read_each_step:
             self.raise_if_not_finite()
 
     def raise_if_not_finite(self) -> None:
-        """Raise TrainingError if the loss or a gradient of a step was not finite."""
+        """Raise TrainingError if a recorded loss or gradient was not finite."""
         if not self.all_finite:
             event = f"the loss or a gradient is no longer a finite number in epoch {len(self.events) + 1}"
             kept = ", and what was trained before is left as it was" if self.folder else ""
             raise TrainingError(f"{event}, so this run ends{kept}; train again with a lower --lr")
 
     def end_epoch(self) -> None:
-        """Report the epoch, after a validation if `validate_every` epochs have passed or the run ends."""
+        """Validate if `validate_every` epochs have passed or the run ends. Then log and report the epoch."""
         losses, n_targets = self.sums.tolist()
         self.raise_if_not_finite()
         speed = self.sequences * distributed.world_size() / (self.seconds - self.epoch_start_seconds)
+        is_due = self.epoch % self.schedule.validate_every == 0 or self.epoch == self.schedule.epochs
+        metrics = self.validate(self.task.validate) if is_due and self.task.validate else {}
+        seconds, is_gpu = self.seconds, self.device.type == "cuda"
         event = {
             "epoch": self.epoch,
             "epochs": self.schedule.epochs,
             "loss": losses / max(1, n_targets),
             "sequences_per_second": speed,
-        }
-        is_validated = self.epoch % self.schedule.validate_every == 0 or self.epoch == self.schedule.epochs
-        if is_validated and self.task.validate:
-            event |= self.validate(self.task.validate)
-        self.report(event)
-        self.sums.zero_()
-        self.sequences, self.epoch_start_seconds = 0, self.seconds
-
-    def validate(self, measure: Callable[[Any], dict[str, float]]) -> dict[str, float]:
-        """Return the metrics of the averaged weights, and keep the weights if the metric is a new best.
-
-        A signal interrupts the validation of a single process at once. Several processes finish it together, because
-        they exchange their ranks.
-        """
-        try:
-            with self.stop.immediate() if distributed.world_size() == 1 else nullcontext():
-                metrics = {name: float(value) for name, value in measure(self.average).items()}
-        except (Cancelled, KeyboardInterrupt):
-            self.save()  # the resumed run starts with this validation
-            raise
-        self.module.train()  # without averaging, the validation has switched off its dropout
-        if metrics[METRIC] > self.best_metrics[METRIC]:
-            self.best_epoch, self.best_metrics, self.stale_validations = self.epoch, metrics, 0
-            self.best = {name: value.detach().cpu().clone() for name, value in self.average.state_dict().items()}
-        else:
-            self.stale_validations += 1
-        return metrics
-
-    def report(self, event: dict[str, Any]) -> None:
-        """Add the event to the log, rounded to four digits, and pass it to `run.report`."""
-        seconds, is_gpu = self.seconds, self.device.type == "cuda"
-        event |= {
+            **metrics,
             "best": self.best_metrics[METRIC] if self.best else None,
             "seconds": seconds,
             "seconds_left": seconds / self.epoch * (self.schedule.epochs - self.epoch),
@@ -360,16 +335,38 @@ class Trainer:
             if self.folder:
                 self.folder.write_log(self.events)
             self.run.report(event)
+        self.sums.zero_()
+        self.sequences, self.epoch_start_seconds = 0, self.seconds
+
+    def validate(self, compute_metrics: Callable[[Any], dict[str, float]]) -> dict[str, float]:
+        """Return the metrics of the averaged weights, and keep a copy of the weights if METRIC is a new best.
+
+        A signal interrupts the validation of a single process at once. Several processes finish it together, because
+        they sum their results.
+        """
+        try:
+            with self.stop.immediate() if distributed.world_size() == 1 else nullcontext():
+                metrics = {name: float(value) for name, value in compute_metrics(self.average).items()}
+        except (Cancelled, KeyboardInterrupt):
+            self.save()  # the resumed run starts with this validation
+            raise
+        self.module.train()  # if `average` is `module`, the validation has switched it to evaluation mode
+        if metrics[METRIC] > self.best_metrics[METRIC]:
+            self.best_epoch, self.best_metrics, self.stale_validations = self.epoch, metrics, 0
+            self.best = {name: value.detach().cpu().clone() for name, value in self.average.state_dict().items()}
+        else:
+            self.stale_validations += 1
+        return metrics
 
     def save(self) -> None:
-        """Save the state, from which a resumed run continues bit for bit."""
+        """Save the state of the run, if it has a folder. A resumed run continues bit for bit."""
         self.raise_if_not_finite()
-        self.last_save = self.seconds
+        self.last_save_seconds = self.seconds
         if self.folder and distributed.rank() == 0:
             self.folder.save(self.state())
 
     def state(self) -> dict[str, Any]:
-        """Return everything that changes during a run. Batches and random numbers follow from the step."""
+        """Return everything that changes during a run. Batches and random numbers are functions of the step."""
         return {
             "run": self.identity,
             "precision": self.precision,
@@ -380,24 +377,24 @@ class Trainer:
             "sums": self.sums,
             "events": self.events,
             "seconds": self.seconds,
-            **{name: getattr(self, name) for name in COUNTERS},
+            **{name: getattr(self, name) for name in STATE_ATTRIBUTES},
         }
 
     def resume(self, folder: RunFolder, state: dict[str, Any]) -> None:
-        """Continue from a saved state. Raise ResumeError for another run, another precision or another version."""
-        path, precision = folder.path / folder.STATE, state.get("precision")
+        """Continue from a saved state. Raise ResumeError for another run, precision or version."""
+        path, precision = folder.path / folder.STATE, state.get("precision", self.precision)
         if state.get("run") != self.identity:
             raise ResumeError(
                 f"{path} belongs to a run with other settings or data; train without --resume to begin anew"
             )
-        if precision in ("bf16", "fp32") and precision != self.precision:
+        if precision != self.precision:
             raise ResumeError(
                 f"{path} was trained in {precision}, and this run computes in {self.precision}; "
                 f"add --precision {precision}"
             )
         try:
             if state["best"] is not None:
-                self.module.load_state_dict(state["best"])  # checks the shapes before the first step
+                self.module.load_state_dict(state["best"])  # checks the shapes now, not at the end of the run
             self.module.load_state_dict(state["module"])
             self.average.load_state_dict(state["average"])
             self.optimizer.load_state_dict(state["optimizer"])
@@ -405,8 +402,8 @@ class Trainer:
             self.sums.copy_(state["sums"])
             self.events = list(state["events"])
             self.start_time -= state["seconds"]
-            for name in COUNTERS:
+            for name in STATE_ATTRIBUTES:
                 setattr(self, name, state[name])
-            self.step = int(self.step)  # raises if it is no number
+            self.step = int(self.step)  # raises ValueError if it is not a number
         except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             raise folder.version_error() from error
