@@ -1,6 +1,6 @@
 """Measure the speed of training. There is no validation, and the weights are discarded.
 
-These flags generate a data set of ML-20M's size and train a large network on it:
+These flags of `python -m recsys bench train` generate a data set of ML-20M's size and train a large network on it:
 --users 138493 --films 26744 --mean-length 144 --dim 256 --batch-size 256
 """
 
@@ -29,7 +29,7 @@ SCHEDULE_SETTINGS = ("epochs", "batch_size")  # settings of its `TrainConfig` th
 class Options:
     """The recommender, the data set, and the device."""
 
-    model: str = "bert4rec"  # a recommender that is trained in epochs
+    model: str = "bert4rec"  # a network with settings dim, layers, heads and length
     dataset: str = "ml-1m"  # name of a data set that has been downloaded
     users: Count | None = None  # generate a data set of this many users instead; needs --films and --mean-length
     films: Count | None = None  # films of the generated data set
@@ -91,7 +91,7 @@ def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions
     model = registry.get(recommender).model(config).fit(train, None, replace(run, report=events.append))
     total_seconds = time.perf_counter() - start
     if not events:
-        raise _no_epochs_error(recommender)
+        raise RecsysError(f"{recommender} is not trained in epochs; try --model bert4rec")
     ends = [0.0, *(event["seconds"] for event in events)]
     seconds = [end - begin for begin, end in pairwise(ends)]
     median_seconds = statistics.median(seconds[1:] or seconds)
@@ -139,14 +139,14 @@ def _dataset(options: Options) -> Dataset:
 def _config(options: Options, dataset_name: str) -> Any:
     """Return the preset for the data set, with the settings of the flags in place of its own.
 
-    Generated data has no sequential patterns, so there are no PMI vectors to start from.
+    The films of generated data are independent, so their PMI is noise. Their embeddings start at random.
     """
     from recsys.models import registry
 
     config = registry.get(options.model).preset(dataset_name)
     settings = _flat(config)
-    if not {*SIZE_SETTINGS, *SCHEDULE_SETTINGS} <= settings.keys():
-        raise _no_epochs_error(options.model)
+    if missing := [name for name in (*SCHEDULE_SETTINGS, *SIZE_SETTINGS) if name not in settings]:
+        raise RecsysError(f"{options.model} has no setting {missing[0]}; try --model bert4rec")
     flags = {name: value for name, value in asdict(options).items() if value is not None}
     changes = {name: flags[name] for name in SIZE_SETTINGS if name in flags}
     if dataset_name == "generated" and "pmi_init" in settings:
@@ -159,8 +159,3 @@ def _flat(config: Any) -> dict[str, Any]:
     """Return the settings of a config and of its schedule in one dictionary."""
     settings = asdict(config)
     return settings | settings.get("schedule", {})
-
-
-def _no_epochs_error(model: str) -> RecsysError:
-    """Return the error for a recommender that is not trained in epochs."""
-    return RecsysError(f"{model} is not trained in epochs, so it has no speed; try --model bert4rec")

@@ -1,4 +1,4 @@
-"""BERT4Rec and SASRec without one of their parts, and other training samples, for the studies.
+"""BERT4Rec and SASRec without one of their parts, and BERT4Rec with BERT's masking rule, for `recsys.studies`.
 
 `bert4rec-ablated` and `sasrec-ablated` are recommenders that no menu or leaderboard lists:
 `python -m recsys train bert4rec-ablated --without norms`.
@@ -28,7 +28,8 @@ Part = Literal["nothing", "relative bias", "order", "feed-forward", "norms", "re
 class WithoutConfig:
     """The part that is left out."""
 
-    # "relative bias": position embeddings take its place; "order": neither; "tied output": separate output weights
+    # "relative bias": position embeddings take its place. "order": no bias and no position embeddings (a causal mask
+    # remains). "tied output": separate output weights.
     without: Part = added_later("nothing")  # part of the network that is left out
 
 
@@ -64,7 +65,7 @@ BLOCKS = {"feed-forward": NoFeedForwardBlock, "norms": NoNormBlock, "residual": 
 
 
 class AblatedEncoder(SequenceEncoder):
-    """Leaves a part out of an encoder: `class Encoder(AblatedEncoder, Bert4RecEncoder)`."""
+    """Mixin that leaves a part out: `class Encoder(AblatedEncoder, Bert4RecEncoder)`. `super()` is that encoder."""
 
     causal: ClassVar[bool]
 
@@ -87,7 +88,7 @@ class AblatedEncoder(SequenceEncoder):
         return nn.Embedding(self.n_items, dim) if self.config.without == "tied output" else None
 
     def make_positions(self, dim: int) -> nn.Embedding | None:
-        """Return position embeddings (T, D) without a relative bias."""
+        """Return position embeddings (`length`, D) if they replace the relative bias, else None."""
         return nn.Embedding(self.config.length, dim) if self.config.without == "relative bias" else None
 
     def token_embeddings(self, tokens: Tensor) -> Tensor:
@@ -104,7 +105,9 @@ class AblatedEncoder(SequenceEncoder):
 class Bert4RecAblatedConfig(Bert4RecConfig, WithoutConfig):
     """Settings of BERT4Rec without one of its parts."""
 
-    masking: Literal["mask", "80-10-10"] = added_later("mask")  # 80-10-10: a tenth stays, a tenth becomes a random item
+    masking: Literal["mask", "80-10-10"] = added_later(
+        "mask"
+    )  # of the items to predict, 80-10-10 makes 80 % [mask], 10 % random
 
 
 class Bert4RecAblatedEncoder(AblatedEncoder, Bert4RecEncoder):
@@ -113,7 +116,7 @@ class Bert4RecAblatedEncoder(AblatedEncoder, Bert4RecEncoder):
     causal = False
 
     def position_ids(self, tokens: Tensor) -> Tensor:
-        """Return 0 for the oldest item. Padding may lie beyond the last position and has its number."""
+        """Return 0 … T-1 from the oldest item on. Padding beyond `length` gets the last position."""
         return torch.arange(tokens.shape[1], device=tokens.device).clamp(max=self.config.length - 1)
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from recsys.data.schema import Dataset
 
-MAX_SORTED_SHARE = 1 / 4  # of filled cells in a (B, I) table: sorting E keys is faster than the table below this share
+MAX_SORTED_SHARE = 1 / 4  # if E / (B · I) is lower, sorting E keys is faster than filling a table of B · I cells
 
 
 def distinct_items(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -43,7 +43,7 @@ def history_matrix(
     ratings: Sequence[np.ndarray] | None = None,
     unrated: float = 1.0,
 ) -> sparse.csr_array:
-    """Return the ratings of each history's items, (B, I) float32.
+    """Return the rating or `unrated` of each item of each history, (B, I) float32.
 
     Args:
         histories: Items of each history, oldest first.
@@ -62,7 +62,7 @@ def history_matrix(
 
 
 def rating_matrix(dataset: Dataset) -> sparse.csr_array:
-    """Return all ratings of a data set, (users, I) float32. Of a repeated item, the last rating counts."""
+    """Return all ratings of a data set, (users, I) float32, NaN without one. A repeated item has its last rating."""
     ratings = np.split(np.asarray(dataset.interactions.rating), dataset.offsets[1:-1])
     return history_matrix(dataset.histories, dataset.n_items, ratings, unrated=np.nan)
 

@@ -71,14 +71,14 @@ class Als(Model):
         return fill_empty_histories(scores, queries.histories, self.counts)
 
     def _fold_in(self, queries: Queries) -> np.ndarray:
-        """Return the user factors x = (YᵀY + λI + Yᵀ(C - I)Y)⁻¹ YᵀCp, (B, F): equation 4 of the paper.
+        """Return the user factors x = (YᵀY + λE + Yᵀ(C - E)Y)⁻¹ YᵀCp, (B, F): equation 4 of the paper.
 
-        Y (I, F) are the item factors and C is the diagonal matrix of confidences.
+        Y (I, F) are the item factors, C is the diagonal matrix of confidences and E the identity.
         """
         alpha = self.config.alpha
         watched = [self.factors[np.unique(np.asarray(history, np.int64))] for history in queries.histories]
         right_sides = np.array([alpha * factors.sum(0) for factors in watched], np.float32).reshape(-1, len(self.gram))
-        if alpha == 1:  # C = I: all users have the same matrix
+        if alpha == 1:  # C = E: all users have the same matrix
             return np.linalg.solve(self.gram, right_sides.T).T
         users = np.empty_like(right_sides)
         with one_blas_thread():
@@ -87,7 +87,7 @@ class Als(Model):
         return users
 
     def _set_factors(self, factors: np.ndarray, counts: np.ndarray) -> None:
-        """Store item factors (I, F) and counts (I,), and compute YᵀY + λI."""
+        """Store item factors (I, F) and counts (I,), and compute YᵀY + λE."""
         self.factors, self.counts = factors, counts
         self.gram = factors.T @ factors + self.config.regularization * np.eye(factors.shape[1], dtype=np.float32)
 
@@ -112,7 +112,7 @@ class BprMfConfig:
     lr: Rate = 0.05  # learning rate
     regularization: NonNegative = 0.003  # the paper's λ, per sampled pair
     epochs: Count = 20  # one pair is sampled per rating and epoch
-    fold_in: NonNegative = 0.1  # λ of the fold-in
+    fold_in: NonNegative = 0.1  # L2 penalty λ of user factors, see `_set_factors`
 
 
 class BprMf(Model):
@@ -161,7 +161,7 @@ class BprMf(Model):
     def _set_factors(self, factors: np.ndarray, bias: np.ndarray, counts: np.ndarray) -> None:
         """Store item factors (I, F), biases (I,) and counts (I,), and compute the matrix of the Newton step.
 
-        The criterion for one user is the mean of ln σ(x·(y_i - y_j)) over watched items i and all items j, minus
+        The criterion for one user, without biases, is the mean of ln σ(x·(y_i - y_j)) over watched items i and all items j, minus
         λ/2 |x|². At x = 0 its gradient is (mean y_i - mean y_j) / 2. Its Hessian is approximated by -(Cov y / 2 + λI),
         with the covariance of all items in place of the items of the history.
         """
@@ -169,8 +169,8 @@ class BprMf(Model):
         self.mean = factors.mean(0)
         centred = factors - self.mean
         covariance = centred.T @ centred / len(factors)  # (F, F)
-        hessian = covariance / 2 + self.config.fold_in * np.eye(len(covariance))
-        self.newton = (np.linalg.inv(hessian) / 2).astype(np.float32)
+        negative_hessian = covariance / 2 + self.config.fold_in * np.eye(len(covariance))
+        self.newton = (np.linalg.inv(negative_hessian) / 2).astype(np.float32)
 
     def item_embeddings(self) -> np.ndarray:
         """Return the item factors, (I, F) float32."""

@@ -85,8 +85,8 @@ class SequenceEncoder(nn.Module):
         return F.embedding(tokens, self.item_vectors())
 
     @torch.no_grad()
-    def start_output(self) -> None:
-        """Set separate output weights to the item embeddings."""
+    def initialise_output(self) -> None:
+        """Copy the item embeddings into separate output weights, if any."""
         if self.own_output is not None:
             self.own_output.weight.copy_(self.items.weight[: self.n_items])
 
@@ -112,15 +112,16 @@ class SequenceModel(Model):
     has_item_embeddings: bool = True
     module: SequenceEncoder
     item_loss: Loss
-    memory: CountMemory | None = None  # its scores are added to those of the network
+    memory: CountMemory | None = None  # Markov chain and EASE, whose scores are added to those of the network
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
+        # settings of `Extras`, which some configs lack
         self.only_unseen = getattr(self.config, "only_unseen", False)
         self.remembers = getattr(self.config, "memory", False)
         self.redraws = getattr(self.config, "redraw", False)
         self.uses_times_or_ratings = self.redraws
-        # a fitted memory gives probabilities with any loss: its weights maximise the likelihood of validation items
+        # With fitted weights of a memory, any loss gives probabilities. `_set_memory` corrects both after `fit`.
         self.is_fitted_on_validation = self.remembers
         self.has_probabilities = self.remembers or self.loss_name in SOFTMAX_LOSSES
 
@@ -148,7 +149,7 @@ class SequenceModel(Model):
         """
         if getattr(self.config, "pmi_init", False):
             initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
-        module.start_output()
+        module.initialise_output()
 
     def make_loss(self, train: Dataset) -> Loss:
         """Return the loss of the config."""
@@ -168,15 +169,15 @@ class SequenceModel(Model):
         return Batch.from_numpy(tokens, None, lengths, np.concatenate(targets))
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """Return the parts of the histories `rows` (B,) that the samples are made of. By default, all of them."""
+        """Return the parts of the histories `rows` (B,) that the samples are made of. By default, whole histories."""
         return [histories[row] for row in rows]
 
     def first_excluded_position(
         self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
-        """Return `Batch.excluded_from` (B, I) of a batch made of the histories `rows` (B,).
+        """Return the first position at which the softmax excludes each item, (B, I) int16; NOT_SEEN: never.
 
-        By default, a target is excluded from the position after its own. Other items of the history are excluded at all
+        The batch is made of the histories `rows` (B,). By default, a target is excluded from the position after its own. Other items of the history are excluded at all
         positions.
         """
         excluded_from = exclude_history(histories, rows, n_items)
@@ -186,14 +187,14 @@ class SequenceModel(Model):
         return excluded_from
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
-        """Return the newest `length` of the start token and the items of a history, (T,)."""
+        """Return the start token and the items of a history, cut to the newest `length` tokens, (T,)."""
         return np.append(self.module.start, history)[-self.config.length :]
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Train on `train` and stop early on `valid`.
 
         Raises:
-            DataError: If `train` is empty or the memory does not suffice.
+            DataError: If `train` is empty, or the RAM or GPU memory does not suffice.
             TrainingError: If the training cannot continue.
         """
         run = run or RunOptions()
@@ -221,12 +222,12 @@ class SequenceModel(Model):
             return self.batches(self.samples(redrawn(train, rng.key(Stream.ORDER))), train.n_items, rng)
 
         return trainer.Task(
-            self.module,
-            math.ceil(len(samples) / self.config.schedule.batch_size),
-            epoch_of,
-            self.loss,
-            (lambda module: self._validate(module, valid)) if valid else None,
-            {
+            module=self.module,
+            steps=math.ceil(len(samples) / self.config.schedule.batch_size),
+            batches=epoch_of,
+            loss=self.loss,
+            validate=(lambda module: self._validate(module, valid)) if valid else None,
+            identity={
                 "config": to_document(self.config),
                 "data": train.details_fingerprint if self.uses_times_or_ratings else train.fingerprint,
             },
@@ -239,8 +240,8 @@ class SequenceModel(Model):
     def batches(self, samples: Queries, n_items: int, rng: CounterRNG) -> Iterator[Batch]:
         """Yield this process's share of each batch of an epoch."""
         lengths = np.array([min(len(history), self.config.length) for history in samples.histories])
-        order = np.random.default_rng([rng.seed, rng.epoch])
-        for rows in bucketed_batches(lengths, self.config.schedule.batch_size, order):
+        shuffle_rng = np.random.default_rng([rng.seed, rng.epoch])
+        for rows in bucketed_batches(lengths, self.config.schedule.batch_size, shuffle_rng):
             share = distributed.shard(rows)
             batch = self.batch_of(samples, share if len(share) else rows[:1], n_items, rng)
             # a process without sequences of its own takes part in the step all the same
@@ -349,7 +350,7 @@ class SequenceModel(Model):
 
     @property
     def max_length(self) -> int:
-        """The number of newest items that the network reads. A memory reads all items."""
+        """The number of newest items that the network reads. A count memory reads all items."""
         return self.config.length
 
     @property

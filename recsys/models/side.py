@@ -1,18 +1,19 @@
-"""BERT4Rec and SASRec with side information: details of the items, ratings of the user, and who the user is.
+"""BERT4Rec and SASRec with side information: item features, ratings of the user, and user attributes.
 
 The embedding of each input item is the sum of
 
 - its item embedding,
-- for each kind of detail (genres, decade, popularity), the mean of the vectors of its values,
+- for each kind of feature (genres, decade, popularity), the mean of the vectors of its values,
 - the vector of the rating that the user gave it,
 - the vectors of the user's gender, age group and occupation.
 
-The output weights are the item embeddings with the vectors of the details. All vectors start at zero, so training
-starts like that of the model without side information. A tenth of the training samples is shown without ratings, and
-a tenth without the user, because visitors of the app give neither. Attention, masks and training examples are shown
-without ratings and users.
+The output weights are the item embeddings plus the vectors of the features. All vectors except the item embeddings
+start at zero, so training starts like that of the model without side information. The network gets a tenth of the
+training samples without ratings, and a tenth without user attributes, because visitors of the app may rate nothing and
+never say who they are. `attention`, `fill` and `training_example` use neither ratings nor attributes.
 
-Shapes: B sequences, T positions, I items, S values of a kind of detail, P people, D dimensions.
+Shapes: B sequences, b sequences scored at once, T positions, I items, S values of a kind of feature, P people,
+D dimensions.
 """
 
 import zlib
@@ -35,25 +36,25 @@ from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.text.films import genre_matrix
 from recsys.training.batches import Batch, CounterRNG, Stream, pad
 
-UNKNOWN = 0  # the number of a missing rating or answer
-N_RATINGS = 10  # ½, 1, 1½ … 5 stars have the numbers 1 … 10
-MAX_ANSWERS = 64  # vectors of answers; ML-1M has 2 genders, 7 age groups and 21 occupations
-DROP_SHARE = 0.1  # share of the samples without ratings, and share without the user
+UNKNOWN = 0  # the id of a missing rating or attribute
+N_RATINGS = 10  # ½, 1, 1½ … 5 stars have the ids 1 … 10
+MAX_ATTRIBUTES = 64  # vectors of user attributes; ML-1M has 2 genders, 7 age groups and 21 occupations
+DROP_SHARE = 0.1  # share of the samples without ratings, and share without user attributes
 
 
 @config_class(kw_only=True)
 class SideConfig:
-    """The side information that a model uses."""
+    """The side information that a model uses. `stars` are the ratings, `person` the user attributes."""
 
     genres: bool = added_later(False)  # the mean of the vectors of its genres is added to an item's embedding
     decade: bool = added_later(False)  # the vector of its decade is added to an item's embedding
-    popularity: bool = added_later(False)  # the vector of how often it is watched is added to an item's embedding
+    popularity: bool = added_later(False)  # the vector of its popularity bucket is added to an item's embedding
     stars: bool = added_later(False)  # the vector of the stars given is added to each item of the history
     person: bool = added_later(False)  # vectors of gender, age and occupation, where known, are added to every position
 
 
 class ItemDetails(nn.Module):
-    """A vector for every genre, decade and popularity. The values of the items are buffers, stored with the weights."""
+    """A vector for every genre, decade and popularity bucket. The values of the items are buffers, stored as weights."""
 
     def __init__(self, kinds: Sequence[str], n_items: int, dim: int) -> None:
         super().__init__()
@@ -84,29 +85,32 @@ class RatingVectors(nn.Module):
         self.vectors = nn.Parameter(torch.zeros(N_RATINGS, dim))
 
     def forward(self, ratings: Tensor) -> Tensor:
-        """Return the vectors of `rating_ids` (B, T), (B, T, D)."""
+        """Return (B, T, D), the vectors of ratings given as `rating_ids` (B, T)."""
         return F.embedding(ratings, F.pad(self.vectors, (0, 0, 1, 0)))
 
 
 class PersonVectors(nn.Module):
-    """A vector for each gender, age group and occupation. A person has the sum of the vectors of the answers."""
+    """A vector for each gender, age group and occupation. A person has the sum of the vectors of the attributes."""
 
-    answer_keys: Tensor  # the key of the answer of each vector, see `_keys`
+    attribute_keys: Tensor  # (MAX_ATTRIBUTES,) hash of the attribute of each vector, see `_keys`; 0: unused vector
 
     def __init__(self, dim: int) -> None:
         super().__init__()
-        self.register_buffer("answer_keys", torch.zeros(MAX_ANSWERS, dtype=torch.int64))
-        self.vectors = nn.Parameter(torch.zeros(MAX_ANSWERS, dim))
+        self.register_buffer("attribute_keys", torch.zeros(MAX_ATTRIBUTES, dtype=torch.int64))
+        self.vectors = nn.Parameter(torch.zeros(MAX_ATTRIBUTES, dim))
 
     def set_features(self, train: Dataset) -> None:
-        """Give a vector to each answer of the users, at most to the MAX_ANSWERS most frequent."""
+        """Give a vector to each attribute of the users, at most to the MAX_ATTRIBUTES most frequent."""
         if train.people is not None:
-            answers = Counter(key for keys in _keys(train.people) for key in keys if key).most_common(MAX_ANSWERS)
-            self.answer_keys[: len(answers)] = torch.tensor([key for key, _ in answers])
+            attributes = Counter(key for keys in _keys(train.people) for key in keys if key).most_common(MAX_ATTRIBUTES)
+            self.attribute_keys[: len(attributes)] = torch.tensor([key for key, _ in attributes])
 
     def codes(self, people: pd.DataFrame) -> np.ndarray:
-        """Return the numbers of the answers (P, 3), 1 … MAX_ANSWERS or UNKNOWN, from PEOPLE_COLUMNS."""
-        number = {key: 1 + slot for slot, key in enumerate(self.answer_keys.tolist()) if key}
+        """Return the ids of the attributes (P, 3), 1 … MAX_ATTRIBUTES; UNKNOWN if not given or not in the training data.
+
+        `people` has the columns PEOPLE_COLUMNS.
+        """
+        number = {key: 1 + slot for slot, key in enumerate(self.attribute_keys.tolist()) if key}
         return np.array([[number.get(key, UNKNOWN) for key in keys] for keys in _keys(people)], np.int64).reshape(-1, 3)
 
     def forward(self, people: Tensor) -> Tensor:
@@ -115,15 +119,15 @@ class PersonVectors(nn.Module):
 
 
 def _keys(people: pd.DataFrame) -> list[tuple[int, ...]]:
-    """Return a hash for each answer of P people that is the same on every machine, 0 for a missing answer."""
+    """Return (P, 3) hashes, one per person and column, the same on every machine; 0 for a missing attribute."""
     columns = [
-        [zlib.crc32(f"{name} {answer}".encode()) if answer else 0 for answer in people[name]] for name in PEOPLE_COLUMNS
+        [zlib.crc32(f"{name} {value}".encode()) if value else 0 for value in people[name]] for name in PEOPLE_COLUMNS
     ]
     return list(zip(*columns, strict=True))
 
 
 class SideEncoder(SequenceEncoder):
-    """Adds side information to an encoder: `class Encoder(SideEncoder, Bert4RecEncoder)`."""
+    """Mixin that adds side information: `class Encoder(SideEncoder, Bert4RecEncoder)`. `super()` is that encoder."""
 
     def __init__(self, config: Any, n_items: int) -> None:
         super().__init__(config, n_items)
@@ -141,7 +145,7 @@ class SideEncoder(SequenceEncoder):
         return self
 
     def item_vectors(self) -> Tensor:
-        """Return the embedding of each token, (I + 2, D), with the vectors of the details."""
+        """Return the embedding of each token, (I + 2, D), with the vectors of the features."""
         if self.cached_embeddings is not None and not torch.is_grad_enabled():
             return self.cached_embeddings
         return self._add_details()
@@ -150,7 +154,7 @@ class SideEncoder(SequenceEncoder):
         return self.items.weight if self.details is None else self.items.weight + F.pad(self.details(), (0, 0, 0, 2))
 
     def token_embeddings(self, tokens: Tensor, ratings: Tensor | None = None, people: Tensor | None = None) -> Tensor:
-        """Return the sum of the embeddings of tokens (B, T), `rating_ids` (B, T) and `codes` (B, 3), (B, T, D)."""
+        """Return (B, T, D), the sum of the embeddings of tokens (B, T), `rating_ids` (B, T) and `codes` (B, 3)."""
         x = super().token_embeddings(tokens)
         if self.star_vectors is not None and ratings is not None:
             x = x + self.star_vectors(ratings)
@@ -158,7 +162,7 @@ class SideEncoder(SequenceEncoder):
 
 
 class SideModel(SequenceModel):
-    """Adds side information to a model: `class Model(SideModel, Bert4Rec)`."""
+    """Mixin that adds side information: `class Model(SideModel, Bert4Rec)`. `super()` is that model."""
 
     module: Any  # a SideEncoder
 
@@ -168,7 +172,7 @@ class SideModel(SequenceModel):
         self.uses_times_or_ratings = self.config.stars or self.config.redraw
 
     def initialise(self, module: Any, train: Dataset, seed: int) -> None:
-        """Set the values of items and people, and the weights that depend on the training data.
+        """Set the item features, the attributes with a vector, and the weights that depend on the training data.
 
         Raises:
             DataError: If the config asks for people and the data set has none.
@@ -181,7 +185,7 @@ class SideModel(SequenceModel):
         super().initialise(module, train, seed)
 
     def samples(self, train: Dataset) -> Queries:
-        """Return the histories that are not empty, with the numbers of their ratings and with their users."""
+        """Return the non-empty histories with their users. `ratings` holds `rating_ids` here, not stars."""
         ratings = None
         if self.config.stars:
             ratings = np.split(rating_ids(np.asarray(train.interactions.rating)), train.offsets[1:-1])
@@ -189,10 +193,10 @@ class SideModel(SequenceModel):
         return users[np.flatnonzero(np.diff(train.offsets))]
 
     def batch_of(self, samples: Queries, rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
-        """Return the training batch of the samples `rows` (B,). Targets are shown without ratings."""
+        """Return the training batch of the samples `rows` (B,). No rating of a target reaches its prediction."""
         batch = super().batch_of(samples, rows, n_items, rng)
         if samples.ratings is not None:
-            sequences = self.sequences(samples.ratings, rows, rng)  # the same part of each history as of the items
+            sequences = self.sequences(samples.ratings, rows, rng)  # the same rows and rng crop them as the items
             inputs = self.sample_ratings(batch, sequences)
             ratings = pad(np.concatenate(inputs), np.array([len(row) for row in inputs]), UNKNOWN)  # (B, T)
             ratings[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN
@@ -204,7 +208,7 @@ class SideModel(SequenceModel):
         return batch
 
     def side_inputs(self, module: Any, queries: Queries, rows: np.ndarray, width: int) -> tuple[Tensor | None, ...]:
-        """Return the ratings (b, width) and people (b, 3) of some rows of the queries, None if unknown or not used."""
+        """Return the rating ids (b, width) and `codes` (b, 3) of some queries. None: unknown or not used."""
         device = module.bias.device
         ratings = people = None
         if self.config.stars and queries.ratings is not None:
@@ -217,11 +221,11 @@ class SideModel(SequenceModel):
         return tuple(None if array is None else torch.from_numpy(array).to(device) for array in (ratings, people))
 
     def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
-        """Return the rating numbers of `input_tokens` (T,) from the numbers of a history."""
+        """Return the rating ids of `input_tokens(history)`, (T,), from the ids of the history."""
         raise NotImplementedError
 
     def sample_ratings(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
-        """Return the rating numbers of the tokens of each sample, from the numbers of its sequence."""
+        """Return the rating ids of the tokens of each sample, from the ids of its sequence."""
         raise NotImplementedError
 
 
@@ -241,11 +245,11 @@ class Bert4RecSide(SideModel, Bert4Rec):
     Encoder: ClassVar[type] = Bert4RecSideEncoder
 
     def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
-        """Return the rating numbers of the newest `length` - 1 items. The [mask] after them has none."""
+        """Return the rating ids of the newest `length` - 1 items. The [mask] after them has none."""
         return np.append(ratings[-(self.config.length - 1) :], UNKNOWN)
 
     def sample_ratings(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
-        """Return the rating numbers of the tokens of each sample. Targets have none."""
+        """Return the rating ids of the tokens of each sample. Targets have none."""
         assert batch.positions is not None
         ratings = [sequence.copy() for sequence in sequences]
         rows, positions = batch.loss_positions[0], batch.positions.flatten()[batch.loss_index]
@@ -270,16 +274,16 @@ class SasRecSide(SideModel, SasRec):
     Encoder: ClassVar[type] = SasRecSideEncoder
 
     def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
-        """Return the rating numbers of the start token, which has none, and of the newest items."""
+        """Return the rating ids of the start token, which has none, and of the newest items."""
         return np.append(UNKNOWN, ratings)[-self.config.length :]
 
     def sample_ratings(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
-        """Return the rating numbers of the tokens of each sample."""
+        """Return the rating ids of the tokens of each sample."""
         return [self.query_ratings(sequence[:-1]) for sequence in sequences]
 
 
 def rating_ids(ratings: np.ndarray) -> np.ndarray:
-    """Return the numbers 1 … N_RATINGS of ratings in stars, in half stars; UNKNOWN for NaN. Same shape, int64."""
+    """Return the number of half stars of each rating, clipped to 1 … N_RATINGS; UNKNOWN for NaN. int64, same shape."""
     halves = np.clip(np.rint(2 * np.nan_to_num(ratings)), 1, N_RATINGS)
     return np.where(np.isnan(ratings), UNKNOWN, halves).astype(np.int64)
 
@@ -299,7 +303,7 @@ def _decade(train: Dataset) -> np.ndarray:
 
 
 def _popularity(train: Dataset) -> np.ndarray:
-    """Return the floor of log₂(1 + ratings of the training data) of the items, one-hot, (I, S) uint8."""
+    """Return ⌊log₂(1 + number of training interactions)⌋ of each item, one-hot, (I, S) uint8."""
     return _one_hot(np.log2(1 + train.counts), N_VALUES["popularity"])
 
 

@@ -51,7 +51,7 @@ class TransRecEncoder(SequenceEncoder):
 
     def __init__(self, config: TransRecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)  # creates `items`, an nn.Embedding: γ, and `bias`: β
-        self.people = nn.Embedding(n_items + 2, config.dim)  # of items, padding and start token; running mean: t_u
+        self.people = nn.Embedding(n_items + 2, config.dim)  # (I + 2, D) per token; running mean: t_u
         self.step = nn.Parameter(torch.zeros(config.dim))  # t
         self.dropout = Dropout(config.dropout)
         self.ball = config.ball
