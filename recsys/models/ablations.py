@@ -105,9 +105,7 @@ class AblatedEncoder(SequenceEncoder):
 class Bert4RecAblatedConfig(Bert4RecConfig, WithoutConfig):
     """Settings of BERT4Rec without one of its parts."""
 
-    masking: Literal["mask", "80-10-10"] = added_later(
-        "mask"
-    )  # of the items to predict, 80-10-10 makes 80 % [mask], 10 % random
+    masking: Literal["mask", "80-10-10"] = added_later("mask")  # 80-10-10: 80 % [mask], 10 % random, 10 % unchanged
 
 
 class Bert4RecAblatedEncoder(AblatedEncoder, Bert4RecEncoder):

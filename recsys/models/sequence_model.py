@@ -177,8 +177,8 @@ class SequenceModel(Model):
     ) -> np.ndarray:
         """Return the first position at which the softmax excludes each item, (B, I) int16; NOT_SEEN: never.
 
-        The batch is made of the histories `rows` (B,). By default, a target is excluded from the position after its own. Other items of the history are excluded at all
-        positions.
+        The batch is made of the histories `rows` (B,). By default, a target is excluded from the position after its own.
+        Other items of the history are excluded at all positions.
         """
         excluded_from = exclude_history(histories, rows, n_items)
         row, position = batch.loss_positions

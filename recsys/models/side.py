@@ -54,7 +54,7 @@ class SideConfig:
 
 
 class ItemDetails(nn.Module):
-    """A vector for every genre, decade and popularity bucket. The values of the items are buffers, stored as weights."""
+    """A vector for every genre, decade and popularity bucket. The values of the items are stored with the weights."""
 
     def __init__(self, kinds: Sequence[str], n_items: int, dim: int) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class PersonVectors(nn.Module):
             self.attribute_keys[: len(attributes)] = torch.tensor([key for key, _ in attributes])
 
     def codes(self, people: pd.DataFrame) -> np.ndarray:
-        """Return the ids of the attributes (P, 3), 1 … MAX_ATTRIBUTES; UNKNOWN if not given or not in the training data.
+        """Return the ids of the attributes, (P, 3), 1 … MAX_ATTRIBUTES; UNKNOWN if missing or not in the training data.
 
         `people` has the columns PEOPLE_COLUMNS.
         """
