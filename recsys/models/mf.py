@@ -161,8 +161,8 @@ class BprMf(Model):
     def _set_factors(self, factors: np.ndarray, bias: np.ndarray, counts: np.ndarray) -> None:
         """Store item factors (I, F), biases (I,) and counts (I,), and compute the matrix of the Newton step.
 
-        The criterion for one user, without biases, is the mean of ln σ(x·(y_i - y_j)) over watched items i and all items
-        j, minus λ/2 |x|². At x = 0 its gradient is (mean y_i - mean y_j) / 2. Its Hessian is approximated by
+        The criterion for one user, without biases, is the mean of ln σ(x·(y_i - y_j)) over watched items i and all
+        items j, minus λ/2 |x|². At x = 0 its gradient is (mean y_i - mean y_j) / 2. Its Hessian is approximated by
         -(Cov y / 2 + λE), with the covariance of all items in place of the items of the history.
         """
         self.factors, self.bias, self.counts = factors, bias, counts

@@ -177,7 +177,7 @@ class SequenceModel(Model):
     ) -> np.ndarray:
         """Return the first position at which the softmax excludes each item, (B, I) int16; NOT_SEEN: never.
 
-        The batch is made of the histories `rows` (B,). By default, a target is excluded from the position after its own.
+        The batch is made of the histories `rows` (B,). By default, a target is excluded after its own position.
         Other items of the history are excluded at all positions.
         """
         excluded_from = exclude_history(histories, rows, n_items)
