@@ -13,7 +13,7 @@ class SequenceConfig:
     dim: Size = 64  # width of an embedding
     length: Length = 200  # positions: the newest items of a history that are read
     dropout: DropoutRate = 0.1  # share of the values set to zero
-    init: Positive = 0.05  # standard deviation of the first weights
+    init: Positive = 0.05  # standard deviation of the initial weights
     loss: LossName = "softmax"  # softmax: over all items; the others sample negatives
     negatives: Size = 256  # sampled negatives: one set per position if gBCE draws at most 8, else one set per batch
     gbce_t: Fraction = 0.75  # gBCE's calibration t: at 1 the sigmoid is calibrated, at 0 it is too high
@@ -24,4 +24,4 @@ class SequenceConfig:
 class PmiConfig(SequenceConfig):
     """Settings of a network whose item embeddings can start from pointwise mutual information (PMI), see `pmi.py`."""
 
-    pmi_init: bool = True  # item embeddings start from pointwise mutual information, not at random
+    pmi_init: bool = True  # item embeddings are initialised from the PMI of items, not at random
