@@ -15,10 +15,11 @@ LAST_TIMESTAMP = 1_427_784_002  # also of ML-20M
 def generated(
     users: int, films: int, mean_length: float, seed: int = 0, user_spread: float = 1.4, film_spread: float = 2.0
 ) -> Dataset:
-    """Generate a data set with log-normal history lengths and film popularities.
+    """Generate a data set with log-normal film popularities and history lengths that are log-normal above a minimum.
 
     All ratings are 4 stars. Unlike in MovieLens, a film may occur in a history more than once. The times of a user's
-    events ascend. Popularity is the only pattern that a model can learn.
+    events ascend, and each user's events come after all of the previous user's. Popularity is the only pattern that a
+    model can learn.
 
     The default spreads are close to MovieLens. With the number of users, the number of films and the mean length of
     ML-20M, the median history is about half the mean, as in ML-20M (68 and 144 films). No history is shorter than 20
@@ -29,7 +30,8 @@ def generated(
         films: Number of films.
         mean_length: Mean length of a history, in films.
         seed: Seed of the random generator.
-        user_spread: Standard deviation of the logarithm of a history's length; 0: all have the same length.
+        user_spread: Standard deviation of the logarithm of a history's excess over the minimum length; 0: all
+            histories have the same length.
         film_spread: Standard deviation of the logarithm of a film's popularity; 0: all are equally popular.
 
     Returns:
@@ -75,4 +77,4 @@ def catalog(films: int) -> Catalog:
             "tmdb_id": pd.array([pd.NA] * films, dtype="Int64"),
         }
     )[list(MOVIE_COLUMNS)]
-    return Catalog(movies, movies.iloc[:0])
+    return Catalog(movies, left_out=movies.iloc[:0])  # no film was left out

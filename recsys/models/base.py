@@ -1,6 +1,6 @@
 """The interface of all models: histories in, a score for every item out.
 
-Shapes: B queries, I items, T tokens, Q masks, L layers, H heads, D dimensions.
+Shapes: B queries, I items, T tokens, Q masked positions, L layers, H heads, D dimensions.
 """
 
 from abc import ABC, abstractmethod
@@ -27,21 +27,22 @@ class Model(ABC):
     """
 
     Config: ClassVar[type] = NoConfig  # declared with `config_class`
-    needs_training: ClassVar[bool] = False  # by `train`; other models are fitted on first use
+    needs_training: ClassVar[bool] = False  # with the command `train`; other models are fitted on first use
     state_has_histories: ClassVar[bool] = False  # the state contains user histories: it is never shipped
     uses_times_or_ratings: bool = False  # `fit` uses times or ratings, not only the order of items
     uses_item_texts: ClassVar[bool] = False  # `fit` uses titles and tags
-    uses_credits: bool = False  # `fit` uses directors, cast and subjects, if the set was enriched
+    uses_credits: bool = False  # `fit` uses directors, cast and subjects, if they were fetched with `data enrich`
     uses_query_ratings: bool = False  # ratings in a query change the scores
     scores_cold_items: bool = False  # scores films without ratings, from their descriptions
     has_probabilities: bool = False  # `log_probabilities` is a softmax over all items, shown to users
     is_fitted_on_validation: bool = False  # weights were fitted on the validation items, not only the epoch chosen
-    can_fill_masks: bool = False  # has `fill`; with attention also `training_example` and `embed_tokens`
+    can_fill_masks: bool = False  # has `fill`; if `has_attention` too, also `training_example` and `embed_tokens`
     has_attention: bool = False  # has `attention`
     has_item_embeddings: bool = False  # has `item_embeddings`
     predicts_ratings: bool = False  # has `predicted_ratings`
     training_summary: TrainingSummary | None = None  # None: the model was loaded or needs no training
-    former_settings: ClassVar[Mapping[str, Any]] = {}  # settings in older stored documents, constants now
+    # removed settings → the value that is now fixed; stored documents may still have them
+    former_settings: ClassVar[Mapping[str, Any]] = {}
     members: tuple[str, ...] = ()  # recommenders that it combines; `store` passes them, fitted, to `set_members`
     also: str = ""  # a second data set whose users were added to the training, "" for none
     note: str = ""  # a sentence for users about the fit, "" for none
@@ -56,7 +57,10 @@ class Model(ABC):
         raise NotImplementedError(f"{self.title} has no members")
 
     def drop_memory(self) -> None:
-        """Remove the count memory of a network, if any. Scores are then those of the network alone."""
+        """Remove the transition and co-occurrence counts that are combined with a network's scores, if any.
+
+        Scores are then those of the network alone, see `count_memory.py`.
+        """
         return
 
     @abstractmethod
@@ -65,7 +69,10 @@ class Model(ABC):
 
     @abstractmethod
     def score(self, queries: Queries) -> np.ndarray:
-        """Return a score for every item, (B, I) float32. Higher is better. Histories may be empty or repeat items."""
+        """Return a score for every item, (B, I) float32. Higher is better. Histories may be empty or repeat items.
+
+        If `scores_cold_items`, columns of films without ratings may follow.
+        """
 
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
@@ -81,7 +88,7 @@ class Model(ABC):
         """
 
     def fit_memory_bytes(self, n_users: int, n_items: int) -> int:
-        """Return the bytes that `fit` allocates in addition to the data. 0 means a few megabytes."""
+        """Return the bytes that `fit` allocates in addition to the data. 0: negligible, a few megabytes at most."""
         return 0
 
     def check_memory(self, train: Dataset, free_gpu_bytes: int | None = None) -> None:
@@ -157,5 +164,9 @@ class Model(ABC):
         raise NotImplementedError(f"{self.title} is not trained by masking items")
 
     def embed_tokens(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the embeddings of tokens (T,), (T, D), and the position embeddings added to them, or None."""
+        """Return the item embeddings of tokens (T,) without positions, and the position embeddings.
+
+        Returns:
+            (T, D) and (T, D). The second is None if the model has no position embeddings.
+        """
         raise NotImplementedError(f"{self.title} embeds no tokens")

@@ -4,7 +4,7 @@ Departures from the paper (effects: assets/experiments.md; `bert4rec_paper.py` h
 
 - A learnt relative position bias in place of position embeddings.
 - Blocks that normalise before each part, and no projection before the output.
-- Item embeddings that start from pointwise mutual information.
+- Item embeddings initialised from the PMI of items, see pmi.py.
 - A fixed share of samples that mask only the last item. The paper adds such samples without a number.
 - No dropout on attention weights. The learning rate decays linearly to zero. The weights are averaged (EMA).
 

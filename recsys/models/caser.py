@@ -19,8 +19,8 @@ Departures from the paper:
 - The mean x̄ of the start token and all items so far replaces the paper's vector P_u of the user. So new users are
   served. A start token precedes each history.
 - A LayerNorm takes the place of the activation φ. U x̄ is added before it. The paper concatenates z and P_u after φ.
-- The output weights W′ are the input embeddings, which start from pointwise mutual information.
-- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
+- The output weights W′ are the input embeddings, which are initialised from the PMI of items (`pmi.py`).
+- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
 Results with a softmax loss are in assets/experiments.md.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, L items of a window, N filters of a kind, I
@@ -71,7 +71,7 @@ class CaserEncoder(SequenceEncoder):
         nn.init.constant_(self.vertical.weight, 1 / config.window)  # at the start a vertical filter is a mean
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return hidden states, (B, T) → (B, T, D), or only those at `positions` (B, Q), (B, Q, D).
+        """Return the hidden states of tokens (B, T): all, (B, T, D), or those at `positions` (B, Q): (B, Q, D).
 
         A window that begins before its history is filled with zeros. Padding is at the end of a row, so it changes no
         other state.

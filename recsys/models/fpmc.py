@@ -11,7 +11,8 @@ Departures from the paper:
 - Each item has a bias b_j. A start token precedes each history, predicts the first item and answers for an empty
   history.
 - The negatives are shared by a batch, and a negative that equals the target is ignored.
-- The optimiser is AdamW, and the weights are averaged. The paper uses stochastic gradient descent with weight decay.
+- The optimiser is AdamW, and the weights are averaged over steps (EMA). The paper uses stochastic gradient descent
+  with weight decay.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, I items.
 """
@@ -53,7 +54,7 @@ class FpmcEncoder(SequenceEncoder):
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the left factor after each token, (B, T) → (B, T, 2D), or after `positions` (B, Q), (B, Q, 2D).
+        """Return the left factor after each token (B, T): all, (B, T, 2D), or those at `positions` (B, Q): (B, Q, 2D).
 
         Without the user's factors, D replaces 2D.
         """

@@ -7,7 +7,8 @@ x are the item embeddings. The recommenders differ in the loss:
     gru4rec-ce                 softmax over all items
     gru4rec-bpr, gru4rec-top1  BPR and TOP1 of the first paper
     gru4rec-plus               BPR-max of the second paper (Hidasi and Karatzoglou, CIKM 2018, arXiv:1706.03847)
-    gru4rec-memory             gru4rec-ce with the three settings of `extras.py`
+    gru4rec-memory             gru4rec-ce with a softmax over unseen items only, a new order of ties in each epoch,
+                               and counts added to the logits (`extras.py`)
     rnn, lstm                  the softmax with another cell: tanh, or LSTM (Hochreiter and Schmidhuber, 1997)
 
 The second paper's TOP1-max has no recommender: train with `--loss top1-max`.
@@ -18,9 +19,9 @@ Departures from the papers:
 - The output shares its weights with the input embeddings, which the second paper calls constrained embeddings. A linear
   map and a LayerNorm precede it. Scores have no tanh or ELU.
 - torch's GRU applies the reset gate to the product with the state. The paper applies it to the state.
-- A start token answers for an empty history. Item embeddings start from pointwise mutual information.
-- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
-The effect of each choice is in assets/experiments.md.
+- A start token answers for an empty history. Item embeddings are initialised from the PMI of items, see `pmi.py`.
+- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
+assets/experiments.md has the effects that were measured.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H units of the recurrent layer.
 """
@@ -44,7 +45,7 @@ CELLS = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}  # nn.RNN with its defau
 class Gru4RecConfig(PmiConfig, Extras):
     """Settings of GRU4Rec, tuned on ML-1M."""
 
-    # A GRU processes one position after another, so a larger batch costs little more time.
+    # A GRU processes one position after another, so 64 sequences take little more time than the default of 32.
     schedule: TrainConfig = TrainConfig(epochs=50, batch_size=64, validate_every=5)
     hidden: Size = 128  # units of the recurrent layer
     cell: Literal["gru", "lstm", "rnn"] = added_later("gru")  # kind of recurrent layer: gru, lstm, or rnn with tanh
@@ -55,18 +56,23 @@ class Gru4RecConfig(PmiConfig, Extras):
 
 
 class Gru4RecEncoder(SequenceEncoder):
-    """Item embeddings, a recurrent layer, a linear map to their width, and an output that shares their weights."""
+    """The network.
+
+    Item embeddings, a recurrent layer, a linear map back to D with a LayerNorm, and output weights that are the item
+    embeddings.
+    """
 
     def __init__(self, config: Gru4RecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
         self.dropout = Dropout(config.dropout)
-        self.gru = CELLS[config.cell](config.dim, config.hidden, batch_first=True)  # its name in all checkpoints
+        # called `gru` for every cell, because checkpoints have this name
+        self.gru = CELLS[config.cell](config.dim, config.hidden, batch_first=True)
         self.project = nn.Linear(config.hidden, config.dim)
         self.norm = nn.LayerNorm(config.dim)
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return hidden states, (B, T) → (B, T, D), or only those at `positions` (B, Q), (B, Q, D).
+        """Return the hidden states of tokens (B, T): all, (B, T, D), or those at `positions` (B, Q): (B, Q, D).
 
         Padding is at the end of a row, so it changes no other state.
         """

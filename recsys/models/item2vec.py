@@ -59,7 +59,7 @@ class Item2VecConfig:
     sampling_power: NonNegative = 0.75  # negatives are drawn by popularity to this power
     subsample: Rate = 1.0  # ρ: items with a greater share of all views are left out at random; 1: never
     half_life: Positive = 3.0  # items: in scores, an item has half the weight of an item watched this many items later
-    init: Positive = 0.05  # standard deviation of the first vectors
+    init: Positive = 0.05  # standard deviation of the initial vectors
 
 
 def negative_sampling(
@@ -113,12 +113,12 @@ class Item2VecEncoder(SequenceEncoder):
         init_weights(self, config.init)
 
     def mean(self, bags: Tensor) -> Tensor:
-        """Return the mean vector of each sample's items, (M, W) with padding → (M, D)."""
+        """Return the mean vector (M, D) of the items of each sample, bags (M, W) with padding."""
         present = (bags != self.padding).float()  # (M, W)
         return (present[:, None] @ self.items(bags))[:, 0] / present.sum(1, keepdim=True).clamp(min=1)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the user vector u after each token, (B, T) → (B, T, D), or after `positions` (B, Q), (B, Q, D)."""
+        """Return the vector u after each token (B, T): all, (B, T, D), or those at `positions` (B, Q): (B, Q, D)."""
         times = torch.arange(tokens.shape[1], device=tokens.device)  # (T,)
         ends = times.expand(len(tokens), -1) if positions is None else positions  # (B, Q)
         ages = ends[:, :, None] - times  # (B, Q, T), negative for later items

@@ -1,19 +1,23 @@
-"""Lift: the probability of an item divided by its popularity. Unlisted, for the study "popularity" only.
+"""Lift: the probability of an item divided by its popularity.
+
+It is not in menus or leaderboards (`listed=False` in `registry.py`): it exists only for the study "popularity".
 
     score(i | h) = log p(i | h) - power · log(1 + c(i))
 
-with p of another recommender and c(i) the number of times that item i was watched in the training data. At power 1 it
-is, up to a constant, the pointwise mutual information of history h and item i, which association rules call the
-logarithm of the lift (Brin et al., SIGMOD 1997).
+p is the probability from another recommender. c(i) is how often item i was watched in the training data. At power 1 the
+score is the pointwise mutual information of history h and item i, up to a constant and the 1 added to the counts.
+Association rules call it the logarithm of the lift (Brin et al., SIGMOD 1997).
 
-It is the best ranking under the protocol `popularity-100`. There one item, drawn from p, is hidden among 100 items
-drawn in proportion to the popularity q. The probability that item i of these is the hidden one is
+At power 1 it is nearly the best ranking under the protocol `popularity-100`. There the next item, drawn from p, is
+hidden among 100 items drawn with probability q(i) ∝ c(i). If they were drawn with replacement, item i of the 101 items
+would be the hidden item with probability
 
     P(i | the 101 items, h) ∝ p(i | h) · Π_{j ≠ i} q(j) ∝ p(i | h) / q(i)
 
-so ranking by p / q gives the highest expected hit rate at every k. This holds exactly if negatives are drawn with
-replacement. It is also the optimum of InfoNCE (arXiv:1807.03748, section 2.3). Among all items, the best ranking is by
-p. Nothing is learnt, so the gain under one protocol and the loss under the other measure no difference in taste.
+Ranking by p / q would then give exactly the highest expected hit rate at every k. The protocol draws distinct items, so
+the ranking is only nearly the best. p / q is also the optimum of InfoNCE (arXiv:1807.03748, section 2.3). Among all
+items, the best ranking is by p. Nothing is learnt: the gain under `popularity-100` and the loss under the ranking of
+all items come from the protocols, not from better or worse predictions.
 
 Shapes: B queries, I items.
 """
@@ -61,7 +65,10 @@ class Lift(Model):
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """Return the scores (B, I) float32. A member without probabilities has `comparable_scores`."""
+        """Return the scores (B, I) float32.
+
+        If the member has no log-probabilities, `pool.comparable_scores` puts its scores on a similar scale.
+        """
         discount = np.float32(self.config.power) * self.log_counts
         return member_scores(self.member, queries, len(self.log_counts)) - discount
 

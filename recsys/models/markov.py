@@ -40,7 +40,8 @@ class Markov(Model):
     """A Markov chain with transitions over several positions.
 
     Let n(i, j) = Σ distance^-decay over the times that item j followed item i within `window` positions, and c(j) how
-    often j was watched. With i_d the item at position d from the end of the history,
+    often j was watched. i_d is the item at position d = 1, 2, … from the end of the history. A repeated item counts
+    only at its newest position. Then
 
         score(j) = Σ_d d^-history_decay · n(i_d, j) / (Σ_k n(i_d, k))^normalisation / c(j)^popularity_discount
 
@@ -70,16 +71,19 @@ class Markov(Model):
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
-        """Return the scores of the formula, (B, I) float32. Items that never followed an item of the history get 0."""
+        """Return the scores of the formula, (B, I) float32.
+
+        Items without a counted transition from a used item get 0. Empty histories get the items' shares of all views.
+        """
         n_items = len(self.counts)
         row, item, age = distinct_items(queries.histories, n_items)
         used = age < self.config.recent
         row, item = row[used], item[used]
         weight = ((1.0 + age[used]) ** -self.config.history_decay).astype(np.float32)
-        ends = np.searchsorted(row, np.arange(len(queries) + 1))
+        bounds = np.searchsorted(row, np.arange(len(queries) + 1))  # (B+1,), where each query's items start and end
         scores = np.empty((len(queries), n_items), np.float32)
-        # For a single query, one product per query is ten times as fast as a sparse product of all.
-        for query, (start, end) in enumerate(pairwise(ends)):
+        # A dense-by-sparse product per query. For a batch of one query, it is ten times as fast as one sparse product.
+        for query, (start, end) in enumerate(pairwise(bounds)):
             scores[query] = weight[start:end] @ self.transitions[item[start:end]]
         return fill_empty_histories(scores, queries.histories, self.counts)
 
@@ -94,5 +98,8 @@ class Markov(Model):
 
 
 def _inverse_power(sums: np.ndarray, power: float) -> np.ndarray:
-    """Return sums^-power, float32, and 0 where the sum is 0. Sums are 0 or far above 1e-9, which avoids 0^-power."""
+    """Return sums^-power, float32, and 0 where the sum is 0.
+
+    The floor of 1e-9 avoids 0^-power. Every other sum is far above it.
+    """
     return (np.maximum(sums, 1e-9) ** -power * (sums > 0)).astype(np.float32)

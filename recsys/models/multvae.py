@@ -14,7 +14,7 @@ Departures from the paper:
   window of it. The paper reads whole histories, because it does not predict the next item.
 - β rises linearly to `kl_weight` over a share of the training. In the paper it rises over 200,000 steps.
 - The loss of a batch is divided by its number of items. The paper divides by its number of users.
-- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
+- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
 The order of a history and repeated items have no effect. An empty history is scored as x_u = 0.
 
 Shapes: B users, T items of the longest history, I items, H hidden units, Z latent dimensions, M items of a batch.
@@ -84,7 +84,7 @@ class MultVaeEncoder(SequenceEncoder):
         return mean, log_variance
 
     def decode(self, latent: Tensor) -> Tensor:
-        """Return the last hidden layer, (B, Z) → (B, H). Its `logits` are f_θ(z)."""
+        """Return the last hidden layer (B, H) of z (B, Z). Its `logits` are f_θ(z)."""
         return torch.tanh(self.decoder(latent))
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:

@@ -15,9 +15,9 @@ Departures from the paper:
 - A LayerNorm follows B c, as in our GRU4Rec.
 - All positions of a history are targets. The paper makes one sample of each prefix.
 - Half of the training samples of a long history are random windows of it. Sessions of the paper are short.
-- A start token answers for an empty history. Each item has a bias. Item embeddings start from pointwise mutual
-  information. Embeddings and c have the same dropout. In the paper it is .25 for embeddings and .5 for c.
-- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
+- A start token answers for an empty history. Each item has a bias. Item embeddings are initialised from the PMI of
+  items, see `pmi.py`. Embeddings and c have the same dropout. In the paper it is .25 for embeddings and .5 for c.
+- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H units of the GRU.
 """
@@ -55,7 +55,7 @@ class NarmEncoder(SequenceEncoder):
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return hidden states, (B, T) → (B, T, D), or only those at `positions` (B, Q), (B, Q, D).
+        """Return the hidden states of tokens (B, T): all, (B, T, D), or those at `positions` (B, Q): (B, Q, D).
 
         Padding is at the end of a row, so it changes no other state.
         """

@@ -14,8 +14,8 @@ Departures from the paper:
 - Each item has a bias b_j. A start token precedes each history, predicts the first item and answers for an empty
   history.
 
-Shapes: B users, T positions, Q positions per sequence, D dimensions of either part, I items, N items, M targets, K
-negatives.
+Shapes: B users, T positions, Q positions per sequence, D dimensions of either part, I items of the catalogue, N items
+to score, M targets, K negatives.
 """
 
 from itertools import pairwise
@@ -33,7 +33,9 @@ from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import Loss
 from recsys.training.options import TrainConfig
 
-BLOCK_VALUES = 1 << 18  # values of the widest layer that are computed together; they fit in the cache of a core
+# Upper bound of users · I · 2D in a block of logits: 1 MB in float32, to stay in a core's cache. A single user may
+# exceed it.
+BLOCK_VALUES = 1 << 18
 Layers = Annotated[int, Field(ge=1, le=16)]  # each layer halves the width
 
 
@@ -41,15 +43,14 @@ Layers = Annotated[int, Field(ge=1, le=16)]  # each layer halves the width
 class NcfConfig:
     """Settings of NeuMF, tuned on ML-1M."""
 
-    schedule: TrainConfig = TrainConfig(
-        epochs=12, lr=1e-2, validate_every=3
-    )  # embeddings allow a higher rate than networks
+    # Most weights are embeddings, which allow a higher learning rate than the default of 2e-3.
+    schedule: TrainConfig = TrainConfig(epochs=12, lr=1e-2, validate_every=3)
     dim: Size = 32  # factors of a user and of an item, in either part
     length: Length = 200  # positions: the newest items of a history that are read
-    layers: Layers = 3  # of the MLP; the first has width `dim`, and each layer halves the width
+    layers: Layers = 3  # of the MLP, of widths dim, dim/2, dim/4, …; the first is part of the embeddings
     dropout: DropoutRate = 0.1  # share of the user's factors set to zero
     negatives: Size = 4  # items drawn for each target, uniformly
-    init: Positive = 0.05  # standard deviation of the first factors
+    init: Positive = 0.05  # standard deviation of the initial factors; the layers keep PyTorch's initialisation
 
     def __post_init__(self) -> None:
         """Raise ConfigError if the last layer would have no width."""
@@ -61,7 +62,7 @@ class NcfConfig:
 class NeuMf(SequenceEncoder):
     """The network. A hidden state is the user, [p; p'] (2D,)."""
 
-    logits_are_products: ClassVar[bool] = False
+    logits_are_products: ClassVar[bool] = False  # logits are not hidden · output + bias
 
     def __init__(self, config: NcfConfig, n_items: int) -> None:
         super().__init__(n_items, 2 * config.dim)  # creates `items`, an nn.Embedding whose running mean is [p; p']
@@ -73,7 +74,7 @@ class NeuMf(SequenceEncoder):
         self.h = nn.Linear(config.dim + widths[-1], 1, bias=False)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the user after each token, (B, T) → (B, T, 2D), or after `positions` (B, Q), (B, Q, 2D)."""
+        """Return the user after each token (B, T): all, (B, T, 2D), or those at `positions` (B, Q): (B, Q, 2D)."""
         return self.dropout(gather_positions(running_mean(self.items(tokens)), positions))
 
     @property
@@ -91,7 +92,7 @@ class NeuMf(SequenceEncoder):
         return (q @ (p * h_product).transpose(-1, -2))[..., 0] + x @ h_mlp
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Return the logits of all items, users (B, 2D) → (B, I). Users are processed in blocks."""
+        """Return the logits (B, I) of all items for users (B, 2D), computed in blocks of users."""
         step = max(1, BLOCK_VALUES // self.output.numel())
         return torch.cat([self.pairs(users[:, None], self.output) for users in hidden.split(step)]) + self.bias
 

@@ -1,4 +1,4 @@
-"""First weights of a network from the training data: item vectors from pointwise mutual information (PMI).
+"""Initial weights of a network from the training data: item vectors from pointwise mutual information (PMI).
 
 Items that are watched within a few positions of each other start with similar vectors. Position vectors start as
 sinusoids.

@@ -8,7 +8,7 @@ Departures from the papers (assets/experiments.md has the effect of each; `sasre
 - A start token predicts the first item and serves an empty history.
 - A learnt relative position bias in place of position embeddings.
 - Two heads, a feed-forward network four times as wide as an embedding, GELU, and a bias per item.
-- Item embeddings that start from pointwise mutual information.
+- Item embeddings initialised from the PMI of items, see pmi.py.
 - No dropout on attention weights. The learning rate decays linearly to zero. The weights are averaged (EMA).
 
 Shapes: B sequences, T positions, Q positions per sequence, L blocks, H heads, D dimensions.

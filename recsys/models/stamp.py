@@ -16,9 +16,9 @@ Departures from the paper:
 - All positions of a history are targets. The paper makes one sample of each prefix.
 - Half of the training samples of a long history are random windows of it. Sessions of the paper are short.
 - A start token precedes each history, counts in m_s and answers for an empty history.
-- Each item has a bias. Item embeddings start from pointwise mutual information. Dropout is applied to embeddings and to
-  the attended memory.
-- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged.
+- Each item has a bias. Item embeddings are initialised from the PMI of items, see `pmi.py`. Dropout is applied to
+  embeddings and to the attended memory.
+- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions.
 """
@@ -48,7 +48,7 @@ class StampEncoder(SequenceEncoder):
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return hidden states, (B, T) → (B, T, D), or only those at `positions` (B, Q), (B, Q, D).
+        """Return the hidden states of tokens (B, T): all, (B, T, D), or those at `positions` (B, Q): (B, Q, D).
 
         Padding is at the end of a row, so it changes no other state.
         """

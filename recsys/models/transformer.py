@@ -61,8 +61,8 @@ class RelativeBias(nn.Module):
 class Block(nn.Module):
     """Self-attention, then a feed-forward network. Each normalises its input and has a residual connection.
 
-    Departure from the papers: dropout on both outputs but not on attention weights, which the fused attention kernels
-    never materialise.
+    Departures from the papers are listed in `sasrec.py` and `bert4rec.py`. One is made here for speed: dropout on both
+    outputs but not on attention weights, which the fused attention kernels never materialise.
     """
 
     Norm: ClassVar[type[nn.Module]] = nn.LayerNorm
@@ -121,11 +121,14 @@ class Block(nn.Module):
         return self.norm_attention(x)
 
     def residual(self, x: Tensor, update: Tensor) -> Tensor:
-        """Return x + Dropout(update), all (B, T, D)."""
+        """Return x + Dropout(update), all (B, T, D), or (B, Q, D) with positions."""
         return x + self.dropout(update)
 
     def attend(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None) -> Tensor:
-        """Return the multi-head self-attention of x (B, T, D) at `positions` (B, Q), (B, Q, D)."""
+        """Return the multi-head self-attention of x (B, T, D).
+
+        All outputs, (B, T, D), or those at `positions` (B, Q): (B, Q, D).
+        """
         if positions is None:
             q, k, v = self.qkv(x).chunk(3, -1)  # (B, T, D) each
         else:
@@ -133,14 +136,17 @@ class Block(nn.Module):
             q = F.linear(gather_positions(x, positions), self.qkv.weight[:d], self.qkv.bias[:d])  # (B, Q, D)
             k, v = F.linear(x, self.qkv.weight[d:], self.qkv.bias[d:]).chunk(2, -1)
         q, k, v = self.split_heads(q), self.split_heads(k), self.split_heads(v)  # (B, H, Q or T, D/H)
-        is_autocast = torch.is_autocast_enabled(x.device.type)  # entering a disabled autocast takes .1 ms
+        # Attention computes in the dtype that `split_heads` returns. Entering autocast(enabled=False) takes .1 ms, so
+        # it is skipped if autocast is off.
+        is_autocast = torch.is_autocast_enabled(x.device.type)
         with torch.autocast(x.device.type, enabled=False) if is_autocast else nullcontext():
             mixed = self.mix(q, k, v, attention_mask, positions)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
     def mix(self, q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None, positions: Tensor | None) -> Tensor:
         """Return the attention-weighted values (B, H, Q, D/H) of q (B, H, Q, D/H), k and v (B, H, T, D/H)."""
-        is_eager = not torch.compiler.is_compiling()  # torch.compile would compile this kernel once per shape
+        # torch.compile would compile `kernels.attention_with_bias` once per shape.
+        is_eager = not torch.compiler.is_compiling()
         if self.relative_bias is not None and torch.is_grad_enabled() and not q.is_cuda and is_eager:
             padding = None if attention_mask is None else torch.where(attention_mask, 0.0, -torch.inf)
             return kernels.attention_with_bias(q, k, v, self.relative_bias(positions, k.shape[2]), padding)
@@ -151,7 +157,10 @@ class Block(nn.Module):
         return F.scaled_dot_product_attention(q, k, v, mask, is_causal=plain_causal)
 
     def full_mask(self, positions: Tensor | None, length: int, attention_mask: Tensor | None) -> Tensor | None:
-        """Combine padding, causality and relative bias in one mask of the logits (B, H, Q, T).
+        """Combine padding, causality and relative bias in a mask that broadcasts to the logits (B, H, Q, T).
+
+        A causal block without relative bias ignores `attention_mask`: padding is at the end, after every query that
+        counts.
 
         Args:
             positions: The positions of the queries, (B, Q). None: all T positions.
@@ -174,7 +183,10 @@ class Block(nn.Module):
         return keys[:, None, None] <= queries[:, None, :, None]
 
     def attention_weights(self, x: Tensor, attention_mask: Tensor | None) -> Tensor:
-        """Return softmax(QKᵀ / √(D/H) + mask) of the block's inputs, (B, H, T, T). Rows sum to 1."""
+        """Return softmax(QKᵀ / √(D/H) + mask), (B, H, T, T), of the block's input x (B, T, D). Rows sum to 1.
+
+        Q are the queries and K the keys.
+        """
         q, k, _ = map(self.split_heads, self.qkv(self.attention_input(x)).chunk(3, -1))
         logits = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # (B, H, T, T)
         mask = self.full_mask(None, x.shape[1], attention_mask)

@@ -11,7 +11,7 @@ Departures from the paper:
 - A start token precedes each history. It has coordinates, predicts the first item and answers for an empty history.
 - Coordinates may leave the unit ball unless `ball` is set.
 - The negatives are shared by a batch, and a negative that equals the target is ignored.
-- The optimiser is AdamW, and the weights are averaged. Dropout takes the place of weight penalties.
+- The optimiser is AdamW, and the weights are averaged over steps (EMA). Dropout takes the place of weight penalties.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, I items.
 """
@@ -65,7 +65,7 @@ class TransRecEncoder(SequenceEncoder):
         return gamma / gamma.norm(dim=1, keepdim=True).clamp(min=1) if self.ball else gamma
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return (q, 1) after each token, (B, T) → (B, T, D + 1), or after `positions` (B, Q), (B, Q, D + 1)."""
+        """Return (q, 1) after each token (B, T): all, (B, T, D + 1), or those at `positions` (B, Q): (B, Q, D + 1)."""
         last = gather_positions(F.embedding(tokens, self.coordinates), positions)  # (B, Q, D), γ_i
         user = gather_positions(running_mean(self.people(tokens)), positions)  # (B, Q, D), t_u
         return F.pad(self.dropout(last + self.step + user), (0, 1), value=1.0)
