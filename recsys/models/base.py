@@ -35,7 +35,7 @@ class Model(ABC):
     uses_query_ratings: bool = False  # ratings in a query change the scores
     scores_cold_items: bool = False  # scores films without ratings, from their descriptions
     has_probabilities: bool = False  # `log_probabilities` is a softmax over all items, shown to users
-    is_fitted_on_validation: bool = False  # weights were fitted on the validation items, not only the epoch chosen
+    is_fitted_on_validation: bool = False  # validation items set weights of a combination, not only the epoch
     can_fill_masks: bool = False  # has `fill`; if `has_attention` too, also `training_example` and `embed_tokens`
     has_attention: bool = False  # has `attention`
     has_item_embeddings: bool = False  # has `item_embeddings`

@@ -90,7 +90,7 @@ class Bert4Rec(SequenceModel):
     Config: ClassVar[type] = Bert4RecConfig
     Encoder: ClassVar[type] = Bert4RecEncoder
     former_settings = FORMER_SETTINGS | {"relative_bias": True, "pre_norm": True, "projection": False}
-    departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")  # the first two, for the app
+    departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")  # of the architecture
     can_fill_masks: bool = True
     config: Bert4RecConfig
     module: Bert4RecEncoder
@@ -157,7 +157,7 @@ class Bert4Rec(SequenceModel):
         return attention_by_layer(self.module.blocks, x, attention_mask)[:, 0].float().cpu().numpy()
 
     def training_example(self, history: np.ndarray) -> np.ndarray:
-        """Return a history (T,) with the masks of epoch 0 of seed 0, not only the last item masked."""
+        """Return a history (T,) with masks of seed 0, epoch 0. Each item is masked with probability `mask_prob`."""
         config = replace(self.config, last_item_mask_prob=0.0)
         masked = masked_positions(np.array([len(history)]), np.array([0]), config, CounterRNG(seed=0, epoch=0))
         return np.where(masked, self.module.mask, history.astype(np.int64))

@@ -52,7 +52,7 @@ class CaserConfig(PmiConfig):
     person: bool = True  # add U x̄; the stored name is older than `Batch.person`, which is something else
     dropout: DropoutRate = 0.2  # share of the values set to zero
     loss: LossName = "gbce"  # with t = 0: BCE of scores minus log I
-    negatives: Size = 3  # sampled negatives: one set per position if gBCE draws at most 8, else one set per batch
+    negatives: Size = 3  # sampled negatives, shared by a batch; gbce and bce draw up to 8 for each position
     gbce_t: Fraction = 0.0  # gBCE's calibration t: at 1 the sigmoid is calibrated, at 0 it is too high
 
 
@@ -71,7 +71,7 @@ class CaserEncoder(SequenceEncoder):
         nn.init.constant_(self.vertical.weight, 1 / config.window)  # at the start a vertical filter is a mean
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the hidden states of tokens (B, T): all, (B, T, D), or those at `positions` (B, Q): (B, Q, D).
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
 
         A window that begins before its history is filled with zeros. Padding is at the end of a row, so it changes no
         other state.

@@ -43,7 +43,10 @@ class FpmcConfig(SequenceConfig):
 
 
 class FpmcEncoder(SequenceEncoder):
-    """Equation 11 as one product: [v^{L,I}; v^{U,I}] · [v^{I,L}; v^{I,U}]. The names of weights are in checkpoints."""
+    """Equation 11 as one product: [v^{L,I}; v^{U,I}] · [v^{I,L}; v^{I,U}].
+
+    `items`, `people` and `offers` are names in stored checkpoints.
+    """
 
     def __init__(self, config: FpmcConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)  # creates `items`, an nn.Embedding: v^{L,I}
@@ -54,7 +57,7 @@ class FpmcEncoder(SequenceEncoder):
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the left factor after each token (B, T): all, (B, T, 2D), or those at `positions` (B, Q): (B, Q, 2D).
+        """Return the left factor of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, 2D).
 
         Without the user's factors, D replaces 2D.
         """

@@ -118,7 +118,7 @@ class Item2VecEncoder(SequenceEncoder):
         return (present[:, None] @ self.items(bags))[:, 0] / present.sum(1, keepdim=True).clamp(min=1)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the vector u after each token (B, T): all, (B, T, D), or those at `positions` (B, Q): (B, Q, D)."""
+        """Return the vectors u of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
         times = torch.arange(tokens.shape[1], device=tokens.device)  # (T,)
         ends = times.expand(len(tokens), -1) if positions is None else positions  # (B, Q)
         ages = ends[:, :, None] - times  # (B, Q, T), negative for later items

@@ -14,7 +14,8 @@ def truncated_svd(matrix: sparse.sparray, rank: int, start: np.ndarray) -> tuple
 
     Args:
         matrix: A sparse matrix, (m, n).
-        rank: The number of singular values. The result has fewer if min(m, n) or the rank of the matrix is lower.
+        rank: The number of singular values wanted. The result has r = min(rank, min(m, n) - 1), 1 for a single row or
+            column, and 0 for a matrix of zeros.
         start: Start vector of the iteration, (min(m, n),). Without it, ARPACK would start from a random vector.
 
     Returns:

@@ -74,7 +74,7 @@ class NeuMf(SequenceEncoder):
         self.h = nn.Linear(config.dim + widths[-1], 1, bias=False)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the user after each token (B, T): all, (B, T, 2D), or those at `positions` (B, Q): (B, Q, 2D)."""
+        """Return the user vectors of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, 2D)."""
         return self.dropout(gather_positions(running_mean(self.items(tokens)), positions))
 
     @property

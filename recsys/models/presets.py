@@ -1,6 +1,6 @@
 """Settings of each recommender by data set. Loads no torch.
 
-`PRESETS` contains the tuned settings. The data sets on which settings were tuned:
+`PRESETS` contains the tuned settings, and a few that are marked as not tuned. Settings were tuned on these data sets:
 
     ml-100k             943 users, 6 % of all pairs of user and item observed
     ml-latest-small     610 users, 1.5 %
@@ -167,14 +167,14 @@ def changes_for(recommender: str, data_set: str) -> Changes:
 
 
 def is_tuned(recommender: str, data_set: str) -> bool:
-    """Return whether the recommender's settings were tuned on this data set."""
+    """Return whether `changes_for` this data set are used as they are, without scaling to its size."""
     return data_set in (*TUNED, *PRESETS.get(recommender, {}))
 
 
 def nearest_tuned(size: DataSize, needs_training: bool) -> str:
     """Return the tuned data set with the most similar size.
 
-    A network never gets the settings of ml-latest-sample, which were tuned with the users of ml-1m added.
+    A network never gets the settings of ml-latest-sample, many of which were tuned with the users of ml-1m added.
     """
     if size.users < MAX_USERS_OF_SMALL:
         return "ml-100k" if size.density >= MIN_DENSITY else "ml-latest-small"
@@ -199,7 +199,7 @@ def scale_to(settings: Any, size: DataSize) -> Any:
 
 
 def _scale_schedule(schedule: Any, size: DataSize) -> Any:
-    """Return a schedule with about as many steps as on ml-1m, between both limits of epochs, and N_VALIDATIONS."""
+    """Return a schedule with about the steps of ml-1m, epochs within both limits, and N_VALIDATIONS validations."""
     batch_size = schedule.batch_size
     if size.users > MANY_USERS:
         batch_size = max(batch_size, LARGE_SET_BATCH_SIZE)

@@ -59,7 +59,10 @@ class Recommender:
         return getattr(import_module(module, __package__), name)
 
     def preset(self, dataset: str) -> Any:
-        """Return the settings for a data set: tuned for it, or derived from its size. "" gives the defaults."""
+        """Return the settings for a data set: tuned for it, or derived from its size.
+
+        "" gives the defaults, and so does a data set that is neither tuned nor prepared.
+        """
         default = replace_settings(self.model_class.Config(), self.settings)
         size = None if not dataset or self.is_tuned_for(dataset) else size_of(dataset)
         if size is None:
@@ -85,7 +88,7 @@ class Recommender:
         return self.model_class(self.preset("") if config is None else config, self.title)
 
     def members(self, dataset: str) -> tuple[str, ...]:
-        """Return the names of the recommenders that it combines with its settings for a data set."""
+        """Return the names of the recommenders that it combines on a data set, according to `preset`."""
         return self.model(self.preset(dataset)).members
 
 
@@ -154,7 +157,8 @@ MEMORY: Mapping[str, Any] = {"only_unseen": True, "redraw": True, "memory": True
 SIDE = {"genres": True, "decade": True, "popularity": True}
 BERT4REC_PAPER = {
     # Section 4.3: learning rate 1e-4 with linear decay, weight decay .01, batches of 256. The authors' code trains for
-    # 400,000 batches. The patience is long because validation does not improve in many of the first epochs.
+    # 400,000 batches. Our batches are smaller. The patience is long because validation does not improve in many of the
+    # first epochs. Warm-up, dropout and the share of last items are the authors' code's.
     "epochs": 200,
     "lr": 1e-4,
     "warmup_steps": 100,

@@ -103,8 +103,9 @@ class SequenceEncoder(nn.Module):
 class SequenceModel(Model):
     """A model that scores items by the hidden state of a `SequenceEncoder` at the last position of a history.
 
-    A new model declares `Config`, a subclass of `SequenceConfig`, and `Encoder`, a subclass of `SequenceEncoder`. A
-    model with another loss than those of `recsys.training.losses` overrides `loss` and sets `loss_name` to "".
+    A new model declares `Config`, mostly a subclass of `SequenceConfig` (`schedule` and `length` are required), and
+    `Encoder`, a subclass of `SequenceEncoder`. A model with another loss than those of `recsys.training.losses`
+    overrides `make_loss` or `loss` and sets `loss_name` to "".
     """
 
     Encoder: ClassVar[type]  # constructed from a Config and the number of items
@@ -121,7 +122,8 @@ class SequenceModel(Model):
         self.remembers = getattr(self.config, "memory", False)
         self.redraws = getattr(self.config, "redraw", False)
         self.uses_times_or_ratings = self.redraws
-        # With fitted weights of a memory, any loss gives probabilities. `_set_memory` corrects both after `fit`.
+        # The next two assume that the weights of a memory will be fitted, which gives probabilities with any loss.
+        # `_set_memory` corrects them.
         self.is_fitted_on_validation = self.remembers
         self.has_probabilities = self.remembers or self.loss_name in SOFTMAX_LOSSES
 
@@ -334,8 +336,9 @@ class SequenceModel(Model):
     def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
         """Return log p(next item), see `Model.log_probabilities`.
 
-        A softmax loss gives the log-softmax of the scores. BCE gives log σ(score), and gBCE (arXiv:2308.07192) gives
-        log σ(score - log I), because its loss subtracts log I. These do not sum to 1. Pairwise losses give None.
+        A softmax loss gives the log-softmax of the scores. BCE gives log σ(score). gBCE (arXiv:2308.07192) gives
+        log σ(score - log I), because our loss, unlike the paper's, subtracts log I. The sigmoids do not sum to 1.
+        Pairwise losses give None.
         """
         if self.has_probabilities:
             return scores[items].astype(np.float64) - log_sum_exp(scores)
@@ -350,7 +353,7 @@ class SequenceModel(Model):
 
     @property
     def max_length(self) -> int:
-        """The number of newest items that the network reads. A count memory reads all items."""
+        """The number of newest tokens that the network reads. A count memory reads all items."""
         return self.config.length
 
     @property

@@ -28,7 +28,7 @@ class SessionConfig(PmiConfig):
     length: Length = 50  # positions: the newest items of a history that are read
     dropout: DropoutRate = 0.2  # share of the values set to zero
     loss: LossName = "sampled-softmax"  # softmax: over all items; the others sample negatives
-    negatives: Size = 512  # sampled negatives: one set per position if gBCE draws at most 8, else one set per batch
+    negatives: Size = 512  # sampled negatives, shared by a batch; gbce and bce draw up to 8 for each position
 
 
 class SessionModel(SequenceModel):

@@ -196,7 +196,9 @@ class SideModel(SequenceModel):
         """Return the training batch of the samples `rows` (B,). No rating of a target reaches its prediction."""
         batch = super().batch_of(samples, rows, n_items, rng)
         if samples.ratings is not None:
-            sequences = self.sequences(samples.ratings, rows, rng)  # the same rows and rng crop them as the items
+            sequences = self.sequences(
+                samples.ratings, rows, rng
+            )  # equal rows and rng, so they are cropped as the items
             inputs = self.sample_ratings(batch, sequences)
             ratings = pad(np.concatenate(inputs), np.array([len(row) for row in inputs]), UNKNOWN)  # (B, T)
             ratings[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN

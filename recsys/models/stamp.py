@@ -48,7 +48,7 @@ class StampEncoder(SequenceEncoder):
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the hidden states of tokens (B, T): all, (B, T, D), or those at `positions` (B, Q): (B, Q, D).
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
 
         Padding is at the end of a row, so it changes no other state.
         """

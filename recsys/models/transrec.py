@@ -65,7 +65,7 @@ class TransRecEncoder(SequenceEncoder):
         return gamma / gamma.norm(dim=1, keepdim=True).clamp(min=1) if self.ball else gamma
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return (q, 1) after each token (B, T): all, (B, T, D + 1), or those at `positions` (B, Q): (B, Q, D + 1)."""
+        """Return (q, 1) of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D + 1)."""
         last = gather_positions(F.embedding(tokens, self.coordinates), positions)  # (B, Q, D), γ_i
         user = gather_positions(running_mean(self.people(tokens)), positions)  # (B, Q, D), t_u
         return F.pad(self.dropout(last + self.step + user), (0, 1), value=1.0)

@@ -26,7 +26,11 @@ from recsys.studies.trials import Outcome, Trial
 METRIC = "ndcg@10"
 POLL_SECONDS = 5.0  # between two attempts at a trial that another process is running
 # Columns of the table of a study: name → title
-LABELS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}  # no decimals; `setting` has the plan's title
+LABELS = {
+    "recommender": "Recommender",
+    "setting": "",
+    "seeds": "Seeds",
+}  # no decimals; `setting` gets `plan.setting_title`
 FIGURES = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}  # low … high: 95 %
 CHANGES = {"change": "Change", "change_low": "Change from", "change_high": "Change to"}  # from the baseline
 COLUMNS = LABELS | FIGURES | CHANGES
@@ -68,7 +72,7 @@ def run_trials(
 
 
 def list_trials(plan: Plan, dataset: str, seeds: Sequence[int]) -> Iterator[Trial]:
-    """Yield a trial of each point with the first seed, then of the points that use all seeds with each other seed."""
+    """Yield the trials: all points with the first seed, then the points of `uses_all_seeds` with the other seeds."""
     for seed in seeds:
         for point in plan.points:
             if seed == seeds[0] or uses_all_seeds(point, plan, dataset):
@@ -85,7 +89,8 @@ def uses_all_seeds(point: Point, plan: Plan, dataset: str) -> bool:
 def is_baseline(point: Point, dataset: str) -> bool:
     """Return whether a point has the settings of the recommender's preset.
 
-    If the points of a title are different recommenders, each point is a baseline, and the table has no changes.
+    Points with the same title share a baseline. If a plan compares recommenders with their usual settings, every point
+    is a baseline, and the columns of changes stay empty.
     """
     return Trial(point.recommender, point.changes).config(dataset) == Trial(point.recommender).config(dataset)
 

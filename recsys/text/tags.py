@@ -40,7 +40,7 @@ class TagTable:
     """The tags of the films of a catalogue.
 
     Attributes:
-        words: The T distinct tags in alphabetical order. A tag is an index of it.
+        words: The texts of the T distinct tags in alphabetical order. Below, a tag is its index in this list.
         n_films: The number of films that have each tag, (T,).
         strength: n / (n + 1) where a film has a tag n times, (I, T), sparse.
         by_phrase: Stems → tags that consist of exactly these stems.
