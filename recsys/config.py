@@ -26,7 +26,7 @@ OptionalSize = Annotated[int, Field(ge=0, le=65_536)]  # 0: none
 Length = Annotated[int, Field(ge=1, le=32_766)]  # items of a history; positions are stored in 16 bits
 Layers = Annotated[int, Field(ge=0, le=256)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # the range that NumPy, torch and implicit accept
-Finite = Annotated[float, Field()]
+Finite = Annotated[float, Field()]  # any number; STRICT forbids infinity and NaN in every float
 NonNegative = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
 Rate = Annotated[float, Field(gt=0, le=1)]
@@ -57,7 +57,7 @@ class ConfigError(RecsysError):
 
         Args:
             message: What is wrong.
-            setting: The name with which the message begins, "" if it is about several settings.
+            setting: The name with which the message begins, "" if it does not begin with a setting.
         """
         super().__init__(message)
         self.setting = setting
@@ -116,7 +116,8 @@ def check(kind: Any, **values: Any) -> None:
 
 
 def replace_settings(settings: T, changes: Mapping[str, Any]) -> T:
-    """Return a config with changed fields. Fields of its schedule may be given beside its own.
+    """Return a config with changed fields. The config of a network has a `TrainConfig` as `schedule`, whose fields
+    may be given beside its own.
 
     Raises:
         ConfigError: If a field is unknown or a value is not allowed.
@@ -170,7 +171,7 @@ def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigE
 
     Args:
         error: The error that pydantic raised.
-        owner: Name of the config class.
+        owner: Name of the config class; in `check`, the setting.
         name: The setting, if the error does not name one.
     """
     details = error.errors(include_url=False)[0]

@@ -68,7 +68,7 @@ class StopRequest:
             signal.signal(number, handler or signal.SIG_DFL)  # None: the handler was not installed from Python
 
     def handle(self, number: int, *_: Any) -> None:
-        """Handle a signal. A second Ctrl-C interrupts at once, a second SIGTERM changes nothing."""
+        """Handle a signal. A second Ctrl-C interrupts at once. In `immediate`, every signal does."""
         self.signal = number
         if number == signal.SIGINT:
             signal.signal(signal.SIGINT, signal.default_int_handler)

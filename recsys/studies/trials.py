@@ -140,7 +140,8 @@ def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, di
     """Return the model of a checkpoint with the config and seed of a trial, and the notes of its training, or None.
 
     The checkpoint may be of another recommender with the same model class: with changed settings, a recommender may
-    equal another one. The count model is added to a trained network, so it can be dropped from a checkpoint.
+    equal another one. A config with `memory` adds counts to the trained network, so a checkpoint with them also
+    serves a trial without them.
     """
     config = to_document(trial.config(dataset.name))
     with_counts = {name: value for name, value in config.items() if name != "memory"} | {"memory": True}
@@ -153,7 +154,7 @@ def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, di
                 model = store.load(folder, dataset, protocol.splitting, measuring=True)
                 if not config.get("memory"):
                     model.drop_memory()
-                if not model.also:
+                if not model.also:  # trained on this data set alone
                     return model, meta["notes"]
     return None
 

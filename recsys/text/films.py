@@ -105,7 +105,7 @@ def film_vectors(dataset: str, catalog: Catalog, report: Report = ignore) -> Fil
         report: Receives the progress of a download and of `encoder.encode`.
 
     Raises:
-        MissingLibraryError: Neither sentence-transformers nor scikit-learn is installed.
+        MissingLibraryError: The encoder is not available, and scikit-learn is not installed.
     """
     if (vectors := load_vectors(dataset, catalog)) is not None:
         return FilmVectors(vectors)

@@ -1,6 +1,7 @@
 """Batches of sequences of similar length, with little padding, and reproducible random numbers for them.
 
-Shapes: B sequences of a batch, T positions, Q positions per sequence with a needed hidden state, M losses, I items.
+Shapes: B sequences of a batch, T positions, Q positions per sequence with a needed hidden state, M targets, each with
+a loss, I items.
 """
 
 import math
@@ -27,7 +28,7 @@ class Batch:
     positions: Tensor | None  # (B, Q) int64, positions at which the module returns hidden states; None: Q = T
     loss_index: Tensor  # (M,) int64, indices into the flattened hidden states (B·Q, D), one per target
     targets: Tensor  # (M,) int64, the items to predict
-    stars: Tensor | None = None  # (B, T) int64, rating numbers of the tokens, for models that use ratings
+    stars: Tensor | None = None  # (B, T) int64, half stars of the tokens, 0 for none, see `side.rating_ids`
     person: Tensor | None = None  # (B, 3) int64, gender, age and occupation, for models that use them
     excluded_from: Tensor | None = None  # (B, I) int16, see `ExcludedItems`; None: no loss excludes an item
 

@@ -15,8 +15,9 @@ from torch.autograd.function import once_differentiable
 
 from recsys.training.batches import ExcludedItems
 
-CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}  # logits per chunk: 4 MB fit in the cache of a core, 1 GB fills a GPU
-ROW_MULTIPLE = 32  # number of rows of a chunk: products with fewer rows are limited by loading the weights
+# logits per chunk: 4 MB fit in the cache of a core, 1 GB keeps all units of a GPU busy
+CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}
+ROW_MULTIPLE = 32  # rows of a chunk are a multiple of it: products with fewer are limited by loading the weights
 ATTENTION_CHUNK_LOGITS = 1 << 19  # logits per chunk of attention: 2 MB fit in the cache of a core
 
 
@@ -119,11 +120,8 @@ class _AttentionWithBias(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, bias: Tensor, padding: Tensor | None) -> Tensor:
         ctx.scale = 1 / math.sqrt(q.shape[-1])
-        q, k, v = (
-            (q * ctx.scale).contiguous(),
-            k.contiguous(),
-            v.contiguous(),
-        )  # otherwise each product copies its chunk
+        # Contiguous, because each product would otherwise copy its chunk.
+        q, k, v = (q * ctx.scale).contiguous(), k.contiguous(), v.contiguous()
         weights, output = q.new_empty(*q.shape[:-1], k.shape[-2]), torch.empty_like(q)
         for chunk in _chunks(weights):
             p = weights[chunk]  # a view, which holds the logits until the softmax

@@ -1,7 +1,7 @@
-"""Losses over all items or over sampled negatives. Each loss is the sum over the M targets, ().
+"""Losses over all items or over sampled negatives. Each loss is the sum over the M targets, a scalar ().
 
-Shapes: M targets, I items, D dimensions, K negatives. Every loss takes the hidden state before each target (M, D), the
-output weights (I, D) and biases (I,), and the targets (M,) int64. The score of an item is hidden · weight + bias: r⁺ of
+Shapes: M targets, I items, D dimensions, K negatives. A loss takes the hidden state before each target (M, D), the output
+weights (I, D) and biases (I,), and the targets (M,) int64; a pairwise loss takes the scores. The score of an item is hidden · weight + bias: r⁺ of
 the target, r⁻ of a negative. Negatives have the shape (K,) if all targets share them, else (M, K).
 """
 
@@ -17,7 +17,9 @@ from torch import Tensor
 from recsys.config import check
 from recsys.training.kernels import ROW_MULTIPLE, softmax_cross_entropy
 
-MAX_OWN_NEGATIVES = 8  # up to this number, each target of gBCE has its own negatives: NDCG .079, not .036, on ML-100K
+# Up to this number, gBCE draws negatives for each target, else for all targets at once. With 8 on ML-100K, NDCG@10 was
+# .079 with own negatives and .036 with shared ones (assets/experiments.md).
+MAX_OWN_NEGATIVES = 8
 BPR_MAX_PENALTY = 0.5  # λ of BPR-max
 
 
@@ -68,7 +70,7 @@ def scores_of(
         negative = (padded @ w.T)[: len(hidden)] + b
     else:
         w, b = w.view(*negatives.shape, hidden.shape[1]), b.view(negatives.shape)
-        # On a GPU, the gradient of the batched product is compiled by Triton, which needs a C compiler.
+        # On a GPU, torch compiles the gradient of the batched product with Triton, which needs a C compiler. Hence the sum.
         products = (w * hidden[:, None]).sum(-1) if w.is_cuda else (w @ hidden[:, :, None])[:, :, 0]
         negative = products + b
     return positive.float(), negative.float()

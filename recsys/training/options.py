@@ -37,7 +37,8 @@ class RunOptions:
     save_every: NonNegative = 60.0  # seconds between two saved states
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # of matrix products; auto: bf16 if the hardware has it
     compile: bool = False  # pass the encoder to torch.compile, if there is a compiler
-    count_configs: Any = None  # `CountConfigs` of a network with memory, see `registry.count_configs`; None: defaults
+    # `CountConfigs` of the counts that a network with `memory` adds to its scores, see `registry.count_configs`
+    count_configs: Any = None  # None: the defaults
 
 
 @dataclass(frozen=True)
