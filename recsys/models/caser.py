@@ -52,7 +52,7 @@ class CaserConfig(PmiConfig):
     person: bool = True  # add U x̄; the stored name is older than `Batch.person`, which is something else
     dropout: DropoutRate = 0.2  # share of the values set to zero
     loss: LossName = "gbce"  # with t = 0: BCE of scores minus log I
-    negatives: Size = 3  # sampled negatives, shared by a batch; gbce and bce draw up to 8 for each position
+    negatives: Size = 3  # sampled negatives, shared by a batch; 8 or fewer are drawn per position by gbce and bce
     gbce_t: Fraction = 0.0  # gBCE's calibration t: at 1 the sigmoid is calibrated, at 0 it is too high
 
 

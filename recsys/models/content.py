@@ -50,7 +50,8 @@ class Content(Model):
         super().__init__(config, title)
         self.has_item_embeddings = self.config.vectors == "sentences"  # `fit` resets it if the encoder cannot be loaded
         self.uses_credits = self.config.vectors == "tf-idf"
-        self.scores_cold_items = not self.has_item_embeddings  # sentence embeddings of all films take minutes
+        # `serving.predictor` then fits it on all films. Sentence embeddings of all films would take minutes.
+        self.scores_cold_items = not self.has_item_embeddings
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Compute the item vectors. `valid` is not used.

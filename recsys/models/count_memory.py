@@ -36,7 +36,8 @@ EDGES = (10, 50)  # the lowest lengths of the second and third range, as in `Poo
 MAX_TRANSITIONS = 75  # per item, the highest counts; without this limit, NDCG@10 on ML-1M is .0007 higher
 RANK = 96  # of EASE: with 64, NDCG@10 on ML-1M is .001 lower; with more, a request would be too slow
 RANK_OF_MANY_ITEMS = 64  # of EASE above MANY_ITEMS: a request with 27,000 items takes .2 ms less than with RANK
-SCORING_SETTINGS = ("recent", "history_decay")  # settings of the Markov chain that `score` uses; the others only `fit`
+# settings of the Markov chain that `score` uses; `fit` alone uses the others
+SCORING_SETTINGS = ("recent", "history_decay")
 PREFIX = "memory."  # first part of the names of these arrays in the state of a network
 
 
@@ -60,7 +61,7 @@ class CountMemory:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether the weights were fitted. Only then is the softmax of the scores a distribution over the next item."""
+        """Whether the weights were fitted. The softmax of the scores is then p(next item) for any loss."""
         return bool((self.length_weights.weights != (1, 0, 0)).any())
 
     def fit(
@@ -99,7 +100,7 @@ class CountMemory:
         return state | settings | {f"{PREFIX}pool": self.length_weights.weights}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned. Older states lack the settings, which then keep their values.
+        """Restore what `state` returned. Older states lack SCORING_SETTINGS, which then keep their values.
 
         Raises:
             KeyError: If an array is missing.

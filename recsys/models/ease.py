@@ -1,6 +1,6 @@
 """EASE: a linear autoencoder with a closed-form solution (Steck, WWW 2019, arXiv:1905.03375).
 
-Shapes: B queries, U users, I items, r eigenvectors.
+Shapes: B queries, U users, I items, r eigenvectors. In formulas, B is the weight matrix and I the identity.
 """
 
 from typing import Self

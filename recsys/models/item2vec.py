@@ -40,8 +40,9 @@ from recsys.training.losses import Loss, Sampler, gather_weights, sampling_distr
 from recsys.training.options import TrainConfig
 
 N_NEGATIVES = 64  # negatives drawn for a batch and shared by its samples
-KEEP_STREAM = 1  # stream of random numbers for `subsample`; the streams of `batches.Stream` are used by other models
-WINDOW_STREAM = 2  # stream of random numbers for the windows
+# Streams of random numbers. They may equal values of `batches.Stream`, because this model draws from none of those.
+KEEP_STREAM = 1  # for `subsample`
+WINDOW_STREAM = 2  # for the windows
 
 
 @config_class
@@ -147,7 +148,7 @@ class Item2Vec(SequenceModel):
         self.can_fill_masks = self.config.cbow
 
     def initialise(self, module: Item2VecEncoder, train: Dataset, seed: int) -> None:
-        """Set biases to log popularity, and compute the probability √(ρ / f) that an event is used.
+        """Set biases to log q of the negatives, and compute the probability √(ρ / f) that an event is used.
 
         f is the item's share of all events and ρ is `subsample` (arXiv:1310.4546, equation 5). The start token is
         always used.

@@ -142,5 +142,5 @@ class MultVae(SequenceModel):
         latent = mean + torch.randn_like(mean) * (0.5 * log_variance).exp()
         log_pi = module.logits(module.decode(latent)).float().log_softmax(1)  # (B, I)
         divergence = 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance).sum(1)  # (B,) KL(q ‖ N(0, I))
-        users = torch.zeros_like(divergence).index_fill(0, batch.loss_index, 1.0)  # (B,) 0 in a batch without loss
-        return batch.beta * (users * divergence).sum() - log_pi[batch.loss_index, batch.targets].sum()
+        has_targets = torch.zeros_like(divergence).index_fill(0, batch.loss_index, 1.0)  # (B,) 0 or 1
+        return batch.beta * (has_targets * divergence).sum() - log_pi[batch.loss_index, batch.targets].sum()

@@ -46,17 +46,18 @@ class UserKnn(Model):
         r_ij = r̄_i + Σ_k cos(u_i, u_k) · (r_kj - r̄_k) / (n_j + shrink)    (centred=True)
 
     k runs over the X users most similar to user i. r_kj is the rating of item j by user k, r̄_k the mean rating of user
-    k, and n_j the number of these users who rated item j. The order of a history has no effect. An empty history is
-    scored by popularity.
+    k, and n_j the number of these users with a positive cosine who rated item j. The order of a history has no effect.
+    An empty history is scored by popularity.
 
     Departures from the thesis:
     - `shrink` is added to n_j. Without it, an item with one rating beats items with many ratings.
     - r̄_i is replaced by the mean of all ratings. This does not change the order of the items.
-    - An item of a query without a rating has the mean of all ratings. In a query without any rating, all items count 1.
+    - An item of a query without a rating counts as rated with the mean of all ratings. Without any ratings, items count
+      1, as any constant gives the same cosines.
     - Users of the training data are their own neighbours.
 
-    Neither formula predicts ratings. `predicted_ratings` follows Resnick et al. (CSCW 1994), with cosines as weights:
-    the denominator is the sum of the cosines of the neighbours who rated item j, and r̄_i is the user's own mean.
+    Neither formula predicts ratings. `predicted_ratings` divides by the sum of the cosines of the neighbours who rated
+    item j. If `centred`, r̄_i is the user's own mean, as in Resnick et al. (CSCW 1994), here with cosines as weights.
     """
 
     Config = UserKnnConfig
@@ -171,7 +172,7 @@ class ItemKnn(Model):
             MissingLibraryError: If implicit is not installed.
         """
         model = _implicit(self.config.weighting)(K=min(self.config.neighbours, train.n_items), num_threads=1)
-        with warnings.catch_warnings():  # about BLAS threads, which are not used, and about a matrix that it creates
+        with warnings.catch_warnings():  # about unused BLAS threads and the format of a matrix
             warnings.simplefilter("ignore")
             model.fit(sparse.csr_matrix(history_matrix(train.histories, train.n_items)), show_progress=False)
         self.similarities = sparse.csr_array(model.similarity.astype(np.float32))  # (I, I)

@@ -245,7 +245,7 @@ def _fit_weights(margins: np.ndarray, log_counts: np.ndarray, prior: np.ndarray)
 
 @config_class
 class PoolConfig:
-    """The members and the ranges of history lengths. Edges besides the default ones change the metrics little."""
+    """The members and the ranges of history lengths. Edges other than the default ones change the metrics little."""
 
     members: tuple[str, ...] = ("sasrec-softmax", "markov", "content-tfidf")  # the recommenders that are mixed
     edges: tuple[Count, ...] = (10, 50)  # lowest history lengths, in items, of the second and each later range
@@ -351,8 +351,8 @@ class VisitorPool(Pool):
 
     - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
       have long histories.
-    - Count memories of the networks are removed. Counts are members themselves (Markov chain, EASE), so their weights
-      do not depend on those of a network.
+    - Count memories of the networks are removed. Counts are members themselves (Markov chain, EASE), with weights
+      of their own. Inside a count memory, the weight of the network would scale them.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)

@@ -1,8 +1,9 @@
 """SASRec: each item of a history is predicted from the items before it (Kang and McAuley, ICDM 2018, arXiv:1808.09781).
 
 The recommenders of the registry differ in the loss: binary cross-entropy with one negative (`sasrec-bce`), softmax over
-all items (`sasrec-softmax`, arXiv:2309.07602), gBCE with many negatives (`gsasrec`, arXiv:2308.07192). The binary
-cross-entropy is gBCE with t = 0, which subtracts log I from the scores of the I items, see `losses.py`.
+all items (`sasrec-softmax`, arXiv:2309.07602), gBCE with many negatives (`gsasrec`, arXiv:2308.07192). The loss of
+`sasrec-bce` is "gbce" with t = 0, not "bce". Unlike the papers, "gbce" subtracts log I from the scores of the I items,
+see `losses.py`.
 
 Departures from the papers (assets/experiments.md has the effect of each; `sasrec_paper.py` is without most of them):
 - A start token predicts the first item and serves an empty history.
@@ -93,7 +94,7 @@ class SasRec(SequenceModel):
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
         """Return at most `length` + 1 items of each of the histories `rows` (B,).
 
-        The first of `length` + 1 items is an input but no target.
+        Of `length` + 1 items, the first is only an input. If there are fewer, the start token predicts the first.
         """
         return rng.crop(histories, rows, self.config.length + 1, self.config.crop)
 

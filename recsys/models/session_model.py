@@ -28,7 +28,7 @@ class SessionConfig(PmiConfig):
     length: Length = 50  # positions: the newest items of a history that are read
     dropout: DropoutRate = 0.2  # share of the values set to zero
     loss: LossName = "sampled-softmax"  # softmax: over all items; the others sample negatives
-    negatives: Size = 512  # sampled negatives, shared by a batch; gbce and bce draw up to 8 for each position
+    negatives: Size = 512  # sampled negatives, shared by a batch; 8 or fewer are drawn per position by gbce and bce
 
 
 class SessionModel(SequenceModel):
@@ -37,8 +37,8 @@ class SessionModel(SequenceModel):
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
         """Return at most `length` + 1 consecutive items of each of the histories `rows` (B,).
 
-        They are the newest items or, in half of the samples, items that end at a random position. The first of
-        `length` + 1 items is an input but no target.
+        They are the newest items or, in half of the samples, items that end at a random position. Of
+        `length` + 1 items, the first is only an input.
         """
         return rng.crop(histories, rows, self.config.length + 1, "windows")
 

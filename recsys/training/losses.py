@@ -1,8 +1,9 @@
 """Losses over all items or over sampled negatives. Each loss is the sum over the M targets, a scalar ().
 
-Shapes: M targets, I items, D dimensions, K negatives. A loss takes the hidden state before each target (M, D), the output
-weights (I, D) and biases (I,), and the targets (M,) int64; a pairwise loss takes the scores. The score of an item is hidden · weight + bias: r⁺ of
-the target, r⁻ of a negative. Negatives have the shape (K,) if all targets share them, else (M, K).
+Shapes: M targets, I items, D dimensions, K negatives. A loss takes the hidden state before each target (M, D), the
+output weights (I, D) and biases (I,), and the targets (M,) int64. A pairwise loss takes scores instead. The score of an
+item is hidden · weight + bias: r⁺ of the target, r⁻ of a negative. Negatives have the shape (K,) if all targets share
+them, else (M, K).
 """
 
 import math
@@ -70,7 +71,7 @@ def scores_of(
         negative = (padded @ w.T)[: len(hidden)] + b
     else:
         w, b = w.view(*negatives.shape, hidden.shape[1]), b.view(negatives.shape)
-        # On a GPU, torch compiles the gradient of the batched product with Triton, which needs a C compiler. Hence the sum.
+        # On a GPU, torch compiles the gradient of a batched product with Triton, which needs a C compiler.
         products = (w * hidden[:, None]).sum(-1) if w.is_cuda else (w @ hidden[:, :, None])[:, :, 0]
         negative = products + b
     return positive.float(), negative.float()
