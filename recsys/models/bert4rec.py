@@ -72,7 +72,7 @@ class Bert4RecEncoder(SequenceEncoder):
         return Block(config.dim, config.heads, config.dropout)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None, *side: Tensor | None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all), (B, Q, D). `side`: side.py."""
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all), (B, Q, D). `side`: see side.py."""
         return self.head(encode(self.blocks, *self.embed(tokens, *side), positions))
 
     def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:
@@ -90,7 +90,7 @@ class Bert4Rec(SequenceModel):
     Config: ClassVar[type] = Bert4RecConfig
     Encoder: ClassVar[type] = Bert4RecEncoder
     former_settings = FORMER_SETTINGS | {"relative_bias": True, "pre_norm": True, "projection": False}
-    departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")  # of the architecture
+    departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")  # the first two bullets
     can_fill_masks: bool = True
     config: Bert4RecConfig
     module: Bert4RecEncoder
@@ -126,7 +126,7 @@ class Bert4Rec(SequenceModel):
             items: The items of all sequences, one sequence after another, (E,).
             lengths: The length of each sequence, (B,), at least 1.
             rows: The index of each sequence in the training data, (B,), which selects the random numbers.
-            n_items: The number of items of the catalogue, I.
+            n_items: The number of items of the catalogue, I. Token I is padding, I + 1 is [mask].
             rng: The random numbers of the epoch.
         """
         masked = masked_positions(lengths, rows, self.config, rng)

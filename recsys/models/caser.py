@@ -13,7 +13,8 @@ j and the mean x̄ of the embeddings so far, it is
 The loss is binary cross-entropy of the target and of 3 items drawn uniformly, as in the paper.
 
 Departures from the paper:
-- The loss subtracts log I from the scores of the I items, because it is gBCE with t = 0, see `losses.py`.
+- The loss subtracts log I from the scores of the I items, as our gBCE does, see `losses.py`. With t = 0 and without
+  this shift it would be the paper's loss.
 - All windows of a history are computed together, by convolutions along it. Each window predicts the next item only. In
   the paper it predicts the next three items.
 - The mean x̄ of the start token and all items so far replaces the paper's vector P_u of the user. So new users are
@@ -52,7 +53,7 @@ class CaserConfig(PmiConfig):
     person: bool = True  # add U x̄; the stored name is older than `Batch.person`, which is something else
     dropout: DropoutRate = 0.2  # share of the values set to zero
     loss: LossName = "gbce"  # with t = 0: BCE of scores minus log I
-    negatives: Size = 3  # sampled negatives, shared by a batch; 8 or fewer are drawn per position by gbce and bce
+    negatives: Size = 3  # sampled negatives: of each target for gbce and bce with 8 or fewer, else shared by a batch
     gbce_t: Fraction = 0.0  # gBCE's calibration t: at 1 the sigmoid is calibrated, at 0 it is too high
 
 

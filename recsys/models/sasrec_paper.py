@@ -13,8 +13,8 @@ Departures:
 - A learning rate that decays, and β₂ = .999, where the authors' code has .98.
 - A LayerNorm after the last block, as in the authors' code.
 
-Where the authors' code differs otherwise, the text is followed: the code normalises only the queries, adds them in
-place of x, and multiplies item embeddings by √D.
+Where the authors' code differs otherwise, the text is followed. In the code, only the queries are normalised, the
+residual connection adds these normalised queries in place of x, and item embeddings are multiplied by √D.
 
 Shapes: B sequences, T positions, D dimensions.
 """

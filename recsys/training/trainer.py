@@ -169,7 +169,8 @@ class Trainer:
     """The state of one training run, and the loop.
 
     Each step seeds torch by the seed of the run, the step and the rank. So a run resumes at any step without saved
-    states of random generators. No step reads a tensor on a GPU, because that would wait for all queued work.
+    states of random generators. A step reads no tensor on a GPU, because that would wait for all queued work. On
+    several GPUs, `must_stop` reads one every STOP_CHECK_STEPS steps.
     """
 
     def __init__(
