@@ -72,7 +72,7 @@ class Bert4RecEncoder(SequenceEncoder):
         return Block(config.dim, config.heads, config.dropout)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None, *side: Tensor | None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all), (B, Q, D). `side`: see side.py."""
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all), (B, Q, D). `side`: side.py."""
         return self.head(encode(self.blocks, *self.embed(tokens, *side), positions))
 
     def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:
