@@ -37,7 +37,7 @@ class NoFeedForwardBlock(Block):
     """A block with attention only."""
 
     def make_feed_forward(self, dim: int, width: int) -> None:
-        """Create no layers."""
+        """Create no layers, and remove the weights of the unused normalisation."""
         self.norm_forward = nn.Identity()
 
     def forward(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None = None) -> Tensor:
@@ -150,7 +150,7 @@ class SasRecAblatedEncoder(AblatedEncoder, SasRecEncoder):
     causal = True
 
     def position_ids(self, tokens: Tensor) -> Tensor:
-        """Return 0 for the newest item."""
+        """Return 0 for the newest item and for padding, 1 for the item before it, and so on, (B, T)."""
         return ages(tokens, self.padding)
 
 

@@ -38,7 +38,7 @@ RANK = 96  # of EASE: with 64, NDCG@10 on ML-1M is .001 lower; with more, a requ
 RANK_OF_MANY_ITEMS = 64  # of EASE above MANY_ITEMS: a request with 27,000 items takes .2 ms less than with RANK
 # settings of the Markov chain that `score` uses; `fit` alone uses the others
 SCORING_SETTINGS = ("recent", "history_decay")
-PREFIX = "memory."  # first part of the names of these arrays in the state of a network
+PREFIX = "memory."  # first part of the names of the arrays of a memory in the state of a network
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,10 @@ class CountMemory:
         return self.length_weights.combine(self._scores(scores, queries), queries)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the arrays of the Markov chain ("followers") and EASE ("companions"), and the weights (W, 3)."""
+        """Return the arrays of the Markov chain ("followers") and EASE ("companions"), and the weights (W, 3).
+
+        SCORING_SETTINGS are stored as well, one array () each.
+        """
         models: dict[str, Model] = {"followers": self.markov, "companions": self.ease}
         state = {
             f"{PREFIX}{name}.{key}": array for name, model in models.items() for key, array in model.state().items()
@@ -127,7 +130,8 @@ def top_per_row(matrix: sparse.csr_array, n: int) -> sparse.csr_array:
     """Return the matrix with the n highest values of each row. Ties at the n-th place are resolved arbitrarily."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     order = np.lexsort((-matrix.data, rows))
-    rank = np.arange(matrix.nnz) - matrix.indptr[rows]  # of each value of `order` within its row
+    # place of each value of `order` in its row; `order` permutes only within rows, so rows[order] equals rows
+    rank = np.arange(matrix.nnz) - matrix.indptr[rows]
     kept = np.sort(order[rank < n])
     row, column = rows[kept].astype(np.int32), matrix.indices[kept].astype(np.int32)  # 64 bits would double the memory
     return sparse.csr_array((matrix.data[kept], (row, column)), shape=matrix.shape)

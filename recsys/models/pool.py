@@ -96,7 +96,7 @@ def histories_cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.ra
     """Return up to MAX_EXAMPLES queries of each range, cut to their newest items, like the list of a visitor.
 
     A history takes part in every range whose lowest length it reaches. Its new length is drawn uniformly from the
-    range. In the last range, histories are not cut. The excluded items are those of the whole history.
+    range, up to its own length. In the last range, histories are not cut. All items of the whole history are excluded.
     """
     histories = valid.queries.histories
     lengths = np.array([len(history) for history in histories])
@@ -115,7 +115,7 @@ def histories_cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.ra
 class LengthWeights:
     """Weights of M members for each range of history lengths, fitted by maximum likelihood.
 
-    The loss of a query with the target t, summed over its candidates j, is
+    The loss of a query with the target t and the candidates j is
 
         log Σ_j n_j · exp(Σ_m w_m · (z_m(j) - z_m(t)))
 
@@ -230,7 +230,7 @@ def _fit_weights(margins: np.ndarray, log_counts: np.ndarray, prior: np.ndarray)
         log_counts: log n_j, (B, C).
         prior: Prior weights, (M,).
     """
-    from scipy.optimize import minimize  # the import takes 0.17 s; a loaded network does not need it
+    from scipy.optimize import minimize  # the import takes 0.17 s; stored weights need no fit
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the penalised loss and its gradient (M,)."""
@@ -352,7 +352,7 @@ class VisitorPool(Pool):
     - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
       have long histories.
     - Count memories of the networks are removed. Counts are members themselves (Markov chain, EASE), with weights
-      of their own. Inside a count memory, the weight of the network would scale them.
+      of their own. In a memory, the weight of their network would scale them.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)

@@ -138,7 +138,7 @@ def siblings(name: str) -> list[str]:
     return [name, *rest]
 
 
-# Models with several recommenders
+# Paths of models; …_BY_PAPER are models, …_PAPER below are settings
 BERT4REC = ".bert4rec:Bert4Rec"
 BERT4REC_BY_PAPER = ".bert4rec_paper:Bert4RecPaper"
 SASREC = ".sasrec:SasRec"
@@ -158,7 +158,7 @@ SIDE = {"genres": True, "decade": True, "popularity": True}
 BERT4REC_PAPER = {
     # Section 4.3: learning rate 1e-4 with linear decay, weight decay .01, batches of 256. The authors' code trains for
     # 400,000 batches. Our batches are smaller. The patience is long because validation does not improve in many of the
-    # first epochs. Warm-up, dropout and the share of last items are the authors' code's.
+    # first epochs. Warm-up, dropout and `last_item_mask_prob` are from the authors' code.
     "epochs": 200,
     "lr": 1e-4,
     "warmup_steps": 100,

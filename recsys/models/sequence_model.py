@@ -1,6 +1,7 @@
 """The base of all neural models: training on the common loop, scoring in batches, storing the weights.
 
-Shapes: B sequences, T positions, Q positions per sequence, M positions with a loss, D dimensions, I items.
+Shapes: B sequences, b sequences scored at once, T positions, Q positions per sequence, M positions with a loss,
+D dimensions, I items.
 """
 
 import math
@@ -336,9 +337,9 @@ class SequenceModel(Model):
     def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
         """Return log p(next item), see `Model.log_probabilities`.
 
-        A softmax loss gives the log-softmax of the scores. BCE gives log σ(score). gBCE (arXiv:2308.07192) gives
-        log σ(score - log I), because our loss, unlike the paper's, subtracts log I. The sigmoids do not sum to 1.
-        Pairwise losses give None.
+        A softmax loss, or any loss with a fitted count memory, gives the log-softmax of the scores. Otherwise, BCE
+        gives log σ(score), and gBCE (arXiv:2308.07192) gives log σ(score - log I), because our loss, unlike the
+        paper's, subtracts log I. The sigmoids do not sum to 1. Pairwise losses give None.
         """
         if self.has_probabilities:
             return scores[items].astype(np.float64) - log_sum_exp(scores)

@@ -196,9 +196,8 @@ class SideModel(SequenceModel):
         """Return the training batch of the samples `rows` (B,). No rating of a target reaches its prediction."""
         batch = super().batch_of(samples, rows, n_items, rng)
         if samples.ratings is not None:
-            sequences = self.sequences(
-                samples.ratings, rows, rng
-            )  # equal rows and rng, so they are cropped as the items
+            # the same rows and rng as for the items, so the ratings are cropped at the same places
+            sequences = self.sequences(samples.ratings, rows, rng)
             inputs = self.sample_ratings(batch, sequences)
             ratings = pad(np.concatenate(inputs), np.array([len(row) for row in inputs]), UNKNOWN)  # (B, T)
             ratings[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN
@@ -223,11 +222,11 @@ class SideModel(SequenceModel):
         return tuple(None if array is None else torch.from_numpy(array).to(device) for array in (ratings, people))
 
     def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids of `input_tokens(history)`, (T,), from the ids of the history."""
+        """Return the rating ids of `input_tokens(history)`, (T,), from the `rating_ids` of a history."""
         raise NotImplementedError
 
     def sample_ratings(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
-        """Return the rating ids of the tokens of each sample, from the ids of its sequence."""
+        """Return the rating ids of the tokens of each sample, B arrays, from those of its items, `sequences`."""
         raise NotImplementedError
 
 
@@ -254,6 +253,7 @@ class Bert4RecSide(SideModel, Bert4Rec):
         """Return the rating ids of the tokens of each sample. Targets have none."""
         assert batch.positions is not None
         ratings = [sequence.copy() for sequence in sequences]
+        # (M,) each; the columns of `loss_positions` count among the Q positions, not among the T tokens
         rows, positions = batch.loss_positions[0], batch.positions.flatten()[batch.loss_index]
         for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
             ratings[row][position] = UNKNOWN
@@ -299,7 +299,10 @@ def _genres(train: Dataset) -> np.ndarray:
 
 
 def _decade(train: Dataset) -> np.ndarray:
-    """Return the decade of the items from the 1870s on, (I, S) uint8. A row of zeros means an unknown year."""
+    """Return the decade of each item, one-hot, (I, S) uint8; the first includes all years before 1880.
+
+    A row of zeros means an unknown year.
+    """
     years = train.catalog.movies["year"].to_numpy(float, na_value=np.nan)
     return _one_hot((years - 1870) // 10, N_VALUES["decade"])
 
