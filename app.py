@@ -15,7 +15,7 @@ from pages.server.headers import Headers
 from pages.server.hosts import Hosts
 from pages.server.messages import Messages
 from pages.server.uploads import Uploads
-from recsys import metrics, paths
+from recsys import monitoring, paths
 
 
 @asynccontextmanager
@@ -49,7 +49,7 @@ def _is_ready() -> bool:
 
 def _count_failure(error: Exception) -> None:
     if not logs.is_forged(error):
-        metrics.count("page_failures")
+        monitoring.count("page_failures")
 
 
 app = st.App(

@@ -24,8 +24,8 @@ from benchmarks.bar import Bar
 from benchmarks.peers import exchange
 from recsys import machine, paths
 from recsys.bench import shapes
-from recsys.data import movielens
-from recsys.data.schema import Dataset
+from recsys.data import datasets
+from recsys.data.dataset import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     settings = replace(settings, **{name: value for name in TRIED if (value := getattr(options, name)) is not None})
     systems = [system for system in SYSTEMS if system.script in options.systems.split(",")]
     try:
-        dataset = shapes.generated(300, 120, 30) if options.smoke else movielens.load(options.dataset)
+        dataset = shapes.generated(300, 120, 30) if options.smoke else datasets.load(options.dataset)
         pythons = {system.name: environment(system, options.envs or paths.home() / "peers") for system in systems}
         task = make_task(dataset, settings)
     except RecsysError as error:

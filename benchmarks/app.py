@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.bar import Bar
 from recsys import machine
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.desktop import server
 
 FILMS = "260-1196-1210-1270-589-1240-2571-780-480-1580"  # a sequence of ten, in MovieLens ids
@@ -52,7 +52,7 @@ CLICK = """button => new Promise((done, fail) => {
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print, as JSON to a file too."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", default=movielens.FIRST, help="a data set that is on this machine")
+    parser.add_argument("--data", default=datasets.FIRST, help="a data set that is on this machine")
     parser.add_argument("--times", type=int, default=30, help="clicks of each kind (default: 30)")
     parser.add_argument("--only", nargs="+", choices=MEASURED, default=MEASURED, help="some actions (default: all)")
     parser.add_argument("--words", nargs="+", default=WORDS, help="what is searched for; each must find a film")

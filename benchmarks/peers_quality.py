@@ -23,10 +23,10 @@ import numpy as np
 
 from benchmarks.against_peers import SYSTEMS, environment
 from benchmarks.peers import course
-from recsys import machine, paths, store
+from recsys import checkpoints, machine, paths
 from recsys.bench import shapes
-from recsys.data import movielens
-from recsys.data.schema import Dataset
+from recsys.data import datasets
+from recsys.data.dataset import Dataset
 from recsys.data.split import UNTIED
 from recsys.errors import RecsysError, python
 from recsys.evaluation import provenance, results
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         if unknown := set(names) - set(TRAINED):
             raise RecsysError(f"no system is called {min(unknown)}; there are: {', '.join(TRAINED)}")
-        dataset = shapes.generated(300, 120, 30) if options.smoke else movielens.load(options.dataset)
+        dataset = shapes.generated(300, 120, 30) if options.smoke else datasets.load(options.dataset)
         folder = options.envs or paths.home() / "peers"
         pythons = {peer: environment(PEERS[peer], folder) for peer in dict.fromkeys(n.split("-")[0] for n in names)}
     except RecsysError as error:
@@ -128,7 +128,7 @@ def ours(dataset: str) -> list[dict[str, Any]]:
             ranks = results.ranks_of_split(dataset, UNTIED_FULL.name, variant)  # on the drawing that the others get
         except results.ResultError:
             continue
-        notes = store.notes(variant, dataset, UNTIED_FULL.splitting, seed=0)
+        notes = checkpoints.notes(variant, dataset, UNTIED_FULL.splitting, seed=0)
         trained = {"epochs": notes["epochs"], "train_seconds": notes["seconds"]} if "seconds" in notes else {}
         rows.append({"system": f"ours {variant}", **trained, **measured(ranks)})
     return rows

@@ -27,7 +27,7 @@ from typing import Any
 
 from recsys import machine, paths, runtime
 from recsys.bench.shapes import generated
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.errors import python
 from recsys.training.options import RunOptions
 

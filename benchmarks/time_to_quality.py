@@ -30,12 +30,12 @@ from benchmarks.bar import Bar
 from recsys import machine, paths, runtime
 from recsys.bench.shapes import generated
 from recsys.bench.train import time_training
-from recsys.data import movielens
-from recsys.data.schema import Dataset
+from recsys.data import datasets
+from recsys.data.dataset import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols
-from recsys.evaluation.rank_held_out import ranks
+from recsys.evaluation.rank import ranks
 from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
 from recsys.ranking.metrics import summary
 from recsys.training.options import RunOptions, TrainConfig
@@ -121,7 +121,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     if options.epoch_of_ml20m:
         result, bars = epochs(generated(*(SMOKE_SHAPE if options.smoke else ML_20M_SHAPE)), config, run), EPOCH_BARS
     else:
-        dataset = generated(*SMOKE_SHAPE) if options.smoke else movielens.load(options.dataset)
+        dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
         result, bars = time_to_quality(dataset, config, run, not options.no_test), QUALITY_BARS
     print(f"\n{result['dataset']} on {result['device']}, {'compiled' if run.compile else 'eager'}")
     print("\n".join(f"{name} {value}" for name, value in result.items() if name.endswith(("seconds", "epoch", "@10"))))

@@ -28,7 +28,7 @@ from websockets.typing import Subprotocol
 from benchmarks.app import served
 from benchmarks.bar import Bar
 from recsys import machine
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.errors import RecsysError
 from recsys.serving.history import to_query
 
@@ -130,7 +130,7 @@ async def crowd(address: str, query: str, options: argparse.Namespace) -> np.nda
 
 def link(name: str, films: int) -> str:
     """The query of a link to the newest films of the first user who has watched so many."""
-    dataset = movielens.load(name)
+    dataset = datasets.load(name)
     history = next(history for history in dataset.histories if len(history) >= films)
     return urlencode(to_query(name, dataset.catalog, history[-films:].tolist()))
 
@@ -160,7 +160,7 @@ def main(argv: list[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """The flags."""
     flags = argparse.ArgumentParser(prog="python -m benchmarks.visitors", description="Ten people at once.")
-    flags.add_argument("--data", default=movielens.FIRST, help="data set, on this machine")
+    flags.add_argument("--data", default=datasets.FIRST, help="data set, on this machine")
     flags.add_argument("--films", type=int, default=20, help="films in each visitor's list")
     flags.add_argument("--visitors", type=int, default=10)
     flags.add_argument("--presses", type=int, default=12, help="changes that each visitor makes")

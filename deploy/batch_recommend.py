@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.errors import MissingLibraryError
 from recsys.serving import people, predictor
 from recsys.serving.filters import Filters
@@ -29,7 +29,7 @@ class Worker:
     """A recommender that is loaded once, for part after part."""
 
     def __init__(self, dataset: str, model: str, k: int, folder: Path) -> None:
-        self.ready = predictor.load(model, movielens.load(dataset))
+        self.ready = predictor.load(model, datasets.load(dataset))
         self.k, self.folder = k, folder
 
     def make(self, part: range) -> int:
@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser().parse_args(argv)
     folder = options.out.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    n = movielens.load(options.dataset).n_users
+    n = datasets.load(options.dataset).n_users
     todo = [part for part in parts(n, options.part) if not place(folder, part).exists()]
     make = partial(Worker, options.dataset, options.model, options.k, folder)
     done = n - sum(map(len, todo))

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.evaluation import choice, sections, words
 from pages.shared import errors, head
 from pages.shared import words as common
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.errors import recsys_command
 from recsys.evaluation import results
 
@@ -14,8 +14,8 @@ with errors.explained():
     st.caption(common.EVALUATION_HELP)
     head.show_notices()
     available = results.available()
-    if available or st.session_state.data not in movielens.SETS:
+    if available or st.session_state.data not in datasets.SETS:
         sections.report(*choice.dataset_and_protocol(available))
     else:
         st.info(words.NO_RESULTS, icon=":material/leaderboard:")
-        errors.command(recsys_command("evaluate", "popular", "--dataset", movielens.FIRST, "--protocol", "full"))
+        errors.command(recsys_command("evaluate", "popular", "--dataset", datasets.FIRST, "--protocol", "full"))

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recsys.data.schema import Dataset
+    from recsys.data.dataset import Dataset
     from recsys.progress import Report
     from recsys.serving.filters import Filters
     from recsys.serving.predictor import Predictor
@@ -32,10 +32,10 @@ def load(name: str = "ml-latest-sample", report: "Report | None" = None) -> "Dat
     called with events (`recsys.progress`). Raises MissingData, with that command, DataError for a name that no set
     has.
     """
-    from recsys.data import movielens
+    from recsys.data import datasets
     from recsys.progress import ignore
 
-    return movielens.ensure(name, report or ignore)
+    return datasets.ensure(name, report or ignore)
 
 
 def recommenders() -> list[str]:

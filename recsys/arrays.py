@@ -1,6 +1,6 @@
 """An array that took long to compute and can be computed again, kept beside the hash of what it was made of.
 
-`NAME.safetensors` holds it, `NAME.json` says what it was made of: a pair, see `recsys.files`.
+`NAME.safetensors` holds it, `NAME.json` says what it was made of: a pair, see `recsys.storage`.
 """
 
 import warnings
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recsys import files
+from recsys import storage
 
 SUFFIX = ".safetensors"
 
@@ -19,10 +19,10 @@ def read(path: Path, name: str, made_of: str) -> np.ndarray | None:
     from safetensors.numpy import load
 
     try:
-        with files.locked(path.parent, shared=True):
-            document, data = files.read_pair(path.with_suffix(".json"), path)
+        with storage.locked(path.parent, shared=True):
+            document, data = storage.read_pair(path.with_suffix(".json"), path)
         return load(data)[name] if document.get("made_of") == made_of else None
-    except (OSError, files.DamagedFileError, SafetensorError, KeyError):
+    except (OSError, storage.DamagedFileError, SafetensorError, KeyError):
         return None
 
 
@@ -31,8 +31,8 @@ def write(path: Path, name: str, array: np.ndarray, made_of: str) -> None:
     from safetensors.numpy import save
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    with files.locked(path.parent):
-        files.write_pair(path.with_suffix(".json"), {"made_of": made_of}, path, save({name: array}))
+    with storage.locked(path.parent):
+        storage.write_pair(path.with_suffix(".json"), {"made_of": made_of}, path, save({name: array}))
 
 
 def keep(path: Path, name: str, array: np.ndarray, made_of: str) -> None:

@@ -7,7 +7,7 @@
 import os
 from pathlib import Path
 
-from recsys import files, paths
+from recsys import paths, storage
 
 LANGUAGES = ("en", "uk")
 
@@ -26,18 +26,18 @@ def check(path: Path) -> None:
     """Raise DamagedFileError unless the list has the checksum of this file, and OSError if one cannot be read."""
     lines = paths.checksums().read_bytes().split(b"\n")
     if _line(path).encode() not in lines:
-        raise files.DamagedFileError(f"{path} is damaged")
+        raise storage.DamagedFileError(f"{path} is damaged")
 
 
 def check_list() -> None:
     """Raise DamagedFileError unless the list names exactly the covered files, and OSError if it cannot be read."""
     lines = paths.checksums().read_bytes().split(b"\n")
     if [line[64:] for line in lines] != [*(f"  {_name(path)}".encode() for path in covered()), b""]:
-        raise files.DamagedFileError(f"{paths.checksums()} is damaged")
+        raise storage.DamagedFileError(f"{paths.checksums()} is damaged")
 
 
 def _line(path: Path) -> str:
-    return f"{files.digest(path, 'sha256')}  {_name(path)}"
+    return f"{storage.digest(path, 'sha256')}  {_name(path)}"
 
 
 def _name(path: Path) -> str:
@@ -46,4 +46,4 @@ def _name(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    files.write(paths.checksums(), document())
+    storage.write(paths.checksums(), document())

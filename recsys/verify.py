@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from recsys import arrays, checksums, files, paths, progress, store
-from recsys.data import movielens, own, prepared
-from recsys.data.schema import DataError
+from recsys import arrays, checkpoints, checksums, paths, progress, storage
+from recsys.data import datasets, own_data, prepared
+from recsys.data.dataset import DataError
 from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import results, studies
 from recsys.studies import trials
@@ -36,9 +36,9 @@ class Finding(NamedTuple):
 def everything() -> Iterator[Finding]:
     """All sets, and what belongs to none of them: the sentence encoder, shipped texts, Wikidata's answers, jobs."""
     folders = [path for folder in paths.of_set("x") for path in folder.parent.glob("*/")]
-    kept = [path.name for path in folders if own.NAME.fullmatch(path.name) and _has_files(path)]
+    kept = [path.name for path in folders if own_data.NAME.fullmatch(path.name) and _has_files(path)]
     shipped = [path.name for path in paths.shipped_checkpoint("x", "x", "x").parents[2].glob("*/")]
-    for name in sorted({*kept, *shipped, movielens.FIRST} - own.TAKEN):
+    for name in sorted({*kept, *shipped, datasets.FIRST} - own_data.TAKEN):
         yield from of_set(name)
     if paths.encoder().exists() and not encoder.is_intact(paths.encoder()):
         yield Finding(paths.encoder(), "is damaged", _remove(paths.encoder()))
@@ -46,24 +46,24 @@ def everything() -> Iterator[Finding]:
         yield Finding(paths.encoder())
     yield from _shipped_texts()
     for path in sorted(paths.wikidata().glob("*.json")):
-        yield _read(path, files.read_sealed, _remove(path))
+        yield _read(path, storage.read_sealed, _remove(path))
     for path in sorted(paths.jobs().glob("*/job.json")):
-        yield _read(path, files.read_sealed, _remove(path.parent))
+        yield _read(path, storage.read_sealed, _remove(path.parent))
     for path in sorted(paths.jobs().glob("*/progress.jsonl")):
         yield _read(path, _read_log, _remove(path))
 
 
 def of_set(name: str) -> Iterator[Finding]:
     """One set: its archives, prepared files, details, vectors, maps, models, results, studies. Raises DataError."""
-    if name not in movielens.SETS and not any(_has_files(folder) for folder in paths.of_set(name)):
+    if name not in datasets.SETS and not any(_has_files(folder) for folder in paths.of_set(name)):
         raise DataError(f"there is nothing of {name} on this machine; see: {recsys_command('data', 'list')}")
-    get = movielens.how_to_get(name)
-    for path, sound in movielens.archives(name).items():
-        mend = files.checkout(path) if path.parent == movielens.BUNDLED else get
+    get = datasets.how_to_get(name)
+    for path, sound in datasets.archives(name).items():
+        mend = storage.checkout(path) if path.parent == datasets.BUNDLED else get
         yield Finding(path) if sound else Finding(path, "is missing or not the archive that it was", mend)
     if _has_files(paths.prepared(name)):
         damage = prepared.damage(name)
-        if not damage and movielens.differs_from_bundled(name):
+        if not damage and datasets.differs_from_bundled(name):
             damage = ["was not prepared from the archive that comes with the project"]
         yield Finding(paths.prepared(name), ", ".join(damage), get)
     if (path := paths.details(name)).exists():
@@ -76,10 +76,10 @@ def of_set(name: str) -> Iterator[Finding]:
 def _shipped_texts() -> Iterator[Finding]:
     """Shipped files that have no hash of their own, and the list of their checksums."""
     sums = paths.checksums()
-    yield _read(sums, lambda _: checksums.check_list(), files.checkout(sums))
+    yield _read(sums, lambda _: checksums.check_list(), storage.checkout(sums))
     if sums.exists():
         for path in checksums.covered():
-            yield _read(path, checksums.check, files.checkout(path, sums))
+            yield _read(path, checksums.check, storage.checkout(path, sums))
 
 
 def _vectors(name: str) -> Iterator[Finding]:
@@ -87,7 +87,7 @@ def _vectors(name: str) -> Iterator[Finding]:
     shipped = (paths.shipped_film_vectors(name), paths.shipped_tag_vectors(name))
     maps = sorted(paths.shipped_film_map(name, "x").parent.glob(f"*{arrays.SUFFIX}"))
     for path in (*filter(Path.exists, shipped), *maps):
-        yield _read(path, _read_pair, files.checkout(path, path.with_suffix(".json")))
+        yield _read(path, _read_pair, storage.checkout(path, path.with_suffix(".json")))
     for of_kind in (paths.film_vectors(name, "x"), paths.tag_vectors(name, "x"), paths.film_map(name, "x")):
         for path in sorted(of_kind.parent.glob(f"*{arrays.SUFFIX}")):
             yield _read(path, _read_pair, _remove(path))
@@ -96,13 +96,13 @@ def _vectors(name: str) -> Iterator[Finding]:
 def _trained(name: str) -> Iterator[Finding]:
     """Checkpoints, and the states of trainings that were cut off."""
     for root in (paths.home(), paths.ASSETS):
-        for path in sorted((root / "checkpoints" / name).rglob(store.META)):
-            yield _read(path.parent, store.check)
+        for path in sorted((root / "checkpoints" / name).rglob(checkpoints.META)):
+            yield _read(path.parent, checkpoints.check)
         for path in sorted((root / "checkpoints" / name).rglob(paths.LOG)):
-            yield _read(path, _read_log, _remove(path) if root == paths.home() else files.checkout(path))
+            yield _read(path, _read_log, _remove(path) if root == paths.home() else storage.checkout(path))
     for kind in ("checkpoints", "trials"):
         for path in sorted((paths.home() / kind / name).rglob(RunFolder.STATE)):
-            yield _read(path, files.read_sealed_bytes, _remove(path))
+            yield _read(path, storage.read_sealed_bytes, _remove(path))
 
 
 def _measured(name: str) -> Iterator[Finding]:
@@ -113,10 +113,10 @@ def _measured(name: str) -> Iterator[Finding]:
         for path in sorted(paths.studies(root).glob(f"*-{name}.json")):
             yield _read(path, studies.read, _remove(path))
         if (path := paths.ties(root, name)).exists():
-            yield _read(path, files.read_sealed, recsys_command("experiment", "ties", "--dataset", name))
+            yield _read(path, storage.read_sealed, recsys_command("experiment", "ties", "--dataset", name))
     for root in (paths.home(), paths.ASSETS):
         for path in sorted(paths.trial(root, name, "x", "x").parents[1].rglob(trials.FILE)):
-            yield _read(path, files.read_sealed, _remove(path) if root == paths.home() else files.checkout(path))
+            yield _read(path, storage.read_sealed, _remove(path) if root == paths.home() else storage.checkout(path))
 
 
 def _read(path: Path, read: Callable[[Path], object], command: str | None = None) -> Finding:
@@ -137,11 +137,11 @@ def _has_files(folder: Path) -> bool:
 
 def _read_log(path: Path) -> None:
     if damaged := progress.count_damaged(path):
-        raise files.DamagedFileError(f"{path}: lines that are damaged: {damaged}")
+        raise storage.DamagedFileError(f"{path}: lines that are damaged: {damaged}")
 
 
 def _read_pair(path: Path) -> None:
-    files.read_pair(path.with_suffix(".json"), path)
+    storage.read_pair(path.with_suffix(".json"), path)
 
 
 def _remove(path: Path) -> str:

@@ -5,7 +5,7 @@ from typing import Self
 import numpy as np
 
 from recsys.config import config_class
-from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.registry import Recommender
 from recsys.training.options import RunOptions

@@ -4,7 +4,7 @@ import os
 import numpy as np
 import pytest
 
-from recsys import arrays, files
+from recsys import arrays, storage
 
 
 def test_an_array_is_read_again_by_its_name_and_by_what_it_was_made_of(tmp_path):
@@ -38,7 +38,7 @@ def test_where_the_disk_takes_nothing_it_is_said_and_the_older_one_stays(tmp_pat
     def full(*arguments):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(files, "write", full)
+    monkeypatch.setattr(storage, "write", full)
     with pytest.warns(UserWarning, match=r"cannot write .*x\.safetensors: No space left on device; make room"):
         arrays.keep(path, "points", np.ones(2), "a")
     with pytest.raises(OSError, match="No space"):

@@ -5,14 +5,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 LAYERS = [  # from the ground up: a package may import itself and what stands below it, not its neighbours on a line
-    ("recsys.errors", "recsys.metrics", "recsys.paths", "recsys.progress"),
-    ("recsys.config", "recsys.files", "recsys.machine", "recsys.runtime"),
+    ("recsys.errors", "recsys.monitoring", "recsys.paths", "recsys.progress"),
+    ("recsys.config", "recsys.storage", "recsys.machine", "recsys.runtime"),
     ("recsys.arrays", "recsys.checksums"),
     ("recsys.data",),
     ("recsys.text", "recsys.ranking"),
     ("recsys.training",),
     ("recsys.models",),
-    ("recsys.store",),
+    ("recsys.checkpoints",),
     ("recsys.evaluation", "recsys.serving"),
     ("recsys", "recsys.bench", "recsys.studies", "recsys.desktop"),  # recsys itself: the Python door
     ("recsys.jobs", "recsys.verify"),
@@ -34,7 +34,7 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
 TORCH_LIVES_IN = ("recsys.models", "recsys.training", "recsys.serving")
 PAGES_MAY_USE = (
     "recsys.errors",
-    "recsys.metrics",
+    "recsys.monitoring",
     "recsys.paths",
     "recsys.progress",
     "recsys.data",
@@ -43,7 +43,7 @@ PAGES_MAY_USE = (
     "recsys.jobs",
 )
 WRITERS = (  # all others replace files (`files.write`): whoever has mapped one that is cut short is ended by the system
-    "recsys.files",  # parts, which are renamed when they are whole
+    "recsys.storage",  # parts, which are renamed when they are whole
     "recsys.data.prepared",  # a folder of its own, which is renamed when it is whole
     "recsys.data.download",  # parts
     "recsys.serving.insight.tsne",  # a temporary folder
@@ -100,7 +100,7 @@ def test_pages_reach_the_package_only_through_its_front_rooms():
 def test_files_are_replaced_and_never_written_in_place():
     found = {module_of(path): in_place(ast.parse(path.read_text("utf-8"))) for path in SOURCES}
     assert {module: calls for module, calls in found.items() if calls and module not in WRITERS} == {}
-    assert found["recsys.files"] == ["part.open('wb')"]
+    assert found["recsys.storage"] == ["part.open('wb')"]
 
 
 def test_the_rule_of_writing_sees_each_way_to_write_in_place():
@@ -124,7 +124,7 @@ def test_the_layer_rule_sees_an_upward_import():
     assert upward("pages.watch.plan", "pages.compare.tables")
     assert not upward("recsys.training.trainer", "recsys.ranking.metrics")
     assert not upward("recsys.models.bert4rec", "recsys.models.layers")
-    assert imports(ast.parse("from recsys import store"), "recsys.data.split") == ["recsys.store"]
+    assert imports(ast.parse("from recsys import checkpoints"), "recsys.data.split") == ["recsys.checkpoints"]
     assert imports(ast.parse("from . import evaluate"), "recsys.evaluation.report") == ["recsys.evaluation.evaluate"]
 
 
@@ -167,7 +167,7 @@ def module_of(path):
 
 
 def imports(tree, module):
-    """Every module that a file imports, inside functions too; `from recsys import store` is recsys.store."""
+    """Every module that a file imports, also inside functions: `from recsys import paths` is recsys.paths."""
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

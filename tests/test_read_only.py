@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pytest
 
-from recsys import files, paths, store
+from recsys import checkpoints, paths, storage
 from recsys.cli.main import main
-from recsys.data import movielens, prepared
+from recsys.data import datasets, prepared
 from recsys.jobs import queue
 from recsys.models import registry
 from recsys.serving import predictor
@@ -27,15 +27,15 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     """In place of the first set's archive, a toy of that name."""
-    made = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0], [1, 2, 3, 0]], 4, movielens.FIRST)
-    monkeypatch.setattr(movielens, "_parsed", lambda name, source, report: (made, toys.ARCHIVE))
+    made = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0], [1, 2, 3, 0]], 4, datasets.FIRST)
+    monkeypatch.setattr(datasets, "_parsed", lambda name, source, report: (made, toys.ARCHIVE))
     return made
 
 
 def test_the_popular_recommender_answers_in_an_empty_home(home, small, monkeypatch):
     read_only.make(home, monkeypatch)
     with pytest.warns(UserWarning, match=r"cannot write to .*; set RECSYS_HOME to a folder of yours"):
-        dataset = movielens.ensure(movielens.FIRST)
+        dataset = datasets.ensure(datasets.FIRST)
     with pytest.warns(UserWarning, match=r"cannot write .*; make room or set RECSYS_HOME"):
         ready = predictor.load(predictor.FALLBACK, dataset)
     assert len(recommend(ready, Request(()))) == 4
@@ -46,26 +46,26 @@ def test_the_popular_recommender_answers_in_an_empty_home(home, small, monkeypat
 def test_what_is_not_on_disk_is_known_to_whoever_asks_later(home, small, monkeypatch):
     read_only.make(home, monkeypatch)
     with pytest.warns(UserWarning, match="read from its archive at each start"):
-        dataset = movielens.ensure(movielens.FIRST)
+        dataset = datasets.ensure(datasets.FIRST)
     with warnings.catch_warnings(action="error"):
-        assert movielens.ensure(movielens.FIRST) is movielens.load(movielens.FIRST) is dataset
-    assert movielens.prepared_names() == [movielens.FIRST]
-    assert prepared.fingerprint(movielens.FIRST) == small.fingerprint
-    assert prepared.about(movielens.FIRST)["people"] == 3
+        assert datasets.ensure(datasets.FIRST) is datasets.load(datasets.FIRST) is dataset
+    assert datasets.prepared_names() == [datasets.FIRST]
+    assert prepared.fingerprint(datasets.FIRST) == small.fingerprint
+    assert prepared.about(datasets.FIRST)["people"] == 3
     monkeypatch.undo()
     monkeypatch.setenv("RECSYS_HOME", str(home.with_name("another")))  # which takes it
     prepared.save(dataset, toys.ARCHIVE)
-    assert prepared.load(movielens.FIRST) is not dataset
+    assert prepared.load(datasets.FIRST) is not dataset
 
 
 def test_a_set_and_a_fit_that_are_there_are_used_without_a_word(home, monkeypatch):
     made = toys.cycle()
     monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
     prepared.save(made, {})
-    kept = store.ready("counts", made)
+    kept = checkpoints.ready("counts", made)
     read_only.make(home, monkeypatch)
     with warnings.catch_warnings(action="error"):
-        again = store.ready("counts", movielens.load(made.name))
+        again = checkpoints.ready("counts", datasets.load(made.name))
     np.testing.assert_array_equal(again.counts, kept.counts)
 
 
@@ -100,8 +100,8 @@ def test_a_command_that_has_to_write_ends_in_one_line_that_says_what_to_do(home,
 def test_the_queue_is_read_and_what_would_change_it_is_refused(home, monkeypatch):
     prepared.save(toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4), {})
     job = queue.Job("20260101-000000", "bert4rec", "toy", state=queue.State.RUNNING)
-    for name, data in ((queue.FILE, files.seal(vars(job))), (queue.LOCK, b"")):
-        files.write(job.folder / name, data)
+    for name, data in ((queue.FILE, storage.seal(vars(job))), (queue.LOCK, b"")):
+        storage.write(job.folder / name, data)
     read_only.make(home, monkeypatch)
     assert [known.state for known in queue.jobs()] == [queue.State.CUT_OFF]
     refused = (lambda: queue.add("bert4rec", "toy"), lambda: queue.resume(job.id), lambda: queue.remove(job.id))
@@ -113,12 +113,12 @@ def test_the_queue_is_read_and_what_would_change_it_is_refused(home, monkeypatch
 def test_a_lock_on_a_disk_that_only_reads_can_be_looked_at(home, monkeypatch):
     lock = home / "x.lock"
     lock.touch()
-    with files.try_locked(lock) as held:
+    with storage.try_locked(lock) as held:
         assert held
         read_only.make(home, monkeypatch)
-        with files.try_locked(lock) as free:
+        with storage.try_locked(lock) as free:
             assert not free
-    with files.try_locked(lock) as free:
+    with storage.try_locked(lock) as free:
         assert free
-    with pytest.raises(OSError, match="No such file"), files.try_locked(paths.home() / "none.lock"):
+    with pytest.raises(OSError, match="No such file"), storage.try_locked(paths.home() / "none.lock"):
         pass

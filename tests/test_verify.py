@@ -5,10 +5,10 @@ import subprocess
 import numpy as np
 import pytest
 
-from recsys import arrays, files, paths, progress, store, verify
+from recsys import arrays, checkpoints, paths, progress, storage, verify
 from recsys.cli.main import main
-from recsys.data import details, movielens, prepared
-from recsys.data.schema import DataError
+from recsys.data import datasets, film_details, prepared
+from recsys.data.dataset import DataError
 from recsys.errors import recsys_command
 from recsys.evaluation.protocols import FULL
 from recsys.models import registry
@@ -46,20 +46,20 @@ def home(tmp_path, monkeypatch):
     home = tmp_path / "home"
     monkeypatch.setenv("RECSYS_HOME", str(home))
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
-    monkeypatch.setattr(movielens, "BUNDLED", tmp_path / "assets" / "data")
+    monkeypatch.setattr(datasets, "BUNDLED", tmp_path / "assets" / "data")
     monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
     world = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4)
     prepared.save(world, {})
-    details.write("toy", {100: {"directors": ["Somebody"]}})
+    film_details.write("toy", {100: {"directors": ["Somebody"]}})
     for path in (paths.film_vectors("toy", "a"), paths.tag_vectors("toy", "a"), paths.film_map("toy", "counts")):
         arrays.write(path, "array", np.eye(4, dtype=np.float16), "a")
-    folder = store.save("counts", fakes.Counts(fakes.CountsConfig()).fit(world), world, 0)
+    folder = checkpoints.save("counts", fakes.Counts(fakes.CountsConfig()).fit(world), world, 0)
     RunFolder(folder).save({"run": {}})
-    files.write(folder / paths.LOG, f"{progress.line({'epoch': 1, 'loss': 2.5})}\n".encode())
+    storage.write(folder / paths.LOG, f"{progress.line({'epoch': 1, 'loss': 2.5})}\n".encode())
     made_up.keep("counts", [[1, 2]])
     for path in (paths.studies(home) / "length-toy.json", paths.ties(home, "toy")):
-        files.write(path, files.seal(STUDY))
-    files.write(paths.trial(paths.home(), "toy", FULL.name, "popular") / trials.FILE, files.seal({"ranks": [1]}))
+        storage.write(path, storage.seal(STUDY))
+    storage.write(paths.trial(paths.home(), "toy", FULL.name, "popular") / trials.FILE, storage.seal({"ranks": [1]}))
     return home
 
 
@@ -108,9 +108,9 @@ def test_a_missing_array_and_a_set_of_another_version_are_said(home):
 
 def test_archives_are_known_by_what_was_published_or_by_what_the_set_was_made_of(home, tmp_path):
     archive = paths.downloads() / "ml-1m" / "ml-1m.zip"
-    files.write(archive, archives.write(tmp_path, archives.double_colon()).read_bytes())
+    storage.write(archive, archives.write(tmp_path, archives.double_colon()).read_bytes())
     assert [found.why for found in verify.of_set("ml-1m")] == ["is missing or not the archive that it was"]
-    movielens.get("ml-1m", archive)
+    datasets.get("ml-1m", archive)
     assert [found.why for found in verify.of_set("ml-1m")] == ["", ""]
     flip(archive)
     found = next(verify.of_set("ml-1m"))
@@ -118,21 +118,21 @@ def test_archives_are_known_by_what_was_published_or_by_what_the_set_was_made_of
 
 
 def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
-    monkeypatch.setattr(encoder, "FILE_HASHES", {"config.json": files.sha256(b"{}")})
-    files.write(paths.encoder() / "config.json", b"{}")
-    files.write(paths.wikidata() / "a.json", files.seal({"films": {}}))
+    monkeypatch.setattr(encoder, "FILE_HASHES", {"config.json": storage.sha256(b"{}")})
+    storage.write(paths.encoder() / "config.json", b"{}")
+    storage.write(paths.wikidata() / "a.json", storage.seal({"films": {}}))
     arrays.write(paths.film_vectors("other", "a"), "vectors", np.eye(2), "a")
-    arrays.write(paths.shipped_film_vectors(movielens.FIRST), "vectors", np.eye(2), "a")
+    arrays.write(paths.shipped_film_vectors(datasets.FIRST), "vectors", np.eye(2), "a")
     victims = [
         paths.encoder() / "config.json",
         paths.wikidata() / "a.json",
         paths.film_vectors("other", "a"),
-        paths.shipped_film_vectors(movielens.FIRST),
+        paths.shipped_film_vectors(datasets.FIRST),
     ]
     for victim in victims:
         flip(victim)
     mends = {found.path: found.command for found in verify.everything() if found.why}
-    bundled = movielens.BUNDLED / f"{movielens.FIRST}.zip"  # neither it nor the list of checksums is there
+    bundled = datasets.BUNDLED / f"{datasets.FIRST}.zip"  # neither it nor the list of checksums is there
     assert set(mends) == {paths.encoder(), *victims[1:], bundled, paths.checksums()}
     assert [mends[path].split()[0] for path in (victims[3], bundled)] == ["git", "git"]
     assert [found for found in verify.everything() if found.path == paths.prepared("toy") and not found.why]

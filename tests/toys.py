@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from pandas.testing import assert_frame_equal
 
-from recsys.data import movielens
-from recsys.data.details import Details
-from recsys.data.schema import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
+from recsys.data import datasets
+from recsys.data.dataset import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
+from recsys.data.film_details import Details
 from recsys.data.tags import Tags
 
-ARCHIVE = {"sha256": movielens.SETS[movielens.FIRST].sha256}  # a toy with it passes for the set in the project
+ARCHIVE = {"sha256": datasets.SETS[datasets.FIRST].sha256}  # a toy with it passes for the set in the project
 
 
 def catalog(n_items: int) -> Catalog:

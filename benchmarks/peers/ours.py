@@ -10,7 +10,7 @@ import torch
 
 from benchmarks.peers import exchange
 from recsys.bench.shapes import catalog
-from recsys.data.schema import Dataset, Interactions
+from recsys.data.dataset import Dataset, Interactions
 from recsys.models import registry
 from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
 from recsys.serving.predictor import Predictor

@@ -22,8 +22,8 @@ from benchmarks.reliability import served, uploading
 from benchmarks.reliability.faults import TRAINING, elsewhere
 from benchmarks.reliability.promise import Outcome, Promise, judged, unmeasured
 from recsys import paths
-from recsys.data import layouts, movielens, own, tables
-from recsys.data.imports.read import read as read_history
+from recsys.data import datasets, movielens_files, own_data, tables
+from recsys.data.history_import.read import read as read_history
 from recsys.errors import RecsysError
 from recsys.runtime import peak_memory_mb
 
@@ -77,7 +77,7 @@ def as_history(data: bytes) -> Any:
 
 def as_own_data(data: bytes) -> Any:
     """Through *Add your own data*."""
-    return own.check(tables.parse("file.csv", data)).facts
+    return own_data.check(tables.parse("file.csv", data)).facts
 
 
 DOORS: dict[str, Callable[[bytes], Any]] = {"history": as_history, "own data": as_own_data}
@@ -117,8 +117,8 @@ def b2() -> Outcome:
         checks[f"{name} keeps its accents"] = as_history(files[name])[0][0].title == "Amélie"
     checks["Shift-JIS is not read as something else"] = not is_garbled(files["Shift-JIS"])
     once, twice = (
-        own.check(tables.parse("a", EVENTS.encode())),
-        own.check(tables.parse("a", (EVENTS + EVENTS[27:]).encode())),
+        own_data.check(tables.parse("a", EVENTS.encode())),
+        own_data.check(tables.parse("a", (EVENTS + EVENTS[27:]).encode())),
     )
     checks["rows that repeat count once and are said"] = (
         once.facts.events == twice.facts.events and twice.facts.repeated == once.facts.events
@@ -176,8 +176,8 @@ def as_published(data: bytes) -> Any:
     with tempfile.NamedTemporaryFile(suffix=".zip") as file:
         file.write(data)
         file.flush()
-        with layouts.opened(Path(file.name), "ml-latest") as archive:
-            return layouts.comma(archive)
+        with movielens_files.opened(Path(file.name), "ml-latest") as archive:
+            return movielens_files.comma(archive)
 
 
 def b4() -> Outcome:
@@ -199,7 +199,7 @@ BEGINS = re.compile("^[\ufeff\0\t\r\n]*[=+\\-@＝＋－＠]")
 
 def b5() -> Outcome:
     """Titles that are formulas, in every file that the app writes."""
-    from recsys.data.schema import Film
+    from recsys.data.dataset import Film
     from recsys.serving import export
     from recsys.serving.recommend import Recommendation
     from tests.pages.world import build
@@ -316,7 +316,7 @@ def b7() -> Outcome:
 
     from pages.shared import address, frame
 
-    movielens.ensure(movielens.FIRST)
+    datasets.ensure(datasets.FIRST)
     every = ["s", "not", "data", "with", "unknown", *(one.parameter for one in (*address.KEPT, *address.FILTERS))]
     checks, visits = {}, 0
     for text, repeated in [*((text, False) for text in ODD), ("popular", True)]:

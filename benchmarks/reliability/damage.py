@@ -20,9 +20,9 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
-from recsys import arrays, files, paths, store
-from recsys.data import details, enrich, movielens, prepared
-from recsys.data.schema import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
+from recsys import arrays, checkpoints, paths, storage
+from recsys.data import datasets, enrich, film_details, prepared
+from recsys.data.dataset import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
 from recsys.evaluation import evaluate, protocols, results, studies, ties
@@ -110,19 +110,19 @@ def _kinds(home: Path, stack: ExitStack) -> Iterator[Kind]:
     prepared.save(world, {})
     for path in sorted(paths.prepared(NAME).rglob("*.*")):
         yield Kind(f"data/{path.name}", path, lambda: _content(prepared.load(NAME)))
-    details.write(NAME, {100: {"directors": ["Somebody"], "minutes": 90}})
+    film_details.write(NAME, {100: {"directors": ["Somebody"], "minutes": 90}})
     for path in _pair(paths.details(NAME)):
-        yield Kind(f"details/{path.name}", path, lambda: details.read(NAME).fingerprint, without="")
+        yield Kind(f"details/{path.name}", path, lambda: film_details.read(NAME).fingerprint, without="")
     yield from _computed(world, home)
-    folder = store.save("popular", Popular(registry.get("popular").preset(NAME)).fit(world), world, 0)
-    for path in (folder / store.META, folder / store.WEIGHTS):
-        yield Kind(f"checkpoints/{path.name}", path, lambda: store.load(folder, world).state()["counts"].tolist())
+    folder = checkpoints.save("popular", Popular(registry.get("popular").preset(NAME)).fit(world), world, 0)
+    for path in (folder / checkpoints.META, folder / checkpoints.WEIGHTS):
+        yield Kind(f"checkpoints/{path.name}", path, lambda: checkpoints.load(folder, world).state()["counts"].tolist())
     RunFolder(folder).save({"run": {}, "step": 7})
     yield Kind("checkpoints/resume.pt", folder / RunFolder.STATE, lambda: RunFolder(folder).load())
     yield from _measured(world)
     yield _job()
     answer = paths.wikidata() / "answer.json"
-    files.write(answer, files.seal({"films": {"tt0000001": {}}}))
+    storage.write(answer, storage.seal({"films": {"tt0000001": {}}}))
     yield Kind("wikidata/answer.json", answer, enrich.kept, without={})
     yield _encoder(home, stack)
     yield _archive(home, stack)
@@ -177,34 +177,34 @@ def _measured(world: Dataset) -> Iterator[Kind]:
     yield Kind("trials/trial.json", file, lambda: bool(trials.read(trial, world, protocols.FULL)), without=False)
     study = paths.studies(paths.home()) / f"length-{NAME}.json"
     table = {"columns": [{"name": "n"}, {"name": "ndcg"}], "rows": [[1, 0.25], [2, 0.5]]}
-    files.write(study, files.seal({"title": "Length", "question": "How long?", **table}))
+    storage.write(study, storage.seal({"title": "Length", "question": "How long?", **table}))
     yield Kind("results/studies/x.json", study, lambda: studies.read(study).table.to_csv())
     order = paths.ties(paths.home(), NAME)
-    files.write(order, files.seal(dict.fromkeys(ties.FIELDS, 1) | {"run": {}}))
+    storage.write(order, storage.seal(dict.fromkeys(ties.FIELDS, 1) | {"run": {}}))
     yield Kind("results/ties/x.json", order, lambda: ties.read(NAME, str) or {}, without={})
 
 
 def _job() -> Kind:
     job = queue.Job("20260101-000000", "popular", NAME, state=queue.State.DONE)
     path = job.folder / queue.FILE
-    files.write(path, files.seal(vars(job) | {"changes": {}}))
+    storage.write(path, storage.seal(vars(job) | {"changes": {}}))
     return Kind("jobs/job.json", path, lambda: queue.jobs()[0].state, without=queue.State.DAMAGED)
 
 
 def _encoder(home: Path, stack: ExitStack) -> Kind:
     """A file beside the encoder's weights; whether it is whole is asked before it is used."""
     path = home / "encoder" / "config.json"
-    files.write(path, b'{"pooling_mode_mean_tokens": true}')
-    stack.enter_context(mock.patch.dict(encoder.FILE_HASHES, {path.name: files.digest(path, "sha256")}, clear=True))
+    storage.write(path, b'{"pooling_mode_mean_tokens": true}')
+    stack.enter_context(mock.patch.dict(encoder.FILE_HASHES, {path.name: storage.digest(path, "sha256")}, clear=True))
     return Kind("encoder/config.json", path, lambda: encoder.is_intact(path.parent), without=False)
 
 
 def _archive(home: Path, stack: ExitStack) -> Kind:
     """The archive that comes with the project; it is read where the first set is not prepared yet."""
-    path = home / f"{movielens.FIRST}.zip"
-    path.write_bytes((movielens.BUNDLED / path.name).read_bytes())
-    stack.enter_context(mock.patch.object(movielens, "BUNDLED", home))
-    return Kind("assets/data/x.zip", path, lambda: movielens.archives(movielens.FIRST)[path], without=False)
+    path = home / f"{datasets.FIRST}.zip"
+    path.write_bytes((datasets.BUNDLED / path.name).read_bytes())
+    stack.enter_context(mock.patch.object(datasets, "BUNDLED", home))
+    return Kind("assets/data/x.zip", path, lambda: datasets.archives(datasets.FIRST)[path], without=False)
 
 
 def _pair(payload: Path) -> tuple[Path, Path]:

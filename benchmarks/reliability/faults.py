@@ -20,10 +20,10 @@ from pathlib import Path
 
 from benchmarks.reliability.promise import Outcome, Promise, judged, unmeasured
 from recsys.data import download
+from recsys.data.datasets import FIRST
 from recsys.data.download import DownloadError, fetch, one_at_a_time
-from recsys.data.movielens import FIRST
-from recsys.files import sha256
 from recsys.paths import REPOSITORY
+from recsys.storage import sha256
 from tests.data.server import Server, page, serving, status
 
 CONTENT = random.Random(0).randbytes(3_000_000)

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from recsys import files, paths, store
+from recsys import checkpoints, paths, storage
 from recsys.data import prepared
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation.evaluate import evaluate
 from recsys.models import registry
@@ -44,9 +44,9 @@ def fitted(name: str, dataset: Dataset) -> Model:
     """A recommender with the settings of the tests, its members fitted before it, kept as `train` would keep it."""
     variant, split = registry.get(name), LEAVE_ONE_OUT(dataset)
     model = variant.model(changed(variant.preset(dataset.name), **TOY_CONFIGS[name]))
-    store.give_members(model, dataset, 0)
+    checkpoints.give_members(model, dataset, 0)
     model.fit(split.train, split.valid, RunOptions(seed=0, device="cpu"))
-    store.save(name, model, dataset, 0)
+    checkpoints.save(name, model, dataset, 0)
     return model
 
 
@@ -59,13 +59,13 @@ def lists(model: Model, dataset: Dataset) -> list[list[int]]:
 def measured(name: str, dataset: Dataset) -> dict[str, Any]:
     """What came out for one recommender."""
     model = fitted(name, dataset)
-    loaded = store.load(paths.checkpoint(dataset.name, LEAVE_ONE_OUT.name, name, 0), dataset)
+    loaded = checkpoints.load(paths.checkpoint(dataset.name, LEAVE_ONE_OUT.name, name, 0), dataset)
     document = evaluate(name, dataset, "full", [0])
     place = paths.results(paths.home(), dataset.name, "full") / name
     bare = {key: value for key, value in document.items() if key != "run"}
     written = json.loads(place.with_suffix(".json").read_text("utf-8"))
     return {
-        "result": files.sha256(json.dumps(bare, sort_keys=True).encode()),
+        "result": storage.sha256(json.dumps(bare, sort_keys=True).encode()),
         "ranks": written["files"][f"{name}.npz"],
         "mean": document["mean"],
         "same lists": lists(model, dataset) == lists(loaded, dataset),
@@ -94,7 +94,7 @@ def main() -> None:
     prepared.save(dataset, {})
     names = sorted(registry.names(), key=lambda name: bool(registry.get(name).members(dataset.name)))
     found = {name: measured(name, dataset) for name in names}
-    files.write(Path(sys.argv[1]), json.dumps(found).encode())
+    storage.write(Path(sys.argv[1]), json.dumps(found).encode())
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from benchmarks.reliability import served
 from benchmarks.reliability.promise import Outcome, Promise, judged
 from benchmarks.visitors import LARGEST, PRESSED, Visitor, link
 from pages.server.admission import MOST
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.desktop import server
 from recsys.paths import REPOSITORY
 from recsys.serving import predictor
@@ -41,7 +41,7 @@ LEAVES, SETTLED = 1000, 200  # visits of L4; those before it has what it keeps
 DROPS = 20  # of connections, in L7
 COUNTER = """
 import sys
-import recsys.store as store
+import recsys.checkpoints as store
 load = store._load
 def counted(folder, *rest):
     print("LOADED", folder.name if folder.name[:5] != "seed-" else folder.parent.name, flush=True)
@@ -74,8 +74,8 @@ class Stays:
 @functools.cache
 def query() -> str:
     """The link that visitors open."""
-    movielens.ensure(movielens.FIRST)
-    return link(movielens.FIRST, FILMS)
+    datasets.ensure(datasets.FIRST)
+    return link(datasets.FIRST, FILMS)
 
 
 async def stay(host: str, number: int, presses: int, pause: float, found: Stays) -> None:
@@ -187,7 +187,7 @@ async def _all_at_once(host: str, n: int) -> Stays:
 
 def l6() -> Outcome:
     """Eight threads ask each trained recommender for 200 histories, each in another order."""
-    dataset = movielens.ensure(movielens.FIRST)
+    dataset = datasets.ensure(datasets.FIRST)
     asked = [Request(tuple(history.tolist())) for history in dataset.histories[:200]]
     names = [*(variant.name for variant in predictor.trained(dataset.name)), predictor.FALLBACK, "markov"]
     other = {}
@@ -251,7 +251,7 @@ def l7() -> Outcome:
 
     async def use(app: served.App) -> tuple[int, int, float]:
         people = [Returning(app.host, None), Returning(app.host, None)]
-        dataset = movielens.load(movielens.FIRST)
+        dataset = datasets.load(datasets.FIRST)
         lists = [history[-number:] for number, history in zip((6, 9), dataset.histories, strict=False)]
         for person, films in zip(people, lists, strict=True):
             await person.come(urlencode(to_query(dataset.name, dataset.catalog, films.tolist())))

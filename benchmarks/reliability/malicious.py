@@ -18,10 +18,10 @@ from unittest import mock
 import numpy as np
 
 from benchmarks.reliability.bad_input import as_published, zipped
-from recsys import files, paths, store
-from recsys.data import details, movielens, own, tables
-from recsys.data.imports.read import read as read_history
-from recsys.data.schema import Dataset
+from recsys import checkpoints, paths, storage
+from recsys.data import datasets, film_details, own_data, tables
+from recsys.data.dataset import Dataset
+from recsys.data.history_import.read import read as read_history
 from recsys.errors import RecsysError
 from recsys.evaluation import results
 from recsys.models import registry
@@ -32,7 +32,7 @@ from recsys.training.trainer import RunFolder
 
 def tried() -> tuple[int, list[str], list[str]]:
     """How many were tried; those that ran; those that ended in an error that is not ours. In a home of its own."""
-    movielens.ensure(movielens.FIRST)
+    datasets.ensure(datasets.FIRST)
     with tempfile.TemporaryDirectory() as home:
         shutil.copytree(paths.home() / "data", Path(home, "data"))
         with mock.patch.dict(os.environ, RECSYS_HOME=home):
@@ -103,48 +103,48 @@ def assert_it_bites(evil: bytes, canary: Path) -> None:
 
 def traps(data: bytes) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Put a file where the app looks for one of its own, whole seals and hashes included; yield what reads it."""
-    name = movielens.FIRST
-    dataset = movielens.ensure(name)
+    name = datasets.FIRST
+    dataset = datasets.ensure(name)
     for upload in ("a.csv", "a.json", "a.zip", "a.parquet", "a.npy"):
         yield f"history {upload}", lambda upload=upload: read_history(upload, data)
-    yield "own data", lambda: own.check(tables.parse("a.csv", data))
+    yield "own data", lambda: own_data.check(tables.parse("a.csv", data))
     yield "archive of a set", lambda: as_published(data)
     checkpoint = paths.checkpoint(name, "leave-one-out", "popular", 0)
     checkpoint.mkdir(parents=True, exist_ok=True)
-    files.write_pair(checkpoint / store.META, evil_meta(dataset), checkpoint / store.WEIGHTS, data)
+    storage.write_pair(checkpoint / checkpoints.META, evil_meta(dataset), checkpoint / checkpoints.WEIGHTS, data)
     yield "checkpoint", lambda: predictor.load("popular", dataset)
     folder = paths.home() / "trap"
-    files.write(folder / RunFolder.STATE, data)
+    storage.write(folder / RunFolder.STATE, data)
     yield "resume.pt", lambda: RunFolder(folder).load()
     place = paths.film_vectors(name, "0" * 64)
-    files.write(place, data)
+    storage.write(place, data)
     yield "film vectors", lambda: films.read_vectors([place], "0" * 64)
     result = paths.results(paths.home(), name, "full") / "popular.json"
     shipped = json.loads((paths.results(paths.ASSETS, name, "full") / "popular.json").read_text("utf-8"))
     result.parent.mkdir(parents=True, exist_ok=True)
-    files.write_pair(result, shipped, result.with_suffix(".npz"), data)
+    storage.write_pair(result, shipped, result.with_suffix(".npz"), data)
     yield "ranks", lambda: results.ranks(name, "full", "popular")
     shutil.rmtree(result.parent)
-    files.write(paths.details(name), data)
-    yield "details", lambda: details.read(name)
+    storage.write(paths.details(name), data)
+    yield "details", lambda: film_details.read(name)
     paths.details(name).unlink()
     for array in sorted(paths.prepared(name).glob("*/*.npy"))[:2]:
-        yield f"prepared {array.name}", lambda array=array: with_content(array, data, lambda: movielens.load(name))
+        yield f"prepared {array.name}", lambda array=array: with_content(array, data, lambda: datasets.load(name))
 
 
 def evil_meta(dataset: Dataset) -> dict[str, Any]:
     """What a checkpoint says of itself, so that its weights are looked at."""
     model = registry.get("popular").model()
-    about = store._describe("popular", model, dataset, store.LEAVE_ONE_OUT, {})
+    about = checkpoints._describe("popular", model, dataset, checkpoints.LEAVE_ONE_OUT, {})
     return about | {"seed": 0, "notes": {}}
 
 
 def with_content(path: Path, data: bytes, work: Callable[[], Any]) -> Any:
     """What `work` gives while a file holds something else."""
     kept = path.read_bytes()
-    files.write(path, data)
+    storage.write(path, data)
     try:
         found = work()
         return [np.asarray(column)[:10] for column in vars(found.interactions).values()]
     finally:
-        files.write(path, kept)
+        storage.write(path, kept)

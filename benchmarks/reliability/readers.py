@@ -13,11 +13,11 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 
-from recsys.data import archives, columns, layouts, movielens, own, tables, wikidata
-from recsys.data.imports import dates
-from recsys.data.imports.entries import Answers
-from recsys.data.imports.read import read as read_history
-from recsys.data.schema import Catalog
+from recsys.data import columns, datasets, movielens_files, own_data, tables, wikidata, zip_files
+from recsys.data.dataset import Catalog
+from recsys.data.history_import import dates
+from recsys.data.history_import.entries import Answers
+from recsys.data.history_import.read import read as read_history
 from recsys.data.titles import title_and_year
 from recsys.errors import RecsysError
 from recsys.serving.films.matching import Matcher
@@ -25,8 +25,8 @@ from recsys.serving.films.search import TitleIndex
 from recsys.serving.history import from_query, parse_titles
 from recsys.serving.together import from_link
 from tests import toys
-from tests.data import archives as movielens_files
-from tests.data.imports import files as histories
+from tests.data import archives as toy_archives
+from tests.data.history_import import files as histories
 
 CUT = b"\n\0\n"  # between the members of an archive that is made of one text
 ODD = (  # what breaks readers
@@ -66,7 +66,7 @@ def altered(sound: bytes, rng: random.Random) -> bytes:
 
 
 def _archive(data: bytes) -> object:
-    with archives.opened(BytesIO(data), 1 << 20) as archive:
+    with zip_files.opened(BytesIO(data), 1 << 20) as archive:
         return [archive.read(path) for path in archive.paths]
 
 
@@ -76,19 +76,19 @@ def _place() -> Path:
     return Path(tempfile.mkdtemp(prefix="readers-")) / "some.zip"
 
 
-def _of_layout(parse: layouts.Parser, files: dict[str, bytes]) -> Reader:
+def _of_layout(parse: movielens_files.Parser, files: dict[str, bytes]) -> Reader:
     """The archive of a MovieLens layout; its members come one behind the other."""
 
     def read(data: bytes) -> object:
-        _place().write_bytes(movielens_files.zipped(dict(zip(files, data.split(CUT), strict=False))))
-        with layouts.opened(_place(), "a set") as archive:
-            return movielens.assemble("set", parse(archive))
+        _place().write_bytes(toy_archives.zipped(dict(zip(files, data.split(CUT), strict=False))))
+        with movielens_files.opened(_place(), "a set") as archive:
+            return datasets.assemble("set", parse(archive))
 
     return Reader(read, [CUT.join(files.values())])
 
 
 def _table(data: bytes) -> object:
-    facts = own.check(tables.parse("some.file", data)).facts
+    facts = own_data.check(tables.parse("some.file", data)).facts
     assert facts.rows == facts.events + facts.incomplete + facts.untimed + facts.repeated, "rows are lost"
     return facts.sentences()
 
@@ -96,7 +96,7 @@ def _table(data: bytes) -> object:
 def _items(data: bytes) -> object:
     """A file of items, beside one of events."""
     events = tables.parse("events", b"user,item\n1,10\n1,20\n2,10\n")
-    return own.check(events, tables.parse("some.file", data)).raw
+    return own_data.check(events, tables.parse("some.file", data)).raw
 
 
 def _history(data: bytes) -> object:
@@ -156,12 +156,12 @@ ANSWER = {
 EVENTS = b"user,item,rating,timestamp\n" + b"".join(b"%d,%d,4,%d\n" % (n % 3, n, 10**9 + n) for n in range(9))
 GOODS = b'asin,title,year,genres,imageURL,tmdbId\n10,"Tea, green",1999,A|B,https://x.example/a.png,7\n20,Soap,,,,\n'
 READERS = {
-    "archive": Reader(_archive, [movielens_files.zipped(movielens_files.comma()), histories.letterboxd()]),
-    "double colon": _of_layout(layouts.double_colon, movielens_files.double_colon()),
-    "double colon with tags": _of_layout(layouts.double_colon, movielens_files.double_colon("utf-8", tags=True)),
-    "100K": _of_layout(layouts.hundred_k, movielens_files.hundred_k()),
-    "comma": _of_layout(layouts.comma, movielens_files.comma()),
-    "wheel": _of_layout(layouts.recbole, movielens_files.recbole()),
+    "archive": Reader(_archive, [toy_archives.zipped(toy_archives.comma()), histories.letterboxd()]),
+    "double colon": _of_layout(movielens_files.double_colon, toy_archives.double_colon()),
+    "double colon with tags": _of_layout(movielens_files.double_colon, toy_archives.double_colon("utf-8", tags=True)),
+    "100K": _of_layout(movielens_files.hundred_k, toy_archives.hundred_k()),
+    "comma": _of_layout(movielens_files.comma, toy_archives.comma()),
+    "wheel": _of_layout(movielens_files.recbole, toy_archives.recbole()),
     "table": Reader(
         _table,
         [
@@ -179,7 +179,7 @@ READERS = {
             *(json.dumps(histories.HISTORY).encode(), histories.letterboxd(), histories.trakt()),
         ],
     ),
-    "title": Reader(_titles, [title.encode() for _, title, _ in movielens_files.FILMS]),
+    "title": Reader(_titles, [title.encode() for _, title, _ in toy_archives.FILMS]),
     "dates": Reader(_dates, [b"2024-01-31\n2024-02-01T10:00:00Z", b"31.1.24\n1.2.24", b"1700000000\n1700000001"]),
     "link": Reader(lambda data: from_query({"s": _text(data)}, _catalog()), [b"100-101", b"e12-100-101"]),
     "link of somebody else": Reader(lambda data: from_link(_text(data)), [b"?data=ml-1m&s=1-2-3"]),

@@ -24,11 +24,11 @@ import requests
 from benchmarks.reliability import malicious, packages, served, uploading
 from benchmarks.reliability.bad_input import as_published, zipped
 from benchmarks.reliability.promise import NOT_AUDITED, Outcome, Promise, judged, unmeasured
-from recsys import paths, store
-from recsys.data import movielens
-from recsys.data.imports.read import read as read_history
+from recsys import checkpoints, paths
+from recsys.data import datasets
+from recsys.data.history_import.read import read as read_history
 from recsys.errors import RecsysError
-from recsys.files import digest
+from recsys.storage import digest
 from tests.data.server import serving
 
 FORMATS = {*(".json", ".jsonl", ".safetensors", ".npz", ".zip", ".csv"), *(".md", ".png", ".svg", ".css", ".js", ".po")}
@@ -66,10 +66,10 @@ def readers() -> Iterator[tuple[str, Callable[[], Any]]]:
     from recsys.text import films
     from recsys.training.trainer import RunFolder
 
-    name = movielens.FIRST
-    dataset = movielens.ensure(name)
-    yield "archive", lambda: movielens.get(name)
-    yield "prepared set", lambda: movielens.load(name)
+    name = datasets.FIRST
+    dataset = datasets.ensure(name)
+    yield "archive", lambda: datasets.get(name)
+    yield "prepared set", lambda: datasets.load(name)
     yield "film vectors", lambda: films.load_vectors(name, dataset.catalog)
     yield "themes", lambda: themes.open_index(dataset)
     for variant in predictor.trained(name):
@@ -95,7 +95,7 @@ def s4() -> Outcome:
     shipped = [path for path in paths.ASSETS.rglob("*") if path.is_file()]
     strange = sorted({path.suffix for path in shipped} - FORMATS)
     weights = list(paths.ASSETS.glob("checkpoints/**/*.safetensors"))
-    named = [json.loads((path.parent / store.META).read_text("utf-8"))["files"][path.name] for path in weights]
+    named = [json.loads((path.parent / checkpoints.META).read_text("utf-8"))["files"][path.name] for path in weights]
     source = ast.parse((paths.REPOSITORY / "recsys" / "text" / "encoder.py").read_text("utf-8"))
     calls = [node for node in ast.walk(source) if isinstance(node, ast.Call)]
     (made,) = (call for call in calls if ast.unparse(call.func) == "SentenceTransformer")
@@ -114,8 +114,8 @@ def reads_flipped_vectors() -> bool:
     """Whether the first set's film vectors are taken with one wrong bit."""
     from recsys.text import films
 
-    texts = films.texts_fingerprint(films.film_texts(movielens.ensure(movielens.FIRST).catalog))
-    data = bytearray(paths.shipped_film_vectors(movielens.FIRST).read_bytes())
+    texts = films.texts_fingerprint(films.film_texts(datasets.ensure(datasets.FIRST).catalog))
+    data = bytearray(paths.shipped_film_vectors(datasets.FIRST).read_bytes())
     data[-1000] ^= 1
     with tempfile.TemporaryDirectory() as folder:
         other = Path(folder, "vectors.safetensors")
@@ -181,7 +181,7 @@ V4 = f"eyJhbGciOiJIUzI1NiJ9.{'c2VudGluZWw' * 9}.{'x' * 43}"
 
 def s6() -> Outcome:
     """A key of the machine, while TMDB cannot be reached: everything that leaves the server, and all that it keeps."""
-    movielens.ensure(movielens.FIRST)
+    datasets.ensure(datasets.FIRST)
     found = {}
     for kind, key in {"v3 key": V3, "token": V4}.items():
         with tempfile.TemporaryDirectory() as folder, served.app(Path(folder), TMDB_API_KEY=key) as app:
@@ -258,7 +258,7 @@ def s9() -> Outcome:
     found = {
         f"{name} = {config.get_option(name)}": config.get_option(name) == wanted for name, wanted in SETTINGS.items()
     }
-    movielens.ensure(movielens.FIRST)
+    datasets.ensure(datasets.FIRST)
     with tempfile.TemporaryDirectory() as folder, served.app(Path(folder)) as app:
         headers = requests.get(app.address, timeout=30).headers
     found |= {f"the app sends {name}": name in headers for name in HEADERS}
@@ -305,7 +305,7 @@ def s10() -> Outcome:
     """As a user of its own that may gain nothing, over code that it cannot change."""
     if not shutil.which("setpriv") or os.geteuid():
         return unmeasured("needs setpriv, and root to start it")
-    movielens.ensure(movielens.FIRST)
+    datasets.ensure(datasets.FIRST)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder, "home")
         home.mkdir()

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.reliability.promise import Outcome, judged
-from recsys import files, paths, progress, store
-from recsys.data import movielens, prepared
+from recsys import checkpoints, paths, progress, storage
+from recsys.checkpoints import StoreError
+from recsys.data import datasets, prepared
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
@@ -30,7 +31,6 @@ from recsys.ranking.ranking import Ranking, ScoreError
 from recsys.serving import predictor
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, ServingError, recommend
-from recsys.store import StoreError
 from recsys.training import trainer
 from recsys.training.options import RunOptions, TrainConfig
 from recsys.training.trainer import RunFolder
@@ -117,7 +117,7 @@ def f2() -> Outcome:
         folder = killed(kills)[0]
         start(*TRAIN, *SETTINGS).communicate()
         log = [event["loss"] for event in progress.read(folder / paths.LOG)]
-        ends[name] = files.sha256((folder / store.WEIGHTS).read_bytes()), json.dumps(log)
+        ends[name] = storage.sha256((folder / checkpoints.WEIGHTS).read_bytes()), json.dumps(log)
         os.environ["RECSYS_HOME"] = str(Path(os.environ["RECSYS_HOME"]).parent)
     same = {
         "weights": ends["alone"][0] == ends["killed"][0],
@@ -175,7 +175,7 @@ def left_after(words: list[str], sign: str | None, number: int) -> tuple[float, 
 
 def f8() -> Outcome:
     """SIGTERM and Ctrl-C in an epoch, in a validation, in a fit without a network, in an evaluation."""
-    movielens.ensure("ml-latest-sample", ignore)
+    datasets.ensure("ml-latest-sample", ignore)
     folder, checks, seconds = paths.checkpoint("ml-latest-sample", "leave-one-out", "bert4rec", 0), {}, {}
     for name, (words, sign) in SITUATIONS.items():
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -193,7 +193,7 @@ def f8() -> Outcome:
 
 def recommenders() -> Iterator[Predictor]:
     """All that answer for the sample set: those that are shipped, and those that are fitted on first use."""
-    data = movielens.ensure("ml-latest-sample", ignore)
+    data = datasets.ensure("ml-latest-sample", ignore)
     for name in registry.names():
         with suppress(StoreError):
             yield predictor.load(name, data)

@@ -9,7 +9,7 @@ from pages.compare import words
 from pages.shared import loaders, recommenders
 from pages.shared import words as common
 from pages.shared.recommenders import State
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.predictor import Predictor
 
 MOST = 6  # lists that can still be read side by side

@@ -9,7 +9,7 @@ from pages.compare import chosen, tables, words
 from pages.shared import download, find, keyboard, loaders
 from pages.shared import words as common
 from pages.shared.language import say
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.films.search import Found
 from recsys.serving.insight import hidden
 from recsys.serving.recommend import Request, recommend, standing

@@ -13,7 +13,7 @@ from pages.shared import download, errors, head, loaders, recommenders
 from pages.shared import words as common
 from pages.shared.language import say
 from pages.shared.looking import look_for
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.insight import hidden
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Standing

@@ -7,7 +7,7 @@ from pages.compare import chosen, tables, words
 from pages.shared import cards, download, errors, loaders, rated, recommenders
 from pages.shared import words as common
 from pages.shared.language import say
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.insight import overlap
 from recsys.serving.recommend import Recommendation, Request, recommend
 

@@ -6,7 +6,7 @@ import streamlit as st
 from pages.compare import chosen, words
 from pages.shared import cards, download, loaders, rated, recommenders
 from pages.shared import words as common
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.predictor import Predictor
 from recsys.serving.predictor import mixture as mixture_of
 from recsys.serving.recommend import Recommendation, Request, recommend

@@ -12,7 +12,7 @@ import streamlit as st
 from pages.compare import chosen, tables, words
 from pages.shared import errors, head, loaders, recommenders, sequence
 from pages.shared.language import say
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving import history
 from recsys.serving.insight import order
 from recsys.serving.insight.order import Order

@@ -6,7 +6,7 @@ from pages.compare import chosen, tables, words
 from pages.shared import cards, download, head, loaders
 from pages.shared import words as common
 from pages.shared.language import number
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.insight import order
 from recsys.serving.insight.order import Order, OrderEffect
 from recsys.serving.predictor import Predictor

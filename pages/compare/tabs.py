@@ -12,7 +12,7 @@ from pages.compare.lists import side_by_side
 from pages.compare.mix import mix_two
 from pages.compare.order import what_order_does
 from pages.shared import errors
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 
 
 def keep_open() -> None:

@@ -7,12 +7,12 @@ from pages.evaluation import choice, sure, words
 from pages.evaluation.charts import lines
 from pages.evaluation.measured import Shown
 from pages.shared.charts import chart
-from recsys.evaluation import overview
+from recsys.evaluation import tables
 
 
 def show(shown: Shown) -> None:
     """Predicted against observed, by probability and by rank; then one person's list."""
-    bins, by_rank = overview.reliability(shown.dataset, shown.protocol, shown.board["variant"].tolist())
+    bins, by_rank = tables.reliability(shown.dataset, shown.protocol, shown.board["variant"].tolist())
     if bins.empty:
         st.info(words.NO_CALIBRATION, icon=":material/info:")
         return
@@ -40,7 +40,7 @@ def over_people(shown: Shown, bins: pd.DataFrame, by_rank: pd.DataFrame, chosen:
 
 def over_all_films(bins: pd.DataFrame, chosen: list[str]) -> list[str]:
     """Those of the chosen whose probabilities were measured over all films, already watched ones included."""
-    found = set(bins.loc[bins["over"] == overview.EVERYTHING, "variant"])
+    found = set(bins.loc[bins["over"] == tables.EVERYTHING, "variant"])
     return [variant for variant in chosen if variant in found]
 
 

@@ -11,8 +11,8 @@ from pages.shared import errors, loaders, recommenders, work
 from pages.shared import words as common
 from pages.shared.recommenders import State
 from recsys import paths
-from recsys.data import movielens
-from recsys.data.schema import DataError
+from recsys.data import datasets
+from recsys.data.dataset import DataError
 from recsys.errors import RecsysError
 from recsys.evaluation import confidence
 from recsys.progress import Report
@@ -22,7 +22,7 @@ FIRST = ("popular", "item-knn")  # measured before the others, so that there is 
 
 def show(dataset: str, protocol: str, measured: Sequence[str]) -> None:
     """Show a button that measures what was not measured yet, or the progress. measured: names of recommenders."""
-    if dataset in movielens.SETS or protocol != confidence.protocol_of(dataset).name or paths.is_public():
+    if dataset in datasets.SETS or protocol != confidence.protocol_of(dataset).name or paths.is_public():
         return
     task = work.find(_task_name(dataset))
     if task and not task.is_over:

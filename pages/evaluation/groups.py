@@ -8,7 +8,7 @@ from pages.evaluation.measured import Shown
 from pages.shared import errors
 from pages.shared import words as common
 from pages.shared.charts import chart
-from recsys.evaluation import overview, slices
+from recsys.evaluation import groups, tables
 
 
 def show(shown: Shown) -> None:
@@ -17,17 +17,17 @@ def show(shown: Shown) -> None:
     _, damaged = measured.ranks(shown)
     errors.explain_all(damaged)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        slicing = choose(slices.offered(dataset))
+        slicing = choose(groups.offered(dataset))
         metric = choice.metric()
     variants = measured.comparable(shown, dataset)
-    first = overview.best_of_families(shown.board, variants, 3)
+    first = tables.best_of_families(shown.board, variants, 3)
     chosen = choice.recommenders(shown, variants, first, "slices", most=5)
     if not chosen:
         return
     table = measured.sliced(shown, dataset, variants, slicing, metric)
     st.caption(words.SLICES_HELP)
-    if slicing in slices.OF_PEOPLE:
-        lengths = slices.median_lengths(measured.split(shown, dataset), slicing)
+    if slicing in groups.OF_PEOPLE:
+        lengths = groups.median_lengths(measured.split(shown, dataset), slicing)
         each = ", ".join(words.MEDIAN_LENGTH.format(group=common.term(group), n=n) for group, n in lengths.items())
         st.caption(words.GROUPS_DIFFER.format(lengths=each))
     own = table[table["variant"].isin(chosen)]

@@ -12,13 +12,13 @@ from pages.shared import words as common
 from pages.shared.charts import chart, numbers, plot
 from pages.shared.language import say
 from recsys.evaluation import costs as spent
-from recsys.evaluation import overview, protocols, provenance, results
+from recsys.evaluation import protocols, provenance, results, tables
 
 
 def show(shown: Shown) -> None:
     """The training logs, then seconds against a metric."""
     splitting = protocols.splitting(shown.protocol)
-    logs = overview.curves(shown.dataset, [loaders.FIRST_MODEL, *shown.board["variant"]], splitting)
+    logs = tables.curves(shown.dataset, [loaders.FIRST_MODEL, *shown.board["variant"]], splitting)
     if logs:
         curves(shown, logs)
     elif others := with_logs(shown):
@@ -34,7 +34,7 @@ def with_logs(shown: Shown) -> list[str]:
     """The protocols of the data set under which these recommenders kept training logs."""
     known = protocols.in_order(name for data, name in results.available() if data == shown.dataset)
     variants = [loaders.FIRST_MODEL, *shown.board["variant"]]
-    return [name for name in known if overview.curves(shown.dataset, variants, protocols.splitting(name))]
+    return [name for name in known if tables.curves(shown.dataset, variants, protocols.splitting(name))]
 
 
 def curves(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:

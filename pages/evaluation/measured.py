@@ -10,8 +10,8 @@ import streamlit as st
 from pages.evaluation import words
 from pages.shared import loaders
 from pages.shared.language import say
-from recsys.data.schema import Dataset, Split
-from recsys.evaluation import compare, overview, people, protocols, provenance, results, slices
+from recsys.data.dataset import Dataset, Split
+from recsys.evaluation import compare, groups, people, protocols, provenance, results, tables
 from recsys.evaluation import ties as of_file
 
 Damaged = list[str]  # a sentence for each result that cannot be read or compared
@@ -59,7 +59,7 @@ class Shown:
 
 
 def board(dataset: str, protocol: str) -> tuple[pd.DataFrame, Damaged]:
-    """What was measured (`overview.measures`), with titles in the visitor's language; families are English keys."""
+    """What was measured (`tables.measures`), with titles in the visitor's language; families are English keys."""
     found, damaged = _board(dataset, protocol, results.stamp(dataset, protocol))
     return found.assign(title=found["title"].map(say)), damaged
 
@@ -67,7 +67,7 @@ def board(dataset: str, protocol: str) -> tuple[pd.DataFrame, Damaged]:
 @st.cache_data(max_entries=16, show_spinner=False)
 def _board(dataset: str, protocol: str, stamp: str) -> tuple[pd.DataFrame, Damaged]:
     damaged: Damaged = []
-    return overview.measures(dataset, protocol, damaged.append), damaged
+    return tables.measures(dataset, protocol, damaged.append), damaged
 
 
 def documents(shown: Shown) -> dict[str, dict[str, Any]]:
@@ -111,7 +111,7 @@ def ranks(shown: Shown) -> tuple[dict[str, np.ndarray], Damaged]:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _ranks(dataset: str, protocol: str, variants: tuple[str, ...], stamp: str) -> tuple[dict[str, np.ndarray], Damaged]:
     damaged: Damaged = []
-    return overview.all_ranks(dataset, protocol, variants, damaged.append), damaged
+    return tables.all_ranks(dataset, protocol, variants, damaged.append), damaged
 
 
 def comparable(shown: Shown, dataset: Dataset) -> list[str]:
@@ -126,7 +126,7 @@ def split(shown: Shown, dataset: Dataset) -> Split:
 
 
 def sliced(shown: Shown, dataset: Dataset, variants: list[str], slicing: str, metric: str) -> pd.DataFrame:
-    """Metrics of groups of people for several recommenders (`slices.side_by_side`)."""
+    """Metrics of groups of people for several recommenders (`groups.side_by_side`)."""
     known, _ = ranks(shown)
     of_variants = {variant: known[variant] for variant in variants}
     with st.spinner(words.SLICING_NOW):
@@ -137,7 +137,7 @@ def sliced(shown: Shown, dataset: Dataset, variants: list[str], slicing: str, me
 def _sliced(
     name: str, slicing: str, metric: str, stamp: str, _split: Split, _ranks: dict[str, np.ndarray]
 ) -> pd.DataFrame:
-    return slices.side_by_side(_split, _ranks, slicing, metric)
+    return groups.side_by_side(_split, _ranks, slicing, metric)
 
 
 def ties(dataset: str) -> dict[str, Any] | None:

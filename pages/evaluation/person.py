@@ -11,7 +11,7 @@ from pages.evaluation.measured import Shown
 from pages.shared import cards, errors
 from pages.shared import words as common
 from pages.shared.charts import chart
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.evaluation import people
 from recsys.evaluation.people import Person
 

@@ -10,7 +10,7 @@ from pages.shared import loaders
 from pages.shared import words as common
 from pages.shared.charts import chart
 from pages.shared.language import number
-from recsys.evaluation import overview, protocols, results
+from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.significance import FEW_USERS
 
 
@@ -25,7 +25,7 @@ def show(shown: Shown) -> None:
         chosen = choose(shown, available)
         metric = choice.metric()
     boards = {name: measured.board(shown.dataset, name)[0] for name in chosen}
-    table = overview.orders(boards, metric) if chosen else pd.DataFrame()
+    table = tables.orders(boards, metric) if chosen else pd.DataFrame()
     if len(chosen) < 2 or table.empty:
         st.info(words.NONE_IN_COMMON if len(chosen) > 1 else words.CHOOSE_TWO_PROTOCOLS, icon=":material/info:")
         return
@@ -59,14 +59,14 @@ def lines(table: pd.DataFrame, chosen: list[str]) -> list[str]:
 
 
 def people(table: pd.DataFrame, protocol: str) -> str:
-    """How many people a protocol of `overview.orders` has."""
+    """How many people a protocol of `tables.orders` has."""
     n = int(table[f"users {protocol}"].iloc[0])
     return words.PROTOCOL_PEOPLE.format(protocol=words.protocol(protocol), n=n)
 
 
 def compared(table: pd.DataFrame, first: str, other: str) -> str:
     """How many pairs are in the opposite order, or why that is not said."""
-    share = overview.opposite_order(table, first, other)
+    share = tables.opposite_order(table, first, other)
     if share is not None:
         return words.OPPOSITE_ORDER.format(first=words.protocol(first), share=number(share, ".0%"))
     return words.NO_ORDER.format(few=FEW_USERS) if len(table) > 1 else ""

@@ -9,7 +9,7 @@ from pages.evaluation.measured import Shown
 from pages.shared import loaders
 from pages.shared import words as common
 from pages.shared.language import say
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.evaluation import protocols
 
 
@@ -26,7 +26,7 @@ def show(shown: Shown) -> None:
 def special(shown: Shown, rules: dict[str, Any]) -> list[str]:
     """What everybody should know of the data before reading a figure, as sentences."""
     said = []
-    if shown.dataset in movielens.SETS and (n := movielens.fewest(shown.dataset)) > 1:
+    if shown.dataset in datasets.SETS and (n := datasets.fewest(shown.dataset)) > 1:
         said.append(words.FILMS_DROPPED.format(n=n))
     if rules.get("users") == protocols.LEAVE_ONE_OUT_RULES["users"]:
         said.append(words.ONLY_TRAIN)

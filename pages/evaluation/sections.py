@@ -24,7 +24,7 @@ from pages.evaluation import (
 from pages.evaluation.measured import Shown
 from pages.shared import errors, loaders, sequence
 from pages.shared import words as common
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.errors import recsys_command
 from recsys.evaluation.studies import studies as read_studies
 
@@ -51,10 +51,10 @@ def report(dataset: str, protocol: str) -> None:
     else:
         rules.show(Shown(dataset, protocol, board))
     evaluating.show(dataset, protocol, list(board["variant"]))
-    if not board.empty and dataset not in movielens.SETS:
+    if not board.empty and dataset not in datasets.SETS:
         beside_popular.show(Shown(dataset, protocol, board))
     found = read_studies(damaged.append)
-    if dataset not in movielens.SETS:
+    if dataset not in datasets.SETS:
         found = [study for study in found if study.dataset == dataset]
     errors.explain_all(damaged)
     offered = [name for name in SECTIONS if name != "ties" or measured.ties(dataset)]
@@ -86,7 +86,7 @@ def choose(sections: list[str]) -> str:
 
 def nothing(dataset: str, protocol: str) -> None:
     """How to measure, where nothing was."""
-    own = dataset not in movielens.SETS
+    own = dataset not in datasets.SETS
     text = words.NOT_EVALUATED.format(data=common.plain(loaders.data_title(dataset))) if own else words.NOTHING_OF_OURS
     st.info(text, icon=":material/leaderboard:")
     errors.command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))

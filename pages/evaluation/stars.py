@@ -8,12 +8,12 @@ from pages.evaluation import measured, words
 from pages.evaluation.measured import Shown
 from pages.shared import words as common
 from pages.shared.charts import numbers, written
-from recsys.evaluation import overview
+from recsys.evaluation import tables
 
 
 def show(shown: Shown) -> None:
     """A table of recommenders and plain means, the least error first; nothing where no ratings were predicted."""
-    table = overview.predicted_stars(measured.documents(shown).values())
+    table = tables.predicted_stars(measured.documents(shown).values())
     if table.empty:
         return
     st.header(words.STARS)

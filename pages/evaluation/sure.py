@@ -9,7 +9,7 @@ from pages.evaluation.measured import Shown
 from pages.shared import loaders
 from pages.shared import words as common
 from pages.shared.charts import chart
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.evaluation import confidence, people, protocols
 from recsys.evaluation.people import Person
 from recsys.serving.predictor import is_there

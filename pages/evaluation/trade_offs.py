@@ -6,12 +6,12 @@ from pages.evaluation import stars, words
 from pages.evaluation.charts import scatter as charts
 from pages.evaluation.measured import Shown
 from pages.shared.charts import chart
-from recsys.evaluation import overview
+from recsys.evaluation import tables
 
 
 def show(shown: Shown) -> None:
     """Two measures to choose, and a mark for each recommender; what some of them are worth at another task."""
-    known = [name for name in overview.MEASURES if shown.board[name].notna().any()]
+    known = [name for name in tables.MEASURES if shown.board[name].notna().any()]
     first = "novelty@10" if "novelty@10" in known else "hr@10"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         x = choose(words.ACROSS, known, first, f"across-{shown.name}")

@@ -13,7 +13,7 @@ from pages.inside.step import attention_bars, one_of
 from pages.shared import download, errors, loaders, recommenders, why
 from pages.shared import words as common
 from pages.shared.language import localised
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
 from recsys.serving.insight.attention import Attention, ByDistance
 from recsys.serving.predictor import Predictor

@@ -6,7 +6,7 @@ import streamlit as st
 from pages.inside import offered, step, words
 from pages.shared import cards, download, errors, recommenders
 from pages.shared import words as common
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.export import as_record
 from recsys.serving.insight import attention, cloze
 from recsys.serving.insight.cloze import Blank

@@ -10,7 +10,7 @@ from pages.shared import cards, download, errors, find, loaders, recommenders
 from pages.shared import words as common
 from pages.shared.language import count, localised, number, say
 from recsys import paths
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.errors import python
 from recsys.serving.films.search import Found
 from recsys.serving.insight import embedding_map, regions, tsne

@@ -12,7 +12,7 @@ from pages.inside import answering, attending, offered, reading, step
 from pages.inside import lesson_words as words
 from pages.inside.step import Lesson
 from pages.shared import loaders, recommenders
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.insight import layers
 from recsys.serving.insight.steps import Steps, steps
 from recsys.serving.predictor import Predictor

@@ -12,7 +12,7 @@ from pages.inside.step import head_name, one_of
 from pages.shared import download, errors, loaders, recommenders
 from pages.shared import words as common
 from pages.shared.language import localised
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.insight import genre_attention, mean_attention
 from recsys.serving.insight.genre_attention import GenreAttention
 from recsys.serving.insight.mean_attention import MeanAttention

@@ -10,7 +10,7 @@ from pages.inside import lesson_words as said
 from pages.inside.drawing import Drawn
 from pages.shared import cards
 from pages.shared import words as common
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
 from recsys.serving.insight.steps import Steps
 from recsys.serving.predictor import Predictor

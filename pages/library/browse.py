@@ -9,8 +9,8 @@ from pages.shared import announce, cards, find, keyboard, loaders, sequence
 from pages.shared import words as common
 from pages.shared.frame import WATCH_NEXT
 from pages.shared.language import count
-from recsys.data import movielens
-from recsys.data.schema import Dataset
+from recsys.data import datasets
+from recsys.data.dataset import Dataset
 from recsys.serving.films.links import film_links
 from recsys.serving.library import DAMPING, ORDERS, Library
 
@@ -102,13 +102,13 @@ def shelf(known: Library, films: list[int]) -> None:
             with st.container(gap="xsmall"):
                 one(known, film)
     if any(film >= known.dataset.n_items for film in films):
-        fewest = movielens.fewest(known.dataset.name)
+        fewest = datasets.fewest(known.dataset.name)
         st.caption(words.UNLEARNT_HELP[min(fewest, 2)].format(n=fewest))
 
 
 def one(known: Library, number: int) -> None:
     """One film: how many watched it, what they thought of it, and whether it is in the visitor's list."""
-    catalog, fewest = known.dataset.catalog, movielens.fewest(known.dataset.name)
+    catalog, fewest = known.dataset.catalog, datasets.fewest(known.dataset.name)
     if number < len(catalog):
         n = int(known.watched[number])
         people = words.WATCHED_ONE if n == 1 else words.WATCHED.format(n=count(n))

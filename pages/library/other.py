@@ -13,8 +13,8 @@ from pages.library import words
 from pages.shared import find, keyboard, loaders, popovers, viewers
 from pages.shared import words as common
 from pages.shared.language import count
-from recsys.data import movielens
-from recsys.data.schema import Catalog, Dataset
+from recsys.data import datasets
+from recsys.data.dataset import Catalog, Dataset
 from recsys.errors import RecsysError
 from recsys.serving import history, together
 from recsys.serving.films.search import Found
@@ -29,7 +29,7 @@ def films(dataset: Dataset) -> tuple[int, ...]:
         return ()
     if name == dataset.name:
         found, notices = history.from_query({"s": ids}, dataset.catalog)
-    elif name in movielens.prepared_names():
+    elif name in datasets.prepared_names():
         found, notices = elsewhere(name, ids, dataset)
     else:
         found, notices = [], [words.OTHER_SET.format(data=loaders.data_title(name))]

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.library import browse, filters, statistics, together, words
 from pages.shared import errors, keyboard, sequence
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 
 SECTIONS: dict[str, Callable[[Dataset], None]] = {
     "browse": browse.show,

@@ -11,7 +11,7 @@ from pages.shared import loaders
 from pages.shared import words as common
 from pages.shared.charts import chart
 from pages.shared.language import count, number
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.data.statistics import Statistics
 
 

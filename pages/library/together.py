@@ -7,7 +7,7 @@ from pages.shared import cards, download, head, loaders, rated, recommenders, se
 from pages.shared import words as common
 from pages.shared.frame import WATCH_NEXT
 from pages.shared.language import count
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving import together
 from recsys.serving.films.links import film_links
 from recsys.serving.predictor import Predictor

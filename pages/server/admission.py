@@ -5,7 +5,7 @@ import os
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recsys import metrics
+from recsys import monitoring
 
 STREAM = "/_stcore/stream"  # the connection that a page keeps open as long as it is shown
 MOST = 150  # visitors at a time; each holds four of the 1,024 files that a process may have open, and some 5 MB
@@ -25,14 +25,14 @@ class Admission:
         self.app = app
         self.most = most or _most()
         self.here = 0
-        metrics.watch("visitors", lambda: self.here)
+        monitoring.watch("visitors", lambda: self.here)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, as ASGI has it."""
         if scope["type"] == "websocket" and scope["path"].endswith(STREAM):
             await self._visit(scope, receive, send)
         elif self.here >= self.most and _is_page(scope):
-            metrics.count("visitors_refused")
+            monitoring.count("visitors_refused")
             busy = HTMLResponse(BUSY, 503, {"Retry-After": str(AGAIN), "Cache-Control": "no-store"})
             await busy(scope, receive, send)
         else:
@@ -41,7 +41,7 @@ class Admission:
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one page in, until it is closed."""
         if self.here >= self.most:
-            metrics.count("visitors_refused")
+            monitoring.count("visitors_refused")
             await receive()
             await send({"type": "websocket.close", "code": 1013, "reason": "busy"})  # 1013: try again later
             return

@@ -8,7 +8,7 @@ from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from recsys import metrics
+from recsys import monitoring
 
 TAKEN = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request")
 UNREADABLE = "unreadable"
@@ -32,7 +32,7 @@ class Messages:
                 kind = _kind(message)
                 if kind in TAKEN:
                     return message
-                metrics.count("messages_refused", kind)
+                monitoring.count("messages_refused", kind)
                 if kind == UNREADABLE:
                     await send({"type": "websocket.close", "code": NOT_OURS})
                     return {"type": "websocket.disconnect", "code": NOT_OURS}

@@ -1,9 +1,9 @@
-"""Starts to count what `recsys.metrics` tells, where whoever runs the server asks for it: NEXTREEL_METRICS=9150."""
+"""Starts to count what `recsys.monitoring` tells, where whoever runs the server asks for it: NEXTREEL_METRICS=9150."""
 
 import logging
 import os
 
-from recsys import metrics
+from recsys import monitoring
 
 PORT = "NEXTREEL_METRICS"  # in the environment: the port, on 127.0.0.1
 
@@ -14,7 +14,7 @@ def serve_if_asked() -> None:
     if not port:
         return
     try:
-        metrics.serve(int(port))
+        monitoring.serve(int(port))
     except (OSError, OverflowError, ValueError, ImportError) as error:
         log = logging.getLogger(__name__)
         log.warning(

@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import runtime
 
-from recsys import metrics
+from recsys import monitoring
 
 PATH = "/_stcore/upload_file/"  # followed by the session id and the file id
 MAX_SESSION_FILES = 40
@@ -62,7 +62,7 @@ class Uploads:
         session, _, file_id = scope["path"].partition(PATH)[2].partition("/")
         file, size = (session, file_id), _content_length(scope)
         if refusal := _refusal(file, size):
-            metrics.count("uploads_refused", str(refusal.status_code))
+            monitoring.count("uploads_refused", str(refusal.status_code))
             await refusal(scope, receive, send)
             return
         _arriving[file] = size or 0

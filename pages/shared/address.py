@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import language, loaders
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.evaluation import protocols, results
 from recsys.evaluation.studies import studies
 from recsys.evaluation.ties import read as read_ties
@@ -134,9 +134,9 @@ def _recommenders() -> Iterable[str]:
 def results_offered() -> list[str]:
     """The data sets whose results Evaluation offers: of a visitor's own set only that one, else the published sets."""
     current = st.session_state.data
-    if current not in movielens.SETS:
+    if current not in datasets.SETS:
         return [current]
-    return [name for name in dict.fromkeys(name for name, _ in results.available()) if name in movielens.SETS]
+    return [name for name in dict.fromkeys(name for name, _ in results.available()) if name in datasets.SETS]
 
 
 def _protocols() -> Iterable[str]:

@@ -6,7 +6,7 @@ Session state: poster_key (tmdb.Key or None) · stories (tmdb.Wanted → tmdb.St
 import streamlit as st
 
 from pages.shared import words
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.serving.films import tmdb
 
 KEPT = 50  # stories in a session

@@ -5,7 +5,7 @@ from html import escape
 
 from pages.shared import words
 from pages.shared.language import say
-from recsys.data.schema import Film
+from recsys.data.dataset import Film
 from recsys.serving.films.poster_art import art_url
 from recsys.serving.history import Example
 from recsys.serving.recommend import Recommendation

@@ -8,12 +8,12 @@ from pages.shared import errors, loaders, words, work
 from pages.shared.language import number
 from pages.shared.sentences import told
 from recsys import paths
-from recsys.data import movielens
-from recsys.data.schema import Dataset
+from recsys.data import datasets
+from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
 from recsys.progress import Report
 
-FIRST_SET = movielens.FIRST  # comes with the project; prepared on the first start
+FIRST_SET = datasets.FIRST  # comes with the project; prepared on the first start
 LOOK = 0.1  # seconds between two looks at the first set, which takes about one
 
 
@@ -27,9 +27,9 @@ def _begun(name: str) -> work.Work:
 
     def task(report: Report) -> None:
         if name == FIRST_SET:
-            movielens.ensure(name, report)
+            datasets.ensure(name, report)
         else:
-            movielens.get(name, report=report)
+            datasets.get(name, report=report)
 
     return work.start(_work(name), task)
 
@@ -71,7 +71,7 @@ def failed(name: str, error: BaseException) -> None:
 
 
 def sentence(name: str, event: dict[str, Any], first: bool = False) -> str:
-    """What is being done, after an event of `movielens.get`."""
+    """What is being done, after an event of `datasets.get`."""
     stage, data = event.get("stage"), loaders.data_title(name)
     if stage == "note":
         return told(event["text"])

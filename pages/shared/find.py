@@ -8,8 +8,8 @@ import streamlit as st
 
 from pages.shared import announce, keyboard, loaders, words
 from pages.shared.language import count
-from recsys.data import movielens
-from recsys.data.schema import Film
+from recsys.data import datasets
+from recsys.data.dataset import Film
 from recsys.errors import RecsysError
 from recsys.serving.films.name_index import PHRASE
 from recsys.serving.films.search import Found, TitleIndex
@@ -21,7 +21,7 @@ ENOUGH = 3  # letters from which on something is said about other data sets
 @loaders.of_set(most=8)
 def films_of(name: str) -> TitleIndex:
     """The search index over the films of another set on this machine, without reading its ratings."""
-    return TitleIndex(movielens.load(name).catalog)
+    return TitleIndex(datasets.load(name).catalog)
 
 
 def box(
@@ -92,7 +92,7 @@ def not_here(dataset_name: str, text: str) -> str:
 def in_other_sets(dataset_name: str, text: str) -> list[tuple[str, Found]]:
     """(title of a set on this machine, its best match) for the sets that have what was typed."""
     found = []
-    for name in movielens.prepared_names():
+    for name in datasets.prepared_names():
         if name != dataset_name:
             try:
                 best = next(iter(films_of(name).search(text, limit=1)), None)

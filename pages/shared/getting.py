@@ -6,7 +6,7 @@ Session state: getting (their names, until they have been opened or put away).
 import streamlit as st
 
 from pages.shared import fetch, loaders, sequence, words, work
-from recsys.data import movielens
+from recsys.data import datasets
 
 
 def get(name: str) -> None:
@@ -42,7 +42,7 @@ def news() -> None:
         elif going_on and going_on.error:
             fetch.failed(name, going_on.error)
             st.button(words.PUT_AWAY, key=f"away-{name}", type="tertiary", on_click=put_away, args=(name,))
-        elif name == st.session_state.data or name not in movielens.prepared_names():  # shown below, or called off
+        elif name == st.session_state.data or name not in datasets.prepared_names():  # shown below, or called off
             put_away(name)
         else:
             arrived(name)

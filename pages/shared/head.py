@@ -8,7 +8,7 @@ from pages.shared import cards, enriching, getting, keyboard, loaders, sequence,
 from pages.shared.frame import WATCH_NEXT
 from pages.shared.language import say
 from pages.shared.sentences import told
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving import history
 
 IN_A_LINE = 8  # films of a sequence that are named in one line

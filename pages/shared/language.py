@@ -33,7 +33,7 @@ from plotly.graph_objects import Figure
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared import items
-from recsys.data.schema import Noun
+from recsys.data.dataset import Noun
 from recsys.paths import ASSETS
 
 ENGLISH = "en"

@@ -9,8 +9,8 @@ import streamlit as st
 
 from pages.shared import words
 from pages.shared.language import say
-from recsys.data import movielens, prepared
-from recsys.data.schema import Dataset
+from recsys.data import datasets, prepared
+from recsys.data.dataset import Dataset
 from recsys.serving import filters
 from recsys.serving.films.search import TitleIndex
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender, load, variants
@@ -43,7 +43,7 @@ def of_set(most: int = 4) -> Callable[[Callable[[str], Made]], Callable[[str], M
 @of_set()
 def dataset(name: str) -> Dataset:
     """A data set that is on this machine; raises DataError with what to do when it is not."""
-    return movielens.load(name)
+    return datasets.load(name)
 
 
 @of_set()
@@ -103,7 +103,7 @@ def noun(name: str) -> str:
 
 def data_title(name: str) -> str:
     """A data set as people know it: "MovieLens 100K"."""
-    known = movielens.SETS.get(name)
+    known = datasets.SETS.get(name)
     return str(say(known.title)) if known else name
 
 

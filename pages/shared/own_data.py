@@ -17,8 +17,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.server import uploads
 from pages.shared import errors, getting, loaders, words
 from pages.shared.language import say
-from recsys.data import own, tables
-from recsys.data.schema import DataError
+from recsys.data import own_data, tables
+from recsys.data.dataset import DataError
 from recsys.data.tables import Table
 from recsys.errors import RecsysError
 from recsys.jobs import queue
@@ -74,7 +74,7 @@ def form() -> None:
         if columns:
             noun = chosen_noun()
             key = (items_id, *columns.items())
-            checked = results.once("checked", key, lambda: own.check(table, items, columns))
+            checked = results.once("checked", key, lambda: own_data.check(table, items, columns))
             keep(table, replace(checked, noun=noun), upload.name)
 
 
@@ -99,7 +99,7 @@ def parse(upload: Any) -> Table:
 def recognised_columns(table: Table) -> dict[str, str]:
     """Role → the column that was recognised, or {} where person and item were not."""
     try:
-        return own.roles(table)
+        return own_data.roles(table)
     except DataError:  # the visitor has to choose them
         return {}
 
@@ -109,11 +109,11 @@ def choose_columns(table: Table, found: dict[str, str]) -> dict[str, str]:
     names, chosen = list(table.rows.columns), {}
     with st.container(horizontal=True, gap="small"):
         for role, label in words.OWN_COLUMNS.items():
-            options = names if role in NEEDED and role in found else [own.NONE, *names]
-            usual = options.index(found.get(role, own.NONE))
+            options = names if role in NEEDED and role in found else [own_data.NONE, *names]
+            usual = options.index(found.get(role, own_data.NONE))
             key = f"own_column_{role}_{table.name}"
             chosen[role] = st.selectbox(label, options, usual, key=key, format_func=column_label(table), width=150)
-    if lacking := [words.OWN_COLUMNS[role] for role in NEEDED if chosen[role] == own.NONE]:
+    if lacking := [words.OWN_COLUMNS[role] for role in NEEDED if chosen[role] == own_data.NONE]:
         st.info(words.OWN_WHICH.format(roles=words.listed(lacking)), icon=":material/table_chart:")
         return {}
     return chosen
@@ -123,7 +123,7 @@ def column_label(table: Table) -> Any:
     """What a column is called in a menu: by its name, or its place where the file does not name it."""
 
     def label(name: str) -> str:
-        if name == own.NONE:
+        if name == own_data.NONE:
             return words.OWN_NONE
         return name if table.has_header else words.OWN_PLACE.format(n=name)
 
@@ -137,13 +137,13 @@ def chosen_noun() -> Any:
     )
 
 
-def keep(table: Table, checked: own.Checked, file: str) -> None:
+def keep(table: Table, checked: own_data.Checked, file: str) -> None:
     """What was found in the file, a name, and the button that makes a set of it."""
     st.markdown("\n".join(f"- {words.plain(sentence)}" for sentence in checked.facts.sentences(say)))
     suggested = re.sub(r"[^A-Za-z0-9_-]+", "-", table.name.partition(".")[0]).strip("-_")[:40] or "mine"
     name = st.text_input(words.OWN_NAME, suggested, max_chars=40, key=f"own_name_{table.name}").strip()
     fewest = int(st.number_input(words.OWN_FEWEST, 0, 1000, 0, key="own_fewest", help=words.OWN_FEWEST_HELP))
-    replacing = own.is_own(name) if own.NAME.fullmatch(name) else False
+    replacing = own_data.is_own(name) if own_data.NAME.fullmatch(name) else False
     label = words.OWN_REPLACE if replacing else words.OWN_ADD
     st.button(
         label.format(name=words.plain(name)),
@@ -179,15 +179,15 @@ def remove(name: str) -> None:
     """Delete a set, unless somebody is training for it, which is said below the button."""
     try:
         queue.check_idle(name)
-        own.remove(name)
+        own_data.remove(name)
     except RecsysError as error:
         st.session_state[f"own_error_{name}"] = error
 
 
-def add(name: str, checked: own.Checked, file: str, fewest: int, replacing: bool) -> None:
+def add(name: str, checked: own_data.Checked, file: str, fewest: int, replacing: bool) -> None:
     """Keep the set and open it; what stands in the way is said below the button."""
     try:
-        own.add(name, checked, file, fewest, again=replacing)
+        own_data.add(name, checked, file, fewest, again=replacing)
     except RecsysError as error:
         st.session_state.own_error = error
         return

@@ -9,7 +9,7 @@ import re
 import streamlit as st
 
 from pages.shared.address import BETWEEN, RATING
-from recsys.data.schema import Dataset, Film
+from recsys.data.dataset import Dataset, Film
 from recsys.serving import history
 from recsys.serving.ratings import Ratings
 

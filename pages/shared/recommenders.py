@@ -21,8 +21,8 @@ from streamlit.errors import StreamlitDuplicateElementKey
 
 from pages.shared import errors, loaders, words, work
 from pages.shared.frame import TRAIN
-from recsys import metrics, paths
-from recsys.data.schema import Dataset
+from recsys import monitoring, paths
+from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
 from recsys.jobs import queue
 from recsys.progress import Report
@@ -160,10 +160,10 @@ def _fit(name: str, dataset: Dataset) -> work.Task:
 
     def task(report: Report) -> None:
         try:
-            with metrics.timed("fit", name):
+            with monitoring.timed("fit", name):
                 serving.load(name, dataset, report)
         except Exception:
-            metrics.count("fit_failures", name)
+            monitoring.count("fit_failures", name)
             raise
 
     return task

@@ -21,8 +21,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.shared import address as kept
 from pages.shared import announce, loaders, words
 from pages.shared.fetch import FIRST_SET
-from recsys.data import movielens, prepared
-from recsys.data.schema import Dataset
+from recsys.data import datasets, prepared
+from recsys.data.dataset import Dataset
 from recsys.serving import history
 
 UNDO_STEPS = 50
@@ -72,7 +72,7 @@ def _leave_removed_set() -> None:
 def _look_films_up_again_if_replaced() -> None:
     """Take the films from the last address, by their ids, where another file has replaced the visitor's own set."""
     state = st.session_state
-    version = (state.data, prepared.fingerprint(state.data) if state.data not in movielens.SETS else "")
+    version = (state.data, prepared.fingerprint(state.data) if state.data not in datasets.SETS else "")
     before, state.version = state.get("version", version), version
     if before[0] != state.data or before == version:
         return
@@ -101,7 +101,7 @@ def _read(params: kept.Params) -> None:
 
 def _is_known(name: object) -> bool:
     """Whether there is a data set of that name: addresses say anything, and so do browsers that are told to."""
-    return isinstance(name, str) and (name in movielens.SETS or name in movielens.prepared_names())
+    return isinstance(name, str) and (name in datasets.SETS or name in datasets.prepared_names())
 
 
 def _return_to(params: kept.Params) -> None:

@@ -12,8 +12,8 @@ import streamlit as st
 from pages.shared import enriching, errors, fetch, getting, loaders, own_data, recommenders, sequence, words
 from pages.shared.language import count, say
 from recsys import paths
-from recsys.data import details, movielens, prepared
-from recsys.data.schema import Dataset, Noun
+from recsys.data import datasets, film_details, prepared
+from recsys.data.dataset import Dataset, Noun
 from recsys.errors import RecsysError, recsys_command
 from recsys.serving.predictor import trained
 
@@ -40,7 +40,7 @@ def facts(name: str) -> Facts:
 
     Raises DataError for a set of somebody's own that is not here any more, or made by another version.
     """
-    published = movielens.SETS.get(name)
+    published = datasets.SETS.get(name)
     if published is None or prepared.fingerprint(name):
         return _counted(name)
     return Facts(published.people, published.films, *published.years)
@@ -49,7 +49,7 @@ def facts(name: str) -> Facts:
 @loaders.of_set(most=32)
 def _counted(name: str) -> Facts:
     """The facts of a prepared set."""
-    dataset = movielens.load(name)
+    dataset = datasets.load(name)
     years = [film.year for film in dataset.catalog.films if film.year is not None]
     sizes = dataset.offsets[1:] - dataset.offsets[:-1]
     return Facts(
@@ -80,7 +80,7 @@ def choose() -> None:
     """The selector of the data set, where the films go along by title, and the way to the others."""
     state = st.session_state
     state.chosen_data = state.data
-    options = [*in_order(movielens.prepared_names()), fetch.FIRST_SET, state.data]
+    options = [*in_order(datasets.prepared_names()), fetch.FIRST_SET, state.data]
     st.selectbox(
         words.DATA,
         list(dict.fromkeys(options)),
@@ -96,7 +96,7 @@ def choose() -> None:
 
 def in_order(names: list[str]) -> list[str]:
     """The published sets as the table has them, by size; then anybody's own."""
-    published = sorted(movielens.SETS, key=lambda name: (name != fetch.FIRST_SET, movielens.SETS[name].ratings))
+    published = sorted(datasets.SETS, key=lambda name: (name != fetch.FIRST_SET, datasets.SETS[name].ratings))
     return [name for name in published if name in names] + [name for name in names if name not in published]
 
 
@@ -118,14 +118,14 @@ def every() -> None:
     if not paths.is_public():
         with st.expander(words.OWN_TITLE, icon=":material/upload_file:", key="own-data"):
             own_data.form()
-    here = movielens.prepared_names()
-    for name in in_order(here if paths.is_public() else list(dict.fromkeys([*movielens.SETS, *here]))):
+    here = datasets.prepared_names()
+    for name in in_order(here if paths.is_public() else list(dict.fromkeys([*datasets.SETS, *here]))):
         with st.container(border=True, gap="xsmall"):
             card(name)
             action(name, name in here)
             if name in here and loaders.noun(name) == "film":
                 richer(name)
-            if name not in (st.session_state.data, *movielens.SETS) and not paths.is_public():
+            if name not in (st.session_state.data, *datasets.SETS) and not paths.is_public():
                 own_data.removal(name)
 
 
@@ -150,7 +150,7 @@ def learning(name: str, known: Facts) -> list[str]:
     """Which films and people recommenders learn from, and which are trained, as sentences."""
     said = []
     if known.learnt is not None and known.learnt < known.films:
-        fewest = movielens.fewest(name)
+        fewest = datasets.fewest(name)
         sentence = words.LEFT_OUT if fewest > 1 else words.LEFT_OUT_UNRATED
         others, things = count(known.films - known.learnt), words.things(known.noun)
         said.append(sentence.format(fewest=fewest, learnt=count(known.learnt), n=others, things=things))
@@ -163,7 +163,7 @@ def learning(name: str, known: Facts) -> list[str]:
 
 def conditions(name: str, known: Facts) -> list[str]:
     """How much is to be fetched, and what may be done with it."""
-    published = movielens.SETS.get(name)
+    published = datasets.SETS.get(name)
     if published is None:
         return []
     address = README.format(name="ml-latest" if name == fetch.FIRST_SET else name, ending=_ending(name))
@@ -196,12 +196,12 @@ def action(name: str, here: bool) -> None:
 
 def richer(name: str) -> None:
     """Whether more is known of its films than their titles, and, but on a public server, the button that asks."""
-    if details.stamp(name):
+    if film_details.stamp(name):
         st.caption(words.IS_ENRICHED)
     going_on = enriching.find(name)
     if not paths.is_public() and (not going_on or going_on.is_over):  # visitors of a public server add nothing to it
         data = words.plain(loaders.data_title(name))
-        text = (words.ENRICH_REST if details.stamp(name) else words.ENRICH).format(data=data)
+        text = (words.ENRICH_REST if film_details.stamp(name) else words.ENRICH).format(data=data)
         press(text, f"enrich-{name}", "groups", enriching.begin, name, help=words.ENRICH_HELP)
 
 
@@ -222,7 +222,7 @@ def opened(name: str) -> Dataset | None:
     except RecsysError as error:
         if name == fetch.FIRST_SET:
             return fetch.prepare_first()
-        if name not in movielens.SETS:
+        if name not in datasets.SETS:
             errors.explain(error)
             return None
     going_on = fetch.find(name)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shared import words
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving import history, people
 from recsys.serving.history import Viewer
 from recsys.serving.recommend import ServingError

@@ -3,7 +3,7 @@
 import logging
 import threading
 
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.errors import RecsysError
 from recsys.jobs import queue
 from recsys.serving import predictor
@@ -20,7 +20,7 @@ def up() -> None:
     Trainings that waited when the server ended go on. What goes wrong is said by the page, which tries again.
     """
     try:
-        dataset = movielens.ensure(movielens.FIRST)
+        dataset = datasets.ensure(datasets.FIRST)
         predictor.variants()
         predictor.load(predictor.default(dataset.name), dataset)
         _is_warm.set()
@@ -32,7 +32,7 @@ def up() -> None:
 def is_ready() -> bool:
     """Whether films have been recommended since the start; tries it, once what that needs is there."""
     if _is_warm.is_set() and not _has_answered.is_set():
-        ready = predictor.load(predictor.FALLBACK, movielens.load(movielens.FIRST))
+        ready = predictor.load(predictor.FALLBACK, datasets.load(datasets.FIRST))
         if recommend(ready, Request(())):
             _has_answered.set()
     return _has_answered.is_set()

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.shared import at_tmdb, cards, errors, loaders, words
 from pages.shared.language import count
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.serving.films.links import film_links
 from recsys.serving.insight.explain import NOTICEABLE, Explanation, Influence, explain
 from recsys.serving.predictor import Predictor

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pages.shared.language import ENGLISH, METRIC, count, current, joined, number, say, speak
 
 if TYPE_CHECKING:
-    from recsys.data.details import Detail
+    from recsys.data.film_details import Detail
     from recsys.serving.films.tmdb import Story
 
 APP = "NextReel"

@@ -12,12 +12,12 @@ from pages.shared import words as common
 from pages.shared.language import number
 from pages.shared.sentences import told
 from pages.train import words
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
+from recsys.jobs import options as numbers
 from recsys.jobs import queue
-from recsys.jobs import settings as numbers
+from recsys.jobs.options import Setting
 from recsys.jobs.queue import State
-from recsys.jobs.settings import Setting
 from recsys.serving import predictor as serving
 from recsys.serving.predictor import Recommender
 

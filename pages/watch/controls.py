@@ -6,7 +6,7 @@ from pages.shared import recommenders
 from pages.shared import words as common
 from pages.shared.address import AS_CARDS, AS_LIST, VIEWS
 from pages.watch import filters
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 
 
 def controls(dataset: Dataset) -> tuple[str, int, str]:

@@ -13,7 +13,7 @@ from pages.shared import keyboard, loaders, rated, sequence
 from pages.shared import words as common
 from pages.shared.popovers import content
 from pages.watch import words
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.filters import Facts, Filters, too_strict
 from recsys.serving.recommend import Request
 

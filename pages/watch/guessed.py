@@ -14,7 +14,7 @@ from pages.shared import words as common
 from pages.shared.language import number, say
 from pages.shared.looking import look_for
 from pages.watch import history_words as words
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving import predictor as serving
 from recsys.serving.insight import hidden
 from recsys.serving.recommend import Standing

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.shared import words as common
 from pages.watch import history_words as words
-from recsys.data.imports.entries import ColumnQuestion, Columns
+from recsys.data.history_import.entries import ColumnQuestion, Columns
 
 
 def choose(question: ColumnQuestion, file: str, number: str, now: Columns | None, answer: Callable[..., None]) -> None:

@@ -22,9 +22,9 @@ from pages.shared import words as common
 from pages.shared.sentences import told
 from pages.watch import history_columns, in_browser, ratings
 from pages.watch import history_words as words
-from recsys.data.imports.entries import MOST_BYTES, Answers, HistoryError, Imported
-from recsys.data.imports.read import read
-from recsys.data.schema import Dataset, Film
+from recsys.data.dataset import Dataset, Film
+from recsys.data.history_import.entries import MOST_BYTES, Answers, HistoryError, Imported
+from recsys.data.history_import.read import read
 from recsys.serving import own_history
 from recsys.serving.films.matching import Matcher
 from recsys.serving.own_history import Review, Watched

@@ -12,7 +12,7 @@ import streamlit as st
 from pages.shared import cards, errors, loaders, sequence
 from pages.shared import words as common
 from pages.watch import words
-from recsys.data.schema import Film
+from recsys.data.dataset import Film
 from recsys.serving.plan import FILMS, Step, plan, reasons
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shared import at_tmdb
 from pages.watch import words
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.serving.films import tmdb
 from recsys.serving.films.tmdb import Health
 

@@ -10,7 +10,7 @@ from pages.shared import words as common
 from pages.shared.address import AS_CARDS
 from pages.shared.language import count, say
 from pages.watch import controls, filters, posters, ratings, words
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.films.links import film_links
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Recommendation, Request, n_allowed, recommend

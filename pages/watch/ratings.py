@@ -9,7 +9,7 @@ from pages.shared import keyboard, loaders, popovers
 from pages.shared import words as common
 from pages.shared.rated import forget, rate, stars
 from pages.watch import words
-from recsys.data.schema import Film
+from recsys.data.dataset import Film
 from recsys.serving.predictor import Predictor
 from recsys.serving.ratings import ENOUGH, LIKED, NOT_LIKED, Ratings
 

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared import download, loaders, popovers, sequence
 from pages.watch import words
 from pages.watch.predictions import Answer
-from recsys.data.schema import Dataset, Film
+from recsys.data.dataset import Dataset, Film
 from recsys.serving import export, picture
 
 

@@ -10,7 +10,7 @@ from pages.shared.work import share
 from pages.watch import words
 from recsys import paths
 from recsys.data import prepared
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError, python, recsys_command
 from recsys.serving.films import themes
 from recsys.serving.films.themes import Missing, Near, ThemeIndex

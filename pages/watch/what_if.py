@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared import errors, loaders, sequence
 from pages.shared import words as common
 from pages.watch import words
-from recsys.data.schema import Dataset, Film
+from recsys.data.dataset import Dataset, Film
 from recsys.serving.insight.what_if import Shift, Turn, moved, shifts, without
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, Standing

@@ -9,7 +9,7 @@ from pages.shared import cards, find, head, keyboard, loaders, popovers, sequenc
 from pages.shared import words as common
 from pages.watch import history_words, in_browser, own_history, ratings, share, themes, words
 from pages.watch.predictions import Answer
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving import history, stand_ins
 from recsys.serving.films.search import Found
 

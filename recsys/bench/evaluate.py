@@ -7,10 +7,10 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from recsys import store
-from recsys.data import movielens
+from recsys import checkpoints
+from recsys.data import datasets
 from recsys.evaluation import protocols
-from recsys.evaluation.rank_held_out import ranks
+from recsys.evaluation.rank import ranks
 from recsys.ranking.metrics import ndcg
 from recsys.runtime import peak_memory_mb
 
@@ -30,8 +30,8 @@ def measure(options: Options) -> dict[str, Any]:
         Wall time and CPU time in seconds, users per second, and NDCG@10, which can be compared with the value of the
         full protocol in README.md. "memory_mb" is the peak memory of the process, loading included.
     """
-    dataset = movielens.load(options.dataset)
-    model = store.ready(options.model, dataset)
+    dataset = datasets.load(options.dataset)
+    model = checkpoints.ready(options.model, dataset)
     held_out = protocols.FULL.split(dataset).test
     start, cpu_start = time.perf_counter(), time.process_time()
     test_ranks = ranks(model, held_out, protocols.FULL, dataset)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from recsys import paths
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.errors import RecsysError, python
 from recsys.runtime import peak_memory_mb
 
@@ -94,7 +94,7 @@ def _measure_load(load: str, name: str, source: str = "") -> dict[str, Any]:
         The costs of the load and the size of the data set.
     """
     start, cpu_start = time.perf_counter(), time.process_time()
-    dataset = movielens.get(name, Path(source)) if load == "first" else movielens.load(name)
+    dataset = datasets.get(name, Path(source)) if load == "first" else datasets.load(name)
     int(dataset.history(dataset.n_users // 2).sum())
     return {
         "seconds": round(time.perf_counter() - start, 3),

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from recsys.bench.shapes import generated
 from recsys.config import Count, Layers, Size, config_class
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.runtime import peak_memory_mb
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _batch(dataset_name: str, model_name: str) -> dict[str, Any]:
     from recsys.serving import predictor
     from recsys.serving.recommend import Request, recommend_many
 
-    dataset = movielens.load(dataset_name)
+    dataset = datasets.load(dataset_name)
     loaded = predictor.load(model_name, dataset)
     requests = [Request(tuple(history.tolist())) for history in dataset.histories]
     recommend_many(loaded, requests[:N_WARM_UP])

@@ -6,7 +6,7 @@ Shapes: U users, I films, E events.
 import numpy as np
 import pandas as pd
 
-from recsys.data.schema import MOVIE_COLUMNS, Catalog, DataError, Dataset, Interactions
+from recsys.data.dataset import MOVIE_COLUMNS, Catalog, DataError, Dataset, Interactions
 
 FIRST_TIMESTAMP = 789_652_009  # of the ratings of ML-20M, in seconds since 1970
 LAST_TIMESTAMP = 1_427_784_002  # also of ML-20M

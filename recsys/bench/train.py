@@ -14,8 +14,8 @@ from pydantic import Field
 
 from recsys.bench.shapes import generated
 from recsys.config import Count, Layers, Length, Seed, Size, config_class
-from recsys.data import movielens
-from recsys.data.schema import Dataset
+from recsys.data import datasets
+from recsys.data.dataset import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.runtime import peak_memory_mb
@@ -130,7 +130,7 @@ def _dataset(options: Options) -> Dataset:
     """Load the data set of the options, or generate one."""
     shape = (options.users, options.films, options.mean_length)
     if shape == (None, None, None):
-        return movielens.load(options.dataset)
+        return datasets.load(options.dataset)
     if options.users is None or options.films is None or options.mean_length is None:
         raise RecsysError("a generated set needs all of --users, --films and --mean-length")
     return generated(options.users, options.films, options.mean_length, seed=options.seed)

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from recsys import machine
-from recsys.cli import flags
-from recsys.cli.flags import conf
+from recsys.cli import options
+from recsys.cli.options import conf
 
 Options = TypeVar("Options")
-MARKERS = (*flags.FLAT, conf.FlagCreatePairsOff)  # for recsys.bench, which does not import tyro
+MARKERS = (*options.FLAT, conf.FlagCreatePairsOff)  # for recsys.bench, which does not import tyro
 Kind = Literal["train", "serve", "evaluate", "load"]
 
 
@@ -50,9 +50,9 @@ class Bench(Generic[Options]):
 
 def read(arguments: Sequence[str]) -> Bench:
     """The options of `bench KIND`; the other kinds are never imported."""
-    kind = flags.read(Choice, "bench", arguments[:1]).kind
+    kind = options.read(Choice, "bench", arguments[:1]).kind
     wanted: Any = Bench[_options(kind)]  # type: ignore[misc]  # a type known at run time only
-    return replace(flags.read(wanted, f"bench {kind}", arguments[1:], config=MARKERS), kind=kind)
+    return replace(options.read(wanted, f"bench {kind}", arguments[1:], config=MARKERS), kind=kind)
 
 
 def _options(kind: str) -> type:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from recsys.cli import flags
-from recsys.cli.flags import conf
+from recsys.cli import options
+from recsys.cli.options import conf
 from recsys.config import NonNegativeInt, config_class
 
 
@@ -16,10 +16,10 @@ class List:
 
     def run(self) -> int:
         """Print every set that can be had or was added: what was loaded, or else what was published."""
-        from recsys.data import movielens
+        from recsys.data import datasets
 
         print(f"{'name':<16}{'people':>9}{'items':>8}{'ratings':>12}{'MB':>6}  {'here':<5} licence")
-        for row in movielens.table():
+        for row in datasets.table():
             here, megabytes = "yes" if row.present else "no", "" if row.megabytes is None else row.megabytes
             size = f"{row.people:>9,}{row.items:>8,}{row.ratings:>12,}{megabytes:>6}"
             print(f"{row.name:<16}{size}  {here:<5} {row.licence}")
@@ -35,18 +35,18 @@ class Get:
 
     def run(self) -> int:
         """Fetch it, or take it from the archive, and say what was got."""
-        from recsys.data import movielens, prepared
+        from recsys.data import datasets, prepared
         from recsys.progress import Terminal
 
         with Terminal() as report:
-            dataset = movielens.get(self.name, self.source, report)
+            dataset = datasets.get(self.name, self.source, report)
         catalog = dataset.catalog
         print(
             f"{self.name} is ready: {dataset.n_users:,} users, {len(catalog):,} films, "
             f"{len(dataset.interactions):,} ratings "
             f"({len(catalog.left_out):,} films have too few ratings to train on)"
         )
-        published = movielens.SETS[self.name]
+        published = datasets.SETS[self.name]
         whose = "" if prepared.about(self.name)["archive"].get("official") else f"of the published {published.title}, "
         print(f"licence: {whose}{published.licence}")
         return 0
@@ -105,22 +105,22 @@ class Add:
     sep: str = ""  # what stands between columns, such as ';' or tab; found by itself
     min_ratings: NonNegativeInt = 0  # leave out items with fewer events; 0: take all
     noun: Literal["item", "film"] = "item"  # what the app calls what it recommends
-    replace: flags.Flag = False  # take the place of the set of that name
-    check: flags.Flag = False  # say what is in the file, and add nothing
+    replace: options.Flag = False  # take the place of the set of that name
+    check: options.Flag = False  # say what is in the file, and add nothing
 
     def run(self) -> int:
         """Check the file, say what was found, keep it."""
-        from recsys.data import own, tables
+        from recsys.data import own_data, tables
         from recsys.errors import recsys_command
 
-        own.check_name(self.name)
+        own_data.check_name(self.name)
         described = tables.read(self.items) if self.items else None
-        checked = own.check(tables.read(self.interactions, self.sep), described, self._columns(), self.noun)
+        checked = own_data.check(tables.read(self.interactions, self.sep), described, self._columns(), self.noun)
         print("\n".join(checked.facts.sentences()))
         if self.check:
             return 0
-        dataset = own.add(self.name, checked, self.interactions.name, self.min_ratings, self.replace)
-        if said := own.left_out(checked, dataset):
+        dataset = own_data.add(self.name, checked, self.interactions.name, self.min_ratings, self.replace)
+        if said := own_data.left_out(checked, dataset):
             print(said)
         print(f"{self.name} is ready; train on it: {recsys_command('train', 'bert4rec', '--dataset', self.name)}")
         return 0
@@ -137,11 +137,11 @@ class Remove:
 
     def run(self) -> int:
         """Delete it."""
-        from recsys.data import own
+        from recsys.data import own_data
         from recsys.jobs import queue
 
         queue.check_idle(self.name)
-        own.remove(self.name)
+        own_data.remove(self.name)
         print(f"{self.name} is deleted, with all that was made of it")
         return 0
 
@@ -158,4 +158,4 @@ Data = (
 
 def read(arguments: Sequence[str]) -> List | Get | Verify | Enrich | Add | Remove:
     """The options of `data list`, `data get`, `data verify`, `data enrich`, `data add` or `data remove`."""
-    return flags.read(Data, "data", arguments)  # type: ignore[arg-type]  # a union is no type for mypy
+    return options.read(Data, "data", arguments)  # type: ignore[arg-type]  # a union is no type for mypy

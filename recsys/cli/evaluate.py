@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from recsys.cli import flags
+from recsys.cli import options
 from recsys.cli.choices import ALL, ProtocolOrAll
-from recsys.cli.flags import conf
+from recsys.cli.options import conf
 from recsys.config import Seed, config_class
 from recsys.errors import RecsysError
 
@@ -24,17 +24,17 @@ class Evaluate:
         "test"  # valid: for choosing between settings, writes no file, refuses mixtures and memories
     )
     device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
-    add: flags.Flag = False  # keep the seeds of the result there is, if its settings and data are the same
-    ship: flags.Flag = False  # copy the result into assets/
+    add: options.Flag = False  # keep the seeds of the result there is, if its settings and data are the same
+    ship: options.Flag = False  # copy the result into assets/
 
     def run(self) -> int:
         """Measure with a bar, print the table or, of all, a line each; 1 if nothing could be measured."""
-        from recsys.data import movielens
+        from recsys.data import datasets
         from recsys.progress import Terminal
         from recsys.training import device, distributed
 
         with Terminal() as report:
-            dataset = movielens.ensure(self.dataset, report)
+            dataset = datasets.ensure(self.dataset, report)
         with device.default_device(self.device), distributed.process_group(device.choose(self.device)):
             speaks = not distributed.rank()
             if ALL in (self.model, self.protocol):
@@ -78,7 +78,7 @@ class Evaluate:
 
 def read(arguments: Sequence[str]) -> Evaluate:
     """The options of `evaluate`."""
-    return flags.read(Evaluate, "evaluate", arguments)
+    return options.read(Evaluate, "evaluate", arguments)
 
 
 def line(document: dict[str, Any]) -> str:

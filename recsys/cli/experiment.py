@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol
 
-from recsys.cli import flags, study
+from recsys.cli import options, study
 from recsys.cli.choices import ExperimentName
-from recsys.cli.flags import conf
+from recsys.cli.options import conf
 from recsys.studies.plans import COMPARISON_NAMES, PLANS
 
 
@@ -32,8 +32,8 @@ class Runs(Protocol):
 
 def read(arguments: Sequence[str]) -> Runs:
     """The options of the experiment that the first argument names."""
-    name = flags.read(Experiment, "experiment", arguments[:1]).name
+    name = options.read(Experiment, "experiment", arguments[:1]).name
     if name in (*PLANS, *COMPARISON_NAMES):
         return study.read(arguments)
-    options: Runs = import_module(f"recsys.cli.{name}").read(arguments[1:])
-    return options
+    experiment: Runs = import_module(f"recsys.cli.{name}").read(arguments[1:])
+    return experiment

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from recsys.cli import flags
-from recsys.cli.flags import conf
+from recsys.cli import options
+from recsys.cli.options import conf
 
 if TYPE_CHECKING:
     from recsys.jobs.queue import Job
@@ -88,4 +88,4 @@ def _row(job: "Job") -> str:
 
 def read(arguments: Sequence[str]) -> List | Stop | Resume | Remove:
     """The options of `jobs list`, `jobs stop`, `jobs resume` or `jobs remove`; without a word, those of the list."""
-    return flags.read(Jobs, "jobs", arguments or ["list"])  # type: ignore[arg-type]  # a union is no type for mypy
+    return options.read(Jobs, "jobs", arguments or ["list"])  # type: ignore[arg-type]  # a union is no type for mypy

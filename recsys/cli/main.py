@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from recsys.cli.shown import shown, visible
+from recsys.cli.terminal import shown, visible
 from recsys.errors import RecsysError, recsys_command
 from recsys.progress import Cancelled
 

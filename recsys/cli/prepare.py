@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from recsys.cli import flags
-from recsys.cli.flags import conf
+from recsys.cli import options
+from recsys.cli.options import conf
 
 if TYPE_CHECKING:
-    from recsys.data.schema import Dataset
+    from recsys.data.dataset import Dataset
     from recsys.progress import Report
 
 
@@ -22,13 +22,13 @@ class Prepare:
 
     def run(self) -> int:
         """Make what can be made, and say what cannot; 1 where something could not."""
-        from recsys.data import movielens
+        from recsys.data import datasets
         from recsys.progress import Terminal
 
         missing = []
         for name in self.datasets:
             with Terminal() as report:
-                missing += prepared(movielens.ensure(name, report), report)
+                missing += prepared(datasets.ensure(name, report), report)
         for reason in missing:
             print(reason, file=sys.stderr)
         return 1 if missing else 0
@@ -59,4 +59,4 @@ def prepared(dataset: "Dataset", report: "Report") -> list[str]:
 
 def read(arguments: Sequence[str]) -> Prepare:
     """The options of `prepare`."""
-    return flags.read(Prepare, "prepare", arguments)
+    return options.read(Prepare, "prepare", arguments)

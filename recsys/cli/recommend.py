@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from recsys.cli import flags
-from recsys.cli.flags import conf
+from recsys.cli import options
+from recsys.cli.options import conf
 from recsys.config import Count, config_class
 
 if TYPE_CHECKING:
-    from recsys.data.schema import Dataset
+    from recsys.data.dataset import Dataset
     from recsys.serving.ratings import Ratings
     from recsys.serving.recommend import Recommendation
 
@@ -27,15 +27,15 @@ class Recommend:
     dataset: str = "ml-latest-sample"  # data set; this one comes with the project
     model: str | None = None  # the recommender, loaded or fitted on first use; none: the best one for the data set
     k: Annotated[Count, conf.arg(aliases=("-k",))] = 10  # how many films
-    json: flags.Flag = False  # print a JSON list
-    keep_seen: flags.Flag = False  # films of the history may be recommended again
+    json: options.Flag = False  # print a JSON list
+    keep_seen: options.Flag = False  # films of the history may be recommended again
     user: str | None = None  # a person of the data set, by the id in its ratings file, in place of titles
-    all: flags.Flag = False  # the lists of everybody in the data set, into the file that --out names
+    all: options.Flag = False  # the lists of everybody in the data set, into the file that --out names
     out: Path | None = None  # .csv or .parquet
 
     def run(self) -> int:
         """Print the k best films as a table or a JSON list; with `all`, write everybody's into a file."""
-        from recsys.data import movielens
+        from recsys.data import datasets
         from recsys.progress import Terminal
         from recsys.serving import people, predictor
         from recsys.serving.export import as_record
@@ -45,7 +45,7 @@ class Recommend:
         self._check()
         filters = Filters(hide_seen=not self.keep_seen)
         with Terminal(self.model or "") as report:
-            dataset = movielens.ensure(self.dataset, report)
+            dataset = datasets.ensure(self.dataset, report)
             model = self.model or predictor.default(dataset.name)
             row = None if self.user is None else people.row_of(dataset, self.user)
             history, rated, notes = self._history(dataset)
@@ -97,7 +97,7 @@ class Recommend:
 
 def content(path: Path) -> bytes:
     """A history file; no more of one that is too large than is needed to see that it is."""
-    from recsys.data.imports.entries import MOST_BYTES
+    from recsys.data.history_import.entries import MOST_BYTES
     from recsys.errors import RecsysError
 
     try:
@@ -109,7 +109,7 @@ def content(path: Path) -> bytes:
 
 def read(arguments: Sequence[str]) -> Recommend:
     """The options of `recommend`."""
-    return flags.read(Recommend, "recommend", arguments)
+    return options.read(Recommend, "recommend", arguments)
 
 
 def table(found: Sequence["Recommendation"]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recsys.cli import flags
+from recsys.cli import options
 from recsys.cli.choices import ProtocolName
 
 
@@ -13,7 +13,7 @@ class Report:
 
     dataset: tuple[str, ...] = ()  # data sets; without any, every one that was measured
     protocol: tuple[ProtocolName, ...] = ()  # protocols; without any, all of them
-    brief: flags.Flag = False  # the leaderboards only
+    brief: options.Flag = False  # the leaderboards only
     beside: ProtocolName | None = None  # another protocol, whose NDCG@10 gets a column of its own
 
     def run(self) -> int:
@@ -26,4 +26,4 @@ class Report:
 
 def read(arguments: Sequence[str]) -> Report:
     """The options of `report`."""
-    return flags.read(Report, "report", arguments)
+    return options.read(Report, "report", arguments)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from recsys.cli import flags
+from recsys.cli import options
 from recsys.cli.choices import ProtocolName
-from recsys.cli.flags import conf
+from recsys.cli.options import conf
 from recsys.config import Count, config_class
 
 
@@ -19,12 +19,12 @@ class Study:
     dataset: str = "ml-100k"  # data set, on this machine
     protocol: ProtocolName | None = None  # what is measured; without one, what its recommenders are served by
     seeds: Count = 1  # trainings of what a study trains often: all of it, or the usual settings and both ends
-    as_it_is: flags.Flag = False  # train nothing, write what is on disk
-    ship: flags.Flag = False  # copy the study into assets/, and the ranks of what was trained for it
+    as_it_is: options.Flag = False  # train nothing, write what is on disk
+    ship: options.Flag = False  # copy the study into assets/, and the ranks of what was trained for it
 
     def run(self) -> int:
         """Train, write and print the answer."""
-        from recsys.data import movielens
+        from recsys.data import datasets
         from recsys.evaluation import protocols
         from recsys.progress import Terminal
         from recsys.studies import run, trials
@@ -36,7 +36,7 @@ class Study:
             document, named = COMPARISONS[self.name](self.dataset), ""
         else:
             with Terminal() as report:
-                dataset = movielens.ensure(self.dataset, report)
+                dataset = datasets.ensure(self.dataset, report)
             plan, protocol = PLANS[self.name], protocols.get(named)
             if not self.as_it_is:
                 with Terminal() as report:
@@ -52,4 +52,4 @@ class Study:
 
 def read(arguments: Sequence[str]) -> Study:
     """The options of `experiment NAME`; the name comes first."""
-    return flags.read(Study, "experiment", arguments)
+    return options.read(Study, "experiment", arguments)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from recsys.cli import data, evaluate, flags, train
+from recsys.cli import data, evaluate, options, train
 from recsys.errors import RecsysError
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ class Thesis:
 
     def _measure(self, name: str) -> None:
         """See to it that a model trained on this machine has been measured; what is there is not done again."""
-        from recsys import paths, store
-        from recsys.data import movielens
+        from recsys import checkpoints, paths
+        from recsys.data import datasets
         from recsys.evaluation import protocols
 
-        if name not in movielens.prepared_names():
+        if name not in datasets.prepared_names():
             data.Get(name).run()
         folder = paths.checkpoint(name, protocols.get(PROTOCOL).splitting.name, MODEL, SEED)
-        if not (folder / store.META).exists():
+        if not (folder / checkpoints.META).exists():
             chosen = ("--dataset", name, "--seed", str(SEED), "--resume", *SETTINGS, *self.set)
             train.read([MODEL, *chosen]).run()
         if not (paths.results(paths.home(), name, PROTOCOL) / f"{MODEL}.json").exists():
@@ -60,8 +60,8 @@ class Thesis:
 def read(arguments: Sequence[str]) -> Thesis:
     """The options of `experiment thesis`; what stands behind --set is left for `train` to read."""
     end = arguments.index("--set") if "--set" in arguments else len(arguments)
-    options = flags.read(Thesis, "experiment thesis", arguments[:end])
-    return replace(options, set=tuple(arguments[end + 1 :]))
+    thesis = options.read(Thesis, "experiment thesis", arguments[:end])
+    return replace(thesis, set=tuple(arguments[end + 1 :]))
 
 
 def table(datasets: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from recsys.cli import flags
+from recsys.cli import options
 from recsys.config import Finite, config_class
 
 
@@ -13,16 +13,16 @@ class Ties:
 
     dataset: str = "ml-1m"  # data set, on this machine
     without_rating: Finite | None = None  # pairs of neighbours with a film of this rating are not counted
-    ship: flags.Flag = False  # copy the result into assets/
+    ship: options.Flag = False  # copy the result into assets/
 
     def run(self) -> int:
         """Measure, keep and print; what recommenders lose is taken from results under `full` and `untied`."""
-        from recsys.data import movielens
+        from recsys.data import datasets
         from recsys.evaluation import ties
         from recsys.progress import Terminal
 
         with Terminal("ties") as report:
-            found = ties.measure(movielens.ensure(self.dataset, report), self.without_rating, report)
+            found = ties.measure(datasets.ensure(self.dataset, report), self.without_rating, report)
         path = ties.write(found, self.ship)
         print("\n".join([*said(found), f"kept in {path}"]))
         return 0
@@ -30,7 +30,7 @@ class Ties:
 
 def read(arguments: Sequence[str]) -> Ties:
     """The options of `experiment ties`."""
-    return flags.read(Ties, "experiment ties", arguments)
+    return options.read(Ties, "experiment ties", arguments)
 
 
 def said(found: dict[str, Any]) -> list[str]:

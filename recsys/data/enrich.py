@@ -1,7 +1,7 @@
 """Richer films: who made them, who is in them, what they are about and are called elsewhere, from Wikidata (CC0).
 
 Every answer is kept as it comes, by the IMDb ids that were asked for, for all sets together: what was had is not asked
-for again, whatever ended the last run. Of what is known, the table of one set is made (`recsys.data.details`).
+for again, whatever ended the last run. Of what is known, the table of one set is made (`recsys.data.film_details`).
 """
 
 import time
@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from recsys import files, paths
-from recsys.data import details, movielens, wikidata
+from recsys import paths, storage
+from recsys.data import datasets, film_details, wikidata
+from recsys.data.dataset import Catalog, DataError, Dataset
 from recsys.data.download import DownloadError, one_at_a_time, plain_disk_errors
-from recsys.data.schema import Catalog, DataError, Dataset
 from recsys.errors import recsys_command
 from recsys.progress import Report, ignore
 
@@ -39,7 +39,7 @@ def enrich(name: str, report: Report = ignore, sleep: Callable[[float], None] = 
     has no IMDb ids, DownloadError when Wikidata cannot be asked. Whatever ends it, what was had until then counts, and
     the next run goes on from there.
     """
-    dataset = movielens.ensure(name, report)
+    dataset = datasets.ensure(name, report)
     if dataset.noun != "film":
         raise DataError(f"{name} is not of films, and Wikidata is asked about films alone")
     ids = imdb_ids(dataset)
@@ -57,7 +57,7 @@ def enrich(name: str, report: Report = ignore, sleep: Callable[[float], None] = 
         finally:
             found = {movie: had[imdb] for movie, imdb in ids.items() if had.get(imdb)}
             if found:
-                details.write(name, found)
+                film_details.write(name, found)
     return Outcome(len(dataset.catalog.films), len(ids), len(found))
 
 
@@ -70,7 +70,7 @@ def _ask_for(wanted: list[str], had: dict[str, wikidata.Facts], report: Report, 
         batch = wanted[start : start + AT_ONCE]
         answer = wikidata.facts(batch, report, sleep)
         with plain_disk_errors(paths.wikidata()):
-            files.write(_place(batch), files.seal({"films": answer}))
+            storage.write(_place(batch), storage.seal({"films": answer}))
         had |= answer
 
 
@@ -78,8 +78,8 @@ def kept() -> dict[str, wikidata.Facts]:
     """All answers that lie here, by IMDb id; those of damaged files have to be asked for again."""
     found: dict[str, wikidata.Facts] = {}
     for path in sorted(paths.wikidata().glob("*.json")):
-        with suppress(OSError, files.DamagedFileError, KeyError, TypeError, ValueError):
-            found |= files.read_sealed(path)["films"]
+        with suppress(OSError, storage.DamagedFileError, KeyError, TypeError, ValueError):
+            found |= storage.read_sealed(path)["films"]
     return found
 
 
@@ -91,8 +91,8 @@ def imdb_ids(dataset: Dataset) -> dict[int, str]:
     own = _ids(dataset.catalog)
     if own:
         return own
-    links = movielens.ensure(movielens.FIRST).catalog
-    same_ids = dataset.name in movielens.SETS and dataset.name not in OTHER_IDS
+    links = datasets.ensure(datasets.FIRST).catalog
+    same_ids = dataset.name in datasets.SETS and dataset.name not in OTHER_IDS
     return _by_number(dataset.catalog, links) if same_ids else _by_title(dataset.catalog, links)
 
 
@@ -119,7 +119,7 @@ def _by_title(catalog: Catalog, links: Catalog) -> dict[int, str]:
 
 def _place(batch: list[str]) -> Path:
     """The file of the answer to a question."""
-    return paths.wikidata() / f"{files.sha256(' '.join(batch).encode())[:16]}.json"
+    return paths.wikidata() / f"{storage.sha256(' '.join(batch).encode())[:16]}.json"
 
 
 def _share(ids: dict[int, str], had: dict[str, wikidata.Facts]) -> str:

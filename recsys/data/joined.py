@@ -6,9 +6,9 @@ Whoever is in both sets is left out of the other: their last films, which are he
 import numpy as np
 import pandas as pd
 
-from recsys.data.movielens import TIES_SEED
-from recsys.data.schema import PEOPLE_COLUMNS, DataError, Dataset, Interactions
-from recsys.data.ties import drawn
+from recsys.data.dataset import PEOPLE_COLUMNS, DataError, Dataset, Interactions
+from recsys.data.datasets import TIES_SEED
+from recsys.data.tie_breaking import drawn
 
 SHARED = 5  # ratings of the same film in the same second that nobody shares with somebody else by accident
 

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys import files, paths
-from recsys.data import details
-from recsys.data.schema import MORE_COLUMNS, MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions
+from recsys import paths, storage
+from recsys.data import film_details
+from recsys.data.dataset import MORE_COLUMNS, MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.errors import recsys_command
 
@@ -57,7 +57,7 @@ def load(name: str) -> Dataset:
     if target in _in_memory:
         return _in_memory[target][0]
     try:
-        with files.locked(target, shared=True):
+        with storage.locked(target, shared=True):
             about = _about(target)
             if not about:
                 raise _missing(name, "was prepared by another version")
@@ -65,7 +65,7 @@ def load(name: str) -> Dataset:
             return _read(name, target / about["folder"], about)
     except FileNotFoundError:
         raise _missing(name, "is damaged" if (target / ABOUT).exists() else "is not on this machine") from None
-    except (OSError, files.DamagedFileError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
+    except (OSError, storage.DamagedFileError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
         raise _missing(name, "is damaged") from error
 
 
@@ -84,7 +84,7 @@ def about(name: str) -> dict[str, Any]:
         return _in_memory[target][1]
     try:
         return _about(target)
-    except (OSError, files.DamagedFileError):
+    except (OSError, storage.DamagedFileError):
         return {}
 
 
@@ -97,7 +97,7 @@ def stamp(name: str) -> str:
         found = (paths.prepared(name) / ABOUT).stat()
     except OSError:
         return ""
-    return f"{found.st_mtime_ns}-{found.st_ino}/{details.stamp(name)}"
+    return f"{found.st_mtime_ns}-{found.st_ino}/{film_details.stamp(name)}"
 
 
 def damage(name: str) -> list[str]:
@@ -111,9 +111,9 @@ def damage(name: str) -> list[str]:
         return [
             f"{path.relative_to(target)} is {'damaged' if path.is_file() else 'missing'}"
             for path, wanted in found
-            if not path.is_file() or files.digest(path, "sha256") != wanted
+            if not path.is_file() or storage.digest(path, "sha256") != wanted
         ]
-    except (OSError, files.DamagedFileError):
+    except (OSError, storage.DamagedFileError):
         return [f"{ABOUT} is damaged"]
 
 
@@ -138,11 +138,11 @@ def save(dataset: Dataset, archive: dict[str, Any]) -> None:
         fresh.mkdir()
         _write(dataset, fresh)
         about = _described(dataset, archive) | {
-            "files": {path.name: files.digest(path, "sha256") for path in fresh.iterdir()}
+            "files": {path.name: storage.digest(path, "sha256") for path in fresh.iterdir()}
         }
         target.mkdir(exist_ok=True)
         try:
-            with files.locked(target):  # nobody reads about.json and then finds the files gone
+            with storage.locked(target):  # nobody reads about.json and then finds the files gone
                 _replace(target, fresh, about)
         except BaseException:
             if not (target / ABOUT).exists():  # the first save of this set failed
@@ -156,7 +156,7 @@ def _replace(target: Path, fresh: Path, about: dict[str, Any]) -> None:
     taken = [path.name for path in target.iterdir()]
     name = next(name for number in range(len(taken) + 1) if (name := f"v{number}") not in taken)
     os.rename(fresh, target / name)
-    files.write(target / ABOUT, files.seal(about | {"folder": name}))
+    storage.write(target / ABOUT, storage.seal(about | {"folder": name}))
     for path in target.iterdir():  # also what a killed run left, and the files of format 1
         if path.is_dir() and path.name != name:
             shutil.rmtree(path, ignore_errors=True)  # open maps stay valid; Windows keeps their files until next time
@@ -175,8 +175,8 @@ def _described(dataset: Dataset, archive: dict[str, Any]) -> dict[str, Any]:
 def _about(target: Path) -> dict[str, Any]:
     """about.json; {} for one that another version wrote. Raises OSError and DamagedFileError."""
     try:
-        found = files.read_sealed(target / ABOUT)
-    except files.DamagedFileError:
+        found = storage.read_sealed(target / ABOUT)
+    except storage.DamagedFileError:
         if not _is_older(target / ABOUT):
             raise
         return {}
@@ -194,7 +194,7 @@ def _is_older(path: Path) -> bool:
 def _check(folder: Path, wanted: dict[str, str]) -> None:
     """Raise FileNotFoundError or DamagedFileError unless all files are there and what was written."""
     for name, sha256 in wanted.items():
-        files.check(folder / name, sha256)
+        storage.check(folder / name, sha256)
 
 
 def _read(name: str, folder: Path, about: dict[str, Any]) -> Dataset:
@@ -207,7 +207,7 @@ def _read(name: str, folder: Path, about: dict[str, Any]) -> Dataset:
     films = _read_films(folder)
     left_out = films.pop("left_out").to_numpy(bool)
     movies, others = (films[rows].reset_index(drop=True) for rows in (~left_out, left_out))
-    catalog = Catalog(movies, others, Tags(movie, word, timestamp, tuple(words)), details.read(name))
+    catalog = Catalog(movies, others, Tags(movie, word, timestamp, tuple(words)), film_details.read(name))
     user_ids = _read_array(folder, "user_ids")
     people = _read_people(folder, len(user_ids)) if PEOPLE in about["files"] else None
     names = _read_names(folder, len(user_ids)) if NAMES in about["files"] else None

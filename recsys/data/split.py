@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from recsys.data.schema import DataError, Dataset, HeldOut, Queries, Split
-from recsys.data.ties import untied
+from recsys.data.dataset import DataError, Dataset, HeldOut, Queries, Split
+from recsys.data.tie_breaking import untied
 
 AFTER = 0.1  # proportion of the events, at least, that lie after a cut
 DAY = 86_400  # seconds

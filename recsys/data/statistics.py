@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 
 TOP_SHARES = (0.01, 0.10, 0.20)  # of the films, the most watched
 LORENZ_POINTS = 100  # of the curve

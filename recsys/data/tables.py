@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from recsys.data import columns
-from recsys.data.archives import SMALL, STEEPEST
-from recsys.data.decoding import NoTextError, decoded
-from recsys.data.schema import DataError
+from recsys.data.dataset import DataError
+from recsys.data.text_encoding import NoTextError, decoded
+from recsys.data.zip_files import SMALL, STEEPEST
 
 LARGEST = 4 << 30  # bytes that a gzipped file may unpack to
 MOST_COLUMNS = 1_000

@@ -16,8 +16,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from recsys.data.details import BETWEEN
 from recsys.data.download import BEAT, CHUNK, DownloadError, beside, cause
+from recsys.data.film_details import BETWEEN
 from recsys.progress import Report, ignore
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ Shapes: B lists of K items each, best first, -1 where no more items were left; I
 
 import numpy as np
 
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.text.films import genre_vectors
 
 

@@ -7,8 +7,8 @@ Shapes: S seeds, B users, K ranks.
 import numpy as np
 import pandas as pd
 
-from recsys.data.movielens import served_from
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
+from recsys.data.datasets import served_from
 from recsys.evaluation.protocols import PROTOCOLS, Protocol
 from recsys.models.base import Model
 from recsys.ranking.ranking import Ranking

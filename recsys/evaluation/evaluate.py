@@ -14,14 +14,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recsys import machine, store
+from recsys import checkpoints, machine
 from recsys.config import Seed, check, to_document
-from recsys.data.schema import Dataset, HeldOut, Split
+from recsys.data.dataset import Dataset, HeldOut, Split
 from recsys.errors import RecsysError, recsys_command
-from recsys.evaluation import beyond, costs, protocols, results, significance, stars
+from recsys.evaluation import beyond, costs, protocols, rating_errors, results, significance
 from recsys.evaluation.calibration import calibration
 from recsys.evaluation.protocols import FULL, Protocol
-from recsys.evaluation.rank_held_out import Lists, ranks, ranks_and_lists
+from recsys.evaluation.rank import Lists, ranks, ranks_and_lists
 from recsys.models import registry
 from recsys.models.base import Model
 from recsys.models.registry import Recommender
@@ -92,7 +92,7 @@ def evaluate(
     document |= _of_lists(document, list(splits.values()), list(held_out.values()), list(found.values()))
     if not protocol.sampled and all(model.predicts_ratings for model in models.values()):
         parts = (list(models.values()), list(splits.values()), list(held_out.values()))
-        document["stars"] = _all_rounded(stars.summary(*parts, dataset))
+        document["stars"] = _all_rounded(rating_errors.summary(*parts, dataset))
     document["run"] = _circumstances(models, time.perf_counter() - started)
     document["run"] |= _trained(variant_name, dataset.name, protocol, list(models))
     hidden_ranks = np.array([one.ranks for one in found.values()])
@@ -110,9 +110,9 @@ def _models(
 ) -> dict[int, Model]:
     """Models by seed, learnt from this protocol's training part of this very data."""
     if not seeds and registry.get(variant_name).needs_training:
-        seeds = store.seeds(variant_name, dataset.name, protocol.splitting)
+        seeds = checkpoints.seeds(variant_name, dataset.name, protocol.splitting)
     return {
-        seed: store.ready(variant_name, dataset, seed, report, splitting=protocol.splitting, measuring=True)
+        seed: checkpoints.ready(variant_name, dataset, seed, report, splitting=protocol.splitting, measuring=True)
         for seed in seeds or [0]
     }
 
@@ -272,6 +272,6 @@ def _circumstances(models: dict[int, Model], seconds: float) -> dict[str, Any]:
 
 def _trained(variant_name: str, dataset_name: str, protocol: Protocol, seeds: Sequence[int]) -> dict[str, Any]:
     """{"trained": [{"seed", "seconds", "hardware"}]}: how long seeds were trained and on what, where that is known."""
-    notes = {seed: store.notes(variant_name, dataset_name, protocol.splitting, seed) for seed in seeds}
+    notes = {seed: checkpoints.notes(variant_name, dataset_name, protocol.splitting, seed) for seed in seeds}
     times = [{"seed": seed, **took} for seed, own in notes.items() if (took := costs.time_of(own))]
     return {"trained": times} if times else {}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, HeldOut, Queries
 
 LARGEST = 1 << 16  # buckets of a hash table, far more than anybody has films
 SMALLEST = 8  # buckets of an empty one

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from recsys.data.schema import Dataset, HeldOut
+from recsys.data.dataset import Dataset, HeldOut
 from recsys.evaluation.results import ResultError
 
 FOUND = 10  # a rank up to which a film counts as found

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys.data.schema import Dataset, Split, Ties
+from recsys.data.dataset import Dataset, Split, Ties
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Splitting
 from recsys.errors import RecsysError
 

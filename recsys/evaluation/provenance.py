@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from recsys import store
+from recsys import checkpoints
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import recsys_command
 from recsys.evaluation import protocols, results
@@ -80,7 +80,7 @@ def _members(document: dict[str, Any]) -> list[dict[str, Any]]:
 def training(variant: str, dataset: str, protocol: str, seed: int = 0, also: str = "") -> str:
     """The line that trains a recommender for a protocol; also: another set whose people it learns from too."""
     splitting = protocol if protocols.trains_apart(protocol) else LEAVE_ONE_OUT.name
-    return store.training_command(variant, dataset, splitting, seed, also)
+    return checkpoints.training_command(variant, dataset, splitting, seed, also)
 
 
 def _seeds(seeds: list[int]) -> list[str]:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from recsys.data import movielens
+from recsys.data.datasets import FIRST
 from recsys.errors import recsys_command
 from recsys.evaluation import compare, protocols, results
 from recsys.evaluation.results import UNSEEN, Report
@@ -39,7 +39,7 @@ def report(
     wanted = {pair: results.documents(*pair, say) for pair in _wanted(datasets, protocols_)}
     found = {pair: documents for pair, documents in wanted.items() if documents}
     if not found:
-        dataset, protocol = next(iter(wanted), (next(iter(datasets), movielens.FIRST), next(iter(protocols_), "full")))
+        dataset, protocol = next(iter(wanted), (next(iter(datasets), FIRST), next(iter(protocols_), "full")))
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("nothing of that has been measured yet on the data as it is here", command)
     table = leaderboard if brief else section

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys import files, paths, progress
+from recsys import paths, progress, storage
 from recsys.data import prepared
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.errors import RecsysError, recsys_command
@@ -106,7 +106,7 @@ def stamp(dataset: str, protocol: str) -> str:
     """A text that changes whenever a result of the data set under the protocol, or the data itself, changes."""
     found = [path for root in _roots() for path in paths.results(root, dataset, protocol).glob("*.*")]
     times = [(str(path), known.st_mtime_ns, known.st_size) for path in sorted(found) if (known := _stat(path))]
-    return files.sha256(repr((prepared.fingerprint(dataset), times)).encode())
+    return storage.sha256(repr((prepared.fingerprint(dataset), times)).encode())
 
 
 def documents(dataset: str, protocol: str, report: Report = warnings.warn) -> list[dict[str, Any]]:
@@ -153,7 +153,7 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
     a sentence), knows_the_time (whether the model is told when the hidden film was watched, which ours never are),
     source. A code that ends in * says that the published method is not quite ours either; `rules` says how they differ.
     """
-    known = files.read_shipped_json(paths.published(), _is_published) or {"figures": []}
+    known = storage.read_shipped_json(paths.published(), _is_published) or {"figures": []}
     rows = [
         {**row, **_rules(row, known["rules"][row["code"]]), "source": known["sources"][row["source"]]}
         for row in known["figures"]
@@ -276,10 +276,10 @@ def _find(dataset: str, protocol: str, variant: str) -> tuple[Path, dict[str, An
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        document = files.read_sealed(path)
+        document = storage.read_sealed(path)
     except FileNotFoundError as error:
         raise ResultError(f"{path.stem} has not been measured yet", _evaluate_again(path)) from error
-    except (OSError, files.DamagedFileError) as error:
+    except (OSError, storage.DamagedFileError) as error:
         raise ResultError(str(error), _evaluate_again(path)) from error
     if missing := FIELDS - set(document):
         raise ResultError(f"{path} was written by another version: it lacks {min(missing)}", _evaluate_again(path))
@@ -289,9 +289,9 @@ def _read(path: Path) -> dict[str, Any]:
 def _read_pair(path: Path) -> tuple[dict[str, Any], bytes]:
     _read(path)
     try:
-        with files.locked(path.parent, shared=True):
-            return files.read_pair(path, path.with_suffix(".npz"))
-    except (OSError, files.DamagedFileError) as error:
+        with storage.locked(path.parent, shared=True):
+            return storage.read_pair(path, path.with_suffix(".npz"))
+    except (OSError, storage.DamagedFileError) as error:
         raise ResultError(str(error), _evaluate_again(path)) from error
 
 
@@ -300,8 +300,8 @@ def _write(root: Path, document: dict[str, Any], data: bytes) -> Path:
     path = folder / f"{document['variant']}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with files.locked(folder):
-            files.write_pair(path, document, path.with_suffix(".npz"), data)
+        with storage.locked(folder):
+            storage.write_pair(path, document, path.with_suffix(".npz"), data)
     except OSError as error:
         raise ResultError(f"cannot write {path}: {error.strerror}; make room or set RECSYS_HOME elsewhere") from error
     return path

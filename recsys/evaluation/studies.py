@@ -1,6 +1,6 @@
 """Studies: whatever else was measured, a file each, shown on the Evaluation page as text, chart and table.
 
-`results/studies/<name>.json`, in assets/ or in the home folder, which wins; sealed, see `recsys.files`:
+`results/studies/<name>.json`, in assets/ or in the home folder, which wins; sealed, see `recsys.storage`:
 {
   "title": "Does order matter?",                       one line
   "dataset": "ml-1m",                                  optional: on which data set
@@ -28,7 +28,7 @@ from typing import Any
 
 import pandas as pd
 
-from recsys import files, paths
+from recsys import paths, storage
 from recsys.errors import RecsysError
 
 KINDS = ("line", "bar", "scatter", "rows")
@@ -84,9 +84,9 @@ def studies(report: Callable[[str], None] = warnings.warn) -> list[Study]:
 def read(path: Path) -> Study:
     """One study file. Raises StudyError that names the file and what is wrong with it."""
     try:
-        return _study(path.stem, files.read_sealed(path))
-    except (OSError, files.DamagedFileError) as error:
-        command = files.checkout(path) if path.is_relative_to(paths.ASSETS) else None
+        return _study(path.stem, storage.read_sealed(path))
+    except (OSError, storage.DamagedFileError) as error:
+        command = storage.checkout(path) if path.is_relative_to(paths.ASSETS) else None
         advice = "" if command else "; make the study again or delete the file"
         raise StudyError(f"the study {path} is damaged{advice}", command) from error
     except (StudyError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,6 +1,6 @@
 """What a benchmark measures besides taste: how much of a figure is the order of the file within a second.
 
-`results/ties/<dataset>.json`, in assets/ or in the home folder, which wins; sealed, see `recsys.files`:
+`results/ties/<dataset>.json`, in assets/ or in the home folder, which wins; sealed, see `recsys.storage`:
 {
   "dataset": "ml-1m", "fingerprint": "…", "people": 6040, "films": 3416,
   "order": "hash",                                        "ascending", or null where the order is neither
@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys import files, machine, paths, store
-from recsys.data.schema import DataError, Dataset, HeldOut
+from recsys import checkpoints, machine, paths, storage
+from recsys.data.dataset import DataError, Dataset, HeldOut
 from recsys.errors import recsys_command
 from recsys.evaluation import results
 from recsys.evaluation.file_order import (
@@ -83,7 +83,7 @@ def measure(dataset: Dataset, without_rating: float | None = None, report: Repor
 
 def write(document: dict[str, Any], ship: bool = False) -> Path:
     """Keep a document in the home folder (`ship`: in assets/ too); returns the file of the home folder."""
-    return files.keep(document, lambda root: paths.ties(root, document["dataset"]), ship)
+    return storage.keep(document, lambda root: paths.ties(root, document["dataset"]), ship)
 
 
 def read(dataset: str, report: Callable[[str], None]) -> dict[str, Any] | None:
@@ -92,10 +92,10 @@ def read(dataset: str, report: Callable[[str], None]) -> dict[str, Any] | None:
         if not path.exists():
             continue
         try:
-            document = files.read_sealed(path)
+            document = storage.read_sealed(path)
             if document.keys() >= FIELDS:
                 return document
-        except (OSError, files.DamagedFileError):
+        except (OSError, storage.DamagedFileError):
             pass
         report(f"{path} is damaged; make it again: {recsys_command('experiment', 'ties', '--dataset', dataset)}")
     return None
@@ -138,7 +138,7 @@ def _rules(dataset: Dataset, order: FileOrder, report: Report) -> list[dict[str,
         split = protocol.split(dataset)
         rule = OrderRule.learn(order, split.train)
         for name in COUNTERS:
-            model = store.ready(name, dataset, 0, report, splitting=protocol.splitting, measuring=True)
+            model = checkpoints.ready(name, dataset, 0, report, splitting=protocol.splitting, measuring=True)
             valid = _with_rule(model, rule, split.valid, WEIGHTS)
             weight = WEIGHTS[int(np.argmax([ndcg(ranks, 10) for ranks in valid]))]
             alone, with_rule = (ndcg(ranks, 10) for ranks in _with_rule(model, rule, split.test, (0.0, weight)))

@@ -20,10 +20,10 @@ from typing import Any
 
 import pandas as pd
 
-from recsys import files, paths
+from recsys import paths, storage
 from recsys.config import Seed, replace_settings
 from recsys.config import check as check_setting
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols, results
@@ -118,14 +118,14 @@ class Progress:
 
 def allowed() -> bool:
     """Whether people may train here: unless the server is a public one, or the system has no locks."""
-    return not paths.is_public() and files.has_locks()
+    return not paths.is_public() and storage.has_locks()
 
 
 def jobs() -> list[Job]:
     """Every training run, in the order of the queue; those that ended keep the place they had."""
     if not paths.jobs().is_dir():
         return []
-    with files.locked(paths.jobs()):
+    with storage.locked(paths.jobs()):
         return _jobs()
 
 
@@ -146,10 +146,10 @@ def add(
     _refuse()
     check_setting(Seed, seed=seed)
     check(variant, dataset, changes or {})
-    movielens.ensure(dataset)
+    datasets.ensure(dataset)
     with _plain_disk_errors():
         paths.jobs().mkdir(parents=True, exist_ok=True)
-    with files.locked(paths.jobs()):
+    with storage.locked(paths.jobs()):
         what = (variant, dataset, protocol or _served_by(dataset), seed, dict(changes or {}), device)
         job = Job(_new_id(), *what, queued=time.time())
         _refuse_twice(job)
@@ -172,7 +172,7 @@ def check_idle(dataset: str) -> None:
 
 def _is_locked(path: Path) -> bool:
     """Whether a process holds a lock file, as a training does in the folder of its checkpoint."""
-    with files.try_locked(path) as is_free:
+    with storage.try_locked(path) as is_free:
         return not is_free
 
 
@@ -250,10 +250,10 @@ def at_once() -> int:
 def next_one() -> Iterator[Job | None]:
     """For a runner: the job that has waited longest, which is running inside the block; None where none waits."""
     with ExitStack() as held:
-        with files.locked(paths.jobs()):
+        with storage.locked(paths.jobs()):
             job = next((job for job in _jobs() if job.state is State.WAITING), None)
             if job:
-                held.enter_context(files.try_locked(job.folder / LOCK))
+                held.enter_context(storage.try_locked(job.folder / LOCK))
                 job = replace(job, state=State.RUNNING, started=time.time())
                 _write(job)
         yield job
@@ -261,7 +261,7 @@ def next_one() -> Iterator[Job | None]:
 
 def end(job: Job, state: State, error: str = "") -> None:
     """For a runner: note how a job ended."""
-    with files.locked(paths.jobs()):
+    with storage.locked(paths.jobs()):
         _write(replace(job, state=state, ended=time.time(), error=error))
 
 
@@ -280,7 +280,7 @@ def _read(folder: Path) -> Job:
     """A job as it is: one whose runner is gone was cut off."""
     job = _kept(folder)
     if job.state in (State.RUNNING, State.STOPPING):
-        with files.try_locked(folder / LOCK) as nobody_is_at_it:
+        with storage.try_locked(folder / LOCK) as nobody_is_at_it:
             if nobody_is_at_it:
                 return replace(job, state=State.STOPPED if job.state is State.STOPPING else State.CUT_OFF)
     return job
@@ -292,11 +292,11 @@ def _kept(folder: Path) -> Job:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             return Job(folder.name, state=State.DAMAGED)
-        document = files.read_sealed(path)
+        document = storage.read_sealed(path)
         known = {name: document[name] for name in (setting.name for setting in fields(Job)) if name in document}
         job = Job(**known | {"id": folder.name, "state": State(document["state"])})
         return job if _is_well_formed(job) else Job(folder.name, state=State.DAMAGED)
-    except (OSError, files.DamagedFileError, KeyError, ValueError):
+    except (OSError, storage.DamagedFileError, KeyError, ValueError):
         return Job(folder.name, state=State.DAMAGED)
 
 
@@ -317,7 +317,7 @@ def _is_well_formed(job: Job) -> bool:
 def _write(job: Job) -> None:
     """Keep a job. The caller holds the lock. Raises JobError where the disk refuses."""
     with _plain_disk_errors():
-        files.write(job.folder / FILE, files.seal(asdict(job)))
+        storage.write(job.folder / FILE, storage.seal(asdict(job)))
 
 
 @contextmanager
@@ -335,7 +335,7 @@ def _known(job_id: str) -> Iterator[Job]:
     """The job of that name, under the lock. Raises JobError where there is none."""
     with _plain_disk_errors():
         paths.jobs().mkdir(parents=True, exist_ok=True)
-    with files.locked(paths.jobs()):
+    with storage.locked(paths.jobs()):
         known = {job.id: job for job in _jobs()}
         if job_id not in known:
             raise JobError(f"there is no training {job_id}; there are: {', '.join(known) or 'none'}")
@@ -344,7 +344,7 @@ def _known(job_id: str) -> Iterator[Job]:
 
 def _served_by(dataset: str) -> str:
     """The protocol with the training part that the app answers from; one with a splitting of its own has its name."""
-    splitting = movielens.served_from(dataset)
+    splitting = datasets.served_from(dataset)
     return protocols.FULL.name if splitting == LEAVE_ONE_OUT else splitting.name
 
 

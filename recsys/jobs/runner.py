@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from recsys import files, machine, paths
+from recsys import machine, paths, storage
 from recsys.jobs import queue
 from recsys.jobs.queue import OUTPUT, PROGRESS, Job, State
 
@@ -34,7 +34,7 @@ def run() -> None:
 def _slot() -> Iterator[bool]:
     """One of the places for runners; yields whether there is one left."""
     for number in range(queue.at_once()):
-        with files.try_locked(paths.jobs() / f"slot-{number}.lock") as free:
+        with storage.try_locked(paths.jobs() / f"slot-{number}.lock") as free:
             if free:
                 yield True
                 return

@@ -11,7 +11,7 @@ import numpy as np
 
 from recsys import machine
 from recsys.config import config_class
-from recsys.data.schema import DataError, Dataset, HeldOut, Queries
+from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
 from recsys.training.options import RunOptions, TrainingSummary
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from recsys.config import Positive, config_class
-from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.histories import csr_state, fill_empty_histories, profile_weights, require_n_items
 from recsys.text import films

@@ -24,7 +24,7 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.ease import Ease, EaseConfig
 from recsys.models.markov import Markov, MarkovConfig

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from recsys.config import NonNegative, OptionalSize, added_later, config_class
-from recsys.data.schema import DataError, Dataset, HeldOut, Queries
+from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
 from recsys.models import presets
 from recsys.models.base import Model
 from recsys.models.histories import fill_empty_histories, history_matrix, require_n_items

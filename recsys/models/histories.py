@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 
 MAX_SORTED_SHARE = 1 / 4  # if E / (B · I) is lower, sorting E keys is faster than filling a table of B · I cells
 

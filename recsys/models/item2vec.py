@@ -31,7 +31,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.config import Length, NonNegative, Positive, Rate, Size, config_class
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.models.histories import pairs_at_distance
 from recsys.models.layers import init_weights
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel

@@ -28,7 +28,7 @@ from typing import Any, Self
 import numpy as np
 
 from recsys.config import NonNegative, config_class
-from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.histories import require_n_items
 from recsys.models.pool import member_scores

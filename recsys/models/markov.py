@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from recsys.config import Count, NonNegative, Size, added_later, config_class
-from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.histories import (
     csr_from_state,

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from recsys.config import Count, NonNegative, Rate, Size, config_class
-from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.errors import MissingLibraryError
 from recsys.models.base import Model
 from recsys.models.histories import fill_empty_histories, history_matrix, profile_weights, require_n_items

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from recsys.config import Count, Finite, Positive, Size, config_class
-from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.histories import fill_empty_histories, history_matrix, rating_matrix, require_n_items
 from recsys.models.linalg import one_blas_thread

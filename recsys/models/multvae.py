@@ -30,7 +30,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.config import DropoutRate, Length, NonNegative, Rate, Size, config_class
-from recsys.data.schema import Dataset, Queries
+from recsys.data.dataset import Dataset, Queries
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training import distributed
 from recsys.training.batches import Batch, CounterRNG, pad

@@ -27,7 +27,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from recsys.config import ConfigError, DropoutRate, Length, Positive, Size, config_class
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.models.layers import Dropout, gather_positions, init_weights, running_mean
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import Loss

@@ -11,7 +11,7 @@ import torch
 from scipy import sparse
 from torch import nn
 
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.models.histories import transition_counts
 from recsys.models.linalg import fix_signs, truncated_svd
 

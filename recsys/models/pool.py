@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from recsys.config import ConfigError, Count, config_class
-from recsys.data.schema import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training.options import RunOptions

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from recsys.config import Count, NonNegative, Positive, Size, config_class
-from recsys.data.schema import Dataset, HeldOut, Interactions, Queries
+from recsys.data.dataset import Dataset, HeldOut, Interactions, Queries
 from recsys.models.base import Model
 from recsys.models.histories import (
     csr_from_state,

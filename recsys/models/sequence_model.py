@@ -16,8 +16,8 @@ from scipy.special import log_expit
 from torch import Tensor, nn
 
 from recsys.config import ConfigError, to_document
-from recsys.data.schema import DataError, Dataset, HeldOut, Queries
-from recsys.data.ties import redrawn
+from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
+from recsys.data.tie_breaking import redrawn
 from recsys.models import count_memory
 from recsys.models.base import Model
 from recsys.models.count_memory import CountMemory

@@ -29,7 +29,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.config import added_later, config_class
-from recsys.data.schema import PEOPLE_COLUMNS, DataError, Dataset, Queries
+from recsys.data.dataset import PEOPLE_COLUMNS, DataError, Dataset, Queries
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig, Bert4RecEncoder
 from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.serving.recommend import Recommendation
 
 FILM = ("title", "year", "genres", "movie_id", "imdb_id", "tmdb_id")

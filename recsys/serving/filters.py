@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from recsys.config import Fraction, config_class
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.text.films import genre_matrix
 
 # How well known: the share of the set's films that are watched more often lies between these two.

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from recsys.data.schema import Catalog, Dataset
+from recsys.data.dataset import Catalog, Dataset
 from recsys.errors import RecsysError
 from recsys.serving.films.search import Found, TitleIndex
 

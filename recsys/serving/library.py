@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.data.statistics import has_ratings
 from recsys.serving import filters
 from recsys.serving.films.names import bare, normalise

@@ -11,10 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from recsys.data.imports.entries import Entry, Imported, Skipped
-from recsys.data.imports.read import read
-from recsys.data.imports.rows import when
-from recsys.data.schema import Catalog, Dataset, Film
+from recsys.data.dataset import Catalog, Dataset, Film
+from recsys.data.history_import.entries import Entry, Imported, Skipped
+from recsys.data.history_import.read import read
+from recsys.data.history_import.rows import when
 from recsys.serving.films.matching import SURE, How, Match, Matcher
 from recsys.serving.ratings import Ratings
 

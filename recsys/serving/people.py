@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from recsys import files
-from recsys.data.schema import Dataset
+from recsys import storage
+from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
 from recsys.progress import Report, ignore
 from recsys.serving.export import harmless_table
@@ -100,4 +100,4 @@ def write(table: pd.DataFrame, path: Path) -> None:
         raise RecsysError(
             f"parquet needs pyarrow, which is missing; name a .csv, or: pip install pyarrow ({error})"
         ) from error
-    files.write(path, data)
+    storage.write(path, data)

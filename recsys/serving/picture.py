@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from recsys.data.schema import Film
+from recsys.data.dataset import Film
 from recsys.serving.canvas import PLAIN, Canvas, Fonts, Place, length, scaled, wrapped
 from recsys.serving.films import poster_art, poster_image
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
-from recsys import store
-from recsys.data import details
-from recsys.data.movielens import served_from
-from recsys.data.schema import Dataset
+from recsys import checkpoints
+from recsys.data import film_details
+from recsys.data.dataset import Dataset
+from recsys.data.datasets import served_from
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.base import Model
@@ -45,7 +45,7 @@ class Predictor:
     @property
     def is_current(self) -> bool:
         """Whether `load` would still give this one: nothing was trained since, nor is more known of the films."""
-        return self.key == _key(self.variant.name, self.dataset, details=details.stamp(self.dataset.name))
+        return self.key == _key(self.variant.name, self.dataset, details=film_details.stamp(self.dataset.name))
 
     @property
     def log_probabilities(self) -> LogProbabilities | None:
@@ -64,7 +64,7 @@ def load(variant_name: str, dataset: Dataset, report: Report = ignore) -> Predic
     if variant.model().scores_cold_items:
         return _with_unrated(variant, dataset, report)
     stamp = _stamp(variant_name, dataset.name)  # before loading, so that what is written meanwhile counts as newer
-    model = store.ready(variant_name, dataset, report=report, splitting=served_from(dataset.name))
+    model = checkpoints.ready(variant_name, dataset, report=report, splitting=served_from(dataset.name))
     return Predictor(dataset, variant, model, _key(variant_name, dataset, stamp))
 
 
@@ -125,16 +125,16 @@ def _answers_soon(name: str, data: str) -> bool:
 def training_command(variant_name: str, data: str) -> str:
     """The line that trains a recommender, or those that it stands on and lacks, so that `load` finds it."""
     names = lacking(variant_name, data) or [variant_name]
-    return " && ".join(store.training_command(name, data, served_from(data).name) for name in names)
+    return " && ".join(checkpoints.training_command(name, data, served_from(data).name) for name in names)
 
 
 def lacking(variant_name: str, data: str) -> list[str]:
     """Which have to be trained before `load` can give this one: itself, or some that it stands on."""
-    return store.lacking(variant_name, data, served_from(data))
+    return checkpoints.lacking(variant_name, data, served_from(data))
 
 
 def _stamp(variant_name: str, data: str) -> str:
-    return store.stamp(variant_name, data, served_from(data))
+    return checkpoints.stamp(variant_name, data, served_from(data))
 
 
 def hold_to_one_thread() -> None:
@@ -173,9 +173,9 @@ def trained(dataset_name: str) -> list[Recommender]:
 
 def has_fit(variant_name: str, data: str) -> bool:
     """Whether there is a checkpoint of the present settings and members; a member may still have to be fitted."""
-    return store.has_fit(variant_name, data, served_from(data))
+    return checkpoints.has_fit(variant_name, data, served_from(data))
 
 
 def is_there(variant_name: str, dataset_name: str) -> bool:
     """Whether a recommender can be loaded for a data set, without being fitted first."""
-    return store.is_kept(variant_name, dataset_name, served_from(dataset_name))
+    return checkpoints.is_kept(variant_name, dataset_name, served_from(dataset_name))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from recsys.data.schema import Dataset, Queries
+from recsys.data.dataset import Dataset, Queries
 from recsys.serving import stand_ins
 
 LIKED, NOT_LIKED = 5.0, 2.0  # stars that a thumb stands for

@@ -14,8 +14,8 @@ from numbers import Integral
 
 import numpy as np
 
-from recsys import metrics
-from recsys.data.schema import Dataset, Film
+from recsys import monitoring
+from recsys.data.dataset import Dataset, Film
 from recsys.errors import RecsysError
 from recsys.ranking.ranking import Ranking
 from recsys.serving import filters as film_filters
@@ -103,7 +103,7 @@ def recommend_many(predictor: Predictor, requests: Sequence[Request]) -> list[li
     else:
         with ThreadPoolExecutor(THREADS) as pool:
             answered = list(pool.map(answer, blocks))
-    metrics.count("recommendations", predictor.variant.name, len(requests))
+    monitoring.count("recommendations", predictor.variant.name, len(requests))
     found = dict(zip(order, chain.from_iterable(answered), strict=True))
     return [found[row] for row in range(len(requests))]
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy import sparse
 
-from recsys.data.schema import Catalog, Dataset
+from recsys.data.dataset import Catalog, Dataset
 from recsys.text import films
 
 HOW_MANY = 1  # films that stand in for one; two or more do worse (assets/experiments.md)

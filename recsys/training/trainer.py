@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn.utils import get_total_norm
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
-from recsys import files, progress, runtime
+from recsys import progress, runtime, storage
 from recsys.errors import RecsysError
 from recsys.paths import LOG
 from recsys.progress import Cancelled
@@ -77,7 +77,7 @@ class RunFolder:
         """
         self.path.mkdir(parents=True, exist_ok=True)
         lock = self.path / self.LOCK
-        with files.try_locked(lock) if distributed.rank() == 0 else nullcontext(True) as is_locked:
+        with storage.try_locked(lock) if distributed.rank() == 0 else nullcontext(True) as is_locked:
             if distributed.all_reduce_array(np.array([not is_locked], np.int64)).any():
                 holder = "another process"
                 with suppress(OSError, ValueError):
@@ -93,7 +93,7 @@ class RunFolder:
         """Replace the saved state atomically. A kill leaves the old state or the new one."""
         buffer = io.BytesIO()
         torch.save(state | {"version": STATE_VERSION}, buffer)
-        files.write(self.path / self.STATE, files.sealed_bytes(buffer.getvalue()))
+        storage.write(self.path / self.STATE, storage.sealed_bytes(buffer.getvalue()))
 
     def load(self) -> dict[str, Any] | None:
         """Return the saved state, or None without one. Raise ResumeError if it is damaged or of another version."""
@@ -101,7 +101,7 @@ class RunFolder:
         if not path.exists():
             return None
         try:
-            data = files.read_sealed_bytes(path)
+            data = storage.read_sealed_bytes(path)
             state = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
         except Exception as error:  # torch raises many types for a file of another version
             raise ResumeError(f"{path} is damaged; delete it, or train without --resume") from error
@@ -115,7 +115,7 @@ class RunFolder:
 
     def write_log(self, events: list[dict[str, Any]]) -> None:
         """Replace the log of the unfinished run by these events, one per epoch."""
-        files.write(self.path / self.NEW_LOG, "".join(progress.line(event) + "\n" for event in events).encode())
+        storage.write(self.path / self.NEW_LOG, "".join(progress.line(event) + "\n" for event in events).encode())
 
     def finish(self) -> None:
         """Publish the log and delete the state, after the checkpoint has been saved."""

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.generate_movielens import FEWEST, SHORTEST, Size, World, write
 from recsys import paths
-from recsys.data import movielens
+from recsys.data import datasets
 
 SMALL = Size(users=1_200, films=600, ratings=100_000, seed=3)  # more users than are drawn at once
 
@@ -30,7 +30,7 @@ def events():
 
 def test_the_loader_takes_it_whole(archive, tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    dataset = movielens.get("ml-20m", archive)
+    dataset = datasets.get("ml-20m", archive)
     assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (SMALL.users, SMALL.films, SMALL.ratings)
     assert np.diff(dataset.offsets).min() >= SHORTEST
     assert dataset.counts.min() >= FEWEST

@@ -7,7 +7,7 @@ import pytest
 from benchmarks import peers_quality
 from benchmarks.peers import course
 from pages.shared import language, sentences
-from recsys import files, paths, store
+from recsys import checkpoints, paths, storage
 from recsys.data.split import UNTIED
 from recsys.errors import RecsysError
 from recsys.evaluation import results, studies
@@ -151,8 +151,8 @@ def test_the_minutes_of_ours_are_those_of_the_drawing_whose_ranks_are_shown(tmp_
     evaluate("markov", CYCLE, UNTIED_FULL, seeds=[0, 1])
 
     def note(seed, seconds):
-        model = store.ready("markov", CYCLE, seed, splitting=UNTIED, measuring=True)
-        store.save("markov", model, CYCLE, seed, {"epochs": 3, "seconds": seconds}, UNTIED)
+        model = checkpoints.ready("markov", CYCLE, seed, splitting=UNTIED, measuring=True)
+        checkpoints.save("markov", model, CYCLE, seed, {"epochs": 3, "seconds": seconds}, UNTIED)
 
     note(1, 90.0)
     assert "train_seconds" not in peers_quality.ours("cycle")[0]
@@ -193,7 +193,7 @@ ROWS = [
 def test_the_study_has_everybody_the_best_first_and_compares_each_model_with_the_best_of_theirs(tmp_path):
     found = peers_quality.study("ml-1m", ROWS, LIMITS)
     path = tmp_path / "peers-ml-1m.json"
-    files.write(path, files.seal(found))
+    storage.write(path, storage.seal(found))
     table = studies.read(path).table
     assert table["system"].tolist() == [
         "NextReel – BERT4Rec with memory",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import short_lists
-from recsys.data.schema import HeldOut, Queries
+from recsys.data.dataset import HeldOut, Queries
 from recsys.serving import predictor
 from tests import toys
 from tests.models.test_pool import Table

@@ -7,7 +7,7 @@ import pytest
 from benchmarks import time_to_quality
 from benchmarks.time_to_quality import main
 from recsys.bench.shapes import generated
-from recsys.evaluation.rank_held_out import ranks
+from recsys.evaluation.rank import ranks
 from recsys.ranking.metrics import summary
 
 SMOKE = ["--smoke", "--device", "cpu", "--epochs", "2"]

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from recsys.data.imports.entries import MOST_BYTES
+from recsys.data.history_import.entries import MOST_BYTES
 from tests.browser import accessible
 from tests.browser.conftest import SLOW
 from tests.browser.test_app import CARDS, ROWS, WIDER_THAN_THE_SCREEN, idle, texts, wait_for_texts
-from tests.data.imports import files
+from tests.data.history_import import files
 
 USE = ".st-key-use-history button"
 GIVEN = {

@@ -10,7 +10,7 @@ import pytest
 
 from pages.shared import words
 from recsys import paths
-from recsys.data import own, tables
+from recsys.data import own_data, tables
 from recsys.machine import end_with_parent
 from tests.browser.requests import http_status, websocket_status
 
@@ -22,7 +22,7 @@ def public_address(tmp_path_factory):
     environment["RECSYS_HOME"] = home = str(tmp_path_factory.mktemp("public"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RECSYS_HOME", home)
-        own.add("shop", own.check(tables.parse("shop.csv", b"user,item\n1,2\n")), "shop.csv")
+        own_data.add("shop", own_data.check(tables.parse("shop.csv", b"user,item\n1,2\n")), "shop.csv")
     process = subprocess.Popen(
         [sys.executable, "-m", "recsys", "app", "--public"],
         cwd=paths.REPOSITORY,

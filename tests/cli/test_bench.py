@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from recsys import files, machine, paths
+from recsys import machine, paths, storage
 from recsys.cli import bench
 from recsys.cli.main import main
 
@@ -90,7 +90,7 @@ def test_a_commit_is_dirty_when_its_code_has_changed_not_when_results_were_shipp
     shipped = paths.results(root / "assets", "cycle", "full"), paths.trial(root / "assets", "cycle", "full", "markov")
     measured = [folder / "one.json" for folder in (*shipped, paths.studies(root / "assets"))]
     for path in (code := root / "code.py", *measured):
-        files.write(path, b"old")
+        storage.write(path, b"old")
     who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
     for arguments in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "first"]):
         subprocess.run(["git", "-C", str(root), *arguments], check=True)

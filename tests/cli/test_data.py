@@ -6,8 +6,8 @@ import pytest
 
 from recsys import paths, verify
 from recsys.cli.main import main
-from recsys.data import movielens, wikidata
-from recsys.data.schema import DataError
+from recsys.data import datasets, wikidata
+from recsys.data.dataset import DataError
 from recsys.errors import recsys_command
 from recsys.jobs import queue
 from tests.data import archives
@@ -27,7 +27,7 @@ def get(*arguments):
 def test_the_list_names_every_set_with_its_licence(capsys):
     assert main(["data", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()[1:]
-    assert [line.split()[0] for line in lines] == list(movielens.SETS)
+    assert [line.split()[0] for line in lines] == list(datasets.SETS)
     assert all("research only" in line for line in lines)
     assert all(line.split()[5] == "no" for line in lines)
 
@@ -61,7 +61,7 @@ def test_ctrl_c_in_a_download_is_one_word_and_exit_code_130(monkeypatch, capsys)
         report({"stage": "download", "done": 5, "total": 10, "from": "here"})
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(movielens, "get", press)
+    monkeypatch.setattr(datasets, "get", press)
     assert get("ml-1m") == 130
     assert capsys.readouterr().err.splitlines()[-1] == "stopped"
 
@@ -107,7 +107,7 @@ def test_a_person_with_a_name_is_asked_for_by_it(tmp_path, capsys):
 def test_a_check_alone_adds_nothing(tmp_path, capsys):
     assert add(tmp_path, "--check") == 0
     assert "300 people" in capsys.readouterr().out
-    assert movielens.prepared_names() == []
+    assert datasets.prepared_names() == []
 
 
 def test_what_min_ratings_leaves_out_is_said(tmp_path, capsys):
@@ -124,7 +124,7 @@ def test_a_set_is_not_removed_while_somebody_trains_for_it(tmp_path, capsys, mon
 def test_a_set_that_was_added_can_be_removed(tmp_path, capsys):
     add(tmp_path)
     assert main(["data", "remove", "shop"]) == 0
-    assert movielens.prepared_names() == []
+    assert datasets.prepared_names() == []
     assert main(["data", "remove", "ml-1m"]) == 1
 
 
@@ -151,7 +151,7 @@ def test_an_empty_folder_is_no_set(home):
 @pytest.mark.parametrize(
     "command",
     [
-        ["data", "get", movielens.FIRST],
+        ["data", "get", datasets.FIRST],
         ["data", "list"],
         ["data", "verify", "ml-1m"],
         ["train", "popular"],

@@ -4,7 +4,7 @@ import pytest
 
 from recsys import paths
 from recsys.cli.main import main
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.data.split import LEAVE_ONE_OUT
 
 
@@ -16,13 +16,13 @@ def empty_home(tmp_path, monkeypatch):
 def test_evaluate_prepares_the_first_set(capsys):
     assert main(["evaluate", "popular"]) == 0
     assert "NDCG@10".lower() in capsys.readouterr().out.lower()
-    assert movielens.prepared_names() == [movielens.FIRST]
+    assert datasets.prepared_names() == [datasets.FIRST]
 
 
 def test_train_prepares_the_first_set(capsys):
     assert main(["train", "popular"]) == 0
-    assert str(paths.checkpoint(movielens.FIRST, LEAVE_ONE_OUT.name, "popular", 0)) in capsys.readouterr().out
-    assert movielens.prepared_names() == [movielens.FIRST]
+    assert str(paths.checkpoint(datasets.FIRST, LEAVE_ONE_OUT.name, "popular", 0)) in capsys.readouterr().out
+    assert datasets.prepared_names() == [datasets.FIRST]
 
 
 def test_a_set_that_is_not_shipped_is_still_asked_for(capsys):

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from recsys import paths, store
+from recsys import checkpoints, paths
 from recsys.cli.main import main
-from recsys.data import movielens, prepared
+from recsys.data import datasets, prepared
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.evaluation import studies, ties
@@ -25,9 +25,9 @@ def fetched(tmp_path, monkeypatch):
     def get(name, source=None, report=None):
         names.append(name)
         prepared.save(replace(toys.cycle(n_items=150, n_users=80, length=8), name=name), toys.ARCHIVE)
-        return movielens.load(name)
+        return datasets.load(name)
 
-    monkeypatch.setattr(movielens, "get", get)
+    monkeypatch.setattr(datasets, "get", get)
     return names
 
 
@@ -75,7 +75,7 @@ def test_rivals_have_the_papers_figures_and_ours_or_the_lines_that_measure_them(
 
 def test_what_is_there_is_not_done_again(fetched, capsys):
     assert thesis() == 0
-    weights = paths.checkpoint("ml-1m", LEAVE_ONE_OUT.name, "bert4rec-paper", 0) / store.WEIGHTS
+    weights = paths.checkpoint("ml-1m", LEAVE_ONE_OUT.name, "bert4rec-paper", 0) / checkpoints.WEIGHTS
     made = weights.stat().st_mtime_ns
     table = rows(capsys.readouterr().out, "ml-1m")
     assert thesis() == 0
@@ -88,7 +88,7 @@ def test_a_step_that_fails_ends_it(fetched, capsys, monkeypatch):
     def fail(*_):
         raise RecsysError("the site is down")
 
-    monkeypatch.setattr(movielens, "get", fail)
+    monkeypatch.setattr(datasets, "get", fail)
     assert thesis() == 1
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "the site is down\n")

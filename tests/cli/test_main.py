@@ -10,9 +10,9 @@ import warnings
 
 import pytest
 
-from recsys import paths, progress, store
+from recsys import checkpoints, paths, progress
 from recsys.cli.main import COMMANDS, main
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import MissingLibraryError
 from recsys.evaluation import results
@@ -44,7 +44,7 @@ def test_train_evaluate_and_recommend_work_on_one_another(home, capsys):
 
 def test_a_model_that_only_counts_can_be_trained_too(home, capsys):
     assert main(["train", "popular"]) == 0
-    assert store.find("popular", "ml-latest-sample", seed=0)
+    assert checkpoints.find("popular", "ml-latest-sample", seed=0)
 
 
 def test_progress_can_be_read_by_programs(home, capsys):
@@ -64,12 +64,12 @@ def test_a_killed_training_goes_on_and_ends_where_an_unbroken_one_does(home):
         time.sleep(0.01)
     os.kill(killed.pid, signal.SIGKILL)
     killed.wait()
-    assert not (folder / store.META).exists()  # it had not finished
+    assert not (folder / checkpoints.META).exists()  # it had not finished
     subprocess.run([*command, "--seed", "1", "--resume"], **alike, check=True)
     assert [event["epoch"] for event in progress.read(folder / paths.LOG)] == list(range(1, 61))
-    resumed = (folder / store.WEIGHTS).read_bytes()
+    resumed = (folder / checkpoints.WEIGHTS).read_bytes()
     subprocess.run([*command, "--seed", "1"], **alike, check=True)
-    assert (folder / store.WEIGHTS).read_bytes() == resumed
+    assert (folder / checkpoints.WEIGHTS).read_bytes() == resumed
 
 
 @pytest.mark.parametrize(
@@ -106,13 +106,13 @@ def failing(monkeypatch):
         def table():
             raise error
 
-        monkeypatch.setattr(movielens, "table", table)
+        monkeypatch.setattr(datasets, "table", table)
         return main(["data", "list"])
 
     return fail
 
 
-@pytest.mark.parametrize("kind", [results.ResultError, ProtocolError, ScoreError, store.StoreError])
+@pytest.mark.parametrize("kind", [results.ResultError, ProtocolError, ScoreError, checkpoints.StoreError])
 def test_no_error_that_a_person_can_mend_escapes(failing, capsys, kind):
     assert failing(kind("it is broken", "mend it")) == 1
     assert capsys.readouterr().err == "it is broken; run: mend it\n"
@@ -131,7 +131,7 @@ def test_a_disk_that_is_full_or_forbidden_is_one_line(failing, capsys, number):
 
 
 def test_a_warning_is_a_sentence_without_lines_of_source(monkeypatch, capsys):
-    monkeypatch.setattr(movielens, "table", lambda: warnings.warn("the disk is slow", stacklevel=1) or [])
+    monkeypatch.setattr(datasets, "table", lambda: warnings.warn("the disk is slow", stacklevel=1) or [])
     assert main(["data", "list"]) == 0
     assert capsys.readouterr().err == "the disk is slow\n"
 
@@ -233,6 +233,6 @@ def test_a_command_that_is_shown_works_when_pasted_though_the_environment_is_not
 @pytest.mark.parametrize("package", ["tyro", "docstring_parser"])
 def test_the_package_that_the_command_line_lacks_is_named(package):
     """Tyro needs packages of its own, which somebody who carries wheels to a machine may forget."""
-    code = f"import sys; sys.modules[{package!r}] = None; import recsys.cli.flags"
+    code = f"import sys; sys.modules[{package!r}] = None; import recsys.cli.options"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert f"needs the package {package}" in ended.stderr

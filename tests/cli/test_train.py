@@ -4,15 +4,15 @@ import shlex
 
 import pytest
 
-from recsys import paths, progress, store
+from recsys import checkpoints, paths, progress
 from recsys.cli import train
 from recsys.cli.main import main
-from recsys.data import movielens, prepared
+from recsys.data import datasets, prepared
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT
 from recsys.evaluation import results
-from recsys.files import read_sealed
 from recsys.models import presets, registry
 from recsys.models.popular import Popular
+from recsys.storage import read_sealed
 from recsys.training.trainer import RunFolder, Trainer
 from tests import toys
 
@@ -25,7 +25,7 @@ def checkpoint(variant="bert4rec", seed=0):
 
 def kept(folder):
     """What counts in a checkpoint's folder, file by file."""
-    return {name: (folder / name).read_bytes() for name in (store.META, store.WEIGHTS, paths.LOG)}
+    return {name: (folder / name).read_bytes() for name in (checkpoints.META, checkpoints.WEIGHTS, paths.LOG)}
 
 
 def settings(*arguments):
@@ -33,7 +33,7 @@ def settings(*arguments):
 
 
 def notes(variant, splitting=LEAVE_ONE_OUT, seed=0):
-    return read_sealed(paths.checkpoint("ml-latest-sample", splitting.name, variant, seed) / store.META)["notes"]
+    return read_sealed(paths.checkpoint("ml-latest-sample", splitting.name, variant, seed) / checkpoints.META)["notes"]
 
 
 def test_every_setting_is_a_flag_and_those_of_the_schedule_come_out_flat():
@@ -66,7 +66,7 @@ def test_the_people_of_another_set_are_learnt_from_too_and_the_result_says_so(ho
     others = [[((user + day) % 20, 100 + day) for day in range(9)] for user in range(5)]
     prepared.save(toys.over_days(others, 20, "ml-1m"), {})
     assert main(["train", "bert4rec", *SMALL, "--also", "ml-1m"]) == 0
-    known = read_sealed(paths.checkpoint("ml-latest-sample", "leave-one-out", "bert4rec", 0) / store.META)
+    known = read_sealed(paths.checkpoint("ml-latest-sample", "leave-one-out", "bert4rec", 0) / checkpoints.META)
     assert known["also"] == "ml-1m"
     assert main(["evaluate", "bert4rec", "--protocol", "full"]) == 0
     assert results.load("ml-latest-sample", "full", "bert4rec")["also"] == "ml-1m"
@@ -82,7 +82,7 @@ def test_for_a_split_by_time_nothing_later_is_learnt_from_the_people_of_another_
     assert main(["train", "popular", "--protocol", "time", "--also", "ml-1m"]) == 0
     assert main(["train", "popular", "--also", "ml-1m"]) == 0
     by_time, whole = seen
-    own = BY_TIME(movielens.load("ml-latest-sample")).train.interactions
+    own = BY_TIME(datasets.load("ml-latest-sample")).train.interactions
     assert by_time.interactions.timestamp.max() == own.timestamp.max() < whole.interactions.timestamp.max()
     assert len(by_time.interactions) > len(own)
 
@@ -118,16 +118,16 @@ def test_the_notes_are_those_of_the_trainer_and_not_of_the_rounded_log(home, mon
 def test_a_memory_counts_with_the_settings_that_are_tuned_for_the_data_set(home, monkeypatch):
     monkeypatch.setitem(presets.PRESETS, "markov", {"ml-latest-sample": {"recent": 2, "history_decay": 0.5}})
     assert main(["train", "sasrec-memory", *SMALL]) == 0
-    model = store.load(checkpoint("sasrec-memory"), movielens.load("ml-latest-sample"))
+    model = checkpoints.load(checkpoint("sasrec-memory"), datasets.load("ml-latest-sample"))
     assert (model.memory.markov.config.recent, model.memory.markov.config.history_decay) == (2, 0.5)
 
 
 def test_protocols_that_split_alike_share_what_is_trained_and_others_do_not(home):
     assert main(["train", "popular", "--protocol", "popularity-100"]) == 0
     assert main(["train", "popular", "--protocol", "time", "--seed", "4"]) == 0
-    assert store.find("popular", "ml-latest-sample", 0, LEAVE_ONE_OUT)
-    assert store.find("popular", "ml-latest-sample", 0, BY_TIME) is None
-    assert store.find("popular", "ml-latest-sample", 4, BY_TIME)
+    assert checkpoints.find("popular", "ml-latest-sample", 0, LEAVE_ONE_OUT)
+    assert checkpoints.find("popular", "ml-latest-sample", 0, BY_TIME) is None
+    assert checkpoints.find("popular", "ml-latest-sample", 4, BY_TIME)
 
 
 def test_a_mixture_is_of_whom_one_likes_and_stays_so(home, capsys):
@@ -137,7 +137,7 @@ def test_a_mixture_is_of_whom_one_likes_and_stays_so(home, capsys):
     assert (config["members"], config["edges"]) == (["markov", "popular"], [4])
     assert main(["recommend", "--model", "hybrid", "Film 3"]) == 0
     assert "Film 4" in capsys.readouterr().out.splitlines()[-10]
-    assert store.find("sasrec-softmax", "ml-latest-sample") is None
+    assert checkpoints.find("sasrec-softmax", "ml-latest-sample") is None
 
 
 def test_a_finished_run_leaves_nothing_to_resume(home):
@@ -206,12 +206,12 @@ def test_a_second_training_of_the_same_says_who_is_at_it_and_leaves_that_one_alo
 
 
 def test_the_lock_is_held_until_the_weights_are_kept(home, monkeypatch):
-    save, tried = store.save, []
+    save, tried = checkpoints.save, []
 
     def meanwhile(*given):
         tried.append(main(["train", "markov"]))
         return save(*given)
 
-    monkeypatch.setattr(store, "save", meanwhile)
+    monkeypatch.setattr(checkpoints, "save", meanwhile)
     assert main(["train", "markov"]) == 0
     assert tried == [1]

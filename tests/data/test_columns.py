@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recsys.data import columns, own, tables
+from recsys.data import columns, own_data, tables
 
 TIME = 1_700_000_000  # 2023-11-14 22:13:20
 
@@ -32,7 +32,7 @@ def test_columns_of_common_exports_are_recognised(header, columns_of):
     row = ",".join("x" for _ in header.split(","))
     table = tables.parse("export.csv", f"{header}\n{row}\n".encode())
     assert table.has_header
-    found = own.roles(table)
+    found = own_data.roles(table)
     assert tuple(found.get(role) for role in ("user", "item", "time")) == columns_of
 
 

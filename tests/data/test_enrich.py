@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from recsys import files, paths
-from recsys.data import enrich, movielens, prepared, wikidata
+from recsys import paths, storage
+from recsys.data import datasets, enrich, prepared, wikidata
+from recsys.data.dataset import DataError
 from recsys.data.download import DownloadError
-from recsys.data.schema import DataError
 from recsys.progress import Cancelled
 from tests import toys
 from tests.data.wikidata_fake import MATRIX, PULP, asking
@@ -41,7 +41,7 @@ def run(name=NAME, report=lambda event: None):
 
 
 def known(name=NAME):
-    return movielens.load(name).catalog.details
+    return datasets.load(name).catalog.details
 
 
 def test_films_are_asked_for_in_batches_and_known_from_then_on(service):
@@ -117,22 +117,22 @@ def test_without_a_network_it_says_so_and_the_set_is_as_before(monkeypatch):
 
 
 def test_a_set_prepared_again_is_still_enriched_and_its_fingerprint_is_as_before(service):
-    before = movielens.load(NAME).fingerprint
+    before = datasets.load(NAME).fingerprint
     run()
     save(NAME, [*IDS, ""])
     assert len(known()) == 2
-    assert movielens.load(NAME).fingerprint == before
+    assert datasets.load(NAME).fingerprint == before
 
 
 def test_another_process_asks_after_this_one(service, monkeypatch):
     taken = []
-    monkeypatch.setattr(enrich, "one_at_a_time", lambda folder: taken.append(folder) or files.locked(paths.home()))
+    monkeypatch.setattr(enrich, "one_at_a_time", lambda folder: taken.append(folder) or storage.locked(paths.home()))
     run()
     assert taken == [paths.wikidata()]
 
 
 def test_a_set_of_other_things_than_films_is_not_asked_about(service):
-    world = movielens.load(NAME)
+    world = datasets.load(NAME)
     prepared.save(replace(world, name="shop", noun="item"), {})
     with pytest.raises(DataError, match="shop is not of films"):
         run("shop")
@@ -143,7 +143,7 @@ def test_a_set_of_other_things_than_films_is_not_asked_about(service):
 
 
 def first_set(ids, **columns):
-    save(movielens.FIRST, ids, **columns)
+    save(datasets.FIRST, ids, **columns)
 
 
 def test_a_set_of_movielens_without_ids_has_those_of_the_first_set_by_film_number(service):
@@ -156,9 +156,9 @@ def test_a_set_of_movielens_without_ids_has_those_of_the_first_set_by_film_numbe
 def test_where_films_are_numbered_otherwise_title_and_year_must_agree(service):
     first_set([MATRIX, PULP, "tt0000003"], title=["The Matrix", "Pulp Fiction", "Twins"])
     save("ml-100k", ["", "", ""], title=["Pulp Fiction", "The Matrix", "Twins"])  # toys are of 1990, 1991, 1992
-    assert enrich.imdb_ids(movielens.load("ml-100k")) == {102: "tt0000003"}
+    assert enrich.imdb_ids(datasets.load("ml-100k")) == {102: "tt0000003"}
     save("mine", [""] * 3, title=["The Matrix", "Pulp Fiction", "Unheard of"])
-    assert enrich.imdb_ids(movielens.load("mine")) == {100: MATRIX, 101: PULP}
+    assert enrich.imdb_ids(datasets.load("mine")) == {100: MATRIX, 101: PULP}
 
 
 def test_a_title_that_two_films_of_a_year_share_names_neither(service):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from recsys import paths
-from recsys.data import layouts, movielens
+from recsys.data import datasets, movielens_files
+from recsys.data.dataset import DataError, Interactions
 from recsys.data.joined import SHARED, in_both, with_people_of
-from recsys.data.schema import DataError, Interactions
 from recsys.data.split import leave_one_out
 from tests import toys
 from tests.data import archives
@@ -96,13 +96,15 @@ def test_films_of_one_second_are_put_in_a_drawn_order():
 
 def test_nobody_of_the_set_that_comes_with_the_project_is_left_in_one_that_holds_half_of_them(tmp_path):
     """On the real data: every second person copied into another set, with all they rated; none is taken from there."""
-    path = paths.ASSETS / "data" / f"{movielens.FIRST}.zip"
-    with layouts.opened(path, "the sample", verified=True) as archive:
-        raw = layouts.comma(archive)
-    here = movielens.assemble(movielens.FIRST, raw, ties="drawn")
+    path = paths.ASSETS / "data" / f"{datasets.FIRST}.zip"
+    with movielens_files.opened(path, "the sample", verified=True) as archive:
+        raw = movielens_files.comma(archive)
+    here = datasets.assemble(datasets.FIRST, raw, ties="drawn")
     rows = np.flatnonzero(raw.user % 2 == 0)
-    copied = layouts.Raw(raw.user[rows] + 10_000, raw.movie[rows], raw.rating[rows], raw.timestamp[rows], raw.films)
-    other = movielens.assemble("other", copied)
+    copied = movielens_files.Raw(
+        raw.user[rows] + 10_000, raw.movie[rows], raw.rating[rows], raw.timestamp[rows], raw.films
+    )
+    other = datasets.assemble("other", copied)
     found = set(in_both(here, other).tolist())
     lengths = np.diff(other.offsets)
     assert all(user in found or length < SHARED for user, length in enumerate(lengths.tolist()))
@@ -116,8 +118,8 @@ def test_the_archives_worlds_share_people(tmp_path):
     """Two layouts of one world hold the same people."""
     sets = []
     for number, (files, parse) in enumerate(
-        ((archives.comma(), layouts.comma), (archives.double_colon(), layouts.double_colon))
+        ((archives.comma(), movielens_files.comma), (archives.double_colon(), movielens_files.double_colon))
     ):
-        with layouts.opened(archives.write(tmp_path, files, f"{number}.zip"), "a test") as archive:
-            sets.append(movielens.assemble("toy", parse(archive)))
+        with movielens_files.opened(archives.write(tmp_path, files, f"{number}.zip"), "a test") as archive:
+            sets.append(datasets.assemble("toy", parse(archive)))
     assert in_both(*sets).tolist() == [0, 1, 2, 3, 4]

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recsys import files, paths
+from recsys import paths, storage
 from recsys.data import prepared
+from recsys.data.dataset import Dataset
 from recsys.data.prepared import MissingData
-from recsys.data.schema import Dataset
 from recsys.data.tags import Tags
 from recsys.errors import recsys_command
 from tests import toys
@@ -181,8 +181,8 @@ def test_a_damaged_document_is_reported_with_the_command(text):
 
 def test_another_array_is_noticed_and_a_sound_set_is_read_once(monkeypatch):
     prepared.save(world(), {})
-    read, digest = [], files.digest
-    monkeypatch.setattr(files, "digest", lambda path, kind: (read.append(path.name), digest(path, kind))[1])
+    read, digest = [], storage.digest
+    monkeypatch.setattr(storage, "digest", lambda path, kind: (read.append(path.name), digest(path, kind))[1])
     for _ in range(3):
         prepared.load("toy")
     assert sorted(read) == sorted(path.name for path in files_of().iterdir())  # each of them, and only once
@@ -195,8 +195,8 @@ def test_a_sealed_document_of_arrays_of_different_lengths_is_refused():
     prepared.save(world(), {})
     np.save(files_of() / "rating.npy", np.ones(3, np.float32))
     about = prepared.about("toy")
-    about["files"]["rating.npy"] = files.digest(files_of() / "rating.npy", "sha256")
-    (paths.prepared("toy") / "about.json").write_bytes(files.seal(about))
+    about["files"]["rating.npy"] = storage.digest(files_of() / "rating.npy", "sha256")
+    (paths.prepared("toy") / "about.json").write_bytes(storage.seal(about))
     with pytest.raises(MissingData, match="damaged"):
         prepared.load("toy")
 
@@ -204,7 +204,7 @@ def test_a_sealed_document_of_arrays_of_different_lengths_is_refused():
 @pytest.mark.parametrize("change", [{"files": [1]}, {"files": None}, {"folder": "../x"}, {"ratings": "8"}])
 def test_a_sealed_but_malformed_document_is_no_traceback(change):
     prepared.save(world(), {})
-    (paths.prepared("toy") / "about.json").write_bytes(files.seal(prepared.about("toy") | change))
+    (paths.prepared("toy") / "about.json").write_bytes(storage.seal(prepared.about("toy") | change))
     with pytest.raises(MissingData, match="damaged"):
         prepared.load("toy")
 
@@ -224,7 +224,9 @@ def as_in_format_1(name="toy"):
 def test_an_unsealed_older_form_and_a_sealed_newer_one_are_told_from_damage(document):
     prepared.save(world(), {})
     older = document["format"] < prepared.FORMAT
-    (paths.prepared("toy") / "about.json").write_bytes(json.dumps(document).encode() if older else files.seal(document))
+    (paths.prepared("toy") / "about.json").write_bytes(
+        json.dumps(document).encode() if older else storage.seal(document)
+    )
     with pytest.raises(MissingData, match=refusal("was prepared by another version")):
         prepared.load("toy")
 
@@ -319,7 +321,7 @@ def test_a_save_that_fails_at_a_rename_leaves_the_older_form(monkeypatch, call):
 def test_a_set_is_not_replaced_while_it_is_being_opened():
     prepared.save(world(last=0), {})
     writer = threading.Thread(target=prepared.save, args=(world(last=1), {}))
-    with files.locked(paths.prepared("toy"), shared=True):  # as `load` holds it
+    with storage.locked(paths.prepared("toy"), shared=True):  # as `load` holds it
         writer.start()
         time.sleep(0.1)
         assert prepared.load("toy").history(1)[-1] == 0

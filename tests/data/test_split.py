@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recsys.data import split as splits
-from recsys.data.schema import DataError
+from recsys.data.dataset import DataError
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Cuts, Splitting, by_time, cuts, leave_one_out
 from recsys.data.tags import Tags
 from tests import toys

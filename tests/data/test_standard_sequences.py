@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from recsys.data import movielens
+from recsys.data import datasets
 
 STANDARD = "b725f3acb3986fe3130bffd1e77a74d182a1f51799567a236dbd60270f95b0a2"  # SHA-256 of the unpacked text file
 
@@ -14,8 +14,8 @@ STANDARD = "b725f3acb3986fe3130bffd1e77a74d182a1f51799567a236dbd60270f95b0a2"  #
 @pytest.fixture(scope="module")
 def ml_1m():
     try:
-        return movielens.load("ml-1m")
-    except movielens.MissingData as error:
+        return datasets.load("ml-1m")
+    except datasets.MissingData as error:
         pytest.skip(str(error))
 
 
@@ -31,7 +31,7 @@ def test_ml_1m_has_the_published_size(ml_1m):
 
 def test_the_second_load_of_ml_1m_takes_less_than_half_a_second(ml_1m):
     begin = time.perf_counter()
-    movielens.load("ml-1m")
+    datasets.load("ml-1m")
     assert time.perf_counter() - begin < 0.5
 
 

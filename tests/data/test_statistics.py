@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys.data import statistics
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.evaluation.file_order import Neighbours
 from tests import toys
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from recsys.data import tables
-from recsys.data.schema import DataError
+from recsys.data.dataset import DataError
 
 ROWS = [("ann", "tea, green", "5"), ("bob", "soap", "3"), ("ann", "soap", "4")]
 HEADER = ("user", "item", "rating")

@@ -153,7 +153,7 @@ def test_ranks_that_are_damaged_are_left_out_with_a_sentence(home):
 
 def test_comparing_and_slicing_load_neither_torch_nor_streamlit():
     code = (
-        "import sys, recsys.evaluation.compare, recsys.evaluation.slices, recsys.evaluation.overview; "
+        "import sys, recsys.evaluation.compare, recsys.evaluation.groups, recsys.evaluation.tables; "
         "print(sorted({'torch', 'streamlit'} & set(sys.modules)))"
     )
     said = subprocess.run(

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.evaluation.confidence import observed, of_list, protocol_of
 from tests.serving.given import Given
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys import files, paths, store
+from recsys import checkpoints, paths, storage
 from recsys.cli.main import main
 from recsys.data import prepared
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Splitting, by_time, cuts, leave_one_out
@@ -50,7 +50,7 @@ class Broken(fakes.Counts):
 def train(seed, power=1.0, dataset=CYCLE, splitting=LEAVE_ONE_OUT, notes=None):
     model = fakes.Trained(fakes.CountsConfig(power)).fit(splitting(dataset).train)
     model.counts = model.counts + seed * np.arange(dataset.n_items, dtype=np.float32)
-    return store.save("trained", model, dataset, seed, notes, splitting=splitting)
+    return checkpoints.save("trained", model, dataset, seed, notes, splitting=splitting)
 
 
 def test_whoever_knows_the_cycle_ranks_every_target_first():
@@ -168,7 +168,7 @@ def test_a_second_run_repeats_everything_but_the_circumstances(home):
 def test_validation_figures_are_returned_but_never_become_a_result():
     document = evaluate("counts", CYCLE, part="valid")
     assert results.available() == []
-    expected = ranks(store.ready("counts", CYCLE), SPLIT.valid, FULL, CYCLE)
+    expected = ranks(checkpoints.ready("counts", CYCLE), SPLIT.valid, FULL, CYCLE)
     assert document["mean"]["mrr"] == pytest.approx(np.mean(1 / expected), abs=1e-6)
     assert document["mean"] != evaluate("counts", CYCLE)["mean"]
 
@@ -237,7 +237,7 @@ def test_a_seed_measured_again_takes_the_place_of_the_old_one():
     evaluate("trained", CYCLE)
     model = fakes.Trained(fakes.CountsConfig()).fit(leave_one_out(CYCLE).train)
     model.counts = -model.counts
-    store.save("trained", model, CYCLE, 0)
+    checkpoints.save("trained", model, CYCLE, 0)
     alone = ranks(model, SPLIT.test, FULL, CYCLE)
     document = evaluate("trained", CYCLE, add=True)
     assert [run["metrics"] for run in document["seeds"]] == [document["mean"]]
@@ -264,8 +264,8 @@ def test_a_result_that_does_not_tell_times_and_ratings_yet_is_added_to():
         train(seed)
     evaluate("trained", CYCLE, seeds=[0])
     path = paths.results(paths.home(), "cycle", "full") / "trained.json"
-    document = files.read_sealed(path)
-    files.write(path, files.seal({key: value for key, value in document.items() if key != "data_sha256"}))
+    document = storage.read_sealed(path)
+    storage.write(path, storage.seal({key: value for key, value in document.items() if key != "data_sha256"}))
     found = evaluate("trained", CYCLE, seeds=[1], add=True)
     assert len(found["seeds"]) == 2
     assert found["data_sha256"] == CYCLE.details_fingerprint
@@ -282,7 +282,7 @@ def test_seeds_of_which_some_learnt_from_another_set_too_are_not_measured_togeth
     for seed, also in ((0, ""), (1, "ml-1m")):
         model = fakes.Trained(fakes.CountsConfig()).fit(leave_one_out(CYCLE).train)
         model.also = also
-        store.save("trained", model, CYCLE, seed)
+        checkpoints.save("trained", model, CYCLE, seed)
     with pytest.raises(EvaluationError, match="learnt from another set too; choose some with --seeds"):
         evaluate("trained", CYCLE)
     assert "also" not in evaluate("trained", CYCLE, seeds=[0])
@@ -304,7 +304,7 @@ def test_under_time_a_model_is_measured_that_knows_nothing_of_what_came_after_th
     found = results.ranks("days", "time", "counts")
     assert np.array_equal(found[0], ranks(fakes.Counts().fit(split.train), split.test, FULL, SPANNING))
     evaluate("counts", SPANNING)
-    kept = [store.ready("counts", SPANNING, splitting=splitting).counts for splitting in (LEAVE_ONE_OUT, BY_TIME)]
+    kept = [checkpoints.ready("counts", SPANNING, splitting=splitting).counts for splitting in (LEAVE_ONE_OUT, BY_TIME)]
     assert np.array_equal(kept[0], leave_one_out(SPANNING).train.counts)
     assert np.array_equal(kept[1], split.train.counts)
 
@@ -316,7 +316,7 @@ def test_untied_each_seed_learns_from_its_own_drawing_and_is_measured_on_it():
     found = results.ranks("cycle", "untied", "counts")
     for row, seed in enumerate([0, 2]):
         split = UNTIED(tied, seed)
-        assert np.array_equal(store.ready("counts", tied, seed, splitting=UNTIED).counts, split.train.counts)
+        assert np.array_equal(checkpoints.ready("counts", tied, seed, splitting=UNTIED).counts, split.train.counts)
         assert np.array_equal(found[row], ranks(fakes.Counts().fit(split.train), split.test, FULL, tied))
     assert np.array_equal(results.ranks_of_split("cycle", "untied", "counts"), found[:1])
     assert not np.array_equal(found[0], found[1])
@@ -327,7 +327,7 @@ def test_untied_each_seed_learns_from_its_own_drawing_and_is_measured_on_it():
 
 def test_under_time_a_model_that_needs_training_needs_one_of_its_own():
     train(0, dataset=SPANNING)
-    with pytest.raises(store.StoreError) as refused:
+    with pytest.raises(checkpoints.StoreError) as refused:
         evaluate("trained", SPANNING, "time")
     assert "-m recsys train trained --dataset days" in refused.value.command
     assert refused.value.command.endswith(" time")
@@ -339,7 +339,7 @@ def test_under_time_a_model_that_needs_training_needs_one_of_its_own():
 def test_a_model_in_the_wrong_folder_is_not_measured_on_what_it_has_learnt():
     folder = train(0, dataset=SPANNING)
     shutil.copytree(folder, paths.checkpoint("days", BY_TIME.name, "trained", 0))
-    with pytest.raises(store.StoreError):
+    with pytest.raises(checkpoints.StoreError):
         evaluate("trained", SPANNING, "time")
     assert results.available() == []
 
@@ -353,7 +353,7 @@ def backwards(dataset):
 
 def test_a_trained_model_of_other_data_is_not_measured():
     train(0)
-    with pytest.raises(store.StoreError, match=r"run: .*-m recsys train trained --dataset cycle"):
+    with pytest.raises(checkpoints.StoreError, match=r"run: .*-m recsys train trained --dataset cycle"):
         evaluate("trained", backwards(CYCLE))
     assert results.available() == []
 
@@ -434,7 +434,7 @@ def test_a_model_without_numbers_ends_in_a_sentence_and_leaves_no_result(monkeyp
 def test_a_model_trained_for_time_on_the_command_line_is_the_one_that_is_measured():
     prepared.save(SPANNING, {})
     assert main(["train", "trained", "--dataset", "days", "--protocol", "time", "--seed", "2"]) == 0
-    kept = store.load(store.find("trained", "days", splitting=BY_TIME), SPANNING, BY_TIME)
+    kept = checkpoints.load(checkpoints.find("trained", "days", splitting=BY_TIME), SPANNING, BY_TIME)
     assert np.array_equal(kept.counts, by_time(SPANNING).train.counts)
     assert main(["evaluate", "trained", "--dataset", "days", "--protocol", "time"]) == 0
     assert main(["evaluate", "trained", "--dataset", "days"]) == 1  # nothing was trained for leave-one-out

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
-from recsys.data.ties import untied
+from recsys.data.tie_breaking import untied
 from recsys.evaluation.file_order import (
     BINS,
     Neighbours,

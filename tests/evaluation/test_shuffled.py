@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from recsys.data.layouts import Raw
-from recsys.data.movielens import assemble
+from recsys.data.datasets import assemble
+from recsys.data.movielens_files import Raw
 from recsys.data.split import leave_one_out
 from recsys.evaluation import protocols
 from recsys.evaluation.evaluate import ranks

@@ -1,6 +1,6 @@
 import pytest
 
-from recsys import files, paths
+from recsys import paths, storage
 from recsys.evaluation.studies import StudyError, read, studies
 
 WHOLE = {
@@ -15,7 +15,7 @@ WHOLE = {
 def write(document, name="order", root=None):
     path = paths.studies(root or paths.ASSETS) / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(document.encode() if isinstance(document, str) else files.seal(document))
+    path.write_bytes(document.encode() if isinstance(document, str) else storage.seal(document))
     return path
 
 

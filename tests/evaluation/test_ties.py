@@ -4,8 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys import files, paths
-from recsys.data.schema import DataError
+from recsys import paths, storage
+from recsys.data.dataset import DataError
 from recsys.evaluation import ties
 from recsys.evaluation.evaluate import evaluate
 from tests.evaluation.test_file_order import by_id, world
@@ -76,7 +76,7 @@ def test_what_was_kept_is_read_again_and_damage_is_said_with_the_command(home):
     path.write_bytes(path.read_bytes().replace(b'"people": 300', b'"people": 301'))
     assert figures(ties.read("toy", said.append)) == figures(found)  # the one in assets/
     assert "experiment ties --dataset toy" in said[0]
-    files.write(path, files.seal({"dataset": "toy"}))
+    storage.write(path, storage.seal({"dataset": "toy"}))
     ties.read("toy", said.append)
     assert len(said) == 2
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.training.device import default_device

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from recsys import files, paths
+from recsys import paths, storage
 from recsys.cli.main import main
 from recsys.config import ConfigError
-from recsys.data.schema import DataError
+from recsys.data.dataset import DataError
 from recsys.jobs import queue, runner
 from recsys.jobs.queue import JobError, State
 from recsys.models.registry import UnknownModelError
@@ -107,7 +107,7 @@ def test_processes_that_add_at_once_fill_the_queue_and_no_more(asleep):
 def sealed(job, **changes):
     """Replace job.json by a document with a valid hash."""
     path = job.folder / queue.FILE
-    files.write(path, files.seal(files.read_sealed(path) | changes))
+    storage.write(path, storage.seal(storage.read_sealed(path) | changes))
 
 
 MALFORMED = [
@@ -270,7 +270,7 @@ def test_a_public_server_switches_training_off(asleep, monkeypatch, value, on):
 
 
 def test_without_locks_nothing_is_trained_from_the_app(asleep, monkeypatch):
-    monkeypatch.setattr(files, "fcntl", None)
+    monkeypatch.setattr(storage, "fcntl", None)
     assert not queue.allowed()
 
 
@@ -278,7 +278,7 @@ def test_a_disk_that_refuses_is_a_sentence(asleep, monkeypatch):
     def full(path, data):
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(files, "write", full)
+    monkeypatch.setattr(storage, "write", full)
     with pytest.raises(JobError, match="No space left on device; make room"):
         queue.add("caser", DATA)
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from recsys import paths, progress, store
+from recsys import checkpoints, paths, progress
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.jobs import queue, runner
 from recsys.jobs.queue import State
@@ -155,12 +155,12 @@ def test_a_training_is_started_stopped_resumed_and_finished(started):
     reached = queue.progress(job).epochs[0]
     assert 0 < reached < 150
     assert (checkpoint("sasrec-bce") / RunFolder.STATE).exists()
-    assert store.find("sasrec-bce", DATA) is None
+    assert checkpoints.find("sasrec-bce", DATA) is None
 
     queue.resume(job.id)
     wait(lambda: state(job) not in queue.ACTIVE)
     assert (state(job), queue.jobs()[-1].error) == (State.DONE, "")
-    assert store.find("sasrec-bce", DATA)
+    assert checkpoints.find("sasrec-bce", DATA)
     assert [event["epoch"] for event in progress.read(checkpoint("sasrec-bce") / paths.LOG)] == list(range(1, 151))
     assert list(queue.progress(job).curve["epoch"]) == list(range(1, 151))
     assert queue.progress(job).best[1] > 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.models import registry
 from recsys.models.ablations import NoFeedForwardBlock, NoNormBlock, NoResidualBlock
 from recsys.training.batches import CounterRNG

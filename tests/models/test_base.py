@@ -6,7 +6,7 @@ from inspect import isabstract
 
 import pytest
 
-from recsys import files, paths
+from recsys import paths, storage
 from recsys.config import from_document, to_document
 from recsys.models import presets, registry
 from recsys.models.base import Model
@@ -18,7 +18,7 @@ SHIPPED = sorted((paths.ASSETS / "checkpoints").glob("*/*/*/meta.json"))
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: "-".join(path.parts[-4:-1]))
 def test_the_settings_of_shipped_checkpoints_can_be_read_and_written(path):
-    meta = files.read_sealed(path)
+    meta = storage.read_sealed(path)
     recommender = registry.get(meta["variant"])
     former = recommender.model_class.former_settings
     config = json.loads(json.dumps(to_document(recommender.read_config(meta["config"]))))  # JSON has no tuples

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from recsys.config import ConfigError
-from recsys.data.schema import DataError, HeldOut, Queries
+from recsys.data.dataset import DataError, HeldOut, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.ablations import Bert4RecAblated

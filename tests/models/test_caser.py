@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from recsys.config import ConfigError
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.caser import Caser, CaserConfig
 from recsys.models.layers import running_mean

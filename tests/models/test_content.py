@@ -4,8 +4,8 @@ from safetensors.numpy import load, save
 from sklearn.metrics.pairwise import cosine_similarity
 
 from recsys.config import ConfigError
+from recsys.data.dataset import Queries
 from recsys.data.download import DownloadError
-from recsys.data.schema import Queries
 from recsys.models.content import Content, ContentConfig
 from recsys.models.registry import RECOMMENDERS
 from recsys.text import encoder

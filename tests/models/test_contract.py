@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from recsys.data.schema import HeldOut, Queries
+from recsys.data.dataset import HeldOut, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import presets, registry
 from recsys.models.registry import Recommender

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from recsys.data.schema import HeldOut, Queries
+from recsys.data.dataset import HeldOut, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import count_memory, registry
 from recsys.models.count_memory import CountConfigs, CountMemory

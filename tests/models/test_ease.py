@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from recsys import machine
-from recsys.data.schema import DataError, Queries
+from recsys.data.dataset import DataError, Queries
 from recsys.models import ease
 from recsys.models.ease import Ease, EaseConfig
 from tests import toys

@@ -1,6 +1,6 @@
 import numpy as np
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.fpmc import Fpmc, FpmcConfig
 from recsys.training.options import RunOptions

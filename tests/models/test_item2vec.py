@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from recsys.config import ConfigError
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.item2vec import Item2Vec, Item2VecConfig, NegativeSampling, negative_sampling, neighbours
 from recsys.training.batches import CounterRNG

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.evaluation.protocols import draw_by_popularity
 from recsys.models.lift import Lift, LiftConfig
 from recsys.ranking import metrics

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.models.ease import Ease, EaseConfig
 from recsys.models.linalg import fix_signs, truncated_svd
 from recsys.models.pmi import pmi_vectors

@@ -1,6 +1,6 @@
 import numpy as np
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.models.markov import Markov, MarkovConfig
 from tests import toys
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from recsys.config import ConfigError
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.errors import MissingLibraryError
 from recsys.models.mf import Als, AlsConfig, BprMf, BprMfConfig
 from recsys.models.registry import RECOMMENDERS

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.models.mf_explicit import MfExplicit, MfExplicitConfig
 from recsys.training.options import RunOptions
 from tests import toys

@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch.distributions import Multinomial, Normal, kl_divergence
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.multvae import MultVae, MultVaeConfig
 from recsys.training.batches import CounterRNG

@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from recsys.config import ConfigError
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.errors import MissingLibraryError
 from recsys.models import neighbours
 from recsys.models.neighbours import ItemKnn, ItemKnnConfig, UserKnn, UserKnnConfig

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recsys.config import ConfigError
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.training.batches import NOT_SEEN, CounterRNG

@@ -8,7 +8,7 @@ from scipy.optimize import check_grad
 from scipy.special import log_softmax, softmax
 
 from recsys.config import ConfigError
-from recsys.data.schema import HeldOut, Queries
+from recsys.data.dataset import HeldOut, Queries
 from recsys.models import pool
 from recsys.models.base import Model
 from recsys.models.pool import Pool, PoolConfig, VisitorPool, comparable_scores

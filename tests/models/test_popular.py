@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.models.popular import (
     Popular,
     PopularRecent,

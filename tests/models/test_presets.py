@@ -4,7 +4,7 @@ import pytest
 
 from recsys import machine
 from recsys.data import prepared
-from recsys.data.schema import DataError
+from recsys.data.dataset import DataError
 from recsys.models import presets, registry
 from recsys.models.presets import DataSize as Size
 from tests import toys

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recsys.data.schema import Interactions, Queries
+from recsys.data.dataset import Interactions, Queries
 from recsys.models import registry
 from recsys.models.histories import history_matrix
 from tests import toys

@@ -5,7 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from recsys.data.schema import DataError, Queries
+from recsys.data.dataset import DataError, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.sasrec import SasRec, SasRecConfig

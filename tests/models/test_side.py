@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import torch
 
-from recsys import store
-from recsys.data.schema import PEOPLE_COLUMNS, DataError, Queries
+from recsys import checkpoints
+from recsys.data.dataset import PEOPLE_COLUMNS, DataError, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.side import UNKNOWN, ItemDetails, rating_ids
@@ -255,7 +255,7 @@ def test_a_kept_model_needs_no_data_set_to_know_its_items(variant, tmp_path, mon
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     world = toys.described(toys.cycle(n_items=20, n_users=60, length=8), *PEOPLE[:60])
     model = model_of(variant, epochs=1, **ALL).fit(leave_one_out(world).train, run=RunOptions(device="cpu"))
-    again = store.load(store.save(variant, model, world, 0), world)
+    again = checkpoints.load(checkpoints.save(variant, model, world, 0), world)
     assert again.uses_query_ratings
     assert again.uses_times_or_ratings
     queries = Queries([np.array([3, 4, 5])], ratings=[np.array([5, np.nan, 1])])

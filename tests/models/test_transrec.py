@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.data.split import leave_one_out
 from recsys.models.transrec import TransRec, TransRecConfig
 from recsys.training.options import RunOptions

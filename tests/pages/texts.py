@@ -8,9 +8,9 @@ from importlib import import_module
 from pages.evaluation.charts.looks import LOOKS
 from pages.shared import language
 from recsys import paths
-from recsys.data.movielens import SETS
-from recsys.data.schema import AGES
-from recsys.evaluation import protocols, slices
+from recsys.data.dataset import AGES
+from recsys.data.datasets import SETS
+from recsys.evaluation import groups, protocols
 from recsys.evaluation.studies import read
 from recsys.models import registry
 from recsys.paths import REPOSITORY
@@ -41,7 +41,7 @@ WORD = re.compile(r"[A-Za-z]{2,}")
 PUBLISHED = REPOSITORY / "recsys" / "evaluation" / "published.json"
 SHIPPED = sorted(paths.studies(paths.ASSETS).glob("*.json"))
 GROUPS = (
-    ("under 10", "200 and more", "women", "men", slices.NO_GENRE, slices.NO_YEAR, slices.UNSAID),
+    ("under 10", "200 and more", "women", "men", groups.NO_GENRE, groups.NO_YEAR, groups.UNSAID),
     ("0–1% most watched", "1–10% most watched", "10–50% most watched", "50–100% most watched"),
 )
 NOTICES = (

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 import torch
 
-from recsys import paths, store
-from recsys.data import movielens, prepared
-from recsys.data.schema import Catalog, Dataset
+from recsys import checkpoints, paths
+from recsys.data import datasets, prepared
+from recsys.data.dataset import Catalog, Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.bert4rec import Bert4RecConfig
@@ -77,16 +77,16 @@ def train(dataset: Dataset, config: Any = SIZES, name: str = "bert4rec") -> None
     torch.set_num_threads(1)  # so small a model only waits for more of them
     model = registry.get(name).model(config).fit(LEAVE_ONE_OUT(dataset).train)
     torch.set_num_threads(threads)
-    store.save(name, model, dataset, seed=0)
+    checkpoints.save(name, model, dataset, seed=0)
 
 
 def train_best() -> None:
     """Keep a small one of what the app begins with: else the one in assets/ is found, which knows other films."""
     quick = {"epochs": 20, "lr": 1e-2, "warmup_steps": 20, "ema_decay": 0.9}
     settings = changed(registry.get("sasrec-memory").preset(""), dim=16, length=24, **quick)
-    train(movielens.load("ml-latest-sample"), settings, "sasrec-memory")
+    train(datasets.load("ml-latest-sample"), settings, "sasrec-memory")
 
 
 def untrain() -> None:
     """Take the BERT4Rec away again."""
-    (paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, "bert4rec", 0) / store.META).unlink()
+    (paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, "bert4rec", 0) / checkpoints.META).unlink()

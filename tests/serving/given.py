@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recsys.data.schema import Dataset, Queries
+from recsys.data.dataset import Dataset, Queries
 from recsys.models.base import Model
 from recsys.models.registry import Recommender
 from recsys.ranking.ranking import log_sum_exp

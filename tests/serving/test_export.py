@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys.data.schema import Catalog, Film
+from recsys.data.dataset import Catalog, Film
 from recsys.serving import export
 from recsys.serving.recommend import Recommendation
 from tests import toys

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recsys.data import movielens
+from recsys.data import datasets
 from recsys.serving import predictor
 from recsys.serving.films.search import TitleIndex
 from recsys.serving.history import parse_titles
@@ -13,7 +13,7 @@ from recsys.serving.recommend import Request, recommend
 def first_set(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RECSYS_HOME", str(tmp_path_factory.mktemp("home")))
-        yield movielens.ensure(movielens.FIRST)
+        yield datasets.ensure(datasets.FIRST)
 
 
 @pytest.mark.parametrize("name", ["bert4rec", "sasrec-softmax", "gru4rec-ce"])
@@ -30,6 +30,6 @@ def test_the_networks_that_come_with_the_set_belong_to_it(first_set):
     shipped = {variant.name for variant in predictor.trained(first_set.name)}
     assert {"bert4rec", "sasrec-softmax", "gsasrec", "gru4rec-ce"} <= shipped
     for name in shipped:
-        from recsys import store
+        from recsys import checkpoints
 
-        assert store.ready(name, first_set, measuring=True).config is not None
+        assert checkpoints.ready(name, first_set, measuring=True).config is not None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.serving import filters
 from recsys.serving.filters import KNOWN, Filters
 from recsys.serving.recommend import Request, recommend

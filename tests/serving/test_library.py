@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recsys.data.schema import Catalog, Dataset, Interactions
+from recsys.data.dataset import Catalog, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.serving.filters import Filters
 from recsys.serving.library import DAMPING, ORDERS, Library, Wish

@@ -1,12 +1,12 @@
 from datetime import datetime
 
-from recsys.data.imports.entries import Entry
-from recsys.data.imports.read import read
+from recsys.data.history_import.entries import Entry
+from recsys.data.history_import.read import read
 from recsys.serving import own_history
 from recsys.serving.films.matching import Matcher
 from recsys.serving.own_history import combine, gather, ordered
 from tests import toys
-from tests.data.imports import files
+from tests.data.history_import import files
 
 
 def line(title="Heat", day=None, **more):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from recsys.data.schema import Film
+from recsys.data.dataset import Film
 from recsys.serving import picture
 from recsys.serving.canvas import SCALE, scaled
 from recsys.serving.films import poster_image

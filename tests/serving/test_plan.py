@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys.data.schema import Catalog, Queries
+from recsys.data.dataset import Catalog, Queries
 from recsys.serving.filters import Filters
 from recsys.serving.plan import plan, reasons
 from recsys.serving.recommend import Request

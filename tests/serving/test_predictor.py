@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from recsys import paths, store
+from recsys import checkpoints, paths
 from recsys.data.split import UNTIED
 from recsys.models import registry
 from recsys.models.popular import Popular
@@ -41,7 +41,7 @@ def test_the_fallback_answers_without_having_been_trained():
 
 
 def test_a_recommender_that_must_be_trained_first_says_how():
-    with pytest.raises(store.StoreError) as error:
+    with pytest.raises(checkpoints.StoreError) as error:
         load("bert4rec", toys.cycle())
     assert error.value.command.endswith("-m recsys train bert4rec --dataset cycle")
 
@@ -69,7 +69,7 @@ def test_a_mixture_is_there_with_its_members_and_another_one_when_one_of_them_is
     ready = load("hybrid", dataset)
     assert ready.is_current
     assert ready.log_probabilities is not None
-    store.save(FALLBACK, Popular().fit(toys.cycle(seed=1)), dataset, seed=0)
+    checkpoints.save(FALLBACK, Popular().fit(toys.cycle(seed=1)), dataset, seed=0)
     assert not ready.is_current
     assert {variant.name for variant in trained(dataset.name)} == {"markov", FALLBACK}
 
@@ -77,7 +77,7 @@ def test_a_mixture_is_there_with_its_members_and_another_one_when_one_of_them_is
 def test_a_mixture_whose_networks_are_not_trained_says_how_they_are():
     dataset = toys.cycle()
     assert lacking("hybrid", dataset.name) == ["sasrec-softmax"]
-    with pytest.raises(store.StoreError) as error:
+    with pytest.raises(checkpoints.StoreError) as error:
         load("hybrid", dataset)
     assert error.value.command == training_command("hybrid", dataset.name)
     assert error.value.command.endswith("-m recsys train sasrec-softmax --dataset cycle")
@@ -88,13 +88,13 @@ def test_a_mixture_whose_networks_are_not_trained_says_how_they_are():
 def test_of_a_set_whose_file_leaks_an_order_the_untied_ones_are_loaded(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")  # no shipped weights
     dataset = replace(toys.cycle(), name="ml-1m")
-    store.save(FALLBACK, Popular().fit(dataset), dataset, seed=0)
+    checkpoints.save(FALLBACK, Popular().fit(dataset), dataset, seed=0)
     assert trained(dataset.name) == []
     found = load(FALLBACK, dataset)
     assert [variant.name for variant in trained(dataset.name)] == [FALLBACK]
-    assert store.find(FALLBACK, dataset.name, splitting=UNTIED)
+    assert checkpoints.find(FALLBACK, dataset.name, splitting=UNTIED)
     assert found.is_current
-    with pytest.raises(store.StoreError) as error:
+    with pytest.raises(checkpoints.StoreError) as error:
         load("bert4rec", dataset)
     assert error.value.command.endswith("-m recsys train bert4rec --dataset ml-1m --protocol untied")
 
@@ -105,7 +105,7 @@ def test_another_checkpoint_and_other_histories_have_another_key():
     first, again = load(FALLBACK, dataset), load(FALLBACK, dataset)
     assert first.key == again.key
     assert first.is_current
-    store.save(FALLBACK, Popular().fit(other), dataset, seed=0)
+    checkpoints.save(FALLBACK, Popular().fit(other), dataset, seed=0)
     assert not first.is_current
     retrained = load(FALLBACK, dataset)
     assert first.key != retrained.key
@@ -115,16 +115,16 @@ def test_another_checkpoint_and_other_histories_have_another_key():
 
 
 def test_a_checkpoint_that_is_written_while_another_is_loaded_is_seen():
-    dataset, ready = toys.cycle(), store.ready
+    dataset, ready = toys.cycle(), checkpoints.ready
     load(FALLBACK, dataset)
 
     def overtaken(*arguments, **settings):
         model = ready(*arguments, **settings)
-        store.save(FALLBACK, Popular().fit(toys.cycle(seed=1)), dataset, seed=0)
+        checkpoints.save(FALLBACK, Popular().fit(toys.cycle(seed=1)), dataset, seed=0)
         return model
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "ready", overtaken)
+        patch.setattr(checkpoints, "ready", overtaken)
         stale = load(FALLBACK, dataset)
     assert not stale.is_current
     assert load(FALLBACK, dataset).is_current

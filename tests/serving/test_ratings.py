@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.serving import stand_ins
 from recsys.serving.ratings import queries
 from recsys.serving.recommend import Request, recommend

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.ranking.ranking import ScoreError
 from recsys.serving import recommend as serving
 from recsys.serving.filters import Filters

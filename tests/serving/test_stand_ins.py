@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recsys import paths
-from recsys.data.schema import Catalog, Queries
+from recsys.data.dataset import Catalog, Queries
 from recsys.serving import predictor, stand_ins
 from recsys.serving.filters import Filters
 from recsys.serving.recommend import Request, ServingError, recommend
@@ -94,8 +94,8 @@ def test_a_model_of_descriptions_recommends_films_that_nobody_rated(home, name):
 
 
 def test_the_model_of_descriptions_that_is_measured_knows_the_items_alone(home):
-    from recsys import store
+    from recsys import checkpoints
 
     data = world()
     predictor.load("content-genre", data)
-    assert store.ready("content-genre", data, measuring=True).score(Queries([np.array([0])])).shape == (1, 6)
+    assert checkpoints.ready("content-genre", data, measuring=True).score(Queries([np.array([0])])).shape == (1, 6)

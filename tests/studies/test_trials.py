@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys import files, paths, store
+from recsys import checkpoints, paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation.protocols import FULL, UNTIED_FULL
 from recsys.models import registry
@@ -92,7 +92,7 @@ def test_a_locked_trial_is_left_to_the_other_process(world, trainings):
     trial = Trial("gru4rec-ce", SMALL)
     folder = trial.folder("cycle", "full")
     folder.mkdir(parents=True)
-    with files.try_locked(folder / trials.LOCK) as alone:
+    with storage.try_locked(folder / trials.LOCK) as alone:
         assert alone
         assert trials.measure(trial, world, FULL) is None
     assert trainings == []
@@ -102,7 +102,7 @@ def test_a_locked_trial_is_left_to_the_other_process(world, trainings):
 def test_a_checkpoint_with_the_same_config_is_not_trained_again(world, trainings):
     trial, split = Trial("gru4rec-ce", SMALL), FULL.split(world)
     model = registry.get("gru4rec-ce").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions())
-    store.save("gru4rec-ce", model, world, 0, {"validation": {"ndcg@10": 0.5}}, LEAVE_ONE_OUT)
+    checkpoints.save("gru4rec-ce", model, world, 0, {"validation": {"ndcg@10": 0.5}}, LEAVE_ONE_OUT)
     outcome = trials.measure(trial, world, FULL)
     assert trainings == []
     assert outcome.valid == {"ndcg@10": 0.5}
@@ -114,7 +114,7 @@ def test_a_checkpoint_with_the_same_config_is_not_trained_again(world, trainings
 def test_a_checkpoint_of_another_recommender_with_the_same_config_is_used(world, trainings):
     plain, split = Trial("sasrec-softmax", SMALL), FULL.split(world)
     model = registry.get("sasrec-softmax").model(plain.config("cycle")).fit(split.train, split.valid, RunOptions())
-    store.save("sasrec-softmax", model, world, 0, {"validation": {"ndcg@10": 0.5}}, LEAVE_ONE_OUT)
+    checkpoints.save("sasrec-softmax", model, world, 0, {"validation": {"ndcg@10": 0.5}}, LEAVE_ONE_OUT)
     without = {"memory": False, "redraw": False, "only_unseen": False}
     outcome = trials.measure(Trial("sasrec-memory", SMALL | without), world, FULL)
     assert trainings == []
@@ -126,7 +126,7 @@ def test_a_checkpoint_of_another_recommender_with_the_same_config_is_used(world,
 def test_a_checkpoint_with_a_count_model_serves_the_trial_without_it(world, trainings):
     trial, split = Trial("sasrec-memory", SMALL), FULL.split(world)
     model = registry.get("sasrec-memory").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions())
-    store.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
+    checkpoints.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
     alone = trials.measure(Trial("sasrec-memory", SMALL | {"memory": False}), world, FULL)
     both = trials.measure(trial, world, FULL)
     assert trainings == []
@@ -138,10 +138,10 @@ def test_a_checkpoint_with_a_count_model_serves_the_trial_without_it(world, trai
 
 def test_a_trial_of_a_mixture_needs_its_trained_members(world):
     trial, split = Trial("sasrec-memory", SMALL), FULL.split(world)
-    with pytest.raises(store.StoreError, match="no checkpoint for sasrec-memory"):
+    with pytest.raises(checkpoints.StoreError, match="no checkpoint for sasrec-memory"):
         trials.measure(Trial("lift"), world, FULL)
     model = registry.get("sasrec-memory").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions())
-    store.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
+    checkpoints.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
     as_it_is = trials.measure(Trial("lift", {"power": 0.0}), world, FULL)
     np.testing.assert_array_equal(as_it_is.ranks, trials.ranks(model, split.test, FULL, world))
 
@@ -150,7 +150,7 @@ def test_a_trial_of_a_mixture_is_measured_again_when_a_member_was_trained_again(
     def train(**changes):
         config, split = Trial("sasrec-memory", SMALL | changes).config("cycle"), FULL.split(world)
         model = registry.get("sasrec-memory").model(config).fit(split.train, split.valid, RunOptions())
-        store.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
+        checkpoints.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
 
     trial = Trial("lift", {"power": 0.0})
     train()

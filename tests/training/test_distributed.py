@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from recsys import paths, store
+from recsys import checkpoints, paths
 from recsys.data import prepared
 from recsys.training.trainer import RunFolder
 from tests import toys
@@ -62,7 +62,7 @@ def test_two_processes_end_with_the_weights_of_one(runs, monkeypatch):
     states = []
     for home in runs.values():
         monkeypatch.setenv("RECSYS_HOME", str(home))
-        states.append(store.load(store.find("bert4rec", "cycle"), prepared.load("cycle")).state())
+        states.append(checkpoints.load(checkpoints.find("bert4rec", "cycle"), prepared.load("cycle")).state())
     for name, weights in states[0].items():
         np.testing.assert_allclose(states[1][name], weights, atol=1e-5)
 
@@ -109,7 +109,7 @@ def test_a_signal_to_one_process_stops_both_at_the_same_step_and_the_run_resumes
     assert [(tmp_path / f"stopped-{rank}").read_text() for rank in (0, 1)] == ["4", "4"], interrupted.stderr
     assert RunFolder(checkpoint(tmp_path)).load()["step"] == 4
     run(tmp_path, [*TOGETHER, *TRAIN, *settings, "--resume"])
-    weights = [(checkpoint(home) / store.WEIGHTS).read_bytes() for home in (tmp_path, runs[2])]
+    weights = [(checkpoint(home) / checkpoints.WEIGHTS).read_bytes() for home in (tmp_path, runs[2])]
     assert weights[0] == weights[1]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.serving.films.names import normalise
 from recsys.text.films import genre_matrix
 from recsys.text.tags import TagTable, stem, stems

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from recsys.data.schema import Dataset, Film
+from recsys.data.dataset import Dataset, Film
 
 SHORTEST = 5  # letters of a whole title for longer titles that begin with it to count: "Rocky", but not "Up"
 COMMON = 10  # films whose titles begin with the same word: from so many on the word is a word, such as "American"

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 
 _IMDB = re.compile(r"tt\d{1,12}")
 

@@ -13,8 +13,8 @@ from enum import Enum
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from recsys.data.imports.entries import Entry
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
+from recsys.data.history_import.entries import Entry
 from recsys.serving.films.names import bare, in_figures, names_of, normalise, span
 
 MOST = 5  # films to choose from

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recsys.data.details import Details
-from recsys.data.schema import Film
+from recsys.data.dataset import Film
+from recsys.data.film_details import Details
 from recsys.serving.films.name_index import at_least
 from recsys.serving.films.names import bare, names_of, normalise
 

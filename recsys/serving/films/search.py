@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from recsys import files, paths
-from recsys.data.schema import Catalog, Film
+from recsys import paths, storage
+from recsys.data.dataset import Catalog, Film
 from recsys.serving.films import series, spelling
 from recsys.serving.films.name_index import EXACT, MISSPELT, NameIndex, at_least
 from recsys.serving.films.names import bare, in_figures, names_of, normalise, split_year, unglued
@@ -257,7 +257,7 @@ class TitleIndex:
 
 def by_names() -> dict[str, list[str]]:
     """What people call films that their titles do not tell: {"t2": ["Terminator 2: Judgment Day (1991)"]}."""
-    return files.read_shipped_json(paths.by_names(), _is_by_names) or {}
+    return storage.read_shipped_json(paths.by_names(), _is_by_names) or {}
 
 
 def _is_by_names(content: Any) -> bool:

@@ -12,8 +12,8 @@ from enum import Enum
 
 import numpy as np
 
+from recsys.data.dataset import Dataset
 from recsys.data.download import DownloadError
-from recsys.data.schema import Dataset
 from recsys.errors import MissingLibraryError
 from recsys.progress import Report, ignore
 from recsys.serving.films.aspects import Aspect, AspectReader, covered, years_of

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from recsys import metrics
-from recsys.data.schema import Catalog
+from recsys import monitoring
+from recsys.data.dataset import Catalog
 from recsys.serving.films import asking
 from recsys.serving.films.asking import Client, Key, RateLimited, Refused, RequestFailed
 from recsys.serving.films.search import names_of, normalise
@@ -108,7 +108,7 @@ class Posters:
         self._pending: dict[tuple[Key, Wanted], Future[None]] = {}  # asked, not answered yet
         self._silenced: OrderedDict[Key, float] = OrderedDict()  # until when a key is not used; inf: it was refused
         self._failures, self._silent_until, self._hasty_until = 0, -math.inf, -math.inf
-        metrics.watch("tmdb_resting", lambda: self._clock() < self._silent_until)
+        monitoring.watch("tmdb_resting", lambda: self._clock() < self._silent_until)
 
     def addresses(self, key: Key | None, films: Mapping[int, Wanted]) -> dict[int, str]:
         """Item → address of its poster, for those that have one and are known within `patience` seconds.
@@ -207,7 +207,7 @@ class Posters:
                 outcome = "answered"
                 with self._lock:
                     self._failures = 0
-            metrics.count("tmdb_questions", outcome)
+            monitoring.count("tmdb_questions", outcome)
 
     def _silence(self, key: Key, until: float) -> None:
         """Use a key no more until then, and others as before; of many such keys, the latest are remembered."""

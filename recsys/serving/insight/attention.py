@@ -12,7 +12,7 @@ from operator import add
 import numpy as np
 import pandas as pd
 
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import History, ServingError, valid_items
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.serving.insight.mean_attention import Sequences
 from recsys.text.films import genre_matrix
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from recsys.data.movielens import served_from
+from recsys.data.datasets import served_from
 from recsys.serving.insight import attention
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.text.films import genre_matrix
 
 MOST, SMALLEST = 18, 40  # regions of a map; films of a region, on average, below which there are fewer

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from recsys.data.schema import Dataset
+from recsys.data.dataset import Dataset
 from recsys.models.bert4rec import Bert4Rec
 from recsys.ranking.ranking import Ranking, log_sum_exp
 from recsys.serving.insight.attention import Attention, attention, names

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from recsys import arrays, files, paths
-from recsys.data import movielens
+from recsys import arrays, paths, storage
+from recsys.data import datasets
 from recsys.progress import Report, Terminal, ignore
 from recsys.serving import predictor as predictors
 from recsys.serving.insight import tsne_worker
@@ -28,7 +28,7 @@ _ITERATION = re.compile(r"Iteration (\d+)")
 
 def fingerprint(vectors: np.ndarray) -> str:
     """SHA-256 of embeddings (I, D)."""
-    return files.sha256(np.ascontiguousarray(vectors, "<f4").tobytes())
+    return storage.sha256(np.ascontiguousarray(vectors, "<f4").tobytes())
 
 
 def kept(predictor: Predictor) -> np.ndarray | None:
@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument("--ship", action="store_true", help="write it into assets/, not to this machine's home")
     options = parser.parse_args()
     with Terminal() as report:
-        compute(predictors.load(options.recommender, movielens.load(options.dataset)), report, options.ship)
+        compute(predictors.load(options.recommender, datasets.load(options.dataset)), report, options.ship)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchmarks.reliability import fuzz
 from benchmarks.reliability.readers import ODD, READERS, Reader, altered, takes
-from recsys.data.schema import DataError
+from recsys.data.dataset import DataError
 
 PIECES = st.lists(st.sampled_from(ODD) | st.binary(max_size=4), max_size=3).map(b"".join)
 

@@ -6,7 +6,7 @@ import pytest
 from pages.evaluation import words
 from pages.shared import loaders, recommenders, work
 from recsys import paths
-from recsys.data import own, tables
+from recsys.data import own_data, tables
 from recsys.evaluation import results
 from tests.pages.conftest import SCRIPTS
 from tests.pages.evaluation.test_page import result
@@ -21,7 +21,7 @@ def shop(home, monkeypatch):
     rows = [(f"p{person}@shop.example", (person + step) % 40, step) for person in range(40) for step in range(6)]
     lines = [f"{who},S{what},{1_700_000_000 + when}\n" for who, what, when in rows]
     text = "customer_email,sku,ordered_at\n" + "".join(lines)
-    own.add("shop", own.check(tables.parse("shop.csv", text.encode())), "shop.csv")
+    own_data.add("shop", own_data.check(tables.parse("shop.csv", text.encode())), "shop.csv")
     monkeypatch.setattr(paths, "ASSETS", paths.REPOSITORY / "assets")  # with the studies of MovieLens
     ranks = np.array([[4, 30, 9]])
     for name in ("ml-1m", "ml-latest-sample"):
@@ -99,7 +99,7 @@ def test_a_set_without_trained_networks_begins_with_item_knn(visit, shop):
 
 
 def test_a_set_on_which_nobody_can_be_tested_says_so(visit, home):
-    own.add("tiny", own.check(tables.parse("tiny.csv", b"user,item\na,x\na,y\nb,x\nb,z\n")), "tiny.csv")
+    own_data.add("tiny", own_data.check(tables.parse("tiny.csv", b"user,item\na,x\na,y\nb,x\nb,z\n")), "tiny.csv")
     app = visit("evaluation", data="tiny")
     app.button(key="evaluate-tiny").click().run()
     assert work.find("evaluate/tiny").wait(LONG)

@@ -12,9 +12,9 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from pages.evaluation import words
 from pages.evaluation.charts import looks
 from pages.shared import language
-from recsys import files, paths
+from recsys import paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
-from recsys.evaluation import overview, protocols, results
+from recsys.evaluation import protocols, results, tables
 from recsys.ranking import metrics
 from tests import toys
 from tests.pages import world
@@ -334,7 +334,7 @@ def test_training_logs_of_another_protocol_are_named(visit, measured, home):
     ranks = np.array([[1, 2, 3]])
     results.write(result("bert4rec", "ml-1m", "untied", ranks), ranks)
     log = paths.checkpoint("ml-1m", "untied", "bert4rec", 0) / paths.LOG
-    files.write(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
+    storage.write(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
     app = open_section(visit("evaluation", data="ml-1m"), "curves")
     assert "On MovieLens 1M there are some under “All films, drawn order”." in said(app)
     app.get_by_key("protocol-ml-1m").set_value("untied").run()
@@ -526,7 +526,7 @@ def test_what_a_benchmark_measures_is_told_where_it_was_measured(visit, measured
     app = visit("evaluation")
     app.get_by_key("results_of").set_value("ml-1m").run()
     assert "ties" not in app.get_by_key("section").options
-    files.write(paths.ties(home, "ml-1m"), files.seal(TIES))
+    storage.write(paths.ties(home, "ml-1m"), storage.seal(TIES))
     app.run()
     open_section(app, "ties")
     assert not app.exception
@@ -543,7 +543,7 @@ def test_what_a_benchmark_measures_is_told_where_it_was_measured(visit, measured
 
 
 def test_a_section_that_only_another_data_set_has_is_left_with_it(visit, measured, home):
-    files.write(paths.ties(home, "ml-1m"), files.seal(TIES))
+    storage.write(paths.ties(home, "ml-1m"), storage.seal(TIES))
     app = visit("evaluation")
     app.get_by_key("results_of").set_value("ml-1m").run()
     open_section(app, "ties")
@@ -564,15 +564,15 @@ def test_studies_are_shown_where_there_are_any(visit, measured, home):
     }
     folder = paths.studies(home)
     folder.mkdir(parents=True)
-    (folder / "order.json").write_bytes(files.seal(study))
+    (folder / "order.json").write_bytes(storage.seal(study))
     (folder / "half.json").write_text("{", "utf-8")
     other = study | {"title": "Width", "dataset": "ml-1m", "papers": "Papers say so.", "rows": [[3, 0.75]]}
-    (folder / "earlier.json").write_bytes(files.seal(other | {"dataset": "ml-100k"}))
+    (folder / "earlier.json").write_bytes(storage.seal(other | {"dataset": "ml-100k"}))
     app = open_section(visit("evaluation"), "studies")
     titles = ["Width · MovieLens 100K", "Does *order* matter?"]
     assert app.get_by_key("study").options == titles
     app.get_by_key("results_of").set_value("ml-1m").run()
-    (folder / "width.json").write_bytes(files.seal(other))
+    (folder / "width.json").write_bytes(storage.seal(other))
     app.run()
     assert app.get_by_key("study").options == ["Width · MovieLens 1M", *titles]
     assert "Papers say so." in said(app)
@@ -642,7 +642,7 @@ def test_a_family_without_a_row_gets_the_look_of_the_others():
 
 
 def test_every_measure_has_a_name_and_every_extra_one_a_meaning():
-    extra = set(overview.MEASURES) - set(results.METRICS)
+    extra = set(tables.MEASURES) - set(results.METRICS)
     assert extra == set(words.MEASURES) == set(words.MEASURE_MEANING)
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from pages.evaluation import words
 from pages.shared import loaders
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import results
 from tests.pages import world

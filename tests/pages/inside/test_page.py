@@ -10,8 +10,8 @@ from pages.inside import film_map, lesson, words
 from pages.inside import lesson_words as said
 from pages.shared import address, loaders
 from pages.shared import words as common
-from recsys import paths, store
-from recsys.data.schema import Queries
+from recsys import checkpoints, paths
+from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from tests.models.configs import changed
@@ -272,7 +272,7 @@ def test_a_film_is_covered_at_first_and_its_rank_is_said(visit):
 def test_cbow_fills_blanks_too_without_probabilities(visit):
     dataset, variant = loaders.dataset("ml-latest-sample"), registry.get("item2vec-cbow")
     config = changed(variant.preset(""), dim=8, epochs=1)
-    store.save(variant.name, variant.model(config).fit(LEAVE_ONE_OUT(dataset).train), dataset, seed=0)
+    checkpoints.save(variant.name, variant.model(config).fit(LEAVE_ONE_OUT(dataset).train), dataset, seed=0)
     app = section(visit, "blanks")
     app.get_by_key("filling_blanks").set_value("item2vec-cbow").run()
     assert not app.exception

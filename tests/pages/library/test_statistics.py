@@ -6,7 +6,7 @@ import pytest
 
 from pages.library import charts, words
 from recsys.data import statistics
-from recsys.data.schema import Interactions
+from recsys.data.dataset import Interactions
 from tests import toys
 from tests.pages import world
 from tests.pages.reading import said

@@ -3,18 +3,18 @@ import urllib.request
 import pytest
 
 from pages.server import numbers
-from recsys import metrics
+from recsys import monitoring
 
 
 @pytest.fixture(autouse=True)
 def _nothing_kept(monkeypatch):
-    monkeypatch.setattr(metrics, "_kept", {})
+    monkeypatch.setattr(monitoring, "_kept", {})
 
 
 def test_numbers_are_served_on_the_port_that_is_asked_for(monkeypatch):
     ports = []
-    serve = metrics.serve
-    monkeypatch.setattr(metrics, "serve", lambda port: ports.append(serve(port)))
+    serve = monitoring.serve
+    monkeypatch.setattr(monitoring, "serve", lambda port: ports.append(serve(port)))
     monkeypatch.setenv(numbers.PORT, "0")
     numbers.serve_if_asked()
     with urllib.request.urlopen(f"http://127.0.0.1:{ports[0]}/metrics") as answer:
@@ -24,7 +24,7 @@ def test_numbers_are_served_on_the_port_that_is_asked_for(monkeypatch):
 def test_unless_somebody_asks_there_are_none(monkeypatch):
     monkeypatch.delenv(numbers.PORT, raising=False)
     numbers.serve_if_asked()
-    assert metrics._kept == {}
+    assert monitoring._kept == {}
 
 
 @pytest.mark.parametrize("port", ["http", "-1", "99999"])

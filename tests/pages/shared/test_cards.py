@@ -1,8 +1,8 @@
 import pytest
 
 from pages.shared import cards, words
-from recsys.data.details import Detail
-from recsys.data.schema import Film
+from recsys.data.dataset import Film
+from recsys.data.film_details import Detail
 from recsys.serving.recommend import Recommendation
 
 SCRIPT = "<script>alert('1')</script> & \"Co\""

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import enriching, words
 from recsys import paths
-from recsys.data import details, enrich, wikidata
+from recsys.data import enrich, film_details, wikidata
 from tests.data.wikidata_fake import asking, seconds, thing, title
 from tests.pages import world
 from tests.pages.reading import keys, said
@@ -119,7 +119,7 @@ def test_it_can_be_called_off_and_what_was_had_is_kept(service, visit, monkeypat
     app.run()
     assert not app.exception
     assert f"enrich-{SET}-stop" not in keys(app)
-    assert len(details.read(SET)) in (10, 20)  # the second answer may have come before it was noticed
+    assert len(film_details.read(SET)) in (10, 20)  # the second answer may have come before it was noticed
 
 
 def test_how_far_it_is_is_said_in_words():
@@ -133,7 +133,7 @@ def test_how_far_it_is_is_said_in_words():
 
 def test_visitors_of_a_public_server_are_not_offered_it(service, monkeypatch):
     monkeypatch.setenv(paths.PUBLIC, "1")
-    details.write(SET, {1: {"minutes": 90}})
+    film_details.write(SET, {1: {"minutes": 90}})
     app = AppTest.from_function(sets_page, default_timeout=60).run()
     assert not app.exception
     assert f"enrich-{SET}" not in keys(app)

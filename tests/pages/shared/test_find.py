@@ -2,8 +2,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import find, loaders, words
-from recsys.data import details, movielens
-from recsys.data.schema import DataError
+from recsys.data import datasets, film_details
+from recsys.data.dataset import DataError
 from tests.pages import world
 from tests.pages.reading import said
 
@@ -46,7 +46,9 @@ def test_films_found_are_lines_to_click(box):
 
 
 def test_who_a_film_was_found_by_stands_behind_it_and_enter_takes_none_of_theirs(box):
-    details.write("ml-latest-sample", {15: {"directors": ["Quentin Tarantino"]}, 12: {"titles": ["Історія іграшок"]}})
+    film_details.write(
+        "ml-latest-sample", {15: {"directors": ["Quentin Tarantino"]}, 12: {"titles": ["Історія іграшок"]}}
+    )
     [button] = [button for button in box("tarantino").button if button.key.startswith("found-")]
     assert button.label == "Pulp Fiction \\(1994\\) :small[:gray[Quentin Tarantino · a note]]"
     taken = []
@@ -83,7 +85,7 @@ def test_a_damaged_set_does_not_break_the_search(box, monkeypatch):
     def damaged(name):
         raise DataError(f"{name} is damaged")
 
-    monkeypatch.setattr(movielens, "load", damaged)
+    monkeypatch.setattr(datasets, "load", damaged)
     assert find.in_other_sets("ml-latest-sample", "solaris") == []
 
 

@@ -9,7 +9,7 @@ from pages.compare import words as compare_words
 from pages.inside import lesson
 from pages.shared import address, words
 from recsys.data import prepared
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from tests import toys
 from tests.pages import world
 from tests.pages.marked import texts_by_kind

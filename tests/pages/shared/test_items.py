@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pages.shared import items, language
-from recsys.data import own, tables
+from recsys.data import own_data, tables
 from recsys.serving import predictor
 from tests.pages.marked import shown
 
@@ -48,12 +48,12 @@ def test_in_ukrainian_too_with_its_plural_forms(monkeypatch):
 
 @pytest.fixture(scope="module")
 def shop():
-    return own.check(tables.parse("shop.csv", SHOP.encode()))
+    return own_data.check(tables.parse("shop.csv", SHOP.encode()))
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_speaks_of_films_where_the_set_is_of_items(visit, page, shop):
-    data = own.add("shop", shop, "shop.csv")
+    data = own_data.add("shop", shop, "shop.csv")
     for name in ("popular", "markov", "item-knn"):
         predictor.load(name, data)
     for query in PAGES[page]:
@@ -63,7 +63,7 @@ def test_no_page_speaks_of_films_where_the_set_is_of_items(visit, page, shop):
 
 
 def test_other_sets_are_still_of_films(visit, shop):
-    own.add("shop", shop, "shop.csv")
+    own_data.add("shop", shop, "shop.csv")
     app = visit(data="shop")
     assert "MovieLens latest (sample) · films 1940–2000" in app.selectbox(key="chosen_data").options
     app.selectbox(key="chosen_data").set_value("ml-latest-sample").run()

@@ -6,8 +6,8 @@ import pytest
 from pages.library.filters import library
 from pages.shared import find, loaders, words
 from pages.watch.own_history import matcher
-from recsys import store
-from recsys.data import details
+from recsys import checkpoints
+from recsys.data import film_details
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.serving.predictor import variants
@@ -28,7 +28,7 @@ def train_otherwise():
         catalog=forwards.catalog,
     )
     model = registry.get("bert4rec").model(world.SIZES).fit(LEAVE_ONE_OUT(backwards).train)
-    store.save("bert4rec", model, forwards, seed=0)
+    checkpoints.save("bert4rec", model, forwards, seed=0)
 
 
 def test_a_recommender_that_was_trained_again_predicts_otherwise_in_the_next_run(visit):
@@ -57,7 +57,7 @@ def test_what_is_known_of_films_is_there_in_the_next_run(home):
     before = loaders.predictor("bert4rec", SET)
     index = loaders.title_index(SET)
     assert loaders.dataset(SET) is loaders.dataset(SET)
-    details.write(SET, {1: {"titles": ["Зоряні війни"]}})
+    film_details.write(SET, {1: {"titles": ["Зоряні війни"]}})
     assert loaders.dataset(SET).catalog.details.of(1).titles == ("Зоряні війни",)
     assert loaders.dataset(SET) is loaders.dataset(SET)
     assert index.search("зоряні") == []

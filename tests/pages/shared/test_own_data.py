@@ -2,7 +2,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import loaders, words
-from recsys.data import movielens, own, tables
+from recsys.data import datasets, own_data, tables
 from tests.pages.reading import keys, said
 
 ROWS = "".join(f"{name},{item},{time}\n" for name in ("ann", "bob", "cat") for time, item in enumerate("xyzw"))
@@ -43,9 +43,9 @@ def test_the_form_says_how_large_a_file_may_be_and_who_sees_it(form):
 def test_a_file_is_checked_before_it_becomes_a_set_that_is_open(form):
     given(form, USUAL)
     assert "12 rows: 3 people, 4 items, 12 events" in said(form).replace("\\", "")
-    assert movielens.prepared_names() == ["ml-latest-sample"]
+    assert datasets.prepared_names() == ["ml-latest-sample"]
     form.button(key="own-add").click().run()
-    assert movielens.load("shop").user_names.tolist() == ["ann", "bob", "cat"]
+    assert datasets.load("shop").user_names.tolist() == ["ann", "bob", "cat"]
     assert form.text[-1].value == "shop"
 
 
@@ -56,13 +56,13 @@ def test_columns_that_do_not_show_are_chosen(form):
     form.selectbox(key="own_column_user_shop.csv").select("who")
     form.selectbox(key="own_column_item_shop.csv").select("what").run()
     form.button(key="own-add").click().run()
-    assert movielens.load("shop").n_items == 4
+    assert datasets.load("shop").n_items == 4
 
 
 def test_titles_are_taken_from_a_second_file(form):
     given(form, USUAL, items=b"product,title\nx,Tea\ny,Soap\n")
     form.button(key="own-add").click().run()
-    assert movielens.load("shop").catalog.movies["title"].tolist() == ["w", "Tea", "Soap", "z"]
+    assert datasets.load("shop").catalog.movies["title"].tolist() == ["w", "Tea", "Soap", "z"]
 
 
 def test_a_name_that_is_taken_is_said_and_nothing_is_lost(form):
@@ -70,12 +70,12 @@ def test_a_name_that_is_taken_is_said_and_nothing_is_lost(form):
     form.text_input(key="own_name_shop.csv").set_value("ml-1m").run()
     form.button(key="own-add").click().run()
     assert "is the name of something else" in said(form)
-    assert movielens.prepared_names() == ["ml-latest-sample"]
+    assert datasets.prepared_names() == ["ml-latest-sample"]
     assert form.text[-1].value == "ml-latest-sample"
 
 
 def test_a_set_of_ones_own_can_be_put_in_the_place_of_another(form):
-    own.add("shop", own.check(tables.parse("a", b"user,item\n1,2\n")), "a")
+    own_data.add("shop", own_data.check(tables.parse("a", b"user,item\n1,2\n")), "a")
     assert loaders.dataset("shop").n_users == 1
     given(form, USUAL)
     assert form.button(key="own-add").label == words.OWN_REPLACE.format(name="shop")
@@ -102,9 +102,9 @@ def work(monkeypatch):
         done.append({"items": items is not None} | (wanted or {}))
         return real_check(table, items, wanted, *how)
 
-    real_parse, real_check = tables.parse, own.check
+    real_parse, real_check = tables.parse, own_data.check
     monkeypatch.setattr(tables, "parse", parse)
-    monkeypatch.setattr(own, "check", check)
+    monkeypatch.setattr(own_data, "check", check)
     return done
 
 
@@ -118,7 +118,7 @@ def test_a_file_is_parsed_and_checked_once(work, form):
     form.segmented_control(key="own_noun").set_value("film").run()
     assert work == ["shop.csv", COLUMNS]
     form.button(key="own-add").click().run()
-    assert movielens.load("shop2").noun == "film"
+    assert datasets.load("shop2").noun == "film"
 
 
 def test_other_columns_are_checked_without_parsing_the_file_again(work, form):
@@ -178,7 +178,7 @@ def test_the_results_are_dropped_with_the_upload_and_when_the_dialog_closes(home
 
 
 def test_a_set_of_items_is_not_called_one_of_films(visit):
-    own.add("shop", own.check(tables.parse("shop.csv", USUAL)), "shop.csv")
+    own_data.add("shop", own_data.check(tables.parse("shop.csv", USUAL)), "shop.csv")
     app = visit(data="shop")
     assert not app.exception
     assert next(one.value for one in app.header) == "Your items"

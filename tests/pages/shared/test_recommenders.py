@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import errors, loaders, recommenders, words, work
 from pages.shared.recommenders import State
-from recsys import paths, store
-from recsys.data.schema import DataError
+from recsys import checkpoints, paths
+from recsys.data.dataset import DataError
 from recsys.errors import recsys_command
 from recsys.models import registry
 from recsys.models.sasrec import SasRecConfig
@@ -126,22 +126,22 @@ def test_times_are_round(seconds, said):
 
 def test_one_that_needs_no_training_is_fitted_when_it_is_chosen(visit, at_leisure):
     app = visit(s="1-2-3")
-    assert store.find("markov", DATA) is None
+    assert checkpoints.find("markov", DATA) is None
     choose(app, "markov")
     assert not app.exception
     assert picks(app)[0] == world.TITLES[3][:-7]
-    assert store.find("markov", DATA) is not None
+    assert checkpoints.find("markov", DATA) is not None
 
 
 def test_one_that_takes_longer_is_fitted_by_a_button_that_says_how_long(visit, at_leisure, slow):
     app = choose(visit(s="1-2-3"), "markov")
     assert words.NOT_FITTED.format(model="Markov chain", data="MovieLens latest (sample)") in said(app)
     assert "Most popular" in said(app)  # meanwhile
-    assert store.find("markov", DATA) is None
+    assert checkpoints.find("markov", DATA) is None
     assert app.button(key="fit-markov").label == "Fit Markov chain (about 30 seconds)"
     app.button(key="fit-markov").click().run()
     assert not app.exception
-    assert store.find("markov", DATA) is not None
+    assert checkpoints.find("markov", DATA) is not None
     assert picks(app)[0] == world.TITLES[3][:-7]
     assert app.selectbox(key="model").value == "markov"
 
@@ -261,7 +261,7 @@ def test_a_fit_can_be_called_off_and_begun_again(visit, fit):
     fit.let_go.set()
     assert fitting().wait(LONG)
     app.run()
-    assert store.find("markov", DATA) is None
+    assert checkpoints.find("markov", DATA) is None
     assert "stop-markov" not in keys(app)
     app.button(key="fit-markov").click().run()
     assert fitting().wait(LONG)
@@ -302,9 +302,9 @@ def test_several_are_fitted_at_once(home):
 
 def test_what_the_disk_refuses_to_keep_answers_all_the_same(visit, at_leisure, monkeypatch):
     def full(*arguments):
-        raise store.StoreError("the disk is full")
+        raise checkpoints.StoreError("the disk is full")
 
-    monkeypatch.setattr(store, "_write", full)
+    monkeypatch.setattr(checkpoints, "_write", full)
     app = choose(visit(s="1-2-3"), "markov")
     assert not app.exception
     assert picks(app)[0] == world.TITLES[3][:-7]

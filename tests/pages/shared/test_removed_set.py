@@ -5,7 +5,7 @@ import pytest
 from pages.shared import loaders, sets, words
 from pages.shared.fetch import FIRST_SET
 from recsys.cli.main import main
-from recsys.data import own, tables
+from recsys.data import own_data, tables
 from tests.pages.conftest import SCRIPTS
 from tests.pages.reading import said, watched
 
@@ -16,7 +16,7 @@ ROWS = "".join(f"{name},{item},{time}\n" for name in ("ann", "bob", "cat") for t
 def shop(home, monkeypatch):
     """A data set of the visitor's own."""
     monkeypatch.setattr(sets, "label", loaders.data_title)  # AppTest cannot send an option whose label has changed
-    own.add("shop", own.check(tables.parse("shop.csv", f"user,item,time\n{ROWS}".encode())), "shop.csv")
+    own_data.add("shop", own_data.check(tables.parse("shop.csv", f"user,item,time\n{ROWS}".encode())), "shop.csv")
 
 
 def remove(name):
@@ -49,7 +49,7 @@ def test_films_of_a_set_that_was_replaced_are_looked_up_again(visit, shop):
     app = visit(data="shop", s="4-1")
     assert watched(app) == ["z", "w"]
     text = "user,item,time\n" + "".join(f"{name},{item},{time}\n" for name in "ab" for time, item in enumerate("zyw"))
-    own.add("shop", own.check(tables.parse("shop.csv", text.encode())), "shop.csv", again=True)
+    own_data.add("shop", own_data.check(tables.parse("shop.csv", text.encode())), "shop.csv", again=True)
     app.run()
     assert not app.exception
     assert watched(app) == ["w"]  # 4 is no item any more, and 1 still is

@@ -10,8 +10,8 @@ from pages.evaluation.studies import whole
 from pages.shared import language, sentences
 from pages.shared.sentences import told
 from recsys.config import REQUIREMENTS
-from recsys.data.imports import documents, sources
-from recsys.data.imports import text as text_files
+from recsys.data.history_import import csv_text as text_files
+from recsys.data.history_import import formats, json_files
 from recsys.errors import RecsysError
 from recsys.evaluation.studies import read
 from recsys.jobs import queue
@@ -135,8 +135,8 @@ def test_what_a_study_found_and_how_it_was_made_is_in_ukrainian(path):
 
 PARTS = [
     *text_files._NO_TEXT.values(),
-    documents._UNLIKE,
-    *(part for source in sources.SOURCES if source.advice for part in source.advice.split(sentences.BETWEEN)),
+    json_files._UNLIKE,
+    *(part for source in formats.SOURCES if source.advice for part in source.advice.split(sentences.BETWEEN)),
     *(state for state in queue.State if state is not queue.State.DAMAGED),
     *(text.format(ge=1, gt=0, le=1, expected="'a'") for text in REQUIREMENTS.values()),
 ]

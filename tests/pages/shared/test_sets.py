@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import errors, fetch, sets, words
 from recsys import paths
-from recsys.data import download, movielens, own, tables
+from recsys.data import datasets, download, own_data, tables
 from recsys.errors import recsys_command
 from recsys.jobs import queue
 from tests import toys
@@ -26,11 +26,11 @@ def site(home, monkeypatch):
     content = archives.zipped(archives.double_colon())
     md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
     little = {"md5": md5, "years": (1980, 1999)}  # AppTest trips over a changed label
-    published = replace(movielens.SETS[OTHER], **little)
-    monkeypatch.setitem(movielens.SETS, OTHER, published)
+    published = replace(datasets.SETS[OTHER], **little)
+    monkeypatch.setitem(datasets.SETS, OTHER, published)
     monkeypatch.setattr(download, "PAUSE", 0.0)
     with serving(content) as server:
-        monkeypatch.setattr(movielens, "SITE", server.address.removesuffix("file.zip"))
+        monkeypatch.setattr(datasets, "SITE", server.address.removesuffix("file.zip"))
         yield server
 
 
@@ -48,7 +48,7 @@ def chosen(app):
 
 
 def test_the_table_has_everything_that_a_menu_says():
-    for name, published in movielens.SETS.items():
+    for name, published in datasets.SETS.items():
         assert published.people > 0, name
         oldest, newest = published.years
         assert 1990 < newest < 2030, name
@@ -124,7 +124,7 @@ def test_each_set_says_what_it_holds_its_size_its_conditions_and_has_one_button(
     assert words.LEFT_OUT.format(fewest=5, learnt=len(world.TITLES), n=1, things="films") in text
     assert "Trained for it: BERT4Rec." in text
     assert words.NO_TRAINED in text
-    others = [name for name in sets.in_order(list(movielens.SETS)) if name != FIRST]
+    others = [name for name in sets.in_order(list(datasets.SETS)) if name != FIRST]
     assert keys(opened) == [f"enrich-{FIRST}", *(f"get-{name}" for name in others)]
 
 
@@ -138,7 +138,7 @@ def test_an_open_set_can_be_left_for_another_one(home):
 
 
 def test_a_set_of_ones_own_is_deleted_after_a_second_click_unless_it_is_open(home, monkeypatch):
-    own.add("shop", own.check(tables.parse("a", b"user,item\n1,2\n")), "a")
+    own_data.add("shop", own_data.check(tables.parse("a", b"user,item\n1,2\n")), "a")
     app = AppTest.from_function(panel, default_timeout=60).run()
     assert [key for key in keys(app) if key.startswith("delete-")] == ["delete-now-shop"]
     with monkeypatch.context() as patch:
@@ -147,16 +147,16 @@ def test_a_set_of_ones_own_is_deleted_after_a_second_click_unless_it_is_open(hom
     assert "A recommender is being trained for shop" in said(app)
     app.button(key="delete-now-shop").click().run()
     assert not app.exception
-    assert movielens.prepared_names() == [FIRST]
+    assert datasets.prepared_names() == [FIRST]
     assert "delete-now-shop" not in keys(app)
-    own.add("shop", own.check(tables.parse("a", b"user,item\n1,2\n")), "a")
+    own_data.add("shop", own_data.check(tables.parse("a", b"user,item\n1,2\n")), "a")
     app.run().button(key="open-shop").click().run()
     assert "delete-now-shop" not in keys(app)
 
 
 def test_on_a_public_server_nobody_deletes_a_set(home, monkeypatch):
     monkeypatch.setenv(paths.PUBLIC, "1")
-    own.add("shop", own.check(tables.parse("a", b"user,item\n1,2\n")), "a")
+    own_data.add("shop", own_data.check(tables.parse("a", b"user,item\n1,2\n")), "a")
     assert "delete-now-shop" not in keys(AppTest.from_function(panel, default_timeout=60).run())
 
 
@@ -220,7 +220,7 @@ def test_getting_a_set_can_be_called_off_and_goes_on_where_it_was(visit, site):
     go_on.set()
     fetched()
     app.run()
-    assert movielens.prepared_names() == [FIRST]
+    assert datasets.prepared_names() == [FIRST]
     assert f"get-{OTHER}" in keys(app)
     assert not list(paths.prepared(OTHER).parent.glob("*.part"))
 

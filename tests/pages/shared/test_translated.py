@@ -14,7 +14,7 @@ from pages.evaluation import words as evaluation_words
 from pages.inside import lesson
 from pages.shared import address, download, language, words
 from pages.shared.recommenders import TO_TRAIN
-from recsys import files, paths
+from recsys import paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import protocols, results
 from recsys.jobs import queue
@@ -75,9 +75,9 @@ def measured(home):
             document["stars"] = error | {"baselines": {"mean": error, "film and person": error}}
             results.write(document, ranks)
     log = paths.checkpoint(data.name, LEAVE_ONE_OUT.name, "bert4rec", 0) / paths.LOG
-    files.write(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
-    files.write(paths.ties(home, data.name), files.seal(TIES | {"dataset": data.name}))
-    files.write(paths.studies(home) / "order.json", files.seal(STUDY))
+    storage.write(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
+    storage.write(paths.ties(home, data.name), storage.seal(TIES | {"dataset": data.name}))
+    storage.write(paths.studies(home) / "order.json", storage.seal(STUDY))
 
 
 def check(app):

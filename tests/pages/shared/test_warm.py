@@ -10,8 +10,8 @@ import pytest
 import app
 from pages.server import ready
 from pages.shared import warm
-from recsys.data import movielens
-from recsys.data.schema import DataError
+from recsys.data import datasets
+from recsys.data.dataset import DataError
 from recsys.jobs import queue
 from recsys.paths import REPOSITORY
 from tests import loops
@@ -47,7 +47,7 @@ def test_a_first_set_that_cannot_be_had_is_left_to_the_page_to_explain(monkeypat
     def refuse(name):
         raise DataError("no space left")
 
-    monkeypatch.setattr(movielens, "ensure", refuse)
+    monkeypatch.setattr(datasets, "ensure", refuse)
     warm.up()
     assert status()[0] == 503
     assert "no space left" in caplog.text

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from pages.shared import why, words
-from recsys.data import details
+from recsys.data import film_details
 from recsys.serving.insight.explain import Explanation, Influence
 from recsys.serving.recommend import Standing
 from tests.pages import world
@@ -28,7 +28,7 @@ def test_the_film_watched_just_before_is_named_as_the_reason(show):
 
 def test_what_is_known_of_the_film_is_told_with_where_it_is_from(show):
     assert words.FROM_WIKIDATA not in said(show(s="1-2-3", item=3))
-    details.write("ml-latest-sample", {4: {"directors": ["Ann *Lee*"], "minutes": 90}})
+    film_details.write("ml-latest-sample", {4: {"directors": ["Ann *Lee*"], "minutes": 90}})
     app = show(s="1-2-3", item=3)
     assert not app.exception
     assert ":gray[Directed by] Ann *Lee*" in said(app)

@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 
 from pages.shared import work
-from recsys.data.schema import DataError
+from recsys.data.dataset import DataError
 
 LONG = 10  # seconds, at most, for what ends in milliseconds
 

@@ -9,10 +9,10 @@ from pages.shared import errors, language, loaders, recommenders
 from pages.shared import words as common
 from pages.shared.recommenders import State
 from pages.train import runs, words
-from recsys import files, paths
-from recsys.data import own, tables
+from recsys import paths, storage
+from recsys.data import own_data, tables
 from recsys.errors import recsys_command
-from recsys.jobs import queue, runner, settings
+from recsys.jobs import options, queue, runner
 from tests.pages import world
 from tests.pages.reading import keys, picks, said
 
@@ -94,7 +94,7 @@ def test_settings_begin_as_tuned_and_are_explained(visit):
 
 def test_only_a_set_that_was_tuned_on_is_said_to_be(visit):
     text = "user,item\n" + "".join(f"{person},{item}\n" for person in range(9) for item in range(9))
-    own.add("shop", own.check(tables.parse("shop.csv", text.encode())), "shop.csv")
+    own_data.add("shop", own_data.check(tables.parse("shop.csv", text.encode())), "shop.csv")
     for data, is_tuned in ((DATA, True), ("shop", False)):
         app = visit("train", data=data)
         assert not app.exception
@@ -104,7 +104,7 @@ def test_only_a_set_that_was_tuned_on_is_said_to_be(visit):
 
 
 def test_every_setting_has_a_label():
-    assert set(words.SETTINGS) == {*settings.FIRST, *settings.MORE}
+    assert set(words.SETTINGS) == {*options.FIRST, *options.MORE}
 
 
 def test_settings_that_cannot_work_are_a_sentence_and_do_not_start(visit):
@@ -137,12 +137,12 @@ def test_who_replaces_a_trained_one_or_a_half_trained_one_is_warned(visit):
 def test_how_long_it_took_before_is_said_where_it_is_known(visit, monkeypatch):
     app = choose(visit("train"), "sasrec-bce")
     assert words.NO_TIME in said(app)
-    monkeypatch.setattr(settings, "before", lambda name, data: settings.Before(7300.0, 24, "cuda"))
+    monkeypatch.setattr(options, "before", lambda name, data: options.Before(7300.0, 24, "cuda"))
     assert words.BEFORE.format(time="about 2 hours", n=24, device="GPU") in said(app.run())
 
 
 def test_where_there_is_a_gpu_it_can_be_chosen_or_not(visit, monkeypatch):
-    monkeypatch.setattr(settings, "devices", lambda: {"cuda": "NVIDIA H100", "cpu": "16 cores"})
+    monkeypatch.setattr(options, "devices", lambda: {"cuda": "NVIDIA H100", "cpu": "16 cores"})
     app = choose(visit("train"), "ncf")
     assert app.button_group(key="train_device").options == ["GPU (NVIDIA H100)", "CPU (16 cores)"]
     app.button(key="train-start").click().run()
@@ -248,7 +248,7 @@ MALFORMED_JOBS = [
 def test_a_sealed_but_malformed_job_is_shown_as_damaged(visit, values):
     job = queue.add("ncf", DATA)
     path = job.folder / queue.FILE
-    files.write(path, files.seal(files.read_sealed(path) | values))
+    storage.write(path, storage.seal(storage.read_sealed(path) | values))
     app = visit("train")
     assert not app.exception
     assert badges(app) == ["Damaged"]

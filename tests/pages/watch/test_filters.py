@@ -5,7 +5,7 @@ import pytest
 
 from pages.shared import words as common
 from pages.watch import words
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.serving.filters import Filters
 from tests.pages import world
 from tests.pages.reading import keys, picks, said, titles, watched

@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 from pages.shared import language
 from pages.watch import history_words as words
 from pages.watch import own_history, ratings
-from recsys.data.imports import entries
-from tests.data.imports import files
+from recsys.data.history_import import entries
+from tests.data.history_import import files
 from tests.pages import world
 from tests.pages.reading import keys, said
 

@@ -4,8 +4,8 @@ from pages.shared import sets
 from pages.shared import words as common
 from pages.watch import words
 from recsys import paths
-from recsys.data import movielens
-from recsys.data.schema import DataError
+from recsys.data import datasets
+from recsys.data.dataset import DataError
 from tests.pages import world
 from tests.pages.reading import keys, picks, said, titles, watched
 
@@ -218,12 +218,12 @@ def test_the_first_start_fetches_the_data_and_a_failure_can_be_tried_again(visit
         report({"stage": "download", "done": 1, "total": 2})
         raise DataError("no network; connect and try again")
 
-    monkeypatch.setattr(movielens, "ensure", fail)
+    monkeypatch.setattr(datasets, "ensure", fail)
     app = visit(s="1-2")
     assert "No network" in said(app)
     assert app.button(key="retry-ml-latest-sample").label == common.RETRY
 
-    monkeypatch.setattr(movielens, "ensure", lambda name, report: fetched.rename(paths.prepared(name)))
+    monkeypatch.setattr(datasets, "ensure", lambda name, report: fetched.rename(paths.prepared(name)))
     app.button(key="retry-ml-latest-sample").click().run()
     assert watched(app) == titles(0, 1)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from pages.watch import what_if, words
-from recsys.data.schema import Film
+from recsys.data.dataset import Film
 from recsys.serving.insight.what_if import Shift, Turn
 from recsys.serving.recommend import Standing
 from tests.pages import world

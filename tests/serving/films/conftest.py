@@ -1,12 +1,12 @@
 import pytest
 
-from recsys.data import layouts, movielens
-from recsys.data.schema import Dataset
+from recsys.data import datasets, movielens_files
+from recsys.data.dataset import Dataset
 
 
 @pytest.fixture(scope="session")
 def sample() -> Dataset:
     """The first set, straight from the archive that comes with the project."""
-    published = movielens.SETS[movielens.FIRST]
-    with layouts.opened(movielens.BUNDLED / f"{movielens.FIRST}.zip", published.title, verified=True) as archive:
-        return movielens.assemble(movielens.FIRST, published.parse(archive), ties=published.ties)
+    published = datasets.SETS[datasets.FIRST]
+    with movielens_files.opened(datasets.BUNDLED / f"{datasets.FIRST}.zip", published.title, verified=True) as archive:
+        return datasets.assemble(datasets.FIRST, published.parse(archive), ties=published.ties)

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from recsys.data.schema import Catalog, Film
+from recsys.data.dataset import Catalog, Film
 from recsys.serving.films.franchises import names, same_series
 from tests import toys
 

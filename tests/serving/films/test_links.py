@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
 from recsys.serving.films.links import film_links
 from tests import toys
 

@@ -4,8 +4,8 @@ from datetime import datetime
 import pandas as pd
 import pytest
 
-from recsys.data.imports.entries import Entry
-from recsys.data.schema import Catalog
+from recsys.data.dataset import Catalog
+from recsys.data.history_import.entries import Entry
 from recsys.serving.films.matching import MOST, How, Matcher
 from tests import toys
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from recsys.data.details import Details
+from recsys.data.film_details import Details
 from recsys.data.tags import Tags
 from recsys.serving.films.search import TitleIndex
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys.data.details import Details
-from recsys.data.schema import MOVIE_COLUMNS, Catalog
+from recsys.data.dataset import MOVIE_COLUMNS, Catalog
+from recsys.data.film_details import Details
 from recsys.serving.films.names import in_figures, names_of, normalise, split_year
 from recsys.serving.films.search import TitleIndex
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.serving.history import Example
 from recsys.serving.insight import order
 from tests import toys

@@ -1,4 +1,4 @@
-from recsys.data.schema import Film
+from recsys.data.dataset import Film
 from recsys.serving.insight import overlap
 from recsys.serving.recommend import Recommendation
 

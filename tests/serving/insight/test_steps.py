@@ -3,7 +3,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from recsys.data.schema import Queries
+from recsys.data.dataset import Queries
 from recsys.models.bert4rec_paper import Bert4RecPaper
 from recsys.serving.insight.steps import readings, steps, to_cover
 from recsys.serving.recommend import ServingError

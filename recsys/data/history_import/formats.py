@@ -1,0 +1,127 @@
+"""Which columns the files of each service have. A file is known by its header, never by its name.
+
+The headers were read from the fixtures of other importers (Yamtrack, flickpick) and the pages of the services.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from recsys.data.history_import.entries import Columns
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kind of CSV: the columns that it has at least, in small letters, and what they hold."""
+
+    title: str
+    needs: frozenset[str]
+    columns: Columns
+    may_be_watchlist: bool = False
+    exact: bool = False  # has no other columns
+    advice: str = ""  # why this is no history, and what to bring instead
+    episodes: bool = False  # titles of series look like "Show: Season 1: Episode"
+
+
+def _source(title: str, needs: str, columns: Columns, **more: bool | str) -> Source:
+    return Source(title, frozenset(needs.split(",")), columns, **more)  # type: ignore[arg-type]
+
+
+_LETTERBOXD = "date,name,year,letterboxd uri"
+_IMDB = Columns(
+    title="title",
+    original="original title",
+    year="year",
+    logged="date rated",
+    rating="your rating",
+    scale=10,
+    imdb_id="const",
+    kind="title type",
+)
+_OURS = "title,year,genres,movie_id,imdb_id,tmdb_id"
+_OURS_COLUMNS = Columns(title="title", year="year", imdb_id="imdb_id", tmdb_id="tmdb_id", movie_id="movie_id")
+_TO_LETTERBOXD = Columns(
+    title="title", year="year", imdb_id="imdbid", tmdb_id="tmdbid", watched="watcheddate", rewatch="rewatch"
+)
+_OUT_OF_10 = replace(_TO_LETTERBOXD, rating="rating10", scale=10)
+_OUT_OF_5 = replace(_TO_LETTERBOXD, rating="rating")
+
+SOURCES = (  # the first that fits counts
+    _source(
+        "Letterboxd diary",
+        f"{_LETTERBOXD},rewatch,watched date",
+        Columns(title="name", year="year", watched="watched date", logged="date", rating="rating", rewatch="rewatch"),
+    ),
+    _source(
+        "Letterboxd ratings",
+        f"{_LETTERBOXD},rating",
+        Columns(title="name", year="year", logged="date", rating="rating", page="letterboxd uri"),
+    ),
+    _source(
+        "Letterboxd films",
+        _LETTERBOXD,
+        Columns(title="name", year="year", logged="date", page="letterboxd uri"),
+        may_be_watchlist=True,
+    ),
+    _source("IMDb list", "position,const,title,title type", _IMDB, may_be_watchlist=True),
+    _source("IMDb ratings", "const,your rating,title", _IMDB),
+    _source("Netflix history", "title,date", Columns(title="title", watched="date"), exact=True, episodes=True),
+    _source(
+        "MovieLens ratings",
+        "movie_id,imdb_id,tmdb_id,rating,title",
+        Columns(title="title", rating="rating", imdb_id="imdb_id", tmdb_id="tmdb_id", movie_id="movie_id"),
+    ),
+    _source(
+        "MovieLens ratings",
+        "userid,movieid,rating,timestamp",
+        Columns(movie_id="movieid", rating="rating", watched="timestamp"),
+    ),
+    _source(
+        "predictions of NextReel",
+        f"rank,probability,{_OURS}",
+        _OURS_COLUMNS,
+        advice="holds films that were recommended, not films that were watched; bring your films, CSV or JSON",
+    ),
+    _source("films of NextReel", f"position,{_OURS}", _OURS_COLUMNS),
+    _source("Letterboxd import", "title,rating10", _OUT_OF_10),
+    *(_source("Letterboxd import", f"title,{column}", _OUT_OF_5) for column in ("tmdbid", "imdbid", "watcheddate")),
+)
+ROLES = {  # words by which a column of an unknown file gives itself away
+    "title": ("title", "name", "film", "movie", "titel", "titre", "título", "titulo", "titolo", "film title"),
+    "year": ("year", "release year", "jahr", "année", "annee", "año", "anno", "ano", "released"),
+    "watched": (
+        "watched date",
+        "date watched",
+        "watched",
+        "watched at",
+        "watched_at",
+        "date",
+        "datum",
+        "fecha",
+        "data",
+    ),
+    "rating": ("rating", "my rating", "your rating", "score", "stars", "bewertung", "note", "nota", "rating10"),
+    "imdb_id": ("imdb", "imdb id", "imdb_id", "imdbid", "const", "tconst"),
+    "tmdb_id": ("tmdb", "tmdb id", "tmdb_id", "tmdbid"),
+    "movie_id": ("movie_id", "movieid"),
+}
+_NUMBER = re.compile(r"^\d+(?:[.,]\d+)?$")
+
+
+def known(names: Sequence[str]) -> Source | None:
+    """The service that writes such a header; None where nobody knows."""
+    there = {name for name in names if name}
+    fitting = (one for one in SOURCES if one.needs <= there and (not one.exact or one.needs == there))
+    return next(fitting, None)
+
+
+def guess(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Columns:
+    """What the columns of an unknown CSV may hold, by what they are called and how large the ratings are."""
+    roles = {role: next((word for word in words if word in names), "") for role, words in ROLES.items()}
+    columns = Columns(**roles)  # type: ignore[arg-type]
+    if not columns.rating:
+        return columns
+    at = list(names).index(columns.rating)
+    cells = [row[at].strip() for row in rows if at < len(row)]
+    best = max((float(cell.replace(",", ".")) for cell in cells if _NUMBER.match(cell)), default=0.0)
+    return replace(columns, scale=next((scale for scale in (5, 10) if best <= scale), 100))

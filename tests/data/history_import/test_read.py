@@ -1,0 +1,306 @@
+import json
+import tomllib
+from datetime import datetime
+
+import pytest
+
+from recsys.data.history_import.entries import MOST_BYTES, Answers, Columns, HistoryError, Reason
+from recsys.data.history_import.read import read
+from recsys.paths import REPOSITORY
+from tests.data.history_import import files
+
+NOW = datetime(2026, 11, 22)
+
+
+def one(text, answers=None, name="any.name"):
+    (made,) = read(name, text if isinstance(text, bytes) else text.encode(), answers, NOW)
+    return made
+
+
+def titles(made):
+    return [entry.title for entry in made.entries]
+
+
+def reasons(made):
+    return [(skipped.text, skipped.reason) for skipped in made.skipped]
+
+
+def test_a_diary_of_letterboxd_has_dates_of_watching_stars_and_rewatches():
+    heat, toy_story = one(files.DIARY).entries
+    assert (heat.title, heat.year, heat.watched, heat.rating, heat.times) == (
+        "Heat",
+        1995,
+        datetime(2023, 12, 30),
+        None,
+        1,
+    )
+    assert (toy_story.watched, toy_story.logged) == (datetime(2024, 1, 2), datetime(2024, 1, 5))
+    assert (toy_story.rating, toy_story.times, toy_story.line) == (4.5, 2, 2)
+    assert toy_story.page == ""  # of a diary it is the page of the entry, not of the film
+
+
+def test_ratings_and_films_of_letterboxd_are_logged_not_watched_on_their_date():
+    ratings, films = one(files.RATINGS), one(files.FILMS)
+    assert [(entry.title, entry.watched, entry.rating) for entry in ratings.entries] == [
+        ("Toy Story", None, 3.0),
+        ("Heat", None, 0.5),
+    ]
+    assert [entry.logged.year for entry in films.entries] == [2019, 2020]
+
+
+def test_watched_films_and_a_watchlist_look_alike_so_it_is_asked():
+    made = one(files.FILMS)
+    assert made.may_be_watchlist
+    assert titles(made) == ["Alien", "Toy Story"]
+    wanted = one(files.FILMS, Answers(watchlist=True))
+    assert wanted.entries == ()
+    assert reasons(wanted) == [("Alien (1979)", Reason.WANTED), ("Toy Story (1995)", Reason.WANTED)]
+    assert one(files.FILMS, name="watchlist.csv").entries == ()
+    assert titles(one(files.FILMS, Answers(watchlist=False), "watchlist.csv")) == ["Alien", "Toy Story"]
+    assert not one(files.DIARY).may_be_watchlist
+
+
+def test_the_zip_of_letterboxd_gives_its_films_and_says_what_it_left_aside():
+    made = read("export.zip", files.letterboxd(), now=NOW)
+    assert {part.source for part in made} == {"Letterboxd films", "Letterboxd diary", "Letterboxd ratings", "ZIP"}
+    assert not any(part.may_be_watchlist for part in made)
+    assert {title for part in made for title in titles(part)} == {"Alien", "Toy Story", "Heat"}
+    aside = dict(reasons(made[-1]))
+    assert aside["watchlist.csv"] is Reason.WANTED
+    assert set(aside) == {
+        "profile.csv", "watchlist.csv", "likes/films.csv", "deleted/diary.csv", "lists/best.csv", "reviews/cover.jpg",
+    }  # fmt: skip
+
+
+def test_imdb_has_numbers_and_stars_out_of_ten_and_its_series_are_no_films():
+    made = one(files.IMDB)
+    (heat,) = made.entries
+    assert (heat.imdb_id, heat.rating, heat.watched, heat.logged) == ("tt0113277", 4.5, None, datetime(2021, 2, 3))
+    assert reasons(made) == [("Breaking Bad", Reason.SERIES), ("A Game", Reason.OTHER)]
+
+
+def test_a_list_of_imdb_may_be_a_watchlist_of_which_rated_films_were_watched():
+    assert titles(one(files.IMDB_LIST)) == ["Alien", "Heat"]
+    wanted = one(files.IMDB_LIST, Answers(watchlist=True))
+    assert titles(wanted) == ["Heat"]
+    assert reasons(wanted) == [("Alien (1979)", Reason.WANTED)]
+
+
+@pytest.mark.parametrize(
+    ("dates", "last"),
+    [
+        (("6/17/25", "6/18/25", "6/19/25"), datetime(2025, 6, 18)),
+        (("22.01.23", "23.01.23", "24.01.23"), datetime(2023, 1, 23)),
+        (("2021-12-13", "2021-12-14", "2021-12-15"), datetime(2021, 12, 14)),
+        (("13/12/2021", "14/12/2021", "15/12/2021"), datetime(2021, 12, 14)),
+        (("2021/12/13", "2021/12/14", "2021/12/15"), datetime(2021, 12, 14)),
+        (("24. 1. 3.", "24. 1. 4.", "24. 1. 5."), datetime(2024, 1, 4)),
+    ],
+)
+def test_netflix_writes_dates_as_the_account_does(dates, last):
+    made = one(files.NETFLIX.format(*dates))
+    assert [(entry.title, entry.watched) for entry in made.entries][-1] == ("Heat", last)
+    assert titles(made) == ["Alien", "Heat"]
+    assert reasons(made) == [("Dark: Season 1: Secrets", Reason.SERIES)]
+    assert made.dates is None
+
+
+def test_dates_that_can_be_read_in_two_ways_are_asked_about():
+    text = files.NETFLIX.format("3/2/25", "4/2/25", "5/2/25")
+    question = one(text).dates
+    assert (question.cell, question.day_first, question.month_first) == (
+        "5/2/25", datetime(2025, 2, 5), datetime(2025, 5, 2),
+    )  # fmt: skip
+    assert question.likely
+    assert not one(text, Answers(month_first=True)).dates.likely
+    assert one(text, Answers(day_first=True, month_first=True)).entries[-1].watched == datetime(2025, 2, 4)
+    assert one(text, Answers(day_first=False)).entries[-1].watched == datetime(2025, 4, 2)
+
+
+def test_the_order_of_the_lines_says_which_of_two_readings_is_likely():
+    month_first = files.NETFLIX.format("1/9/25", "1/12/25", "3/7/25")  # newest first only if the month comes first
+    assert one(month_first).dates.likely is False
+    assert one(files.NETFLIX.format("9/1/25", "12/1/25", "7/3/25"), Answers(month_first=True)).dates.likely is True
+    assert one(month_first).entries[-1].watched == datetime(2025, 1, 12)
+    assert one(files.NETFLIX.format("9/1/25", "12/1/25", "7/3/25")).dates.likely is True
+    assert one(files.NETFLIX.format("5/5/25", "5/5/25", "5/5/25")).dates is None
+
+
+def test_a_date_that_lies_ahead_tells_the_order_too():
+    made = one(
+        files.NETFLIX.format("1/9/26", "2/9/26", "12/10/26")
+    )  # the 12th of October has passed, the 10th of December not
+    assert made.dates is None
+    assert made.entries[-1].watched == datetime(2026, 9, 2)
+
+
+def test_titles_like_episodes_are_marked_and_those_of_films_are_kept():
+    text = 'Title,Date\n"Star Wars: Episode IV: A New Hope",2021-12-15\n"Dune: Part Two",2021-12-15\n'
+    text += '"Lost: Season 2",2021-12-15\n"Money Heist: Part 1: Do as Planned",2021-12-15\n'
+    text += '"Stranger Things: Stranger Things 2: Madmax",2021-12-15\n'
+    text += '"Dark: Staffel 1: Geheimnisse",2021-12-15\n'
+    made = one(text)
+    assert {entry.title: entry.perhaps_series for entry in made.entries} == {
+        "Star Wars: Episode IV: A New Hope": True,
+        "Dune: Part Two": False,
+        "Stranger Things: Stranger Things 2: Madmax": True,
+    }
+    assert len(made.skipped) == 3
+
+
+def test_the_site_of_movielens_moves_articles_and_writes_numbers_in_any_form():
+    toy_story, lost, heat = one(files.SITE).entries
+    assert (toy_story.movie_id, toy_story.imdb_id, toy_story.tmdb_id, toy_story.rating) == (1, "tt0114709", 862, 4.5)
+    assert (lost.title, lost.year) == ("The City of Lost Children (Cité des enfants perdus, La)", 1995)
+    assert (heat.imdb_id, heat.rating) == ("tt0113277", None)
+    assert one(files.SITE).notes == ()  # -1 is how the site writes that there is none
+
+
+def test_a_ratings_file_of_a_data_set_is_one_persons_or_refused():
+    assert [entry.movie_id for entry in one(files.DATASET).entries] == [1, 6]
+    with pytest.raises(HistoryError, match="2 people"):
+        one(files.DATASET + "8,6,4.0,1112486027\n")
+
+
+def test_our_own_files_are_read_and_predictions_are_not():
+    assert titles(one(files.OURS)) == ["Toy Story", "=Heat"]
+    assert titles(one(files.OURS.replace("'=Heat", "'night"))) == ["Toy Story", "'night"]  # which is no formula
+    heat, toy_story = one(files.OURS_JSON).entries
+    assert (heat.movie_id, heat.imdb_id, heat.watched) == (6, "tt0113277", None)
+    assert (toy_story.rating, toy_story.times, toy_story.watched) == (4.5, 3, datetime(2024, 1, 2))
+    with pytest.raises(HistoryError, match="recommended, not films that were watched"):
+        one(files.NEXT)
+    assert one(json.dumps(json.loads(files.OURS_JSON) | {"dataset": "ml-100k"})).entries[0].movie_id is None
+    (entry,) = one(files.TO_LETTERBOXD).entries
+    assert (entry.imdb_id, entry.tmdb_id, entry.rating, entry.times) == ("tt0114709", 862, 4.5, 2)
+
+
+def test_trakt_tells_films_from_episodes_and_lists():
+    made = read("trakt.zip", files.trakt(), now=NOW)
+    entries = [entry for part in made for entry in part.entries]
+    assert [(entry.title, entry.imdb_id, entry.tmdb_id) for entry in entries] == [
+        ("Heat", "tt0113277", 949), ("Alien", "tt0078748", 348), ("Heat", "tt0113277", None),
+    ]  # fmt: skip
+    assert (entries[0].watched, entries[2].rating) == (datetime(2024, 5, 2, 20, 15), 3.5)
+    told = [pair for part in made for pair in reasons(part)]
+    assert ("Dark", Reason.SERIES) in told
+    assert ("Tenet", Reason.WANTED) in told
+    assert ("user-profile.json", Reason.NOT_READ) in told
+
+
+def test_an_unknown_csv_is_read_by_the_columns_that_its_header_names():
+    made = one("Film;Jahr;Datum;Bewertung\nHeat;1995;24.01.23;8,5\n")
+    (entry,) = made.entries
+    assert (entry.title, entry.year, entry.watched, entry.rating) == ("Heat", 1995, datetime(2023, 1, 24), 4.5)
+    assert made.columns.guess.scale == 10
+    assert made.columns.header == ("Film", "Jahr", "Datum", "Bewertung")
+
+
+def test_an_unknown_csv_whose_header_says_nothing_waits_for_an_answer():
+    text = "what,when,how\nHeat,2023-01-24,★★★½\nAlien,2023-01-25,★★★★★\n"
+    asked = one(text)
+    assert asked.entries == ()
+    assert asked.columns.sample[0] == ("Heat", "2023-01-24", "★★★½")
+    made = one(text, Answers(columns=Columns(title="what", watched="when", rating="how")))
+    assert [(entry.title, entry.rating) for entry in made.entries] == [("Heat", 3.5), ("Alien", 5.0)]
+    newest_first = one(text, Answers(columns=Columns(title="what", newest_first=True)))
+    assert titles(newest_first) == ["Alien", "Heat"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1"])
+def test_every_encoding_gives_the_same_titles(encoding):
+    made = one(files.DIARY.replace("Heat", "Amélie").encode(encoding))
+    assert titles(made) == ["Amélie", "Toy Story"]
+    assert bool(made.notes) == (encoding in ("cp1252", "latin-1"))
+    assert made.source == "Letterboxd diary"
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_every_separator_and_end_of_line(separator):
+    text = files.IMDB.replace("Crime, Drama", "Crime").replace(",", separator)
+    assert titles(one(text)) == titles(one(text.replace("\n", "\r\n"))) == ["Heat"]
+    assert titles(one(f"sep={separator}\r\n{text}")) == ["Heat"]
+
+
+def test_headers_are_known_in_any_case_and_order():
+    text = "YEAR,letterboxd uri,NAME,date\n1979,https://boxd.it/f3,Alien,2019-05-05\n"
+    assert one(text).source == "Letterboxd films"
+
+
+def test_lines_that_do_not_fit_are_listed_not_dropped():
+    text = (
+        files.FILMS + "2019-05-05,The Good, the Bad and the Ugly,1966,https://boxd.it/f9\n2019-05-05,,,\n2019-05-05\n"
+    )
+    made = one(text)
+    assert [reason for _, reason in reasons(made)] == [Reason.RAGGED, Reason.NAMELESS, Reason.NAMELESS]
+    assert len(made.entries) == 2
+
+
+def test_dates_and_ratings_that_cannot_be_read_are_counted_and_the_films_stay():
+    made = one(files.DIARY.replace("2023-12-30", "last year").replace("4.5", "11"))
+    assert len(made.entries) == 2
+    assert made.notes == ("1 dates could not be read; the films stay", "1 ratings are none from 0 to 5; the films stay")
+
+
+def test_lines_of_one_day_stay_in_their_order_reversed_where_the_newest_is_first():
+    text = "Title,Date\nC,2021-12-16\nB,2021-12-15\nA,2021-12-15\n"
+    assert titles(one(text)) == ["A", "B", "C"]
+    assert titles(one("Title,Date\nA,2021-12-15\nB,2021-12-15\nC,2021-12-16\n")) == ["A", "B", "C"]
+
+
+def test_duplicates_stay_for_whoever_counts_how_often_a_film_was_watched():
+    assert titles(one(files.DIARY + files.DIARY.partition("\n")[2])).count("Heat") == 2
+
+
+REFUSED = {
+    "empty": (b"", "is empty"),
+    "bom alone": (b"\xef\xbb\xbf", "is empty"),
+    "blank lines": (b"\n\r\n  \n", "is empty"),
+    "nul early": (b"\0" + files.DIARY.encode(), "not a text file"),
+    "nul late": (files.DIARY.encode() + b"\0", "not a text file"),
+    "picture": (b"\x89PNG\r\n\x1a\n123", "a picture"),
+    "pdf": (b"%PDF-1.7 123", "a PDF"),
+    "web page": (b"<!doctype html><title>Films</title>", "a web page"),
+    "json of something": (b'{"a": 1}', "no history of films"),
+    "json list of something": (b'[{"a": 1}]', "no history of films"),
+    "half a json": (files.OURS_JSON[:-9].encode(), "not a sound JSON"),
+    "deep json": (b"[" * 200_000, "not a sound JSON"),
+    "numbers beyond reason": (b"[" + b"9" * 10_000 + b"]", "not a sound JSON"),
+    "too large": (b"a" * (MOST_BYTES + 1), "more than 10 MB"),
+    "too many lines": (b"Title,Date\n" + b"A,2021-12-15\n" * 100_002, "more than 100,000 lines"),
+    "a million columns": (b"," * 1_000_000, "columns|empty"),
+    "one line of 10 MB": (b"Title,Date\n" + b"a" * 9_000_000, "not a CSV file"),
+    "open quotation mark": (b'Title,Date\n"Heat,2021-12-15\nAlien,2021-12-15\n', "never closed"),
+    "a list of letterboxd": (b"Letterboxd list export v7\nDate,Name\n", "a list, not a diary"),
+    "half a zip": (files.letterboxd()[:-40], "not a sound ZIP"),
+    "zip without a history": (files.packed({"a.txt": "x", "b.csv": "what,ever\n1,2\n"}), "holds no history"),
+    "spreadsheet": (files.packed({"[Content_Types].xml": "<x/>", "xl/a.xml": "<x/>"}), "save the table as CSV"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "told"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_history_is_refused_with_a_sentence(data, told):
+    with pytest.raises(HistoryError, match=told):
+        read("file", data, now=NOW)
+
+
+def test_a_header_alone_holds_no_films_and_is_no_mistake():
+    assert one(files.DIARY.partition("\n")[0]).entries == ()
+
+
+def test_an_archive_that_is_not_to_be_trusted_is_refused_with_the_reason():
+    with pytest.raises(HistoryError, match=r"diary\.csv would unpack to 5,000,000 bytes; bring the CSV or JSON files"):
+        read("bomb.zip", files.packed({"diary.csv": b"0" * 5_000_000}), now=NOW)
+    with pytest.raises(HistoryError, match="leads outside its folder"):
+        read("e.zip", files.packed({"../../diary.csv": files.DIARY}), now=NOW)
+
+
+def test_what_is_not_read_of_an_archive_may_be_large():
+    made = read("all.zip", files.packed({"diary.csv": files.DIARY, "film.txt": b"0" * 5_000_000}), now=NOW)
+    assert made[0].entries
+    assert [skipped.text for skipped in made[-1].skipped] == ["film.txt"]
+
+
+def test_the_server_accepts_the_largest_file_that_is_read():
+    settings = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text("utf-8"))
+    assert settings["server"]["maxUploadSize"] << 20 >= MOST_BYTES

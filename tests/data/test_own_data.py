@@ -1,0 +1,318 @@
+import numpy as np
+import pytest
+
+from recsys import paths
+from recsys.data import datasets, film_details, own_data, prepared, tables
+from recsys.data.dataset import DataError
+from recsys.data.joined import with_people_of
+from recsys.data.split import by_time, leave_one_out
+from recsys.data.tie_breaking import untied
+from tests import toys
+
+DAY = 86_400
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+
+
+def table(text, name="shop.csv"):
+    return tables.parse(name, text.encode())
+
+
+def check(text, items=None, **wanted):
+    return own_data.check(table(text), table(items, "items.csv") if items else None, wanted)
+
+
+def add(text, items=None, min_ratings=0, **wanted):
+    return own_data.add("shop", check(text, items, **wanted), "shop.csv", min_ratings)
+
+
+def histories(dataset):
+    """Person → what they had, oldest first, by its title."""
+    people = dataset.user_ids if dataset.user_names is None else dataset.user_names
+    titles = dataset.catalog.movies["title"].to_numpy()
+    return {person: titles[items].tolist() for person, items in zip(people, dataset.histories, strict=True)}
+
+
+BOUGHT = "customer,asin,unixReviewTime\nbob,soap,30\nann,tea,10\nann,soap,20\nbob,tea,40\nann,milk,5\n"
+ORDERED = {"ann": ["milk", "tea", "soap"], "bob": ["soap", "tea"]}
+
+
+def test_text_ids_become_titles_and_names_and_time_orders_the_events():
+    dataset = add(BOUGHT)
+    assert histories(dataset) == ORDERED
+    assert dataset.catalog.movies["item_id"].tolist() == ["milk", "soap", "tea"]
+    assert dataset.noun == "item"
+    assert dataset.ties == "drawn"
+
+
+@pytest.mark.parametrize("header", ["id,title,location", "code,title,ean", "product_id,video,title"])
+def test_the_id_in_a_file_of_items_is_not_taken_from_a_description(header):
+    cells = {"title": ("Tea", "Soap"), "ean": ("400", "401"), "location": ("Kyiv", "Lviv"), "video": ("a.mp4", "b.mp4")}
+    rows = [[cells.get(name, ("1", "2"))[row] for name in header.split(",")] for row in (0, 1)]
+    items = table("\n".join([header, *map(",".join, rows)]))
+    checked = own_data.check(table("user,item\n7,1\n7,2\n"), items)
+    assert checked.raw.films["title"].tolist() == ["Tea", "Soap"]
+
+
+def test_without_times_the_order_of_the_rows_counts():
+    dataset = add("bob soap\nann milk\nann tea\nbob tea\nann soap\n")
+    assert histories(dataset) == ORDERED
+    assert dataset.ties == "rows"
+
+
+def test_times_can_be_done_without():
+    dataset = add(BOUGHT, time="none")
+    assert histories(dataset) == {"ann": ["tea", "soap", "milk"], "bob": ["soap", "tea"]}
+
+
+def test_columns_are_found_by_name_or_said_by_name_or_place():
+    moved = "rating;time;product;who\n5;10;tea;ann\n3;20;soap;ann\n"
+    for user in ("who", "4"):
+        assert histories(add(moved, user=user)) == {"ann": ["tea", "soap"]}
+        own_data.remove("shop")
+    with pytest.raises(DataError, match=r"columns rating, time, product, who, and which is the person .* --user-col"):
+        check(moved)
+    with pytest.raises(DataError, match="no column whom; there are: rating, time"):
+        check(moved, user="whom")
+
+
+def test_a_file_without_names_is_told_by_what_stands_in_it():
+    rows = [(1, 10, 5, 1_700_000_002), (1, 20, 3, 1_700_000_001), (2, 10, 4, 1_700_000_000)]
+    for order in ((0, 1, 2, 3), (0, 1, 3, 2), (0, 1, 3)):
+        text = "".join(",".join(str(row[place]) for place in order) + "\n" for row in rows)
+        checked = check(text)
+        assert set(checked.facts.columns) == {"user", "item", *(("rating",) if 2 in order else ()), "time"}
+        assert checked.raw.movie.tolist() == [20, 10, 10]
+        assert checked.raw.rating.tolist() == ([3, 5, 4] if 2 in order else [1, 1, 1])
+        assert checked.facts.rows == 3
+
+
+def test_numbers_stay_the_ids_that_they_are_however_large():
+    dataset = add(f"user,item\n{2**40},7\n3,{2**45}\n3,7\n")
+    assert dataset.user_ids.tolist() == [3, 2**40]
+    assert dataset.catalog.movie_ids.tolist() == [7, 2**45]
+    assert dataset.catalog.movies["title"].tolist() == ["7", str(2**45)]
+    assert dataset.user_names is None
+
+
+@pytest.mark.parametrize("ids", [("007", "7"), ("1", "1.5"), ("-1", "1"), ("1", "9" * 20)])
+def test_ids_that_numbers_would_confuse_stay_text(ids):
+    dataset = add("user,item\n" + "".join(f"1,{item}\n" for item in ids))
+    assert sorted(dataset.catalog.movies["title"]) == sorted(ids)
+
+
+def test_everything_that_is_wrong_is_counted_and_said():
+    text = (
+        "user,item,rating,timestamp\n"
+        "1,10,5,100\n1,10,5,100\n"  # repeated
+        "1,20,,50\n"  # unrated, and earlier than the row before
+        ",20,4,70\n1,,4,70\nNA,20,4,70\n"  # incomplete
+        "1,30,4,soon\n"  # untimed
+        "1,10,4,200\n"  # again
+        "2,10,3,10\n"  # single
+        "3,10,3,10\n3,20,3,11\n"  # brief
+    )
+    checked = check(text)
+    facts = checked.facts
+    assert (facts.rows, facts.events, facts.people, facts.items) == (11, 6, 3, 2)
+    assert (facts.incomplete, facts.untimed, facts.repeated, facts.again) == (3, 1, 1, 1)
+    assert (facts.unrated, facts.unsorted, facts.single, facts.brief) == (1, 1, 1, 1)
+    assert facts.rows == facts.events + facts.incomplete + facts.untimed + facts.repeated
+    assert checked.raw.rating.tolist() == pytest.approx([3.9, 5, 4, 3, 3, 3])  # first the mean of the file
+    said = facts.sentences()
+    assert said[0] == "11 rows: 3 people, 2 items, 6 events"
+    assert said[1] == "read as person = user, item = item, rating = rating, time = timestamp"
+    for words, n in (("person or an item is missing", 3), ("time cannot be read", 1), ("people with one event", 1)):
+        assert any(words in sentence and sentence.endswith(f": {n}") for sentence in said), words
+
+
+@pytest.mark.parametrize("times", ["", ",time"])
+def test_of_rows_that_repeat_each_other_the_first_counts(times):
+    rows = [f"1,10,{stars}{',100' if times else ''}\n" for stars in (5, 2, 3)]
+    raw = check(f"user,item,rating{times}\n2,10,1{',50' if times else ''}\n{''.join(rows)}").raw
+    assert dict(zip(raw.user.tolist(), raw.rating.tolist(), strict=True)) == {1: 5, 2: 1}
+
+
+def test_what_is_not_wrong_is_not_mentioned():
+    assert check("user,item\n" + "".join(f"1,{item}\n" for item in range(5))).facts.sentences() == [
+        "5 rows: 1 people, 5 items, 5 events",
+        "read as person = user, item = item",
+        "there are no times: the order of the rows counts",
+    ]
+
+
+def test_the_range_of_ratings_and_times_is_said_and_what_no_rating_can_be_counts_as_none():
+    checked = check("user,item,rating,timestamp\n1,1,-99,1000000000\n1,2,5,1100000000\n1,3,1e30,1200000000\n")
+    assert "ratings go from -99 to 5" in checked.facts.sentences()
+    assert "times are in seconds since 1970, 2001-09-09 to 2008-01-10" in checked.facts.sentences()
+    assert checked.facts.unrated == 1
+    assert checked.raw.rating.tolist() == [-99, 5, -47]
+
+
+def test_a_name_that_cannot_be_one_is_refused():
+    with pytest.raises(DataError, match="the column item holds a name of more than 1,000 characters"):
+        check(f"user,item\n1,{'x' * 1_001}\n")
+
+
+def test_that_the_encoding_was_guessed_is_said():
+    table = tables.parse("shop.csv", "user,item\n1,Amélie\n".encode("cp1252"))
+    assert any("read as Windows-1252" in sentence for sentence in own_data.check(table).facts.sentences())
+
+
+def test_milliseconds_order_what_seconds_would_not():
+    base = 1_700_000_000_000
+    rows = [(1, item, base + 100 - item) for item in range(50)]
+    checked = check("user,item,ts\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    assert checked.facts.times == "milliseconds"
+    assert checked.raw.movie.tolist() == list(range(49, -1, -1))
+
+
+def test_events_of_one_moment_are_drawn_so_that_no_file_order_is_learnt():
+    rows = [f"{user},{item},100\n" for user in range(20) for item in range(10)]
+    one, other = (check("user,item,time\n" + "".join(part)).raw.movie.tolist() for part in (rows, rows[::-1]))
+    assert one == other
+    assert one[:10] != sorted(one[:10])
+
+
+ITEMS = (
+    "asin|title|year|category|imageUrl|description|price\n"
+    "tea|Green Tea|1999|food;drink|https://shop.example/tea.jpg|Leaves of Assam|5\n"
+    "milk|Milk (2001)||food||White|\n"
+    "salt|Salt||||From the sea|\n"
+    "soap|Soap||bath|javascript:alert(1)||2\n"
+)
+
+
+def test_titles_years_genres_pictures_and_texts_are_used():
+    checked = check(BOUGHT, ITEMS)
+    dataset = own_data.add("shop", checked, "shop.csv")
+    movies = dataset.catalog.movies.set_index("item_id")
+    assert movies["title"].to_dict() == {"milk": "Milk", "soap": "Soap", "tea": "Green Tea"}
+    assert movies["year"].fillna(0).to_dict() == {"milk": 2001, "soap": 0, "tea": 1999}
+    assert movies["genres"].to_dict() == {"milk": "food", "soap": "bath", "tea": "food|drink"}
+    assert movies["text"].to_dict() == {"milk": "White", "soap": "", "tea": "Leaves of Assam"}
+    tea = int(movies.loc["tea", "movie_id"])
+    assert dataset.catalog.images == {tea: "https://shop.example/tea.jpg"}  # an address that is none of the web is not
+    assert checked.facts.unsafe == checked.facts.unused == 1
+    assert dataset.catalog.left_out["title"].tolist() == ["Salt"]  # nobody had it
+
+
+def test_items_that_are_not_described_show_their_ids():
+    checked = check("user,item\n1,7\n1,8\n", "item,name\n7,Seven\n")
+    assert checked.raw.films["title"].tolist() == ["Seven", "8"]
+    assert checked.facts.undescribed == 1
+
+
+def test_a_set_that_was_added_is_like_any_other_and_comes_back_as_it_was():
+    made = add(BOUGHT, ITEMS)
+    again = datasets.load("shop")
+    toys.same(again, made)
+    assert again.user_names.tolist() == ["ann", "bob"]
+    assert datasets.prepared_names() == ["shop"]
+    assert leave_one_out(again).test.queries.users.tolist() == [0]
+    row = next(row for row in datasets.table() if row.name == "shop")
+    assert (row.people, row.items, row.ratings, row.licence, row.present) == (2, 4, 5, "yours", True)
+
+
+def test_nothing_is_dropped_unless_that_is_asked():
+    text = "user,item\n" + "".join(f"{user},common\n" for user in range(6)) + "9,rare\n0,rarer\n"
+    checked = check(text)
+    dataset = own_data.add("all", checked, "shop.csv")
+    assert (dataset.n_users, dataset.n_items) == (7, 3)
+    assert own_data.left_out(checked, dataset) == ""
+    fewer = own_data.add("some", checked, "shop.csv", min_ratings=5)
+    assert (fewer.n_users, fewer.n_items) == (6, 1)
+    assert own_data.left_out(checked, fewer).startswith("left out: 2 items with too few events, 2 events, and 1 people")
+    assert (datasets.fewest("all"), datasets.fewest("some")) == (1, 5)
+
+
+@pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "ml-1m", "ML-1M", "ties", "x" * 41, "a b", "end."])
+def test_a_name_that_a_folder_or_another_set_has_is_refused(name):
+    with pytest.raises(DataError, match="name"):
+        own_data.add(name, check(BOUGHT), "shop.csv")
+
+
+def test_a_set_is_replaced_only_when_that_is_asked():
+    add(BOUGHT)
+    with pytest.raises(DataError, match="there is a set called shop already"):
+        add(BOUGHT)
+    film_details.write("shop", {1: {"directors": ["of another item"]}})
+    own_data.add("shop", check("user,item\n1,2\n"), "shop.csv", again=True)
+    assert len(prepared.load("shop").catalog.details) == 0
+    assert datasets.load("shop").n_users == 1
+
+
+def test_removing_a_set_takes_everything_that_was_made_of_it_and_no_published_set():
+    add(BOUGHT)
+    trained = paths.checkpoint("shop", "leave-one-out", "popular", 0)
+    trained.mkdir(parents=True)
+    own_data.remove("shop")
+    assert datasets.prepared_names() == []
+    assert not trained.exists()
+    with pytest.raises(DataError, match="no set that was added here"):
+        own_data.remove("ml-latest-sample")
+
+
+def test_other_items_of_the_same_number_are_another_catalogue():
+    one = add("user,item\na,x\na,y\n").catalog.fingerprint
+    own_data.remove("shop")
+    assert add("user,item\na,x\na,z\n").catalog.fingerprint != one
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "words"),
+    [
+        ("user,item\n,\n", {}, "no row with a person and an item"),
+        ("user,item,time\n1,2,24.01.23\n1,3,25.01.23\n", {}, "'24.01.23' in its column time .* --time-col none"),
+        ("user,item,rating\n1,2,good\n", {}, "holds no ratings, .* --rating-col none"),
+    ],
+)
+def test_what_would_leave_nothing_is_refused_with_a_way_out(text, wanted, words):
+    with pytest.raises(DataError, match=words):
+        check(text, **wanted)
+
+
+def test_a_set_without_times_is_not_cut_by_time_nor_untied():
+    dataset = add("ann a\nann b\nann c\n")
+    with pytest.raises(DataError, match="has no times"):
+        by_time(dataset)
+    with pytest.raises(DataError, match="has no times"):
+        untied(dataset, 0)
+
+
+def test_a_set_whose_items_have_numbers_of_its_own_lends_nobody_its_people():
+    world = toys.cycle()
+    with pytest.raises(DataError, match="leave out --also"):
+        with_people_of(add(BOUGHT), leave_one_out(world).train, world)
+
+
+@pytest.mark.parametrize("file", ["v0/item.npy", "about.json"])
+def test_damage_is_mended_by_adding_it_again_or_by_removing_it(file):
+    for mend in (lambda: own_data.add("shop", check(BOUGHT), "shop.csv", again=True), lambda: own_data.remove("shop")):
+        add(BOUGHT)
+        (paths.prepared("shop") / file).write_bytes(b"")
+        with pytest.raises(prepared.MissingData, match="data add shop --replace --interactions FILE"):
+            datasets.load("shop")
+        mend()
+        if paths.prepared("shop").exists():
+            assert datasets.load("shop").n_users > 1
+            own_data.remove("shop")
+
+
+def test_nothing_but_a_set_is_removed(tmp_path):
+    (paths.home() / "data").mkdir(parents=True)
+    for name in ("", ".", "..", "../data", str(tmp_path), "ML-1M"):
+        with pytest.raises(DataError, match="no set that was added here"):
+            own_data.remove(name)
+    assert (paths.home() / "data").is_dir()
+
+
+def test_large_ids_of_people_do_not_disturb_the_order():
+    times = np.arange(4) * 10**9
+    text = "user,item,time\n" + "".join(
+        f"{10**14 + user},{item},{times[item]}\n" for user in (1, 0) for item in range(4)
+    )
+    assert [items.tolist() for items in add(text).histories] == [[0, 1, 2, 3]] * 2

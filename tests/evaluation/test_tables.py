@@ -1,0 +1,134 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recsys import paths
+from recsys.evaluation import results, tables
+from recsys.evaluation.significance import FEW_USERS
+from tests.evaluation.made_up import keep
+
+
+def board(users=200, **figures):
+    """A table of models and their NDCG@10."""
+    names = list(figures)
+    return pd.DataFrame(
+        {"variant": names, "title": names, "family": "F", "users": users, "ndcg@10": list(figures.values())}
+    )
+
+
+def swaps(one, other, users=200):
+    """`opposite_order` of two protocols from the figures of the same models."""
+    models = [{f"m{number}": figure for number, figure in enumerate(figures)} for figures in (one, other)]
+    boards = {"full": board(**models[0]), "time": board(users, **models[1])}
+    return tables.opposite_order(tables.orders(boards, "ndcg@10"), "full", "time")
+
+
+def test_measures_of_an_old_result_without_intervals_are_unknown_and_not_zero():
+    keep("popular", [[1, 2]])
+    table = tables.measures("toy", "full")
+    assert table["ndcg@10"].item() > 0
+    assert table[[*tables.BOUNDS, *tables.BEYOND, tables.ERROR]].isna().all(axis=None)
+
+
+def test_measures_hold_what_a_result_tells_of_intervals_lists_and_confidence():
+    keep("popular", [[1, 2]])
+    document = results.load("toy", "full", "popular")
+    document |= {"interval": {"mrr": [0.5, 0.75]}, "beyond": {"coverage@10": 0.25}, "calibration": {"ece": 0.125}}
+    results.write(document, np.array([[1, 2]]))
+    row = tables.measures("toy", "full").iloc[0]
+    assert (row["low mrr"], row["high mrr"], row["coverage@10"], row[tables.ERROR]) == (0.5, 0.75, 0.25, 0.125)
+
+
+def test_a_stamp_changes_with_every_result_that_is_written_or_taken_away():
+    stamps = [results.stamp("toy", "full")]
+    keep("popular", [[1, 2]])
+    stamps.append(results.stamp("toy", "full"))
+    assert results.stamp("toy", "full") == stamps[-1]
+    keep("popular", [[1, 300]])
+    stamps.append(results.stamp("toy", "full"))
+    (paths.results(paths.home(), "toy", "full") / "popular.npz").unlink()
+    stamps.append(results.stamp("toy", "full"))
+    assert len(set(stamps)) == 4
+
+
+def test_damaged_ranks_are_left_out_with_a_sentence():
+    keep("popular", [[1, 2]])
+    keep("als", [[3, 4]])
+    (paths.results(paths.home(), "toy", "full") / "als.npz").write_bytes(b"nothing")
+    said = []
+    found = tables.all_ranks("toy", "full", ["popular", "als"], said.append)
+    assert list(found) == ["popular"]
+    assert "als" in said[0]
+
+
+def test_orders_are_among_the_models_that_were_measured_everywhere():
+    table = tables.orders({"full": board(a=0.3, b=0.2, c=0.1), "time": board(c=0.9, a=0.5)}, "ndcg@10")
+    assert table[["variant", "rank full", "rank time"]].values.tolist() == [["a", 1, 2], ["c", 2, 1]]
+    assert table["time"].tolist() == [0.5, 0.9]
+
+
+def test_models_with_the_same_figure_share_the_better_rank():
+    table = tables.orders({"full": board(a=0.3, b=0.3, c=0.1)}, "ndcg@10")
+    assert table["rank full"].tolist() == [1, 1, 3]
+
+
+def test_the_share_of_pairs_that_change_their_order_is_counted():
+    assert swaps([3, 2, 1], [30, 20, 10]) == 0
+    assert swaps([3, 2, 1], [1, 2, 3]) == 1
+    assert swaps([3, 2, 1], [3, 1, 2]) == pytest.approx(1 / 3)
+    assert swaps([1, 2], [5, 5]) == 0.5
+    assert swaps([1], [1]) is None
+
+
+def test_with_few_people_no_share_of_pairs_is_given_because_it_would_be_noise():
+    assert swaps([3, 2, 1], [1, 2, 3], users=FEW_USERS) == 1
+    assert swaps([3, 2, 1], [1, 2, 3], users=FEW_USERS - 1) is None
+
+
+def test_the_best_of_each_family_are_those_of_the_best_families():
+    table = board(a=0.5, b=0.4, c=0.3, d=0.2).assign(family=["F", "F", "G", "H"])
+    assert tables.best_of_families(table, ["a", "b", "c", "d"], 2) == ["a", "c"]
+    assert tables.best_of_families(table, ["b", "d"], 3) == ["b", "d"]
+
+
+def test_reliability_tells_how_many_times_too_sure_and_leaves_a_zero_unsaid():
+    keep("popular", [[1, 2]])
+    keep("als", [[1, 2]])
+    document = results.load("toy", "full", "als")
+    bins = [{"predicted": 0.5, "hit_rate": 0.25, "share": 1.0}]
+    document["calibration"] = {"ece": 0.1, "bins": bins, "by_rank": {"predicted": [0.5, 0.2], "hit_rate": [0.25, 0]}}
+    results.write(document, np.array([[1, 2]]))
+    table, by_rank = tables.reliability("toy", "full", ["popular", "als"])
+    assert table.values.tolist() == [["als", 0.5, 0.25, tables.EVERYTHING, 1.0]]
+    assert by_rank["rank"].tolist() == [1, 2]
+    assert by_rank["times"].iloc[0] == 2
+    assert math.isnan(by_rank["times"].iloc[1])
+
+
+def test_reliability_says_over_which_films_probabilities_add_up_to_1():
+    figures = {"ece": 0.1, "bins": [{"predicted": 0.5, "hit_rate": 0.25, "share": 1.0}]}
+    figures["by_rank"] = {"predicted": [0.5], "hit_rate": [0.25]}
+    keep("old", [[1, 2]], calibration=figures)
+    keep("new", [[1, 2]], calibration={"over": results.UNSEEN, **figures})
+    for table in tables.reliability("toy", "full", ["old", "new"]):
+        assert table["over"].tolist() == [tables.EVERYTHING, results.UNSEEN]
+
+
+def test_without_probabilities_reliability_is_empty():
+    keep("popular", [[1, 2]])
+    assert all(table.empty for table in tables.reliability("toy", "full", ["popular"]))
+
+
+def test_people_are_counted_by_how_much_higher_the_first_model_ranks_their_film():
+    ours, theirs = np.array([[1, 5, 10, 1, 100]]), np.array([[1, 10, 8, 50, 10]])
+    margins = tables.head_to_head(ours, theirs)
+    users = dict(margins.values.tolist())
+    assert {margin: n for margin, n in users.items() if n} == {0: 1, 2: 1, -1: 1, 4: 1, -4: 1}
+    assert tables.wins(margins) == (2, 2, 1)
+
+
+def test_seeds_are_averaged_by_their_geometric_mean():
+    even = tables.head_to_head(np.array([[2], [8]]), np.array([[4], [4]]))
+    assert even.loc[even["margin"] == 0, "users"].item() == 1

@@ -1,0 +1,561 @@
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load
+from safetensors.numpy import save as to_bytes
+
+from recsys import checkpoints, paths, storage
+from recsys.data.dataset import Queries
+from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, leave_one_out
+from recsys.errors import recsys_command
+from recsys.models import presets, registry
+from recsys.models.base import NoConfig
+from tests import fakes, toys
+from tests.dying import do_and_die
+
+REAL_MODELS = registry.get
+WORLD = toys.cycle()
+HISTORIES = [[1, 2, 3, 4, 5], [2, 3, 4, 5, 6], [3, 4, 5, 6, 7], [4, 5, 6, 7, 0]] * 3
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """An empty home and empty assets; the fakes are the only models."""
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+    monkeypatch.setattr(paths, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
+    monkeypatch.setattr(fakes.Counts, "fits", 0)
+    return tmp_path / "home"
+
+
+def fitted(power=1.0, variant="counts"):
+    return fakes.VARIANTS[variant].model(fakes.CountsConfig(power)).fit(leave_one_out(WORLD).train)
+
+
+def save(variant="counts", power=1.0, seed=0):
+    return checkpoints.save(variant, fitted(power, variant), WORLD, seed, {"epochs": 3})
+
+
+def shipped(variant="trained", seed=0):
+    """A checkpoint that comes with the project and was not trained here."""
+    source = save(variant, seed=seed)
+    target = checkpoints.ship(variant, "cycle", seed)
+    shutil.rmtree(source)
+    return target
+
+
+def train_command(variant, *more):
+    return recsys_command("train", variant, "--dataset", "cycle", *more)
+
+
+def test_a_checkpoint_remembers_whose_histories_were_learnt_from_besides():
+    model = fitted()
+    model.also = "ml-1m"
+    loaded = checkpoints.load(checkpoints.save("counts", model, WORLD, 0), WORLD)
+    assert loaded.also == "ml-1m"
+    assert checkpoints.load(save(), WORLD).also == ""
+
+
+def test_a_loaded_model_scores_like_the_saved_one_and_has_its_settings():
+    folder = save(power=0.5)
+    model = checkpoints.load(folder, WORLD)
+    queries = Queries([np.array([1, 2]), np.array([], int)])
+    assert np.array_equal(model.score(queries), fitted(0.5).score(queries))
+    assert model.config == fakes.CountsConfig(0.5)
+    assert model.title == "Counts"
+    assert {path.name for path in folder.iterdir()} == {"meta.json", "weights.safetensors"}
+
+
+def test_views_of_arrays_are_saved_as_what_they_show():
+    model = fitted()
+    model.counts = np.arange(40, dtype=np.float32)[::2]
+    assert np.array_equal(checkpoints.load(checkpoints.save("counts", model, WORLD, 0), WORLD).counts, model.counts)
+
+
+def test_no_truncation_and_no_altered_bit_loads():
+    folder, rng = save(), np.random.default_rng(0)
+    for path in sorted(folder.iterdir()):
+        whole = path.read_bytes()
+        for length in rng.integers(len(whole), size=50):
+            path.write_bytes(whole[:length])
+            with pytest.raises(checkpoints.StoreError):
+                checkpoints.load(folder, WORLD)
+        for bit in rng.integers(8 * len(whole), size=200):
+            altered = bytearray(whole)
+            altered[bit // 8] ^= 1 << bit % 8
+            path.write_bytes(altered)
+            with pytest.raises(checkpoints.StoreError):
+                checkpoints.load(folder, WORLD)
+        path.write_bytes(whole)
+    assert checkpoints.load(folder, WORLD)
+
+
+@pytest.mark.parametrize("name", ["meta.json", "weights.safetensors"])
+def test_a_missing_file_is_refused_with_the_command(name):
+    folder = save(seed=3)
+    (folder / name).unlink()
+    with pytest.raises(checkpoints.StoreError) as error:
+        checkpoints.load(folder, WORLD)
+    assert error.value.command == train_command("counts", "--seed", "3")
+
+
+def test_settings_of_another_version_are_refused(monkeypatch):
+    folder = save()
+    monkeypatch.setattr(fakes.Counts, "Config", NoConfig)
+    with pytest.raises(checkpoints.StoreError, match="another version of counts"):
+        checkpoints.load(folder, WORLD)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"config": []},
+        {"config": {"nonsense": 1}},
+        {"variant": 7},
+        {"n_items": "20"},
+        {"split": ["leave-one-out"]},
+        {"seed": None},
+        {"notes": "none"},
+        {"members": [1]},
+        {"files": ["weights.safetensors"]},
+    ],
+)
+def test_a_sealed_but_malformed_document_is_refused_with_the_command(change):
+    folder = save()
+    document = {name: value for name, value in storage.read_sealed(folder / "meta.json").items() if name != "sha256"}
+    (folder / "meta.json").write_bytes(storage.seal(document | change))
+    with pytest.raises(checkpoints.StoreError) as error:
+        checkpoints.load(folder, WORLD)
+    assert error.value.command == train_command("counts")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [KeyError("counts"), AttributeError("shape"), RuntimeError("size mismatch\nfor a\nfor b"), ValueError("sizes")],
+)
+@pytest.mark.parametrize("of", ["bytes", "model"])
+def test_weights_that_a_model_cannot_take_are_refused_in_one_line(monkeypatch, error, of):
+    folder = save()
+
+    def fail(*arguments):
+        raise error
+
+    if of == "model":
+        monkeypatch.setattr(fakes.Counts, "load_state", fail)
+    else:
+        meta = {name: value for name, value in storage.read_sealed(folder / "meta.json").items() if name != "sha256"}
+        storage.write_pair(folder / "meta.json", meta, folder / "weights.safetensors", b"no safetensors")
+    with pytest.raises(checkpoints.StoreError, match="another version of counts") as refused:
+        checkpoints.load(folder, WORLD)
+    assert "\n" not in str(refused.value)
+
+
+# A fit belongs to the data that it learnt from
+
+
+def test_another_film_list_is_refused_with_the_command():
+    folder = save()
+    with pytest.raises(checkpoints.StoreError, match="knows 20 films, which are not the 21 of cycle") as error:
+        checkpoints.load(folder, toys.cycle(n_items=21))
+    assert error.value.command == train_command("counts")
+
+
+def world(histories=HISTORIES, **other):
+    """A small set; other: columns of its interactions."""
+    made = toys.dataset(histories, 8, "cycle")
+    return replace(made, interactions=replace(made.interactions, **other))
+
+
+def reversed_in_time():
+    return world([history[::-1] for history in HISTORIES])
+
+
+def with_other_times():
+    return world(timestamp=world().interactions.timestamp * 2)
+
+
+def with_other_ratings():
+    return world(rating=np.full(sum(map(len, HISTORIES)), 2, np.float32))
+
+
+def test_item_knn_is_fitted_again_when_the_same_data_runs_backwards(monkeypatch):
+    monkeypatch.setattr(registry, "get", REAL_MODELS)
+    query = Queries([np.array([1, 2, 3])])
+    forwards = checkpoints.ready("item-knn", world()).score(query)
+    with pytest.warns(UserWarning, match="fitting again.*item-knn learnt from other data than cycle is now"):
+        backwards = checkpoints.ready("item-knn", reversed_in_time()).score(query)
+    fresh = registry.get("item-knn").model().fit(LEAVE_ONE_OUT(reversed_in_time()).train).score(query)
+    assert not np.allclose(forwards, backwards)
+    np.testing.assert_allclose(backwards, fresh)
+
+
+@pytest.mark.parametrize("measuring", [True, False])
+def test_what_is_fitted_on_first_use_is_fitted_again_for_other_data_and_then_kept(measuring):
+    checkpoints.ready("counts", world(), measuring=measuring)
+    with pytest.warns(UserWarning, match="fitting again"):
+        again = checkpoints.ready("counts", reversed_in_time(), measuring=measuring)
+    assert np.array_equal(again.counts, leave_one_out(reversed_in_time()).train.counts)
+    checkpoints.ready("counts", reversed_in_time(), measuring=measuring)
+    assert fakes.Counts.fits == 2
+
+
+@pytest.mark.parametrize("changed", [with_other_times, with_other_ratings])
+def test_times_and_ratings_matter_to_a_model_that_reads_them_and_to_no_other(monkeypatch, changed):
+    checkpoints.ready("counts", world())
+    checkpoints.ready("counts", changed())
+    assert fakes.Counts.fits == 1
+    monkeypatch.setattr(fakes.Counts, "uses_times_or_ratings", True)
+    with pytest.warns(UserWarning, match="fitting again"):
+        checkpoints.ready("counts", changed())  # the kept fit does not say which times it read
+    with pytest.warns(UserWarning, match="fitting again"):
+        checkpoints.ready("counts", world())
+    checkpoints.ready("counts", world())
+    assert fakes.Counts.fits == 3
+
+
+@pytest.mark.parametrize("changed", [reversed_in_time, with_other_times])
+def test_a_trained_model_is_not_measured_on_other_data_but_serves_it_with_a_warning(monkeypatch, changed):
+    monkeypatch.setattr(fakes.Trained, "uses_times_or_ratings", True)
+    model = fakes.VARIANTS["trained"].model().fit(leave_one_out(world()).train)
+    checkpoints.save("trained", model, world(), 2)
+    assert checkpoints.ready("trained", world(), measuring=True)
+    with pytest.raises(checkpoints.StoreError, match="trained learnt from other data than cycle is now") as error:
+        checkpoints.ready("trained", changed(), measuring=True)
+    assert error.value.command == train_command("trained", "--seed", "2")
+    with pytest.warns(UserWarning, match="fits less well"):
+        assert np.array_equal(checkpoints.ready("trained", changed()).counts, model.counts)
+
+
+def test_titles_matter_to_a_model_that_reads_them_and_to_no_other(monkeypatch):
+    movies = WORLD.catalog.movies
+    renamed = replace(WORLD, catalog=replace(WORLD.catalog, movies=movies.assign(title=movies["title"] + "!")))
+    checkpoints.ready("counts", WORLD)
+    checkpoints.ready("counts", renamed)
+    assert fakes.Counts.fits == 1
+    monkeypatch.setattr(fakes.Counts, "uses_item_texts", True)
+    with pytest.warns(UserWarning, match="fitting again"):
+        checkpoints.ready("counts", WORLD)  # the kept fit does not say which texts it read
+    checkpoints.ready("counts", WORLD)
+    assert fakes.Counts.fits == 2
+    with pytest.warns(UserWarning, match="fitting again"):
+        checkpoints.ready("counts", renamed)
+
+
+def test_who_made_films_matters_to_a_model_that_reads_it_and_to_no_other(monkeypatch):
+    monkeypatch.setattr(fakes.Counts, "uses_item_texts", True)
+    richer = toys.enriched(WORLD, {100: {"directors": ["Ann Lee"]}})
+    checkpoints.ready("counts", WORLD)
+    checkpoints.ready("counts", richer)
+    assert fakes.Counts.fits == 1
+    monkeypatch.setattr(fakes.Counts, "uses_credits", True)
+    checkpoints.ready("counts", WORLD)  # without details the texts are the same
+    assert fakes.Counts.fits == 1
+    with pytest.warns(UserWarning, match="fitting again"):
+        checkpoints.ready("counts", richer)
+    checkpoints.ready("counts", richer)
+    assert fakes.Counts.fits == 2
+
+
+def test_a_split_by_time_depends_on_times_whatever_the_model_reads():
+    later = toys.over_days([[(0, 0), (1, 1), (2, 30)], [(3, 0), (4, 25), (5, 31)]] * 5)
+    checkpoints.ready("counts", later, splitting=BY_TIME)
+    times = later.interactions.timestamp.copy()
+    times[0] += 60
+    moved = replace(later, interactions=replace(later.interactions, timestamp=times))
+    with pytest.warns(UserWarning, match="fitting again"):
+        checkpoints.ready("counts", moved, splitting=BY_TIME)
+    assert fakes.Counts.fits == 2
+
+
+def test_each_splitting_has_its_own_fits():
+    spanning = toys.over_days([[(0, 0), (1, 1), (2, 30)], [(3, 0), (4, 25), (5, 31)]] * 5)
+    whole, early = (
+        checkpoints.ready("counts", spanning, splitting=splitting) for splitting in (LEAVE_ONE_OUT, BY_TIME)
+    )
+    assert np.array_equal(early.counts, BY_TIME(spanning).train.counts)
+    assert not np.array_equal(early.counts, whole.counts)
+    assert np.array_equal(checkpoints.ready("counts", spanning).counts, whole.counts)
+    assert fakes.Counts.fits == 2
+    folder = checkpoints.find("counts", "days", splitting=BY_TIME)
+    assert storage.read_sealed(folder / "meta.json")["split"] == BY_TIME(spanning).about
+    assert checkpoints.seeds("counts", "days", BY_TIME) == [0]
+
+
+def test_a_fit_moved_from_one_splitting_to_another_is_not_used():
+    spanning = toys.over_days([[(0, 0), (1, 1), (2, 30)], [(3, 0), (4, 25), (5, 31)]] * 5)
+    folder = checkpoints.save("trained", fakes.VARIANTS["trained"].model().fit(spanning), spanning, 0)
+    moved = paths.checkpoint("days", BY_TIME.name, "trained", 0)
+    moved.parent.mkdir(parents=True)
+    folder.rename(moved)
+    with pytest.raises(checkpoints.StoreError, match="another part of days") as error:
+        checkpoints.ready("trained", spanning, splitting=BY_TIME)
+    assert error.value.command.endswith("--protocol time")
+
+
+# Whatever happens during a save
+
+
+def test_a_save_killed_at_any_step_leaves_the_old_or_the_new():
+    found = []
+    for step in range(20):
+        folder = save(power=1.0)
+        code = save_and_die(2.0, step)
+        found.append(checkpoints.load(folder, WORLD).config.power)
+        if code == 0:
+            break
+        assert code == 9
+    assert code == 0
+    assert found == sorted(found)
+    assert set(found) == {1.0, 2.0}
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_a_save_killed_twice_leaves_one_of_the_three(tmp_path):
+    left_over = 0
+    for first in range(9):
+        folder = save(power=1.0)
+        save_and_die(2.0, first)
+        if not list(folder.glob("*.next")):
+            continue
+        left_over += 1
+        after_one = shutil.copytree(folder, tmp_path / str(first))
+        for second in range(9):
+            save_and_die(3.0, second)
+            assert checkpoints.load(folder, WORLD).config.power in (1.0, 2.0, 3.0)
+            shutil.rmtree(folder)
+            shutil.copytree(after_one, folder)
+    assert left_over
+
+
+def save_and_die(power, step):
+    return do_and_die(lambda: save(power=power), step)
+
+
+SAVE_FOR_EVER = """
+import itertools
+from tests import test_store
+for power in itertools.cycle([1.0, 2.0]):
+    test_store.save(power=power)
+    print("saved", flush=True)
+"""
+
+
+def test_a_save_killed_from_outside_leaves_a_checkpoint_that_loads():
+    rng = np.random.default_rng(0)
+    folder = paths.checkpoint("cycle", LEAVE_ONE_OUT.name, "counts", 0)
+    for _ in range(2):
+        command = [sys.executable, "-c", SAVE_FOR_EVER]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parent.parent) as saving:
+            assert saving.stdout.readline() == b"saved\n"
+            time.sleep(rng.uniform(0, 0.05))
+            saving.send_signal(signal.SIGKILL)
+        assert checkpoints.load(folder, WORLD).config.power in (1.0, 2.0)
+
+
+def test_a_full_disk_leaves_the_old_checkpoint_and_nothing_else(monkeypatch):
+    folder, sync = save(), os.fsync
+    for step in range(2):  # the weights do not fit; the weights fit and the document does not
+        calls = iter(range(100))
+
+        def full(handle, step=step, calls=calls):
+            if next(calls) == step * 2:  # every file is followed by its folder
+                raise OSError(errno.ENOSPC, "No space left on device")
+            sync(handle)
+
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(checkpoints.StoreError, match="No space left on device; make room"):
+            save(power=2.0)
+        monkeypatch.setattr(os, "fsync", sync)
+        assert checkpoints.load(folder, WORLD).config.power == 1.0
+        assert len(list(folder.iterdir())) == 2
+
+
+# Which checkpoint there is
+
+
+def test_this_machine_wins_over_what_is_shipped():
+    theirs = shipped(seed=2)
+    assert checkpoints.find("trained", "cycle") == theirs
+    assert checkpoints.find("trained", "cycle", seed=2) == theirs
+    assert checkpoints.find("trained", "cycle", seed=0) is None
+    assert checkpoints.seeds("trained", "cycle") == [2]
+    ours = {seed: save("trained", seed=seed) for seed in (10, 9)}
+    (ours[9].parent / "seed-1").mkdir()  # a training that is not finished
+    assert checkpoints.seeds("trained", "cycle") == [9, 10]
+    assert checkpoints.find("trained", "cycle") == ours[9]
+    assert checkpoints.find("trained", "cycle", seed=10) == ours[10]
+    assert checkpoints.find("trained", "cycle", seed=2) == theirs
+
+
+def test_the_stamp_changes_when_another_checkpoint_is_found_and_only_then():
+    stamps = [checkpoints.stamp("trained", "cycle")]
+    shipped()
+    stamps.append(checkpoints.stamp("trained", "cycle"))
+    save("trained", power=2.0)
+    stamps.append(checkpoints.stamp("trained", "cycle"))
+    save("trained", power=3.0)
+    stamps.append(checkpoints.stamp("trained", "cycle"))
+    assert len(set(stamps)) == 4
+    assert checkpoints.stamp("trained", "cycle", BY_TIME) == stamps[0] == ""
+    save("trained", power=3.0)
+    save("trained", power=4.0, seed=1)  # not the one that is used
+    assert checkpoints.stamp("trained", "cycle") == stamps[3]
+
+
+def test_shipping_copies_weights_and_log():
+    source = save("trained", seed=3)
+    (source / "log.jsonl").write_text('{"epoch": 1}\n')
+    target = checkpoints.ship("trained", "cycle", 3)
+    assert target == paths.ASSETS / "checkpoints/cycle/leave-one-out/trained"
+    assert (target / "log.jsonl").read_text() == '{"epoch": 1}\n'
+    assert np.array_equal(checkpoints.load(target, WORLD).counts, fitted().counts)
+
+
+def test_what_is_shipped_is_rounded_to_sixteen_bits_where_those_can_hold_it():
+    numbers = np.array([0.1, -3.3333333, 65000.0], np.float32)
+    state = {"few": numbers[:2], "large": numbers, "whole": np.array([70_000]), "none": numbers[:0]}
+    half = load(checkpoints.halved(to_bytes(state)))
+    assert [half[name].dtype for name in ("few", "large", "whole", "none")] == ["f2", "f4", "i8", "f2"]
+    np.testing.assert_array_equal(half["few"], numbers[:2].astype(np.float16))
+    np.testing.assert_array_equal(half["large"], numbers)
+
+
+def test_models_get_numbers_of_32_bits_from_what_is_shipped(monkeypatch):
+    known = {}
+
+    def load_state(self, state, n_items):
+        known.update(state)
+        self.counts = state["counts"]
+
+    target = shipped()
+    monkeypatch.setattr(fakes.Counts, "load_state", load_state)
+    monkeypatch.setattr(checkpoints, "weights_from_bytes", lambda weights: {"counts": np.array([0.5], np.float16)})
+    checkpoints.load(target, WORLD)
+    assert known["counts"].dtype == np.float32
+
+
+def test_what_people_watched_is_never_shipped(monkeypatch):
+    monkeypatch.setattr(fakes.Trained, "state_has_histories", True)
+    save("trained")
+    with pytest.raises(checkpoints.StoreError, match="what people watched"):
+        checkpoints.ship("trained", "cycle", 0)
+    assert not (paths.ASSETS / "checkpoints").exists()
+
+
+def test_what_is_fitted_on_first_use_is_not_shipped():
+    save("counts")
+    with pytest.raises(checkpoints.StoreError, match="counts is fitted on first use"):
+        checkpoints.ship("counts", "cycle", 0)
+
+
+def test_a_damaged_shipped_checkpoint_is_restored_by_the_command_shown(home):
+    git("init", "-q")
+    folder = shipped()
+    git("add", "assets")
+    (folder / "weights.safetensors").write_bytes(b"")
+    with pytest.raises(checkpoints.StoreError) as error:
+        checkpoints.ready("trained", WORLD)
+    subprocess.run(error.value.command, shell=True, check=True, cwd="/")
+    assert checkpoints.ready("trained", WORLD)
+
+
+def git(*arguments):
+    subprocess.run(["git", "-C", str(paths.REPOSITORY), *arguments], check=True)
+
+
+# Ready to score
+
+
+def test_a_cheap_model_is_fitted_on_the_training_part_once_and_kept():
+    for _ in range(2):
+        model = checkpoints.ready("counts", WORLD)
+        assert np.array_equal(model.counts, leave_one_out(WORLD).train.counts)
+    assert fakes.Counts.fits == 1
+
+
+def test_a_damaged_kept_fit_is_done_again():
+    checkpoints.ready("counts", WORLD)
+    folder = checkpoints.find("counts", "cycle")
+    (folder / "weights.safetensors").write_bytes(b"nonsense")
+    with pytest.warns(UserWarning, match="fitting again"):
+        checkpoints.ready("counts", WORLD)
+    assert fakes.Counts.fits == 2
+    assert checkpoints.load(folder, WORLD)
+
+
+def tuned_to(monkeypatch, power):
+    """From now on the model has other tuned settings."""
+    monkeypatch.setitem(presets.PRESETS, "counts", {"cycle": {"power": power}})
+
+
+def test_a_fit_of_first_use_is_done_again_when_its_settings_have_been_tuned_anew(monkeypatch):
+    checkpoints.ready("counts", WORLD)
+    assert checkpoints.is_kept("counts", "cycle")
+    tuned_to(monkeypatch, 0.5)
+    assert not checkpoints.is_kept("counts", "cycle")
+    with pytest.warns(UserWarning, match="fitting again.*the settings of counts have changed since"):
+        assert checkpoints.ready("counts", WORLD).config.power == 0.5
+    assert checkpoints.is_kept("counts", "cycle")
+    checkpoints.ready("counts", WORLD)
+    assert fakes.Counts.fits == 2
+
+
+def test_settings_that_somebody_chose_outlive_tuning(monkeypatch):
+    save("counts", power=3.0)
+    tuned_to(monkeypatch, 0.5)
+    assert checkpoints.is_kept("counts", "cycle")
+    assert checkpoints.ready("counts", WORLD).config.power == 3.0
+
+
+def test_a_model_that_needs_training_is_asked_for_with_the_command():
+    with pytest.raises(checkpoints.StoreError) as error:
+        checkpoints.ready("trained", WORLD)
+    assert error.value.message == "no checkpoint for trained on cycle"
+    assert error.value.command == train_command("trained")
+    with pytest.raises(checkpoints.StoreError, match="divided by time") as error:
+        checkpoints.ready("trained", WORLD, seed=4, splitting=BY_TIME)
+    assert error.value.command == train_command("trained", "--protocol", "time", "--seed", "4")
+
+
+def test_a_fit_that_cannot_be_kept_still_answers(monkeypatch):
+    def full(path, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(storage, "write", full)
+    with pytest.warns(UserWarning, match="No space left"):
+        assert checkpoints.ready("counts", WORLD).counts.sum() > 0
+
+
+def test_threads_that_come_at_once_share_one_fit(monkeypatch):
+    fit = fakes.Counts.fit
+    monkeypatch.setattr(fakes.Counts, "fit", lambda *arguments: (time.sleep(0.05), fit(*arguments))[1])
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(checkpoints.ready("counts", WORLD))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 8
+    assert fakes.Counts.fits == 1
+
+
+def test_reading_waits_until_a_save_is_through():
+    folder, answers = save(power=1.0), []
+    reader = threading.Thread(target=lambda: answers.append(checkpoints.load(folder, WORLD).config.power))
+    with storage.locked(folder):  # as `save` holds it
+        reader.start()
+        time.sleep(0.1)
+        assert not answers
+    reader.join()
+    assert answers == [1.0]
