@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     result = {"data": data, "settings": asdict(settings), "summary": summary(runs), "runs": runs}
     print("\n".join([*summary_lines(result["summary"]), *biased_lines(runs)]))
     result["machine"] = machine.describe()
-    print(machine.line(result["machine"]))
+    print(machine.format_description(result["machine"]))
     if options.json:
         options.json.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
 

@@ -52,7 +52,7 @@ CLICK = """button => new Promise((done, fail) => {
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print, as JSON to a file too."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", default=datasets.FIRST, help="a data set that is on this machine")
+    parser.add_argument("--data", default=datasets.DEFAULT_DATASET, help="a data set that is on this machine")
     parser.add_argument("--times", type=int, default=30, help="clicks of each kind (default: 30)")
     parser.add_argument("--only", nargs="+", choices=MEASURED, default=MEASURED, help="some actions (default: all)")
     parser.add_argument("--words", nargs="+", default=WORDS, help="what is searched for; each must find a film")
@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(
             f"{name:14} p50 {found['p50']:5.0f} ms, p95 {found['p95']:5.0f} ms, bar {BARS[name].verdict(found['p95'])}"
         )
-    print(machine.line(described))
+    print(machine.format_description(described))
     if options.json:
         document = {"machine": described, "data": options.data, "times": options.times, "ms": measured}
         options.json.write_text(json.dumps(document, indent=1) + "\n")
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 @contextmanager
 def served() -> Iterator[str]:
     """The address of the app, running on a free port."""
-    with server.served() as (address, process):
+    with server.run_server() as (address, process):
         yield server.wait_for(address, process)
 
 

@@ -173,7 +173,7 @@ def tables(document: dict[str, Any]) -> list[str]:
     by_films = [point for point in points if point["history"] == USUAL_HISTORY]
     by_history = [point for point in points if point["films"] == USUAL_FILMS]
     return [
-        f"{machine.line(document['machine'])}",
+        f"{machine.format_description(document['machine'])}",
         "",
         f"Histories of {USUAL_HISTORY} films; ms of CPU time on one thread, MB on top of the data:",
         "",

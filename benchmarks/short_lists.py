@@ -42,12 +42,12 @@ def main(argv: list[str] | None = None) -> int:
     """Measure the named recommenders and print a table; write it as JSON if asked."""
     options = _parser().parse_args(argv)
     dataset = datasets.ensure(options.dataset)
-    splitting = datasets.served_from(dataset.name)
+    splitting = datasets.serving_split(dataset.name)
     part = getattr(splitting(dataset), options.part)
     held_out = HeldOut(part.queries[: options.users], part.targets[: options.users])
     rows = []
     for name in options.recommenders or [predictor.default(dataset.name)]:
-        model = checkpoints.ready(name, dataset, splitting=splitting)
+        model = checkpoints.load_or_fit(name, dataset, splitting=splitting)
         row: dict[str, Any] = {"recommender": name}
         for length in (*options.lengths, WHOLE_HISTORY):
             ranks = ranks_of_newest(model, held_out, length)
@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
         "python -m benchmarks.short_lists", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("recommenders", nargs="*", help="names; the default recommender if none is given")
-    parser.add_argument("--dataset", default=datasets.FIRST)
+    parser.add_argument("--dataset", default=datasets.DEFAULT_DATASET)
     parser.add_argument("--part", choices=("test", "valid"), default="test")
     parser.add_argument("--lengths", type=int, nargs="+", default=list(LENGTHS), metavar="K")
     parser.add_argument("--users", type=int, metavar="N", help="measure the first N users only")

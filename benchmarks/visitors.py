@@ -151,7 +151,7 @@ def main(argv: list[str] | None = None) -> int:
     print(f"{options.visitors} visitors, {options.pause:g} s of thought, {options.data}, {options.films} films each:")
     print(f"{len(seconds)} presses, p50 {p50:.0f} ms, worst {worst:.0f} ms, p95 {p95:.0f} ms, bar {BAR.verdict(p95)}")
     described = machine.describe()
-    print(machine.line(described))
+    print(machine.format_description(described))
     if options.json:
         options.json.write_text(json.dumps({"machine": described, "result": result}, indent=1) + "\n")
     return 0 if BAR.holds(p95) else 1
@@ -160,7 +160,7 @@ def main(argv: list[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """The flags."""
     flags = argparse.ArgumentParser(prog="python -m benchmarks.visitors", description="Ten people at once.")
-    flags.add_argument("--data", default=datasets.FIRST, help="data set, on this machine")
+    flags.add_argument("--data", default=datasets.DEFAULT_DATASET, help="data set, on this machine")
     flags.add_argument("--films", type=int, default=20, help="films in each visitor's list")
     flags.add_argument("--visitors", type=int, default=10)
     flags.add_argument("--presses", type=int, default=12, help="changes that each visitor makes")

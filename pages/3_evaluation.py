@@ -18,4 +18,6 @@ with errors.explained():
         sections.report(*choice.dataset_and_protocol(available))
     else:
         st.info(words.NO_RESULTS, icon=":material/leaderboard:")
-        errors.command(recsys_command("evaluate", "popular", "--dataset", datasets.FIRST, "--protocol", "full"))
+        errors.command(
+            recsys_command("evaluate", "popular", "--dataset", datasets.DEFAULT_DATASET, "--protocol", "full")
+        )

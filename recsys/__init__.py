@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recsys.data.dataset import Dataset
-    from recsys.progress import Report
+    from recsys.progress import ProgressCallback
     from recsys.serving.filters import Filters
     from recsys.serving.predictor import Predictor
     from recsys.serving.recommend import Recommendation
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["TitleRecommender", "evaluate", "load", "recommender", "recommenders"]
 
 
-def load(name: str = "ml-latest-sample", report: "Report | None" = None) -> "Dataset":
+def load(name: str = "ml-latest-sample", report: "ProgressCallback | None" = None) -> "Dataset":
     """A MovieLens data set (Harper and Konstan, 2015): U users, I films, and who watched what in which order.
 
     ml-latest-sample comes with the project; the others are there after `python -m recsys data get NAME`. `report` is
@@ -33,9 +33,9 @@ def load(name: str = "ml-latest-sample", report: "Report | None" = None) -> "Dat
     has.
     """
     from recsys.data import datasets
-    from recsys.progress import ignore
+    from recsys.progress import no_progress
 
-    return datasets.ensure(name, report or ignore)
+    return datasets.ensure(name, report or no_progress)
 
 
 def recommenders() -> list[str]:
@@ -46,7 +46,7 @@ def recommenders() -> list[str]:
 
 
 def recommender(
-    name: str | None = None, data: "Dataset | None" = None, report: "Report | None" = None
+    name: str | None = None, data: "Dataset | None" = None, report: "ProgressCallback | None" = None
 ) -> "TitleRecommender":
     """Return a recommender that is ready to answer: loaded, or fitted on first use and kept.
 
@@ -61,11 +61,11 @@ def recommender(
         UnknownModelError: No recommender has this name.
         StoreError: The model has to be trained first; the error has the command.
     """
-    from recsys.progress import ignore
+    from recsys.progress import no_progress
     from recsys.serving import predictor
 
     data = load() if data is None else data
-    return TitleRecommender(predictor.load(name or predictor.default(data.name), data, report or ignore))
+    return TitleRecommender(predictor.load(name or predictor.default(data.name), data, report or no_progress))
 
 
 def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence[int] = ()) -> dict[str, Any]:

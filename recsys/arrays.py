@@ -20,7 +20,7 @@ def read(path: Path, name: str, made_of: str) -> np.ndarray | None:
 
     try:
         with storage.locked(path.parent, shared=True):
-            document, data = storage.read_pair(path.with_suffix(".json"), path)
+            document, data = storage.read_artifact(path.with_suffix(".json"), path)
         return load(data)[name] if document.get("made_of") == made_of else None
     except (OSError, storage.DamagedFileError, SafetensorError, KeyError):
         return None
@@ -32,7 +32,7 @@ def write(path: Path, name: str, array: np.ndarray, made_of: str) -> None:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with storage.locked(path.parent):
-        storage.write_pair(path.with_suffix(".json"), {"made_of": made_of}, path, save({name: array}))
+        storage.write_artifact(path.with_suffix(".json"), {"made_of": made_of}, path, save({name: array}))
 
 
 def keep(path: Path, name: str, array: np.ndarray, made_of: str) -> None:

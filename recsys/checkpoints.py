@@ -25,7 +25,7 @@ from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.errors import RecsysError, recsys_command
 from recsys.models import registry
 from recsys.models.base import Model
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 from recsys.text.films import film_texts, texts_fingerprint, texts_with_credits
 from recsys.training.options import RunOptions
 
@@ -56,7 +56,7 @@ def save(
     Raises StoreError, with the old checkpoint intact, when the disk refuses.
     """
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
-    stamps = member_stamps(model, dataset.name, seed, splitting)
+    stamps = member_versions(model, dataset.name, seed, splitting)
     meta = _describe(variant, model, dataset, splitting, stamps) | {"seed": seed, "notes": notes or {}}
     _make(folder)
     with storage.locked(folder):
@@ -106,32 +106,32 @@ def notes(
         return {}
 
 
-def stamp(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
+def checkpoint_version(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
     """Return a text that changes with the checkpoint that `find` prefers and with those of its members; "" for none."""
     folder = find(variant, dataset_name, splitting=splitting)
-    stamp, members = _stamp(folder), _stamps_of_members(variant, dataset_name, folder, splitting)
+    checkpoint_version, members = _stamp(folder), _stamps_of_members(variant, dataset_name, folder, splitting)
     return (
-        storage.sha256(" ".join([stamp, *(now for _, now in members.values())]).encode())
-        if stamp and members
-        else stamp
+        storage.sha256(" ".join([checkpoint_version, *(now for _, now in members.values())]).encode())
+        if checkpoint_version and members
+        else checkpoint_version
     )
 
 
-def lacking(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
-    """Return the recommenders that have to be trained before `ready` can return this one: itself, or members."""
+def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
+    """Return the recommenders that have to be trained before `load_or_fit` can return this one: itself, or members."""
     folder = find(variant, dataset_name, splitting=splitting)
     members = _stamps_of_members(variant, dataset_name, folder, splitting)
     needed = [name for name, (_, now) in members.items() if not now] + [variant] * (folder is None)
     return [name for name in needed if registry.get(name).needs_training]
 
 
-def is_kept(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
-    """Whether `ready` has nothing to fit, neither this recommender nor one of its members."""
+def is_available(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
+    """Whether `load_or_fit` has nothing to fit, neither this recommender nor one of its members."""
     if not has_fit(variant, dataset_name, splitting):
         return False
     folder = find(variant, dataset_name, splitting=splitting)
     members = _stamps_of_members(variant, dataset_name, folder, splitting)
-    return all(is_kept(name, dataset_name, splitting) for name in members)
+    return all(is_available(name, dataset_name, splitting) for name in members)
 
 
 def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
@@ -143,11 +143,11 @@ def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OU
     return all(then == now for then, now in stamps)
 
 
-def ready(
+def load_or_fit(
     variant: str,
     dataset: Dataset,
     seed: int | None = None,
-    report: Report = ignore,
+    report: ProgressCallback = no_progress,
     splitting: Splitting = LEAVE_ONE_OUT,
     measuring: bool = False,
 ) -> Model:
@@ -173,11 +173,11 @@ def ready(
         return kept or _fit(folder, variant, dataset, report, splitting, measuring)
 
 
-def give_members(
+def attach_members(
     model: Model,
     dataset: Dataset,
     seed: int,
-    report: Report = ignore,
+    report: ProgressCallback = no_progress,
     splitting: Splitting = LEAVE_ONE_OUT,
     measuring: bool = False,
 ) -> dict[str, str]:
@@ -189,20 +189,20 @@ def give_members(
         The stamp of each member by name.
 
     Raises:
-        StoreError: As `ready`, and for a member that has members itself.
+        StoreError: As `load_or_fit`, and for a member that has members itself.
     """
     members = {}
     for name in model.members:
         if registry.get(name).members(dataset.name):
             raise StoreError(f"{model.title} cannot stand on {name}, which is mixed itself; name its members instead")
         member_seed = seed if splitting.unties or find(name, dataset.name, seed, splitting) else None
-        members[name] = ready(name, dataset, member_seed, report, splitting, measuring)
+        members[name] = load_or_fit(name, dataset, member_seed, report, splitting, measuring)
     if members:
         model.set_members(members)
-    return member_stamps(model, dataset.name, seed, splitting)
+    return member_versions(model, dataset.name, seed, splitting)
 
 
-def member_stamps(model: Model, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, str]:
+def member_versions(model: Model, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, str]:
     """Return the stamp of each member of a model, which changes when the member is trained again; "" if it is not."""
     return {name: _member_stamp(name, dataset_name, seed, splitting) for name in model.members}
 
@@ -214,7 +214,7 @@ def check(folder: Path) -> None:
 
 
 def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> Path:
-    """Copy a checkpoint of this machine, its weights `halved`, with its training log, into assets/; returns the folder.
+    """Copy a checkpoint and its training log into assets/ with 16-bit weights; returns the folder.
 
     Raises StoreError for a model that is fitted on first use, such as all whose state is what people watched. Mixtures
     can be shipped, because fitting their few weights takes long. Fit a mixture with the shipped checkpoints of its
@@ -229,13 +229,13 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
     meta, weights = _read(source)
     _make(target)
     with storage.locked(target):
-        _write_pair(target, meta, halved(weights))
+        _write_pair(target, meta, to_float16(weights))
         if (source / paths.LOG).exists():
-            storage.write(target / paths.LOG, (source / paths.LOG).read_bytes())
+            storage.replace_file(target / paths.LOG, (source / paths.LOG).read_bytes())
     return target
 
 
-def halved(weights: bytes) -> bytes:
+def to_float16(weights: bytes) -> bytes:
     """The same weights in half the bytes: 32-bit numbers rounded to 16 bits, where those can hold them."""
     state = weights_from_bytes(weights)
     fits = {name for name, array in state.items() if array.dtype == np.float32 and np.abs(array).max(initial=0) < HALF}
@@ -244,7 +244,7 @@ def halved(weights: bytes) -> bytes:
 
 
 def _whole(weights: bytes) -> dict[str, np.ndarray]:
-    """The arrays of a checkpoint, as models know them: what `halved` has rounded in 32 bits."""
+    """The arrays of a checkpoint, as models know them: what `to_float16` has rounded in 32 bits."""
     state = weights_from_bytes(weights)
     return {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in state.items()}
 
@@ -338,7 +338,7 @@ def _write(folder: Path, meta: dict[str, Any], model: Model) -> None:
 
 def _write_pair(folder: Path, meta: dict[str, Any], weights: bytes) -> None:
     try:
-        storage.write_pair(folder / META, meta, folder / WEIGHTS, weights)
+        storage.write_artifact(folder / META, meta, folder / WEIGHTS, weights)
     except OSError as error:
         raise _cannot_write(folder, error) from error
 
@@ -375,7 +375,7 @@ def _load(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool)
         if measuring or not model.needs_training:
             raise StoreError(f"{stale}, so it is not measured", command)
         warnings.warn(f"{stale}, so it fits less well; to train it again: {command}", stacklevel=4)
-    stamps = give_members(model, dataset, meta["seed"], splitting=splitting, measuring=measuring)
+    stamps = attach_members(model, dataset, meta["seed"], splitting=splitting, measuring=measuring)
     if stamps != meta.get("members", {}):
         raise StoreError(f"{variant} stands on others than it was fitted with: they were trained since", command)
     return model
@@ -418,12 +418,14 @@ def _tuned_anew(folder: Path, dataset_name: str) -> bool:
     return False
 
 
-def _fit(folder: Path, variant: str, dataset: Dataset, report: Report, splitting: Splitting, measuring: bool) -> Model:
+def _fit(
+    folder: Path, variant: str, dataset: Dataset, report: ProgressCallback, splitting: Splitting, measuring: bool
+) -> Model:
     """Fit with the tuned settings and keep the result. The caller holds the lock."""
     row, seed = registry.get(variant), int(folder.name.removeprefix("seed-"))
     parts = splitting(dataset, seed)
     model = row.model(row.preset(dataset.name))
-    stamps = give_members(model, dataset, seed, report, splitting, measuring)
+    stamps = attach_members(model, dataset, seed, report, splitting, measuring)
     model.fit(parts.train, parts.valid, RunOptions(seed=seed, report=report))
     try:
         fit = {"seed": seed, "notes": {}, "tuned": True}
@@ -435,7 +437,7 @@ def _fit(folder: Path, variant: str, dataset: Dataset, report: Report, splitting
 
 def _read(folder: Path) -> tuple[dict[str, Any], bytes]:
     try:
-        meta, weights = storage.read_pair(folder / META, folder / WEIGHTS)
+        meta, weights = storage.read_artifact(folder / META, folder / WEIGHTS)
     except (OSError, storage.DamagedFileError) as error:
         raise _unusable(folder, error) from error
     return _formed(folder, meta), weights
@@ -443,7 +445,7 @@ def _read(folder: Path) -> tuple[dict[str, Any], bytes]:
 
 def _meta(folder: Path) -> dict[str, Any]:
     try:
-        return _formed(folder, storage.read_sealed(folder / META))
+        return _formed(folder, storage.read_document(folder / META))
     except (OSError, storage.DamagedFileError) as error:
         raise _unusable(folder, error) from error
 
@@ -475,7 +477,7 @@ def _divided(dataset_name: str, splitting: Splitting) -> str:
 def _unusable(folder: Path, error: Exception) -> StoreError:
     """A checkpoint whose files are missing or altered."""
     if folder.is_relative_to(paths.ASSETS):
-        return StoreError(str(error), storage.checkout(folder))
+        return StoreError(str(error), storage.restore_command(folder))
     dataset, splitting, variant, seed = folder.parts[-4:]
     return StoreError(str(error), training_command(variant, dataset, splitting, int(seed.removeprefix("seed-"))))
 

@@ -46,4 +46,4 @@ def _name(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    storage.write(paths.checksums(), document())
+    storage.replace_file(paths.checksums(), document())

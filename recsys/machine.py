@@ -36,7 +36,7 @@ def describe() -> dict[str, Any]:
     }
 
 
-def line(machine: dict[str, Any]) -> str:
+def format_description(machine: dict[str, Any]) -> str:
     """Return the result of `describe` in one line."""
     hardware = f"{machine['cores']} cores of {machine['cpu']}" + (f", {machine['gpu']}" if machine["gpu"] else "")
     versions = ", ".join(f"{name} {machine[name]}" for name in ("python", *PACKAGES) if name in machine)
@@ -71,7 +71,9 @@ def _memory_groups() -> list[Path]:
 def _left_in(group: Path, limit: str, used: str) -> float:
     """Return the bytes left in a control group, counting file pages as free; inf if it has no limit ("max")."""
     with contextlib.suppress(OSError, ValueError):
-        statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        statistics = dict(
+            format_description.split() for format_description in (group / "memory.stat").read_text().splitlines()
+        )
         pages = int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
         return max(int((group / limit).read_text()) - int((group / used).read_text()) + pages, 0)
     return float("inf")
@@ -96,7 +98,7 @@ def gpu() -> str:
     return _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
 
 
-def end_with_parent() -> None:
+def terminate_with_parent() -> None:
     """Make Linux send SIGTERM to this new process when its parent ends, even by SIGKILL (man 2 prctl)."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

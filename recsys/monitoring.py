@@ -72,7 +72,7 @@ def timed(name: str, label: str) -> Iterator[None]:
             metric.labels(label).observe(time.perf_counter() - start)
 
 
-def watch(name: str, value: Callable[[], float]) -> None:
+def register_gauge(name: str, value: Callable[[], float]) -> None:
     """Say where one of WATCHED is to be asked for, whenever somebody looks."""
     _asked_for[name] = value
 

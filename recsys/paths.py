@@ -36,7 +36,7 @@ def prepared(dataset: str) -> Path:
     return home() / "data" / dataset
 
 
-def of_set(dataset: str) -> list[Path]:
+def dataset_folders(dataset: str) -> list[Path]:
     """Every folder in which something of one data set lies on this machine: its data, and all that was made of it."""
     kinds = ("data", "checkpoints", "results", "film_vectors", "tag_vectors", "maps", "trials", "downloads", "details")
     return [home() / kind / dataset for kind in kinds]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
-Report = Callable[[dict[str, Any]], None]
+ProgressCallback = Callable[[dict[str, Any]], None]
 
 STAGES = {  # what is being waited for, and in which unit it is counted
     "download": ("fetching from {from} …", "B"),
@@ -40,7 +40,7 @@ class Cancelled(Exception):
     """Somebody called the work off; nobody has to be told why."""
 
 
-def ignore(event: dict[str, Any]) -> None:
+def no_progress(event: dict[str, Any]) -> None:
     """Report to nobody."""
 
 

@@ -2,7 +2,7 @@
 
 A *sealed* document is JSON with a SHA-256 over the rest of itself. A *pair* is a sealed document and the binary file
 whose hash it names: the two are replaced together, and damage to either is noticed. A folder of large files has a
-sealed document that names their hashes, see `check`. Binary data that stands alone lies behind its hash.
+sealed document that names their hashes, see `verify`. Binary data that stands alone lies behind its hash.
 
 Nothing here writes into a file that somebody may have open: whoever has mapped one into memory keeps the old one. Only
 the largest arrays are mapped, see `recsys.data.prepared`.
@@ -32,7 +32,7 @@ class DamagedFileError(RecsysError):
     """A file whose content is not what was written."""
 
 
-def write(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes) -> None:
     """Replace a file in one step: a full disk, Ctrl-C or a kill leaves the old one. Raises OSError.
 
     Two writers of one path must take turns: see `locked`.
@@ -104,7 +104,7 @@ def _lock_at_once(handle: int) -> bool:
     return True
 
 
-def seal(document: dict[str, Any]) -> bytes:
+def sign_document(document: dict[str, Any]) -> bytes:
     """Canonical JSON with its own SHA-256: under "run" where there is one, so that all else repeats in a second run."""
     bare = _with_digest(json.loads(_text(document)), None)  # as it will be read: tuples become lists
     return _text(_with_digest(bare, sha256(_text(bare)))) + b"\n"
@@ -112,19 +112,19 @@ def seal(document: dict[str, Any]) -> bytes:
 
 def keep(document: dict[str, Any], place: Callable[[Path], Path], ship: bool = False) -> Path:
     """Write a sealed document to its place in the home folder (`ship`: in assets/ too); returns the former."""
-    data = seal(document)
+    data = sign_document(document)
     for root in (paths.home(), *([paths.ASSETS] if ship else [])):
-        write(place(root), data)
+        replace_file(place(root), data)
     return place(paths.home())
 
 
-def read_sealed(path: Path) -> dict[str, Any]:
-    """The document that `seal` made. Raises OSError, and DamagedFileError if a single bit differs."""
+def read_document(path: Path) -> dict[str, Any]:
+    """The document that `sign_document` made. Raises OSError, and DamagedFileError if a single bit differs."""
     data = path.read_bytes()
     try:
         document = json.loads(data)
         # bytes are compared, not values, to notice also what means the same: 1E-05 for 1e-05
-        intact = isinstance(document, dict) and seal(document) == data
+        intact = isinstance(document, dict) and sign_document(document) == data
     except (ValueError, RecursionError):
         intact = False
     if not intact:
@@ -153,10 +153,10 @@ def read_shipped_json(path: Path, is_valid: Callable[[Any], bool]) -> Any:
 
 @cache
 def _warn_once(path: Path, reason: str) -> None:
-    logging.getLogger(__name__).warning("ignored %s: %s; run: %s", path, reason, checkout(path))
+    logging.getLogger(__name__).warning("ignored %s: %s; run: %s", path, reason, restore_command(path))
 
 
-def write_pair(index: Path, document: dict[str, Any], payload: Path, data: bytes) -> None:
+def write_artifact(index: Path, document: dict[str, Any], payload: Path, data: bytes) -> None:
     """Replace a document and its binary file so that a reader finds both old or both new. Raises OSError.
 
     The new data is written under another name; replacing the document is the moment from which it counts; then it is
@@ -164,15 +164,15 @@ def write_pair(index: Path, document: dict[str, Any], payload: Path, data: bytes
     """
     _settle(index, payload)
     try:
-        write(_waiting(payload), data)
-        write(index, seal(document | {"files": {payload.name: sha256(data)}}))
+        replace_file(_waiting(payload), data)
+        replace_file(index, sign_document(document | {"files": {payload.name: sha256(data)}}))
     finally:
         _settle(index, payload)
 
 
-def read_pair(index: Path, payload: Path) -> tuple[dict[str, Any], bytes]:
+def read_artifact(index: Path, payload: Path) -> tuple[dict[str, Any], bytes]:
     """The document and the bytes whose hash it names. Raises OSError and DamagedFileError."""
-    document = read_sealed(index)
+    document = read_document(index)
     wanted = _hash_of(document, payload)
     for path in (payload, _waiting(payload)):  # the second: a kill came just before the last rename
         if path.exists() and sha256(data := path.read_bytes()) == wanted:
@@ -193,7 +193,7 @@ def read_sealed_bytes(path: Path) -> bytes:
     return data[32:]
 
 
-def check(path: Path, wanted: str) -> None:
+def verify(path: Path, wanted: str) -> None:
     """Raise DamagedFileError unless a file has this SHA-256, and OSError where it cannot be read.
 
     A file is read once by each process, and again when it is another one: by its number, size and times.
@@ -215,7 +215,7 @@ def digest(path: Path, algorithm: str) -> str:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
 
-def checkout(*kept: Path) -> str:
+def restore_command(*kept: Path) -> str:
     """The command that restores files or folders of the project."""
     root = paths.REPOSITORY
     inside = [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in kept]
@@ -228,12 +228,12 @@ def sha256(data: bytes) -> str:
 
 
 def _settle(index: Path, payload: Path) -> None:
-    """Finish or undo an interrupted `write_pair`: rename waiting data whose hash the document names, else delete it."""
+    """Finish or undo an interrupted `write_artifact`: rename waiting data that the document names, else delete it."""
     waiting = _waiting(payload)
     if not waiting.exists():
         return
     try:
-        wanted = _hash_of(read_sealed(index), payload)
+        wanted = _hash_of(read_document(index), payload)
     except (OSError, DamagedFileError):
         wanted = None
     if sha256(waiting.read_bytes()) == wanted:

@@ -35,10 +35,10 @@ class Finding(NamedTuple):
 
 def everything() -> Iterator[Finding]:
     """All sets, and what belongs to none of them: the sentence encoder, shipped texts, Wikidata's answers, jobs."""
-    folders = [path for folder in paths.of_set("x") for path in folder.parent.glob("*/")]
+    folders = [path for folder in paths.dataset_folders("x") for path in folder.parent.glob("*/")]
     kept = [path.name for path in folders if own_data.NAME.fullmatch(path.name) and _has_files(path)]
     shipped = [path.name for path in paths.shipped_checkpoint("x", "x", "x").parents[2].glob("*/")]
-    for name in sorted({*kept, *shipped, datasets.FIRST} - own_data.TAKEN):
+    for name in sorted({*kept, *shipped, datasets.DEFAULT_DATASET} - own_data.RESERVED_NAMES):
         yield from of_set(name)
     if paths.encoder().exists() and not encoder.is_intact(paths.encoder()):
         yield Finding(paths.encoder(), "is damaged", _remove(paths.encoder()))
@@ -46,20 +46,20 @@ def everything() -> Iterator[Finding]:
         yield Finding(paths.encoder())
     yield from _shipped_texts()
     for path in sorted(paths.wikidata().glob("*.json")):
-        yield _read(path, storage.read_sealed, _remove(path))
+        yield _read(path, storage.read_document, _remove(path))
     for path in sorted(paths.jobs().glob("*/job.json")):
-        yield _read(path, storage.read_sealed, _remove(path.parent))
+        yield _read(path, storage.read_document, _remove(path.parent))
     for path in sorted(paths.jobs().glob("*/progress.jsonl")):
         yield _read(path, _read_log, _remove(path))
 
 
 def of_set(name: str) -> Iterator[Finding]:
     """One set: its archives, prepared files, details, vectors, maps, models, results, studies. Raises DataError."""
-    if name not in datasets.SETS and not any(_has_files(folder) for folder in paths.of_set(name)):
+    if name not in datasets.SETS and not any(_has_files(folder) for folder in paths.dataset_folders(name)):
         raise DataError(f"there is nothing of {name} on this machine; see: {recsys_command('data', 'list')}")
     get = datasets.how_to_get(name)
     for path, sound in datasets.archives(name).items():
-        mend = storage.checkout(path) if path.parent == datasets.BUNDLED else get
+        mend = storage.restore_command(path) if path.parent == datasets.BUNDLED else get
         yield Finding(path) if sound else Finding(path, "is missing or not the archive that it was", mend)
     if _has_files(paths.prepared(name)):
         damage = prepared.damage(name)
@@ -76,10 +76,10 @@ def of_set(name: str) -> Iterator[Finding]:
 def _shipped_texts() -> Iterator[Finding]:
     """Shipped files that have no hash of their own, and the list of their checksums."""
     sums = paths.checksums()
-    yield _read(sums, lambda _: checksums.check_list(), storage.checkout(sums))
+    yield _read(sums, lambda _: checksums.check_list(), storage.restore_command(sums))
     if sums.exists():
         for path in checksums.covered():
-            yield _read(path, checksums.check, storage.checkout(path, sums))
+            yield _read(path, checksums.check, storage.restore_command(path, sums))
 
 
 def _vectors(name: str) -> Iterator[Finding]:
@@ -87,7 +87,7 @@ def _vectors(name: str) -> Iterator[Finding]:
     shipped = (paths.shipped_film_vectors(name), paths.shipped_tag_vectors(name))
     maps = sorted(paths.shipped_film_map(name, "x").parent.glob(f"*{arrays.SUFFIX}"))
     for path in (*filter(Path.exists, shipped), *maps):
-        yield _read(path, _read_pair, storage.checkout(path, path.with_suffix(".json")))
+        yield _read(path, _read_pair, storage.restore_command(path, path.with_suffix(".json")))
     for of_kind in (paths.film_vectors(name, "x"), paths.tag_vectors(name, "x"), paths.film_map(name, "x")):
         for path in sorted(of_kind.parent.glob(f"*{arrays.SUFFIX}")):
             yield _read(path, _read_pair, _remove(path))
@@ -99,7 +99,7 @@ def _trained(name: str) -> Iterator[Finding]:
         for path in sorted((root / "checkpoints" / name).rglob(checkpoints.META)):
             yield _read(path.parent, checkpoints.check)
         for path in sorted((root / "checkpoints" / name).rglob(paths.LOG)):
-            yield _read(path, _read_log, _remove(path) if root == paths.home() else storage.checkout(path))
+            yield _read(path, _read_log, _remove(path) if root == paths.home() else storage.restore_command(path))
     for kind in ("checkpoints", "trials"):
         for path in sorted((paths.home() / kind / name).rglob(RunFolder.STATE)):
             yield _read(path, storage.read_sealed_bytes, _remove(path))
@@ -113,10 +113,12 @@ def _measured(name: str) -> Iterator[Finding]:
         for path in sorted(paths.studies(root).glob(f"*-{name}.json")):
             yield _read(path, studies.read, _remove(path))
         if (path := paths.ties(root, name)).exists():
-            yield _read(path, storage.read_sealed, recsys_command("experiment", "ties", "--dataset", name))
+            yield _read(path, storage.read_document, recsys_command("experiment", "ties", "--dataset", name))
     for root in (paths.home(), paths.ASSETS):
         for path in sorted(paths.trial(root, name, "x", "x").parents[1].rglob(trials.FILE)):
-            yield _read(path, storage.read_sealed, _remove(path) if root == paths.home() else storage.checkout(path))
+            yield _read(
+                path, storage.read_document, _remove(path) if root == paths.home() else storage.restore_command(path)
+            )
 
 
 def _read(path: Path, read: Callable[[Path], object], command: str | None = None) -> Finding:
@@ -141,7 +143,7 @@ def _read_log(path: Path) -> None:
 
 
 def _read_pair(path: Path) -> None:
-    storage.read_pair(path.with_suffix(".json"), path)
+    storage.read_artifact(path.with_suffix(".json"), path)
 
 
 def _remove(path: Path) -> str:

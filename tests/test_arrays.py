@@ -38,7 +38,7 @@ def test_where_the_disk_takes_nothing_it_is_said_and_the_older_one_stays(tmp_pat
     def full(*arguments):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(storage, "write", full)
+    monkeypatch.setattr(storage, "replace_file", full)
     with pytest.warns(UserWarning, match=r"cannot write .*x\.safetensors: No space left on device; make room"):
         arrays.keep(path, "points", np.ones(2), "a")
     with pytest.raises(OSError, match="No space"):

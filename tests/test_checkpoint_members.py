@@ -52,7 +52,7 @@ def powers(model):
 def ready_without_warning(**settings):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return checkpoints.ready("mixed", WORLD, **settings)
+        return checkpoints.load_or_fit("mixed", WORLD, **settings)
 
 
 def test_it_is_fitted_on_its_members_once_and_kept(fits):
@@ -69,12 +69,12 @@ def test_it_is_fitted_on_its_members_once_and_kept(fits):
 
 def test_it_is_fitted_again_when_a_member_was_trained_again(fits):
     train(power=0.5)
-    checkpoints.ready("mixed", WORLD)
+    checkpoints.load_or_fit("mixed", WORLD)
     train(power=2.0)
     with pytest.raises(checkpoints.StoreError, match="mixed stands on others than it was fitted with"):
         checkpoints.load(checkpoints.find("mixed", "cycle"), WORLD)
     with pytest.warns(UserWarning, match="fitting again"):
-        assert powers(checkpoints.ready("mixed", WORLD)) == [2.0, 1.0]
+        assert powers(checkpoints.load_or_fit("mixed", WORLD)) == [2.0, 1.0]
     assert fits == [0, 0]
     assert powers(ready_without_warning()) == [2.0, 1.0]
     assert fits == [0, 0]
@@ -83,17 +83,17 @@ def test_it_is_fitted_again_when_a_member_was_trained_again(fits):
 def test_it_is_fitted_again_when_a_member_reads_what_has_changed(fits, monkeypatch):
     monkeypatch.setattr(fakes.Counts, "uses_item_texts", True)
     train()
-    checkpoints.ready("mixed", WORLD)
+    checkpoints.load_or_fit("mixed", WORLD)
     shutil.rmtree(checkpoints.find("counts", "cycle"))
     checkpoints.save("counts", KNOWN["counts"].model().fit(WORLD), WORLD, 0, {"other": "fit"})
     with pytest.warns(UserWarning, match="fitting again"):
-        checkpoints.ready("mixed", WORLD)
+        checkpoints.load_or_fit("mixed", WORLD)
     assert fits == [0, 0]
 
 
 def test_a_member_that_is_not_trained_is_named_with_its_command():
     with pytest.raises(checkpoints.StoreError, match="no checkpoint for trained on cycle") as error:
-        checkpoints.ready("mixed", WORLD)
+        checkpoints.load_or_fit("mixed", WORLD)
     assert error.value.command == recsys_command("train", "trained", "--dataset", "cycle")
 
 
@@ -101,90 +101,94 @@ def test_a_member_that_learnt_from_other_data_is_not_measured():
     train()
     other = toys.cycle(seed=1)
     with pytest.raises(checkpoints.StoreError, match="trained learnt from other data"):
-        checkpoints.ready("mixed", other, measuring=True)
+        checkpoints.load_or_fit("mixed", other, measuring=True)
     with pytest.warns(UserWarning, match="fits less well"):
-        assert checkpoints.ready("mixed", other)
+        assert checkpoints.load_or_fit("mixed", other)
 
 
 def test_members_are_those_of_its_own_seed_where_there_are_any():
     train(power=0.5, seed=0)
     train(power=2.0, seed=3)
-    assert powers(checkpoints.ready("mixed", WORLD, seed=3)) == [2.0, 1.0]
-    assert powers(checkpoints.ready("mixed", WORLD, seed=4)) == [0.5, 1.0]
+    assert powers(checkpoints.load_or_fit("mixed", WORLD, seed=3)) == [2.0, 1.0]
+    assert powers(checkpoints.load_or_fit("mixed", WORLD, seed=4)) == [0.5, 1.0]
 
 
 def test_where_each_seed_has_an_order_of_its_own_no_other_will_do():
     train(seed=0, splitting=UNTIED)
-    assert checkpoints.ready("mixed", WORLD, splitting=UNTIED)
+    assert checkpoints.load_or_fit("mixed", WORLD, splitting=UNTIED)
     with pytest.raises(checkpoints.StoreError, match="no checkpoint for trained") as error:
-        checkpoints.ready("mixed", WORLD, seed=4, splitting=UNTIED)
+        checkpoints.load_or_fit("mixed", WORLD, seed=4, splitting=UNTIED)
     assert error.value.command.endswith("--protocol untied --seed 4")
     shutil.rmtree(train(seed=0, splitting=UNTIED))
     train(seed=4, splitting=UNTIED)
-    assert checkpoints.lacking("trained", "cycle", UNTIED) == []
-    assert checkpoints.lacking("mixed", "cycle", UNTIED) == ["trained"]
+    assert checkpoints.untrained_members("trained", "cycle", UNTIED) == []
+    assert checkpoints.untrained_members("mixed", "cycle", UNTIED) == ["trained"]
 
 
 @pytest.mark.parametrize("name", ["nested", "itself"])
 def test_mixtures_of_mixtures_are_refused(name):
     train()
     with pytest.raises(checkpoints.StoreError, match="which is mixed itself; name its members instead"):
-        checkpoints.ready(name, WORLD)
+        checkpoints.load_or_fit(name, WORLD)
 
 
 def test_what_is_lacking_and_whether_all_is_there_is_known_without_loading(fits):
-    assert checkpoints.lacking("mixed", "cycle") == checkpoints.lacking("trained", "cycle") == ["trained"]
-    assert checkpoints.lacking("counts", "cycle") == []
+    assert (
+        checkpoints.untrained_members("mixed", "cycle")
+        == checkpoints.untrained_members("trained", "cycle")
+        == ["trained"]
+    )
+    assert checkpoints.untrained_members("counts", "cycle") == []
     train()
-    assert checkpoints.lacking("mixed", "cycle") == checkpoints.lacking("trained", "cycle") == []
-    assert checkpoints.is_kept("trained", "cycle")
-    assert not checkpoints.is_kept("mixed", "cycle")
-    checkpoints.ready("mixed", WORLD)
-    assert checkpoints.is_kept("mixed", "cycle")
+    assert checkpoints.untrained_members("mixed", "cycle") == checkpoints.untrained_members("trained", "cycle") == []
+    assert checkpoints.is_available("trained", "cycle")
+    assert not checkpoints.is_available("mixed", "cycle")
+    checkpoints.load_or_fit("mixed", WORLD)
+    assert checkpoints.is_available("mixed", "cycle")
     folder = train(power=2.0)
-    assert not checkpoints.is_kept("mixed", "cycle")
+    assert not checkpoints.is_available("mixed", "cycle")
     shutil.rmtree(folder)
-    assert checkpoints.lacking("mixed", "cycle") == ["trained"]
+    assert checkpoints.untrained_members("mixed", "cycle") == ["trained"]
 
 
 def test_what_is_lacking_follows_the_members_that_it_was_fitted_with(monkeypatch):
     model = KNOWN["mixed"].model(PoolConfig(("counts",)))
-    checkpoints.give_members(model, WORLD, seed=0)
+    checkpoints.attach_members(model, WORLD, seed=0)
     split = leave_one_out(WORLD)
     checkpoints.save("mixed", model.fit(split.train, split.valid, checkpoints.RunOptions()), WORLD, 0)
-    assert checkpoints.lacking("mixed", "cycle") == []
-    assert checkpoints.is_kept("mixed", "cycle")
+    assert checkpoints.untrained_members("mixed", "cycle") == []
+    assert checkpoints.is_available("mixed", "cycle")
     assert ready_without_warning().members == ("counts",)
 
 
 def test_a_damaged_fit_lacks_what_a_new_one_would():
     train()
-    checkpoints.ready("mixed", WORLD)
+    checkpoints.load_or_fit("mixed", WORLD)
     (checkpoints.find("mixed", "cycle") / checkpoints.META).write_bytes(b"{}")
-    assert checkpoints.lacking("mixed", "cycle") == []
-    assert not checkpoints.is_kept("mixed", "cycle")
+    assert checkpoints.untrained_members("mixed", "cycle") == []
+    assert not checkpoints.is_available("mixed", "cycle")
     with pytest.warns(UserWarning, match="fitting again"):
-        assert checkpoints.ready("mixed", WORLD)
+        assert checkpoints.load_or_fit("mixed", WORLD)
 
 
 def test_its_stamp_changes_with_its_members():
-    assert checkpoints.stamp("mixed", "cycle") == ""
+    assert checkpoints.checkpoint_version("mixed", "cycle") == ""
     train()
-    assert checkpoints.stamp("mixed", "cycle") == ""
-    checkpoints.ready("mixed", WORLD)
-    first = checkpoints.stamp("mixed", "cycle")
-    assert first == checkpoints.stamp("mixed", "cycle") != ""
+    assert checkpoints.checkpoint_version("mixed", "cycle") == ""
+    checkpoints.load_or_fit("mixed", WORLD)
+    first = checkpoints.checkpoint_version("mixed", "cycle")
+    assert first == checkpoints.checkpoint_version("mixed", "cycle") != ""
     train(power=2.0)
-    assert checkpoints.stamp("mixed", "cycle") not in (first, "")
+    assert checkpoints.checkpoint_version("mixed", "cycle") not in (first, "")
 
 
 def test_what_is_kept_names_its_members_and_holds_nothing_of_them():
     train()
-    checkpoints.ready("mixed", WORLD)
+    checkpoints.load_or_fit("mixed", WORLD)
     folder = checkpoints.find("mixed", "cycle")
-    kept = storage.read_sealed(folder / checkpoints.META)["members"]
+    kept = storage.read_document(folder / checkpoints.META)["members"]
     assert list(kept) == ["counts", "trained"]
-    assert kept["trained"] == checkpoints.stamp("trained", "cycle")
+    assert kept["trained"] == checkpoints.checkpoint_version("trained", "cycle")
     assert (folder / checkpoints.WEIGHTS).stat().st_size < 500
 
 
@@ -192,7 +196,7 @@ def test_it_says_whose_people_its_members_learnt_from_besides():
     model = KNOWN["trained"].model().fit(leave_one_out(WORLD).train)
     model.also = "ml-1m"
     checkpoints.save("trained", model, WORLD, 0)
-    assert checkpoints.ready("mixed", WORLD).also == "ml-1m"
+    assert checkpoints.load_or_fit("mixed", WORLD).also == "ml-1m"
 
 
 def ship(name, power=0.5):
@@ -200,7 +204,7 @@ def ship(name, power=0.5):
     train(power)
     checkpoints.ship("trained", "cycle", 0)
     shutil.rmtree(paths.home())  # a mixture is shipped for the shipped members, not for those of this machine
-    checkpoints.ready(name, WORLD)
+    checkpoints.load_or_fit(name, WORLD)
     checkpoints.ship(name, "cycle", 0)
     shutil.rmtree(paths.home())
 
@@ -209,11 +213,11 @@ def test_a_shipped_mixture_is_valid_before_its_members_are_fitted(fits):
     ship("mixed")
     fits.clear()
     assert checkpoints.has_fit("mixed", "cycle")
-    assert not checkpoints.is_kept("mixed", "cycle")  # "counts" has to be fitted
+    assert not checkpoints.is_available("mixed", "cycle")  # "counts" has to be fitted
     model = ready_without_warning()
     assert powers(model) == [0.5, 1.0]
     assert fits == []
-    assert checkpoints.is_kept("mixed", "cycle")
+    assert checkpoints.is_available("mixed", "cycle")
 
 
 def test_a_shipped_mixture_is_fitted_anew_on_this_machine_and_stays_as_it_is_shipped(fits):
@@ -223,13 +227,13 @@ def test_a_shipped_mixture_is_fitted_anew_on_this_machine_and_stays_as_it_is_shi
     train(power=2.0)
     assert not checkpoints.has_fit("mixed", "cycle")
     with pytest.warns(UserWarning, match="fitting again"):
-        assert powers(checkpoints.ready("mixed", WORLD)) == [2.0, 1.0]
+        assert powers(checkpoints.load_or_fit("mixed", WORLD)) == [2.0, 1.0]
     assert fits == [0]
     assert powers(ready_without_warning()) == [2.0, 1.0]
     assert (paths.shipped_checkpoint("cycle", LEAVE_ONE_OUT.name, "mixed") / checkpoints.META).read_bytes() == shipped
 
 
 def test_what_is_fitted_on_first_use_is_not_shipped():
-    checkpoints.ready("counts", WORLD)
+    checkpoints.load_or_fit("counts", WORLD)
     with pytest.raises(checkpoints.StoreError, match="fitted on first use"):
         checkpoints.ship("counts", "cycle", 0)

@@ -133,8 +133,8 @@ def test_settings_of_another_version_are_refused(monkeypatch):
 )
 def test_a_sealed_but_malformed_document_is_refused_with_the_command(change):
     folder = save()
-    document = {name: value for name, value in storage.read_sealed(folder / "meta.json").items() if name != "sha256"}
-    (folder / "meta.json").write_bytes(storage.seal(document | change))
+    document = {name: value for name, value in storage.read_document(folder / "meta.json").items() if name != "sha256"}
+    (folder / "meta.json").write_bytes(storage.sign_document(document | change))
     with pytest.raises(checkpoints.StoreError) as error:
         checkpoints.load(folder, WORLD)
     assert error.value.command == train_command("counts")
@@ -154,8 +154,8 @@ def test_weights_that_a_model_cannot_take_are_refused_in_one_line(monkeypatch, e
     if of == "model":
         monkeypatch.setattr(fakes.Counts, "load_state", fail)
     else:
-        meta = {name: value for name, value in storage.read_sealed(folder / "meta.json").items() if name != "sha256"}
-        storage.write_pair(folder / "meta.json", meta, folder / "weights.safetensors", b"no safetensors")
+        meta = {name: value for name, value in storage.read_document(folder / "meta.json").items() if name != "sha256"}
+        storage.write_artifact(folder / "meta.json", meta, folder / "weights.safetensors", b"no safetensors")
     with pytest.raises(checkpoints.StoreError, match="another version of counts") as refused:
         checkpoints.load(folder, WORLD)
     assert "\n" not in str(refused.value)
@@ -192,9 +192,9 @@ def with_other_ratings():
 def test_item_knn_is_fitted_again_when_the_same_data_runs_backwards(monkeypatch):
     monkeypatch.setattr(registry, "get", REAL_MODELS)
     query = Queries([np.array([1, 2, 3])])
-    forwards = checkpoints.ready("item-knn", world()).score(query)
+    forwards = checkpoints.load_or_fit("item-knn", world()).score(query)
     with pytest.warns(UserWarning, match="fitting again.*item-knn learnt from other data than cycle is now"):
-        backwards = checkpoints.ready("item-knn", reversed_in_time()).score(query)
+        backwards = checkpoints.load_or_fit("item-knn", reversed_in_time()).score(query)
     fresh = registry.get("item-knn").model().fit(LEAVE_ONE_OUT(reversed_in_time()).train).score(query)
     assert not np.allclose(forwards, backwards)
     np.testing.assert_allclose(backwards, fresh)
@@ -202,25 +202,25 @@ def test_item_knn_is_fitted_again_when_the_same_data_runs_backwards(monkeypatch)
 
 @pytest.mark.parametrize("measuring", [True, False])
 def test_what_is_fitted_on_first_use_is_fitted_again_for_other_data_and_then_kept(measuring):
-    checkpoints.ready("counts", world(), measuring=measuring)
+    checkpoints.load_or_fit("counts", world(), measuring=measuring)
     with pytest.warns(UserWarning, match="fitting again"):
-        again = checkpoints.ready("counts", reversed_in_time(), measuring=measuring)
+        again = checkpoints.load_or_fit("counts", reversed_in_time(), measuring=measuring)
     assert np.array_equal(again.counts, leave_one_out(reversed_in_time()).train.counts)
-    checkpoints.ready("counts", reversed_in_time(), measuring=measuring)
+    checkpoints.load_or_fit("counts", reversed_in_time(), measuring=measuring)
     assert fakes.Counts.fits == 2
 
 
 @pytest.mark.parametrize("changed", [with_other_times, with_other_ratings])
 def test_times_and_ratings_matter_to_a_model_that_reads_them_and_to_no_other(monkeypatch, changed):
-    checkpoints.ready("counts", world())
-    checkpoints.ready("counts", changed())
+    checkpoints.load_or_fit("counts", world())
+    checkpoints.load_or_fit("counts", changed())
     assert fakes.Counts.fits == 1
     monkeypatch.setattr(fakes.Counts, "uses_times_or_ratings", True)
     with pytest.warns(UserWarning, match="fitting again"):
-        checkpoints.ready("counts", changed())  # the kept fit does not say which times it read
+        checkpoints.load_or_fit("counts", changed())  # the kept fit does not say which times it read
     with pytest.warns(UserWarning, match="fitting again"):
-        checkpoints.ready("counts", world())
-    checkpoints.ready("counts", world())
+        checkpoints.load_or_fit("counts", world())
+    checkpoints.load_or_fit("counts", world())
     assert fakes.Counts.fits == 3
 
 
@@ -229,66 +229,66 @@ def test_a_trained_model_is_not_measured_on_other_data_but_serves_it_with_a_warn
     monkeypatch.setattr(fakes.Trained, "uses_times_or_ratings", True)
     model = fakes.VARIANTS["trained"].model().fit(leave_one_out(world()).train)
     checkpoints.save("trained", model, world(), 2)
-    assert checkpoints.ready("trained", world(), measuring=True)
+    assert checkpoints.load_or_fit("trained", world(), measuring=True)
     with pytest.raises(checkpoints.StoreError, match="trained learnt from other data than cycle is now") as error:
-        checkpoints.ready("trained", changed(), measuring=True)
+        checkpoints.load_or_fit("trained", changed(), measuring=True)
     assert error.value.command == train_command("trained", "--seed", "2")
     with pytest.warns(UserWarning, match="fits less well"):
-        assert np.array_equal(checkpoints.ready("trained", changed()).counts, model.counts)
+        assert np.array_equal(checkpoints.load_or_fit("trained", changed()).counts, model.counts)
 
 
 def test_titles_matter_to_a_model_that_reads_them_and_to_no_other(monkeypatch):
     movies = WORLD.catalog.movies
     renamed = replace(WORLD, catalog=replace(WORLD.catalog, movies=movies.assign(title=movies["title"] + "!")))
-    checkpoints.ready("counts", WORLD)
-    checkpoints.ready("counts", renamed)
+    checkpoints.load_or_fit("counts", WORLD)
+    checkpoints.load_or_fit("counts", renamed)
     assert fakes.Counts.fits == 1
     monkeypatch.setattr(fakes.Counts, "uses_item_texts", True)
     with pytest.warns(UserWarning, match="fitting again"):
-        checkpoints.ready("counts", WORLD)  # the kept fit does not say which texts it read
-    checkpoints.ready("counts", WORLD)
+        checkpoints.load_or_fit("counts", WORLD)  # the kept fit does not say which texts it read
+    checkpoints.load_or_fit("counts", WORLD)
     assert fakes.Counts.fits == 2
     with pytest.warns(UserWarning, match="fitting again"):
-        checkpoints.ready("counts", renamed)
+        checkpoints.load_or_fit("counts", renamed)
 
 
 def test_who_made_films_matters_to_a_model_that_reads_it_and_to_no_other(monkeypatch):
     monkeypatch.setattr(fakes.Counts, "uses_item_texts", True)
     richer = toys.enriched(WORLD, {100: {"directors": ["Ann Lee"]}})
-    checkpoints.ready("counts", WORLD)
-    checkpoints.ready("counts", richer)
+    checkpoints.load_or_fit("counts", WORLD)
+    checkpoints.load_or_fit("counts", richer)
     assert fakes.Counts.fits == 1
     monkeypatch.setattr(fakes.Counts, "uses_credits", True)
-    checkpoints.ready("counts", WORLD)  # without details the texts are the same
+    checkpoints.load_or_fit("counts", WORLD)  # without details the texts are the same
     assert fakes.Counts.fits == 1
     with pytest.warns(UserWarning, match="fitting again"):
-        checkpoints.ready("counts", richer)
-    checkpoints.ready("counts", richer)
+        checkpoints.load_or_fit("counts", richer)
+    checkpoints.load_or_fit("counts", richer)
     assert fakes.Counts.fits == 2
 
 
 def test_a_split_by_time_depends_on_times_whatever_the_model_reads():
     later = toys.over_days([[(0, 0), (1, 1), (2, 30)], [(3, 0), (4, 25), (5, 31)]] * 5)
-    checkpoints.ready("counts", later, splitting=BY_TIME)
+    checkpoints.load_or_fit("counts", later, splitting=BY_TIME)
     times = later.interactions.timestamp.copy()
     times[0] += 60
     moved = replace(later, interactions=replace(later.interactions, timestamp=times))
     with pytest.warns(UserWarning, match="fitting again"):
-        checkpoints.ready("counts", moved, splitting=BY_TIME)
+        checkpoints.load_or_fit("counts", moved, splitting=BY_TIME)
     assert fakes.Counts.fits == 2
 
 
 def test_each_splitting_has_its_own_fits():
     spanning = toys.over_days([[(0, 0), (1, 1), (2, 30)], [(3, 0), (4, 25), (5, 31)]] * 5)
     whole, early = (
-        checkpoints.ready("counts", spanning, splitting=splitting) for splitting in (LEAVE_ONE_OUT, BY_TIME)
+        checkpoints.load_or_fit("counts", spanning, splitting=splitting) for splitting in (LEAVE_ONE_OUT, BY_TIME)
     )
     assert np.array_equal(early.counts, BY_TIME(spanning).train.counts)
     assert not np.array_equal(early.counts, whole.counts)
-    assert np.array_equal(checkpoints.ready("counts", spanning).counts, whole.counts)
+    assert np.array_equal(checkpoints.load_or_fit("counts", spanning).counts, whole.counts)
     assert fakes.Counts.fits == 2
     folder = checkpoints.find("counts", "days", splitting=BY_TIME)
-    assert storage.read_sealed(folder / "meta.json")["split"] == BY_TIME(spanning).about
+    assert storage.read_document(folder / "meta.json")["split"] == BY_TIME(spanning).about
     assert checkpoints.seeds("counts", "days", BY_TIME) == [0]
 
 
@@ -299,7 +299,7 @@ def test_a_fit_moved_from_one_splitting_to_another_is_not_used():
     moved.parent.mkdir(parents=True)
     folder.rename(moved)
     with pytest.raises(checkpoints.StoreError, match="another part of days") as error:
-        checkpoints.ready("trained", spanning, splitting=BY_TIME)
+        checkpoints.load_or_fit("trained", spanning, splitting=BY_TIME)
     assert error.value.command.endswith("--protocol time")
 
 
@@ -399,18 +399,18 @@ def test_this_machine_wins_over_what_is_shipped():
 
 
 def test_the_stamp_changes_when_another_checkpoint_is_found_and_only_then():
-    stamps = [checkpoints.stamp("trained", "cycle")]
+    stamps = [checkpoints.checkpoint_version("trained", "cycle")]
     shipped()
-    stamps.append(checkpoints.stamp("trained", "cycle"))
+    stamps.append(checkpoints.checkpoint_version("trained", "cycle"))
     save("trained", power=2.0)
-    stamps.append(checkpoints.stamp("trained", "cycle"))
+    stamps.append(checkpoints.checkpoint_version("trained", "cycle"))
     save("trained", power=3.0)
-    stamps.append(checkpoints.stamp("trained", "cycle"))
+    stamps.append(checkpoints.checkpoint_version("trained", "cycle"))
     assert len(set(stamps)) == 4
-    assert checkpoints.stamp("trained", "cycle", BY_TIME) == stamps[0] == ""
+    assert checkpoints.checkpoint_version("trained", "cycle", BY_TIME) == stamps[0] == ""
     save("trained", power=3.0)
     save("trained", power=4.0, seed=1)  # not the one that is used
-    assert checkpoints.stamp("trained", "cycle") == stamps[3]
+    assert checkpoints.checkpoint_version("trained", "cycle") == stamps[3]
 
 
 def test_shipping_copies_weights_and_log():
@@ -425,7 +425,7 @@ def test_shipping_copies_weights_and_log():
 def test_what_is_shipped_is_rounded_to_sixteen_bits_where_those_can_hold_it():
     numbers = np.array([0.1, -3.3333333, 65000.0], np.float32)
     state = {"few": numbers[:2], "large": numbers, "whole": np.array([70_000]), "none": numbers[:0]}
-    half = load(checkpoints.halved(to_bytes(state)))
+    half = load(checkpoints.to_float16(to_bytes(state)))
     assert [half[name].dtype for name in ("few", "large", "whole", "none")] == ["f2", "f4", "i8", "f2"]
     np.testing.assert_array_equal(half["few"], numbers[:2].astype(np.float16))
     np.testing.assert_array_equal(half["large"], numbers)
@@ -465,9 +465,9 @@ def test_a_damaged_shipped_checkpoint_is_restored_by_the_command_shown(home):
     git("add", "assets")
     (folder / "weights.safetensors").write_bytes(b"")
     with pytest.raises(checkpoints.StoreError) as error:
-        checkpoints.ready("trained", WORLD)
+        checkpoints.load_or_fit("trained", WORLD)
     subprocess.run(error.value.command, shell=True, check=True, cwd="/")
-    assert checkpoints.ready("trained", WORLD)
+    assert checkpoints.load_or_fit("trained", WORLD)
 
 
 def git(*arguments):
@@ -479,17 +479,17 @@ def git(*arguments):
 
 def test_a_cheap_model_is_fitted_on_the_training_part_once_and_kept():
     for _ in range(2):
-        model = checkpoints.ready("counts", WORLD)
+        model = checkpoints.load_or_fit("counts", WORLD)
         assert np.array_equal(model.counts, leave_one_out(WORLD).train.counts)
     assert fakes.Counts.fits == 1
 
 
 def test_a_damaged_kept_fit_is_done_again():
-    checkpoints.ready("counts", WORLD)
+    checkpoints.load_or_fit("counts", WORLD)
     folder = checkpoints.find("counts", "cycle")
     (folder / "weights.safetensors").write_bytes(b"nonsense")
     with pytest.warns(UserWarning, match="fitting again"):
-        checkpoints.ready("counts", WORLD)
+        checkpoints.load_or_fit("counts", WORLD)
     assert fakes.Counts.fits == 2
     assert checkpoints.load(folder, WORLD)
 
@@ -500,31 +500,31 @@ def tuned_to(monkeypatch, power):
 
 
 def test_a_fit_of_first_use_is_done_again_when_its_settings_have_been_tuned_anew(monkeypatch):
-    checkpoints.ready("counts", WORLD)
-    assert checkpoints.is_kept("counts", "cycle")
+    checkpoints.load_or_fit("counts", WORLD)
+    assert checkpoints.is_available("counts", "cycle")
     tuned_to(monkeypatch, 0.5)
-    assert not checkpoints.is_kept("counts", "cycle")
+    assert not checkpoints.is_available("counts", "cycle")
     with pytest.warns(UserWarning, match="fitting again.*the settings of counts have changed since"):
-        assert checkpoints.ready("counts", WORLD).config.power == 0.5
-    assert checkpoints.is_kept("counts", "cycle")
-    checkpoints.ready("counts", WORLD)
+        assert checkpoints.load_or_fit("counts", WORLD).config.power == 0.5
+    assert checkpoints.is_available("counts", "cycle")
+    checkpoints.load_or_fit("counts", WORLD)
     assert fakes.Counts.fits == 2
 
 
 def test_settings_that_somebody_chose_outlive_tuning(monkeypatch):
     save("counts", power=3.0)
     tuned_to(monkeypatch, 0.5)
-    assert checkpoints.is_kept("counts", "cycle")
-    assert checkpoints.ready("counts", WORLD).config.power == 3.0
+    assert checkpoints.is_available("counts", "cycle")
+    assert checkpoints.load_or_fit("counts", WORLD).config.power == 3.0
 
 
 def test_a_model_that_needs_training_is_asked_for_with_the_command():
     with pytest.raises(checkpoints.StoreError) as error:
-        checkpoints.ready("trained", WORLD)
+        checkpoints.load_or_fit("trained", WORLD)
     assert error.value.message == "no checkpoint for trained on cycle"
     assert error.value.command == train_command("trained")
     with pytest.raises(checkpoints.StoreError, match="divided by time") as error:
-        checkpoints.ready("trained", WORLD, seed=4, splitting=BY_TIME)
+        checkpoints.load_or_fit("trained", WORLD, seed=4, splitting=BY_TIME)
     assert error.value.command == train_command("trained", "--protocol", "time", "--seed", "4")
 
 
@@ -532,16 +532,18 @@ def test_a_fit_that_cannot_be_kept_still_answers(monkeypatch):
     def full(path, data):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(storage, "write", full)
+    monkeypatch.setattr(storage, "replace_file", full)
     with pytest.warns(UserWarning, match="No space left"):
-        assert checkpoints.ready("counts", WORLD).counts.sum() > 0
+        assert checkpoints.load_or_fit("counts", WORLD).counts.sum() > 0
 
 
 def test_threads_that_come_at_once_share_one_fit(monkeypatch):
     fit = fakes.Counts.fit
     monkeypatch.setattr(fakes.Counts, "fit", lambda *arguments: (time.sleep(0.05), fit(*arguments))[1])
     answers = []
-    threads = [threading.Thread(target=lambda: answers.append(checkpoints.ready("counts", WORLD))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: answers.append(checkpoints.load_or_fit("counts", WORLD))) for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -46,7 +46,7 @@ def test_a_block_is_measured_however_it_ends(told):
 def test_what_is_watched_is_asked_for_when_somebody_looks(told):
     here = [3]
     assert told()["nextreel_visitors"] == 0
-    monitoring.watch("visitors", lambda: here[0])
+    monitoring.register_gauge("visitors", lambda: here[0])
     assert told()["nextreel_visitors"] == 3
     here[0] = 4
     assert told()["nextreel_visitors"] == 4

@@ -27,7 +27,7 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     """In place of the first set's archive, a toy of that name."""
-    made = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0], [1, 2, 3, 0]], 4, datasets.FIRST)
+    made = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0], [1, 2, 3, 0]], 4, datasets.DEFAULT_DATASET)
     monkeypatch.setattr(datasets, "_parsed", lambda name, source, report: (made, toys.ARCHIVE))
     return made
 
@@ -35,7 +35,7 @@ def small(monkeypatch):
 def test_the_popular_recommender_answers_in_an_empty_home(home, small, monkeypatch):
     read_only.make(home, monkeypatch)
     with pytest.warns(UserWarning, match=r"cannot write to .*; set RECSYS_HOME to a folder of yours"):
-        dataset = datasets.ensure(datasets.FIRST)
+        dataset = datasets.ensure(datasets.DEFAULT_DATASET)
     with pytest.warns(UserWarning, match=r"cannot write .*; make room or set RECSYS_HOME"):
         ready = predictor.load(predictor.FALLBACK, dataset)
     assert len(recommend(ready, Request(()))) == 4
@@ -46,26 +46,26 @@ def test_the_popular_recommender_answers_in_an_empty_home(home, small, monkeypat
 def test_what_is_not_on_disk_is_known_to_whoever_asks_later(home, small, monkeypatch):
     read_only.make(home, monkeypatch)
     with pytest.warns(UserWarning, match="read from its archive at each start"):
-        dataset = datasets.ensure(datasets.FIRST)
+        dataset = datasets.ensure(datasets.DEFAULT_DATASET)
     with warnings.catch_warnings(action="error"):
-        assert datasets.ensure(datasets.FIRST) is datasets.load(datasets.FIRST) is dataset
-    assert datasets.prepared_names() == [datasets.FIRST]
-    assert prepared.fingerprint(datasets.FIRST) == small.fingerprint
-    assert prepared.about(datasets.FIRST)["people"] == 3
+        assert datasets.ensure(datasets.DEFAULT_DATASET) is datasets.load(datasets.DEFAULT_DATASET) is dataset
+    assert datasets.prepared_names() == [datasets.DEFAULT_DATASET]
+    assert prepared.fingerprint(datasets.DEFAULT_DATASET) == small.fingerprint
+    assert prepared.about(datasets.DEFAULT_DATASET)["people"] == 3
     monkeypatch.undo()
     monkeypatch.setenv("RECSYS_HOME", str(home.with_name("another")))  # which takes it
     prepared.save(dataset, toys.ARCHIVE)
-    assert prepared.load(datasets.FIRST) is not dataset
+    assert prepared.load(datasets.DEFAULT_DATASET) is not dataset
 
 
 def test_a_set_and_a_fit_that_are_there_are_used_without_a_word(home, monkeypatch):
     made = toys.cycle()
     monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
     prepared.save(made, {})
-    kept = checkpoints.ready("counts", made)
+    kept = checkpoints.load_or_fit("counts", made)
     read_only.make(home, monkeypatch)
     with warnings.catch_warnings(action="error"):
-        again = checkpoints.ready("counts", datasets.load(made.name))
+        again = checkpoints.load_or_fit("counts", datasets.load(made.name))
     np.testing.assert_array_equal(again.counts, kept.counts)
 
 
@@ -100,8 +100,8 @@ def test_a_command_that_has_to_write_ends_in_one_line_that_says_what_to_do(home,
 def test_the_queue_is_read_and_what_would_change_it_is_refused(home, monkeypatch):
     prepared.save(toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4), {})
     job = queue.Job("20260101-000000", "bert4rec", "toy", state=queue.State.RUNNING)
-    for name, data in ((queue.FILE, storage.seal(vars(job))), (queue.LOCK, b"")):
-        storage.write(job.folder / name, data)
+    for name, data in ((queue.FILE, storage.sign_document(vars(job))), (queue.LOCK, b"")):
+        storage.replace_file(job.folder / name, data)
     read_only.make(home, monkeypatch)
     assert [known.state for known in queue.jobs()] == [queue.State.CUT_OFF]
     refused = (lambda: queue.add("bert4rec", "toy"), lambda: queue.resume(job.id), lambda: queue.remove(job.id))

@@ -29,28 +29,28 @@ def test_a_file_is_read_once_for_each_version_of_it(tmp_path, monkeypatch):
     monkeypatch.setattr(storage, "digest", lambda *asked: (reads.append(asked), digest(*asked))[1])
     path.write_bytes(b"abc")
     for _ in range(3):
-        storage.check(path, storage.sha256(b"abc"))
+        storage.verify(path, storage.sha256(b"abc"))
     assert len(reads) == 1
     path.write_bytes(b"abd")
     os.utime(path, ns=(7, 7))  # as if the clock had not moved in between
     for _ in range(2):
         with pytest.raises(DamagedFileError):
-            storage.check(path, storage.sha256(b"abc"))
+            storage.verify(path, storage.sha256(b"abc"))
     assert len(reads) == 2
-    storage.write(path, b"abc")
-    storage.check(path, storage.sha256(b"abc"))
+    storage.replace_file(path, b"abc")
+    storage.verify(path, storage.sha256(b"abc"))
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        storage.check(path, storage.sha256(b"abc"))
+        storage.verify(path, storage.sha256(b"abc"))
 
 
 @pytest.mark.parametrize("named", [None, [1], "x", {}, {"y.bin": "0"}])
 def test_a_document_that_names_no_hash_of_its_file_is_damage(tmp_path, named):
     index, payload = tmp_path / "x.json", tmp_path / "x.bin"
     payload.write_bytes(b"abc")
-    index.write_bytes(storage.seal({"files": named}))
+    index.write_bytes(storage.sign_document({"files": named}))
     with pytest.raises(DamagedFileError, match=r"x\.bin is missing or damaged"):
-        storage.read_pair(index, payload)
+        storage.read_artifact(index, payload)
 
 
 def test_whoever_has_mapped_a_file_keeps_it_when_it_is_replaced(tmp_path):
@@ -58,7 +58,7 @@ def test_whoever_has_mapped_a_file_keeps_it_when_it_is_replaced(tmp_path):
     path = tmp_path / "x.npy"
     np.save(path, np.arange(100_000))
     mapped = np.load(path, mmap_mode="r")
-    storage.write(path, b"short")
+    storage.replace_file(path, b"short")
     assert mapped.sum() == np.arange(100_000).sum()  # a file cut short in place would end this process
 
 
@@ -66,10 +66,10 @@ def test_what_belongs_to_the_project_is_restored_by_the_command(tmp_path, monkey
     monkeypatch.setattr(paths, "REPOSITORY", root := tmp_path / "a b")
     kept = [root / "assets" / name for name in ("x y.json", "z.json")]
     for path in kept:
-        storage.write(path, b"whole")
+        storage.replace_file(path, b"whole")
     for arguments in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", "-C", str(root), *arguments], check=True)
     for path in kept:
         path.write_bytes(b"damaged")
-    subprocess.run(storage.checkout(*kept), shell=True, check=True, cwd="/")
+    subprocess.run(storage.restore_command(*kept), shell=True, check=True, cwd="/")
     assert [path.read_bytes() for path in kept] == [b"whole"] * 2

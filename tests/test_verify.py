@@ -55,11 +55,13 @@ def home(tmp_path, monkeypatch):
         arrays.write(path, "array", np.eye(4, dtype=np.float16), "a")
     folder = checkpoints.save("counts", fakes.Counts(fakes.CountsConfig()).fit(world), world, 0)
     RunFolder(folder).save({"run": {}})
-    storage.write(folder / paths.LOG, f"{progress.line({'epoch': 1, 'loss': 2.5})}\n".encode())
+    storage.replace_file(folder / paths.LOG, f"{progress.line({'epoch': 1, 'loss': 2.5})}\n".encode())
     made_up.keep("counts", [[1, 2]])
     for path in (paths.studies(home) / "length-toy.json", paths.ties(home, "toy")):
-        storage.write(path, storage.seal(STUDY))
-    storage.write(paths.trial(paths.home(), "toy", FULL.name, "popular") / trials.FILE, storage.seal({"ranks": [1]}))
+        storage.replace_file(path, storage.sign_document(STUDY))
+    storage.replace_file(
+        paths.trial(paths.home(), "toy", FULL.name, "popular") / trials.FILE, storage.sign_document({"ranks": [1]})
+    )
     return home
 
 
@@ -108,7 +110,7 @@ def test_a_missing_array_and_a_set_of_another_version_are_said(home):
 
 def test_archives_are_known_by_what_was_published_or_by_what_the_set_was_made_of(home, tmp_path):
     archive = paths.downloads() / "ml-1m" / "ml-1m.zip"
-    storage.write(archive, archives.write(tmp_path, archives.double_colon()).read_bytes())
+    storage.replace_file(archive, archives.write(tmp_path, archives.double_colon()).read_bytes())
     assert [found.why for found in verify.of_set("ml-1m")] == ["is missing or not the archive that it was"]
     datasets.get("ml-1m", archive)
     assert [found.why for found in verify.of_set("ml-1m")] == ["", ""]
@@ -119,20 +121,20 @@ def test_archives_are_known_by_what_was_published_or_by_what_the_set_was_made_of
 
 def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
     monkeypatch.setattr(encoder, "FILE_HASHES", {"config.json": storage.sha256(b"{}")})
-    storage.write(paths.encoder() / "config.json", b"{}")
-    storage.write(paths.wikidata() / "a.json", storage.seal({"films": {}}))
+    storage.replace_file(paths.encoder() / "config.json", b"{}")
+    storage.replace_file(paths.wikidata() / "a.json", storage.sign_document({"films": {}}))
     arrays.write(paths.film_vectors("other", "a"), "vectors", np.eye(2), "a")
-    arrays.write(paths.shipped_film_vectors(datasets.FIRST), "vectors", np.eye(2), "a")
+    arrays.write(paths.shipped_film_vectors(datasets.DEFAULT_DATASET), "vectors", np.eye(2), "a")
     victims = [
         paths.encoder() / "config.json",
         paths.wikidata() / "a.json",
         paths.film_vectors("other", "a"),
-        paths.shipped_film_vectors(datasets.FIRST),
+        paths.shipped_film_vectors(datasets.DEFAULT_DATASET),
     ]
     for victim in victims:
         flip(victim)
     mends = {found.path: found.command for found in verify.everything() if found.why}
-    bundled = datasets.BUNDLED / f"{datasets.FIRST}.zip"  # neither it nor the list of checksums is there
+    bundled = datasets.BUNDLED / f"{datasets.DEFAULT_DATASET}.zip"  # neither it nor the list of checksums is there
     assert set(mends) == {paths.encoder(), *victims[1:], bundled, paths.checksums()}
     assert [mends[path].split()[0] for path in (victims[3], bundled)] == ["git", "git"]
     assert [found for found in verify.everything() if found.path == paths.prepared("toy") and not found.why]

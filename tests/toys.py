@@ -13,7 +13,7 @@ from recsys.data.dataset import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset,
 from recsys.data.film_details import Details
 from recsys.data.tags import Tags
 
-ARCHIVE = {"sha256": datasets.SETS[datasets.FIRST].sha256}  # a toy with it passes for the set in the project
+ARCHIVE = {"sha256": datasets.SETS[datasets.DEFAULT_DATASET].sha256}  # a toy with it passes for the set in the project
 
 
 def catalog(n_items: int) -> Catalog:

@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print and keep; 1 if a bar fails."""
     options = parser().parse_args(argv)
     described = machine.describe()
-    print(machine.line(described))
+    print(machine.format_description(described))
     rows = {}
     with tempfile.TemporaryDirectory(prefix="nextreel-") as home, mock.patch.dict(os.environ, RECSYS_HOME=home):
         for bar in chosen(options.bars):

@@ -177,7 +177,7 @@ def as_published(data: bytes) -> Any:
         file.write(data)
         file.flush()
         with movielens_files.opened(Path(file.name), "ml-latest") as archive:
-            return movielens_files.comma(archive)
+            return movielens_files.parse_csv(archive)
 
 
 def b4() -> Outcome:
@@ -316,7 +316,7 @@ def b7() -> Outcome:
 
     from pages.shared import address, frame
 
-    datasets.ensure(datasets.FIRST)
+    datasets.ensure(datasets.DEFAULT_DATASET)
     every = ["s", "not", "data", "with", "unknown", *(one.parameter for one in (*address.KEPT, *address.FILTERS))]
     checks, visits = {}, 0
     for text, repeated in [*((text, False) for text in ODD), ("popular", True)]:

@@ -122,7 +122,7 @@ def _kinds(home: Path, stack: ExitStack) -> Iterator[Kind]:
     yield from _measured(world)
     yield _job()
     answer = paths.wikidata() / "answer.json"
-    storage.write(answer, storage.seal({"films": {"tt0000001": {}}}))
+    storage.replace_file(answer, storage.sign_document({"films": {"tt0000001": {}}}))
     yield Kind("wikidata/answer.json", answer, enrich.kept, without={})
     yield _encoder(home, stack)
     yield _archive(home, stack)
@@ -177,34 +177,34 @@ def _measured(world: Dataset) -> Iterator[Kind]:
     yield Kind("trials/trial.json", file, lambda: bool(trials.read(trial, world, protocols.FULL)), without=False)
     study = paths.studies(paths.home()) / f"length-{NAME}.json"
     table = {"columns": [{"name": "n"}, {"name": "ndcg"}], "rows": [[1, 0.25], [2, 0.5]]}
-    storage.write(study, storage.seal({"title": "Length", "question": "How long?", **table}))
+    storage.replace_file(study, storage.sign_document({"title": "Length", "question": "How long?", **table}))
     yield Kind("results/studies/x.json", study, lambda: studies.read(study).table.to_csv())
     order = paths.ties(paths.home(), NAME)
-    storage.write(order, storage.seal(dict.fromkeys(ties.FIELDS, 1) | {"run": {}}))
+    storage.replace_file(order, storage.sign_document(dict.fromkeys(ties.FIELDS, 1) | {"run": {}}))
     yield Kind("results/ties/x.json", order, lambda: ties.read(NAME, str) or {}, without={})
 
 
 def _job() -> Kind:
     job = queue.Job("20260101-000000", "popular", NAME, state=queue.State.DONE)
     path = job.folder / queue.FILE
-    storage.write(path, storage.seal(vars(job) | {"changes": {}}))
+    storage.replace_file(path, storage.sign_document(vars(job) | {"changes": {}}))
     return Kind("jobs/job.json", path, lambda: queue.jobs()[0].state, without=queue.State.DAMAGED)
 
 
 def _encoder(home: Path, stack: ExitStack) -> Kind:
     """A file beside the encoder's weights; whether it is whole is asked before it is used."""
     path = home / "encoder" / "config.json"
-    storage.write(path, b'{"pooling_mode_mean_tokens": true}')
+    storage.replace_file(path, b'{"pooling_mode_mean_tokens": true}')
     stack.enter_context(mock.patch.dict(encoder.FILE_HASHES, {path.name: storage.digest(path, "sha256")}, clear=True))
     return Kind("encoder/config.json", path, lambda: encoder.is_intact(path.parent), without=False)
 
 
 def _archive(home: Path, stack: ExitStack) -> Kind:
     """The archive that comes with the project; it is read where the first set is not prepared yet."""
-    path = home / f"{datasets.FIRST}.zip"
+    path = home / f"{datasets.DEFAULT_DATASET}.zip"
     path.write_bytes((datasets.BUNDLED / path.name).read_bytes())
     stack.enter_context(mock.patch.object(datasets, "BUNDLED", home))
-    return Kind("assets/data/x.zip", path, lambda: datasets.archives(datasets.FIRST)[path], without=False)
+    return Kind("assets/data/x.zip", path, lambda: datasets.archives(datasets.DEFAULT_DATASET)[path], without=False)
 
 
 def _pair(payload: Path) -> tuple[Path, Path]:

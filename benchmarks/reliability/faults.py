@@ -20,8 +20,8 @@ from pathlib import Path
 
 from benchmarks.reliability.promise import Outcome, Promise, judged, unmeasured
 from recsys.data import download
-from recsys.data.datasets import FIRST
-from recsys.data.download import DownloadError, fetch, one_at_a_time
+from recsys.data.datasets import DEFAULT_DATASET
+from recsys.data.download import DownloadError, exclusive_folder, fetch
 from recsys.paths import REPOSITORY
 from recsys.storage import sha256
 from tests.data.server import Server, page, serving, status
@@ -31,7 +31,7 @@ MD5 = hashlib.md5(CONTENT, usedforsecurity=False).hexdigest()
 TURNS = 5  # of each fault
 PAGE, QUESTIONS, MEGABYTES = 2.0, 40, 50  # seconds a page waits for TMDB, questions a second, MB on top
 MOUNT, UNMOUNT = ("mount", "-t", "tmpfs", "-o", "size=60m", "nextreel"), "umount"
-WRITING = (("data", "get", FIRST), ("evaluate", "popular"), ("train", "fmc", "--epochs", "1"))
+WRITING = (("data", "get", DEFAULT_DATASET), ("evaluate", "popular"), ("train", "fmc", "--epochs", "1"))
 ROOM = (0, 40 << 10, 400 << 10, 4 << 20)  # bytes left on the disk
 LOGS = ("log.jsonl", "train.lock")  # of a training, which begins anew
 WHOLE, NOTHING = "whole", "an error and no file"
@@ -122,7 +122,7 @@ def two_at_once(folder: Path) -> bool:
     with serving(CONTENT) as server:
 
         def get() -> None:
-            with one_at_a_time(folder / "a"):
+            with exclusive_folder(folder / "a"):
                 fetch(server.address, folder / "a.zip", md5=MD5)
 
         with ThreadPoolExecutor(2) as threads:

@@ -44,7 +44,7 @@ def fitted(name: str, dataset: Dataset) -> Model:
     """A recommender with the settings of the tests, its members fitted before it, kept as `train` would keep it."""
     variant, split = registry.get(name), LEAVE_ONE_OUT(dataset)
     model = variant.model(changed(variant.preset(dataset.name), **TOY_CONFIGS[name]))
-    checkpoints.give_members(model, dataset, 0)
+    checkpoints.attach_members(model, dataset, 0)
     model.fit(split.train, split.valid, RunOptions(seed=0, device="cpu"))
     checkpoints.save(name, model, dataset, 0)
     return model
@@ -94,7 +94,7 @@ def main() -> None:
     prepared.save(dataset, {})
     names = sorted(registry.names(), key=lambda name: bool(registry.get(name).members(dataset.name)))
     found = {name: measured(name, dataset) for name in names}
-    storage.write(Path(sys.argv[1]), json.dumps(found).encode())
+    storage.replace_file(Path(sys.argv[1]), json.dumps(found).encode())
 
 
 if __name__ == "__main__":

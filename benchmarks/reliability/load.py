@@ -74,8 +74,8 @@ class Stays:
 @functools.cache
 def query() -> str:
     """The link that visitors open."""
-    datasets.ensure(datasets.FIRST)
-    return link(datasets.FIRST, FILMS)
+    datasets.ensure(datasets.DEFAULT_DATASET)
+    return link(datasets.DEFAULT_DATASET, FILMS)
 
 
 async def stay(host: str, number: int, presses: int, pause: float, found: Stays) -> None:
@@ -187,7 +187,7 @@ async def _all_at_once(host: str, n: int) -> Stays:
 
 def l6() -> Outcome:
     """Eight threads ask each trained recommender for 200 histories, each in another order."""
-    dataset = datasets.ensure(datasets.FIRST)
+    dataset = datasets.ensure(datasets.DEFAULT_DATASET)
     asked = [Request(tuple(history.tolist())) for history in dataset.histories[:200]]
     names = [*(variant.name for variant in predictor.trained(dataset.name)), predictor.FALLBACK, "markov"]
     other = {}
@@ -251,7 +251,7 @@ def l7() -> Outcome:
 
     async def use(app: served.App) -> tuple[int, int, float]:
         people = [Returning(app.host, None), Returning(app.host, None)]
-        dataset = datasets.load(datasets.FIRST)
+        dataset = datasets.load(datasets.DEFAULT_DATASET)
         lists = [history[-number:] for number, history in zip((6, 9), dataset.histories, strict=False)]
         for person, films in zip(people, lists, strict=True):
             await person.come(urlencode(to_query(dataset.name, dataset.catalog, films.tolist())))

@@ -32,7 +32,7 @@ from recsys.training.trainer import RunFolder
 
 def tried() -> tuple[int, list[str], list[str]]:
     """How many were tried; those that ran; those that ended in an error that is not ours. In a home of its own."""
-    datasets.ensure(datasets.FIRST)
+    datasets.ensure(datasets.DEFAULT_DATASET)
     with tempfile.TemporaryDirectory() as home:
         shutil.copytree(paths.home() / "data", Path(home, "data"))
         with mock.patch.dict(os.environ, RECSYS_HOME=home):
@@ -103,7 +103,7 @@ def assert_it_bites(evil: bytes, canary: Path) -> None:
 
 def traps(data: bytes) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Put a file where the app looks for one of its own, whole seals and hashes included; yield what reads it."""
-    name = datasets.FIRST
+    name = datasets.DEFAULT_DATASET
     dataset = datasets.ensure(name)
     for upload in ("a.csv", "a.json", "a.zip", "a.parquet", "a.npy"):
         yield f"history {upload}", lambda upload=upload: read_history(upload, data)
@@ -111,21 +111,21 @@ def traps(data: bytes) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "archive of a set", lambda: as_published(data)
     checkpoint = paths.checkpoint(name, "leave-one-out", "popular", 0)
     checkpoint.mkdir(parents=True, exist_ok=True)
-    storage.write_pair(checkpoint / checkpoints.META, evil_meta(dataset), checkpoint / checkpoints.WEIGHTS, data)
+    storage.write_artifact(checkpoint / checkpoints.META, evil_meta(dataset), checkpoint / checkpoints.WEIGHTS, data)
     yield "checkpoint", lambda: predictor.load("popular", dataset)
     folder = paths.home() / "trap"
-    storage.write(folder / RunFolder.STATE, data)
+    storage.replace_file(folder / RunFolder.STATE, data)
     yield "resume.pt", lambda: RunFolder(folder).load()
     place = paths.film_vectors(name, "0" * 64)
-    storage.write(place, data)
+    storage.replace_file(place, data)
     yield "film vectors", lambda: films.read_vectors([place], "0" * 64)
     result = paths.results(paths.home(), name, "full") / "popular.json"
     shipped = json.loads((paths.results(paths.ASSETS, name, "full") / "popular.json").read_text("utf-8"))
     result.parent.mkdir(parents=True, exist_ok=True)
-    storage.write_pair(result, shipped, result.with_suffix(".npz"), data)
+    storage.write_artifact(result, shipped, result.with_suffix(".npz"), data)
     yield "ranks", lambda: results.ranks(name, "full", "popular")
     shutil.rmtree(result.parent)
-    storage.write(paths.details(name), data)
+    storage.replace_file(paths.details(name), data)
     yield "details", lambda: film_details.read(name)
     paths.details(name).unlink()
     for array in sorted(paths.prepared(name).glob("*/*.npy"))[:2]:
@@ -142,9 +142,9 @@ def evil_meta(dataset: Dataset) -> dict[str, Any]:
 def with_content(path: Path, data: bytes, work: Callable[[], Any]) -> Any:
     """What `work` gives while a file holds something else."""
     kept = path.read_bytes()
-    storage.write(path, data)
+    storage.replace_file(path, data)
     try:
         found = work()
         return [np.asarray(column)[:10] for column in vars(found.interactions).values()]
     finally:
-        storage.write(path, kept)
+        storage.replace_file(path, kept)

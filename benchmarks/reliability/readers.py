@@ -132,7 +132,7 @@ def _titles(data: bytes) -> object:
 def _dates(data: bytes) -> object:
     cells = _text(data).split("\n")
     read, _ = dates.reader(cells, Answers())
-    return [read(cell) for cell in cells], columns.seconds(tables.pd.Series(cells, dtype="str"))
+    return [read(cell) for cell in cells], columns.parse_timestamps(tables.pd.Series(cells, dtype="str"))
 
 
 def _typed(data: bytes) -> object:
@@ -157,11 +157,11 @@ EVENTS = b"user,item,rating,timestamp\n" + b"".join(b"%d,%d,4,%d\n" % (n % 3, n,
 GOODS = b'asin,title,year,genres,imageURL,tmdbId\n10,"Tea, green",1999,A|B,https://x.example/a.png,7\n20,Soap,,,,\n'
 READERS = {
     "archive": Reader(_archive, [toy_archives.zipped(toy_archives.comma()), histories.letterboxd()]),
-    "double colon": _of_layout(movielens_files.double_colon, toy_archives.double_colon()),
-    "double colon with tags": _of_layout(movielens_files.double_colon, toy_archives.double_colon("utf-8", tags=True)),
-    "100K": _of_layout(movielens_files.hundred_k, toy_archives.hundred_k()),
-    "comma": _of_layout(movielens_files.comma, toy_archives.comma()),
-    "wheel": _of_layout(movielens_files.recbole, toy_archives.recbole()),
+    "double colon": _of_layout(movielens_files.parse_dat, toy_archives.double_colon()),
+    "double colon with tags": _of_layout(movielens_files.parse_dat, toy_archives.double_colon("utf-8", tags=True)),
+    "100K": _of_layout(movielens_files.parse_100k, toy_archives.hundred_k()),
+    "comma": _of_layout(movielens_files.parse_csv, toy_archives.comma()),
+    "wheel": _of_layout(movielens_files.parse_recbole, toy_archives.recbole()),
     "table": Reader(
         _table,
         [

@@ -66,7 +66,7 @@ def readers() -> Iterator[tuple[str, Callable[[], Any]]]:
     from recsys.text import films
     from recsys.training.trainer import RunFolder
 
-    name = datasets.FIRST
+    name = datasets.DEFAULT_DATASET
     dataset = datasets.ensure(name)
     yield "archive", lambda: datasets.get(name)
     yield "prepared set", lambda: datasets.load(name)
@@ -114,8 +114,8 @@ def reads_flipped_vectors() -> bool:
     """Whether the first set's film vectors are taken with one wrong bit."""
     from recsys.text import films
 
-    texts = films.texts_fingerprint(films.film_texts(datasets.ensure(datasets.FIRST).catalog))
-    data = bytearray(paths.shipped_film_vectors(datasets.FIRST).read_bytes())
+    texts = films.texts_fingerprint(films.film_texts(datasets.ensure(datasets.DEFAULT_DATASET).catalog))
+    data = bytearray(paths.shipped_film_vectors(datasets.DEFAULT_DATASET).read_bytes())
     data[-1000] ^= 1
     with tempfile.TemporaryDirectory() as folder:
         other = Path(folder, "vectors.safetensors")
@@ -181,7 +181,7 @@ V4 = f"eyJhbGciOiJIUzI1NiJ9.{'c2VudGluZWw' * 9}.{'x' * 43}"
 
 def s6() -> Outcome:
     """A key of the machine, while TMDB cannot be reached: everything that leaves the server, and all that it keeps."""
-    datasets.ensure(datasets.FIRST)
+    datasets.ensure(datasets.DEFAULT_DATASET)
     found = {}
     for kind, key in {"v3 key": V3, "token": V4}.items():
         with tempfile.TemporaryDirectory() as folder, served.app(Path(folder), TMDB_API_KEY=key) as app:
@@ -258,7 +258,7 @@ def s9() -> Outcome:
     found = {
         f"{name} = {config.get_option(name)}": config.get_option(name) == wanted for name, wanted in SETTINGS.items()
     }
-    datasets.ensure(datasets.FIRST)
+    datasets.ensure(datasets.DEFAULT_DATASET)
     with tempfile.TemporaryDirectory() as folder, served.app(Path(folder)) as app:
         headers = requests.get(app.address, timeout=30).headers
     found |= {f"the app sends {name}": name in headers for name in HEADERS}
@@ -305,7 +305,7 @@ def s10() -> Outcome:
     """As a user of its own that may gain nothing, over code that it cannot change."""
     if not shutil.which("setpriv") or os.geteuid():
         return unmeasured("needs setpriv, and root to start it")
-    datasets.ensure(datasets.FIRST)
+    datasets.ensure(datasets.DEFAULT_DATASET)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder, "home")
         home.mkdir()

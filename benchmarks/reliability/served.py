@@ -10,7 +10,7 @@ from pathlib import Path
 
 from recsys import paths
 from recsys.desktop import server
-from recsys.machine import end_with_parent
+from recsys.machine import terminate_with_parent
 
 PROGRAM = (sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py"))
 
@@ -39,7 +39,7 @@ def app(folder: Path, files: int | None = None, before: tuple[str, ...] = (), **
     """
 
     def limit() -> None:
-        end_with_parent()
+        terminate_with_parent()
         if files:
             import resource
 

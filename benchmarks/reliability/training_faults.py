@@ -25,7 +25,7 @@ from recsys.data import datasets, prepared
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
-from recsys.progress import ignore
+from recsys.progress import no_progress
 from recsys.ranking import metrics
 from recsys.ranking.ranking import Ranking, ScoreError
 from recsys.serving import predictor
@@ -175,7 +175,7 @@ def left_after(words: list[str], sign: str | None, number: int) -> tuple[float, 
 
 def f8() -> Outcome:
     """SIGTERM and Ctrl-C in an epoch, in a validation, in a fit without a network, in an evaluation."""
-    datasets.ensure("ml-latest-sample", ignore)
+    datasets.ensure("ml-latest-sample", no_progress)
     folder, checks, seconds = paths.checkpoint("ml-latest-sample", "leave-one-out", "bert4rec", 0), {}, {}
     for name, (words, sign) in SITUATIONS.items():
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -193,7 +193,7 @@ def f8() -> Outcome:
 
 def recommenders() -> Iterator[Predictor]:
     """All that answer for the sample set: those that are shipped, and those that are fitted on first use."""
-    data = datasets.ensure("ml-latest-sample", ignore)
+    data = datasets.ensure("ml-latest-sample", no_progress)
     for name in registry.names():
         with suppress(StoreError):
             yield predictor.load(name, data)

@@ -88,7 +88,7 @@ async def come(host: str, with_dialog: bool = True) -> Uploader:
 
 def limits() -> Outcome:
     """B3: without a box; then with one: 100 MB, 11 MB, 9 MB, and more files than a visit may send."""
-    datasets.ensure(datasets.FIRST)
+    datasets.ensure(datasets.DEFAULT_DATASET)
 
     async def use(app: served.App) -> dict[str, bool]:
         await come(app.host)  # what a first visit loads is no upload's
@@ -130,7 +130,7 @@ def everything(host: str) -> list[bytes]:
 
 def privacy() -> Outcome:
     """S7: where 4 MB are written on their way, and whether a hundred visitors see their own films alone."""
-    datasets.ensure(datasets.FIRST)
+    datasets.ensure(datasets.DEFAULT_DATASET)
     if not shutil.which("strace"):
         return unmeasured("needs strace")
     with (

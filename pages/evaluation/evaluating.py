@@ -15,7 +15,7 @@ from recsys.data import datasets
 from recsys.data.dataset import DataError
 from recsys.errors import RecsysError
 from recsys.evaluation import confidence
-from recsys.progress import Report
+from recsys.progress import ProgressCallback
 
 FIRST = ("popular", "item-knn")  # measured before the others, so that there is something to see at once
 
@@ -64,7 +64,7 @@ def _begin(dataset: str, protocol: str, names: list[str]) -> None:
     except DataError:  # deleted meanwhile: the page says so
         return
 
-    def task(report: Report) -> None:
+    def task(report: ProgressCallback) -> None:
         from recsys.evaluation.evaluate import evaluate  # loads torch
 
         failed: list[RecsysError] = []
@@ -82,7 +82,7 @@ def _begin(dataset: str, protocol: str, names: list[str]) -> None:
     work.start(_task_name(dataset), task)
 
 
-def _always(report: Report, event: dict[str, Any]) -> Report:
+def _always(report: ProgressCallback, event: dict[str, Any]) -> ProgressCallback:
     """Return a report that repeats one event: the bar counts recommenders, and a cancelled evaluation still stops."""
 
     def repeat(_: dict[str, Any]) -> None:

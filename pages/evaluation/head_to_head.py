@@ -64,7 +64,7 @@ def verdict(shown: Shown, row: pd.Series, metric: str) -> None:
         st.metric(
             words.P_CORRECTED,
             common.metric(row["p_holm"]),
-            help=words.P_CORRECTED_HELP.format(sure=number(compare.SURE, "")),
+            help=words.P_CORRECTED_HELP.format(sure=number(compare.ALPHA, "")),
         )
 
 

@@ -82,7 +82,7 @@ def intervals(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame, metric: st
     errors.explain_all(damaged)
     tests = compare.against_best(verdicts)
     slot.html(board.html(ours, with_figure, metric, tests, known))
-    no_difference = words.NO_DIFFERENCE.format(sure=number(compare.SURE, ""))
+    no_difference = words.NO_DIFFERENCE.format(sure=number(compare.ALPHA, ""))
     st.caption(" ".join([words.METRIC_MEANING[metric.split("@")[0]], words.LEADERBOARD_HELP, no_difference]))
     if len(with_figure):
         st.html(board.letters(with_figure))

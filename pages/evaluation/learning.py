@@ -104,7 +104,7 @@ def costs(shown: Shown) -> None:
         (words.NOT_TIMED, found.fitted),
         (words.MIXED, found.mixed),
         (words.UNKNOWN_TIME, found.unknown),
-        (words.OTHER_HARDWARE, found.elsewhere),
+        (words.OTHER_HARDWARE, found.other_hardware),
     ):
         if titles:
             st.caption(sentence.format(models=common.listed([say(title) for title in titles])))

@@ -92,7 +92,7 @@ def _missing(dataset: str, protocol: str, known: tuple[str, ...], stamp: str) ->
 
 
 def verdicts(shown: Shown, metric: str) -> tuple[pd.DataFrame, Damaged]:
-    """Every two recommenders compared (`compare.verdicts`); takes a moment the first time."""
+    """Every two recommenders compared (`compare.pairwise_tests`); takes a moment the first time."""
     with st.spinner(words.TESTING):
         return _verdicts(shown.dataset, shown.protocol, metric, shown.stamp)
 
@@ -100,7 +100,7 @@ def verdicts(shown: Shown, metric: str) -> tuple[pd.DataFrame, Damaged]:
 @st.cache_data(max_entries=32, show_spinner=False)
 def _verdicts(dataset: str, protocol: str, metric: str, stamp: str) -> tuple[pd.DataFrame, Damaged]:
     damaged: Damaged = []
-    return compare.verdicts(dataset, protocol, metric, damaged.append), damaged
+    return compare.pairwise_tests(dataset, protocol, metric, damaged.append), damaged
 
 
 def ranks(shown: Shown) -> tuple[dict[str, np.ndarray], Damaged]:

@@ -66,7 +66,7 @@ def people(table: pd.DataFrame, protocol: str) -> str:
 
 def compared(table: pd.DataFrame, first: str, other: str) -> str:
     """How many pairs are in the opposite order, or why that is not said."""
-    share = tables.opposite_order(table, first, other)
+    share = tables.discordant_share(table, first, other)
     if share is not None:
         return words.OPPOSITE_ORDER.format(first=words.protocol(first), share=number(share, ".0%"))
     return words.NO_ORDER.format(few=FEW_USERS) if len(table) > 1 else ""

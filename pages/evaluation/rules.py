@@ -26,7 +26,7 @@ def show(shown: Shown) -> None:
 def special(shown: Shown, rules: dict[str, Any]) -> list[str]:
     """What everybody should know of the data before reading a figure, as sentences."""
     said = []
-    if shown.dataset in datasets.SETS and (n := datasets.fewest(shown.dataset)) > 1:
+    if shown.dataset in datasets.SETS and (n := datasets.min_ratings(shown.dataset)) > 1:
         said.append(words.FILMS_DROPPED.format(n=n))
     if rules.get("users") == protocols.LEAVE_ONE_OUT_RULES["users"]:
         said.append(words.ONLY_TRAIN)

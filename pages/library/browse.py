@@ -102,13 +102,13 @@ def shelf(known: Library, films: list[int]) -> None:
             with st.container(gap="xsmall"):
                 one(known, film)
     if any(film >= known.dataset.n_items for film in films):
-        fewest = datasets.fewest(known.dataset.name)
+        fewest = datasets.min_ratings(known.dataset.name)
         st.caption(words.UNLEARNT_HELP[min(fewest, 2)].format(n=fewest))
 
 
 def one(known: Library, number: int) -> None:
     """One film: how many watched it, what they thought of it, and whether it is in the visitor's list."""
-    catalog, fewest = known.dataset.catalog, datasets.fewest(known.dataset.name)
+    catalog, fewest = known.dataset.catalog, datasets.min_ratings(known.dataset.name)
     if number < len(catalog):
         n = int(known.watched[number])
         people = words.WATCHED_ONE if n == 1 else words.WATCHED.format(n=count(n))

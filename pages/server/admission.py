@@ -25,7 +25,7 @@ class Admission:
         self.app = app
         self.most = most or _most()
         self.here = 0
-        monitoring.watch("visitors", lambda: self.here)
+        monitoring.register_gauge("visitors", lambda: self.here)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, as ASGI has it."""

@@ -9,13 +9,13 @@ from pages.shared import errors, loaders, words, work
 from pages.shared.language import count
 from recsys.data import enrich
 from recsys.errors import RecsysError
-from recsys.progress import Report
+from recsys.progress import ProgressCallback
 
 
 def begin(name: str) -> None:
     """Start to ask about a set's films for this visitor; what was had before is not asked for again."""
 
-    def task(report: Report) -> None:
+    def task(report: ProgressCallback) -> None:
         report({"stage": "keep", **enrich.enrich(name, report)._asdict()})
 
     work.start(_work(name), task)

@@ -11,9 +11,9 @@ from recsys import paths
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
-from recsys.progress import Report
+from recsys.progress import ProgressCallback
 
-FIRST_SET = datasets.FIRST  # comes with the project; prepared on the first start
+FIRST_SET = datasets.DEFAULT_DATASET  # comes with the project; prepared on the first start
 LOOK = 0.1  # seconds between two looks at the first set, which takes about one
 
 
@@ -25,7 +25,7 @@ def begin(name: str) -> None:
 def _begun(name: str) -> work.Work:
     """The work of fetching a data set, started if it was not."""
 
-    def task(report: Report) -> None:
+    def task(report: ProgressCallback) -> None:
         if name == FIRST_SET:
             datasets.ensure(name, report)
         else:

@@ -99,7 +99,7 @@ def parse(upload: Any) -> Table:
 def recognised_columns(table: Table) -> dict[str, str]:
     """Role → the column that was recognised, or {} where person and item were not."""
     try:
-        return own_data.roles(table)
+        return own_data.assign_columns(table)
     except DataError:  # the visitor has to choose them
         return {}
 

@@ -25,7 +25,7 @@ from recsys import monitoring, paths
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
 from recsys.jobs import queue
-from recsys.progress import Report
+from recsys.progress import ProgressCallback
 from recsys.serving import predictor as serving
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 
@@ -158,7 +158,7 @@ def begin(name: str, dataset: Dataset) -> None:
 def _fit(name: str, dataset: Dataset) -> work.Task:
     """What the thread does: fit, and keep what was fitted where `loaders.predictor` finds it."""
 
-    def task(report: Report) -> None:
+    def task(report: ProgressCallback) -> None:
         try:
             with monitoring.timed("fit", name):
                 serving.load(name, dataset, report)

@@ -150,7 +150,7 @@ def learning(name: str, known: Facts) -> list[str]:
     """Which films and people recommenders learn from, and which are trained, as sentences."""
     said = []
     if known.learnt is not None and known.learnt < known.films:
-        fewest = datasets.fewest(name)
+        fewest = datasets.min_ratings(name)
         sentence = words.LEFT_OUT if fewest > 1 else words.LEFT_OUT_UNRATED
         others, things = count(known.films - known.learnt), words.things(known.noun)
         said.append(sentence.format(fewest=fewest, learnt=count(known.learnt), n=others, things=things))

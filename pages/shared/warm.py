@@ -20,11 +20,11 @@ def up() -> None:
     Trainings that waited when the server ended go on. What goes wrong is said by the page, which tries again.
     """
     try:
-        dataset = datasets.ensure(datasets.FIRST)
+        dataset = datasets.ensure(datasets.DEFAULT_DATASET)
         predictor.variants()
         predictor.load(predictor.default(dataset.name), dataset)
         _is_warm.set()
-        queue.wake()
+        queue.start_runner()
     except RecsysError as error:
         logging.getLogger(__name__).warning("not ready: %s", error)
 
@@ -32,7 +32,7 @@ def up() -> None:
 def is_ready() -> bool:
     """Whether films have been recommended since the start; tries it, once what that needs is there."""
     if _is_warm.is_set() and not _has_answered.is_set():
-        ready = predictor.load(predictor.FALLBACK, datasets.load(datasets.FIRST))
+        ready = predictor.load(predictor.FALLBACK, datasets.load(datasets.DEFAULT_DATASET))
         if recommend(ready, Request(())):
             _has_answered.set()
     return _has_answered.is_set()

@@ -10,9 +10,9 @@ from typing import Any
 
 import streamlit as st
 
-from recsys.progress import Cancelled, Report
+from recsys.progress import Cancelled, ProgressCallback
 
-Task = Callable[[Report], object]  # its report raises Cancelled when somebody called the work off
+Task = Callable[[ProgressCallback], object]  # its report raises Cancelled when somebody called the work off
 LOOK_EVERY = 0.5  # seconds between two looks of a page at work that goes on
 
 

@@ -105,7 +105,7 @@ def say_before(variant: Recommender, data: str) -> None:
         st.caption(words.NO_TIME)
     if serving.is_there(variant.name, data):
         st.warning(words.REPLACES.format(**said), icon=":material/swap_horiz:")
-    half_done = [job for job in queue.jobs() if job.state in (State.STOPPED, State.CUT_OFF)]
+    half_done = [job for job in queue.jobs() if job.state in (State.STOPPED, State.INTERRUPTED)]
     if any((job.variant, job.dataset) == (variant.name, data) for job in half_done):
         st.warning(words.ANEW.format(**said), icon=":material/restart_alt:")
 

@@ -21,7 +21,7 @@ LOOKS: dict[State, tuple[str, Literal["gray", "blue", "orange", "red", "green"]]
     State.RUNNING: ("model_training", "blue"),
     State.STOPPING: ("hourglass_empty", "gray"),
     State.STOPPED: ("pause", "orange"),
-    State.CUT_OFF: ("power_off", "orange"),
+    State.INTERRUPTED: ("power_off", "orange"),
     State.FAILED: ("error", "red"),
     State.DONE: ("check", "green"),
     State.DAMAGED: ("broken_image", "red"),
@@ -31,7 +31,7 @@ LOOKS: dict[State, tuple[str, Literal["gray", "blue", "orange", "red", "green"]]
 def show() -> None:
     """Every training; those that go on are looked at again by themselves."""
     st.header(words.RUNS)
-    queue.wake()
+    queue.start_runner()
     known = queue.jobs()
     if not known:
         st.info(words.NONE, icon=":material/model_training:")

@@ -66,7 +66,7 @@ STATES = {
     State.RUNNING: "Learning",
     State.STOPPING: "Stopping",
     State.STOPPED: "Stopped",
-    State.CUT_OFF: "Cut off",
+    State.INTERRUPTED: "Cut off",
     State.FAILED: "Failed",
     State.DONE: "Done",
     State.DAMAGED: "Damaged",
@@ -80,7 +80,9 @@ SAID = {
     State.WAITING: "It begins when those before it are over.",
     State.STOPPING: "What it has learnt is being kept.",
     State.STOPPED: "It was stopped after epoch {n}. Resumed, it goes on from there.",
-    State.CUT_OFF: "Its process is gone: the machine was restarted, or it took too much memory. Resumed, it goes on.",
+    State.INTERRUPTED: (
+        "Its process is gone: the machine was restarted, or it took too much memory. Resumed, it goes on."
+    ),
     State.FAILED: "{error}",
     State.DAMAGED: "What is known of this training cannot be read any more. It can only be removed.",
 }

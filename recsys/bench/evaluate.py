@@ -31,7 +31,7 @@ def measure(options: Options) -> dict[str, Any]:
         full protocol in README.md. "memory_mb" is the peak memory of the process, loading included.
     """
     dataset = datasets.load(options.dataset)
-    model = checkpoints.ready(options.model, dataset)
+    model = checkpoints.load_or_fit(options.model, dataset)
     held_out = protocols.FULL.split(dataset).test
     start, cpu_start = time.perf_counter(), time.process_time()
     test_ranks = ranks(model, held_out, protocols.FULL, dataset)

@@ -44,7 +44,7 @@ class Bench(Generic[Options]):
             document = {"bench": self.kind, "machine": described, **result}
             print(json_text.dumps(document, ensure_ascii=False, indent=1))
         else:
-            print("\n".join([*kind.lines(result), machine.line(described)]))
+            print("\n".join([*kind.lines(result), machine.format_description(described)]))
         return 0
 
 

@@ -69,10 +69,10 @@ class Evaluate:
     def _measure(self, dataset: Any, speaks: bool) -> dict[str, Any]:
         """The result document of one recommender under one protocol."""
         from recsys.evaluation.evaluate import evaluate
-        from recsys.progress import Terminal, ignore
+        from recsys.progress import Terminal, no_progress
 
         with Terminal(f"{self.model} on {self.dataset}, {self.protocol}") as terminal:
-            report = terminal if speaks else ignore
+            report = terminal if speaks else no_progress
             return evaluate(self.model, dataset, self.protocol, self.seeds, self.part, self.ship, report, self.add)
 
 

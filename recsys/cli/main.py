@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from recsys.cli.terminal import shown, visible
+from recsys.cli.terminal import escape_controls, shown
 from recsys.errors import RecsysError, recsys_command
 from recsys.progress import Cancelled
 
@@ -90,5 +90,5 @@ def _plain_warnings() -> Iterator[None]:
 
 def _end(message: str, code: int = 1) -> int:
     """Say why the program ends."""
-    print(visible(message), file=sys.stderr)
+    print(escape_controls(message), file=sys.stderr)
     return code

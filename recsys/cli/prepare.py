@@ -11,7 +11,7 @@ from recsys.cli.options import conf
 
 if TYPE_CHECKING:
     from recsys.data.dataset import Dataset
-    from recsys.progress import Report
+    from recsys.progress import ProgressCallback
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Prepare:
         return 1 if missing else 0
 
 
-def prepared(dataset: "Dataset", report: "Report") -> list[str]:
+def prepared(dataset: "Dataset", report: "ProgressCallback") -> list[str]:
     """Make what a data set needs; what could not be made, and why."""
     from recsys.errors import RecsysError
     from recsys.serving import predictor

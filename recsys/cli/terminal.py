@@ -18,20 +18,20 @@ _STEERS = re.compile(
 )
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Text in which whatever would steer a terminal can be seen instead."""
     return _STEERS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-class Shown:
-    """A stream that writes `visible` text; all else is the stream's own."""
+class SafeStream:
+    """A stream that writes `escape_controls` text; all else is the stream's own."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
         """Write all of it; returns how many characters were asked for, as streams do."""
-        self._stream.write(visible(text))
+        self._stream.write(escape_controls(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -45,6 +45,6 @@ class Shown:
 
 @contextmanager
 def shown() -> Iterator[None]:
-    """Everything that is printed meanwhile is `visible`."""
-    with redirect_stdout(Shown(sys.stdout)), redirect_stderr(Shown(sys.stderr)):  # type: ignore[type-var]
+    """Everything that is printed meanwhile is `escape_controls`."""
+    with redirect_stdout(SafeStream(sys.stdout)), redirect_stderr(SafeStream(sys.stderr)):  # type: ignore[type-var]
         yield

@@ -9,7 +9,7 @@ from recsys.cli import options
 from recsys.cli.choices import ProtocolName
 from recsys.cli.options import conf
 from recsys.config import NonNegative, Seed, config_class
-from recsys.progress import Report, Terminal, as_json
+from recsys.progress import ProgressCallback, Terminal, as_json
 
 if TYPE_CHECKING:
     from recsys.data.dataset import Dataset, Split
@@ -59,7 +59,7 @@ class Train(Options, Generic[Config]):
             print(f"kept in {folder}\nmeasure it: {self._measuring()}")
         return 0
 
-    def _train(self, report: Report) -> Path | None:
+    def _train(self, report: ProgressCallback) -> Path | None:
         """Train with one process or several; the folder of the checkpoint, None where another process writes it."""
         from recsys import checkpoints, paths
         from recsys.data import datasets
@@ -79,7 +79,7 @@ class Train(Options, Generic[Config]):
             run_folder = RunFolder(folder)
             with run_folder.lock():
                 model = variant.model(self.settings)
-                checkpoints.give_members(model, dataset, self.seed, report, splitting)
+                checkpoints.attach_members(model, dataset, self.seed, report, splitting)
                 model.fit(people, parts.valid, self._run(str(device), folder, report))
                 model.also = self.also or model.also
                 if distributed.rank():
@@ -94,14 +94,14 @@ class Train(Options, Generic[Config]):
     def _people(self, parts: "Split", dataset: "Dataset") -> "Dataset":
         """Whom to learn from: the training part, with the people of another set if there is one."""
         from recsys.data import datasets
-        from recsys.data.joined import with_people_of
+        from recsys.data.joined import add_users_from
 
         if not self.also:
             return parts.train
         until = int(parts.train.interactions.timestamp.max()) if "dates" in parts.about else None
-        return with_people_of(datasets.load(self.also), parts.train, dataset, until)
+        return add_users_from(datasets.load(self.also), parts.train, dataset, until)
 
-    def _run(self, device: str, folder: Path, report: Report) -> Any:
+    def _run(self, device: str, folder: Path, report: ProgressCallback) -> Any:
         """How the training is carried out."""
         from recsys.models import registry
         from recsys.training.options import RunOptions

@@ -70,21 +70,21 @@ _KNOWN = {name for names in (*ROLES.values(), *DESCRIBED.values()) for name in n
 _SIGNS = re.compile(r"[\W_]+")
 
 
-def plain(name: str) -> str:
+def normalise_name(name: str) -> str:
     """A column's name without case, signs, and the type that RecBole writes after a colon: "user_id:token" → userid."""
     return _SIGNS.sub("", name.strip().casefold().partition(":")[0])
 
 
 def named(names: Sequence[str], known: Sequence[str]) -> str | None:
     """Which of a file's columns has the first of the `known` names; None: none has any."""
-    plain_names = {plain(name): name for name in reversed(names)}
+    plain_names = {normalise_name(name): name for name in reversed(names)}
     return next((plain_names[name] for name in known if name in plain_names), None)
 
 
 def is_header(lines: Sequence[Sequence[str]]) -> bool:
     """Whether the first line names the columns: names that are known, or words above a column of numbers."""
     first, rest = lines[0], lines[1:]
-    known = [name for cell in first if (name := plain(cell)) in _KNOWN]
+    known = [name for cell in first if (name := normalise_name(cell)) in _KNOWN]
     sure = len(known) > 1 or any(name.endswith("id") or name in ("user", "item", "title") for name in known)
     if sure and not any(_is_number(cell) for cell in first):
         return True
@@ -100,7 +100,7 @@ def is_missing(cells: pd.Series) -> np.ndarray:
     return cells.isin(MISSING).to_numpy(bool)
 
 
-def seconds(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
+def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
     """Times as (R,) float64 seconds since 1970, (R,) bool whether each was understood, and how they are written.
 
     Written as: one of UNITS, told by their size, or "dates": ISO 8601, or 20240131.

@@ -11,18 +11,18 @@ import pandas as pd
 from recsys import paths, storage
 from recsys.data import movielens_files, prepared
 from recsys.data.dataset import Catalog, DataError, Dataset, Interactions, Ties
-from recsys.data.download import DiskError, DownloadError, Wheel, fetch, fetch_wheel, one_at_a_time
+from recsys.data.download import DiskError, DownloadError, Wheel, exclusive_folder, fetch, fetch_wheel
 from recsys.data.prepared import MissingData
 from recsys.data.split import LEAVE_ONE_OUT, UNTIED, Splitting
-from recsys.data.tie_breaking import by_user_then_time, drawn, repeats, same_as_before
+from recsys.data.tie_breaking import by_user_then_time, equals_previous, is_duplicate, random_sort_keys
 from recsys.errors import recsys_command
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 
-FIRST = "ml-latest-sample"  # comes with the project, so that a first start needs no network
+DEFAULT_DATASET = "ml-latest-sample"  # comes with the project, so that a first start needs no network
 FEWEST = 5  # ratings that a film needs to be trained on, where a set says nothing else
 TIES_SEED = 0
 SITE = "https://files.grouplens.org/datasets/movielens/"
-PATIENCE = 15.0  # seconds to wait for the site in all, where the package index has the same ratings
+SITE_TIMEOUT_SECONDS = 15.0  # seconds to wait for the site in all, where the package index has the same ratings
 RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
 CLOSED = "research only; passed on or used commercially only with GroupLens' permission"
 BUNDLED = paths.ASSETS / "data"
@@ -46,18 +46,18 @@ class MovieLens:
     sha256: str | None = None  # of an archive that comes with the project
     ties: Ties = "file"  # how films of one second are put in order
     at_random: bool = False  # they stand in random order in the file, which then leaks nothing
-    fewest: int = FEWEST  # ratings that a film needs to be trained on: as behind the figures published for the set
+    min_ratings: int = FEWEST  # ratings that a film needs to be trained on: as behind the figures published for the set
 
 
 SETS: dict[str, MovieLens] = {
-    FIRST: MovieLens(
+    DEFAULT_DATASET: MovieLens(
         "MovieLens latest (sample)",
         None,
         15_037,
         306_797,
         2,
         OPEN,
-        movielens_files.comma,
+        movielens_files.parse_csv,
         2_752,
         (1895, 2023),
         sha256="57d0a81bee2fd8d53c71037216dd908da438fda4acea99b13788b8c1abc8aafe",
@@ -70,7 +70,7 @@ SETS: dict[str, MovieLens] = {
         100_000,
         5,
         CLOSED,
-        movielens_files.hundred_k,
+        movielens_files.parse_100k,
         943,
         (1922, 1998),
         RECBOLE,
@@ -83,7 +83,7 @@ SETS: dict[str, MovieLens] = {
         1_000_209,
         6,
         CLOSED,
-        movielens_files.double_colon,
+        movielens_files.parse_dat,
         6_040,
         (1919, 2000),
     ),
@@ -94,7 +94,7 @@ SETS: dict[str, MovieLens] = {
         10_000_054,
         66,
         CLOSED,
-        movielens_files.double_colon,
+        movielens_files.parse_dat,
         69_878,
         (None, 2008),
     ),
@@ -105,10 +105,10 @@ SETS: dict[str, MovieLens] = {
         20_000_263,
         199,
         CLOSED,
-        movielens_files.comma,
+        movielens_files.parse_csv,
         138_493,
         (None, 2015),
-        fewest=1,  # all 26,744 films that somebody rated
+        min_ratings=1,  # all 26,744 films that somebody rated
     ),
     "ml-25m": MovieLens(
         "MovieLens 25M",
@@ -117,7 +117,7 @@ SETS: dict[str, MovieLens] = {
         25_000_095,
         262,
         CLOSED,
-        movielens_files.comma,
+        movielens_files.parse_csv,
         162_541,
         (None, 2019),
     ),
@@ -128,7 +128,7 @@ SETS: dict[str, MovieLens] = {
         32_000_204,
         251,
         OPEN,
-        movielens_files.comma,
+        movielens_files.parse_csv,
         200_948,
         (None, 2023),
     ),
@@ -139,7 +139,7 @@ SETS: dict[str, MovieLens] = {
         100_836,
         1,
         OPEN,
-        movielens_files.comma,
+        movielens_files.parse_csv,
         610,
         (1902, 2018),
         ties="drawn",
@@ -230,7 +230,7 @@ def archives(name: str) -> dict[Path, bool]:
     return {path: bool(known & hashes.get(path, set())) for path in here}
 
 
-def ensure(name: str, report: Report = ignore) -> Dataset:
+def ensure(name: str, report: ProgressCallback = no_progress) -> Dataset:
     """Read a set; the first one comes with the project and is prepared when it is missing.
 
     It is prepared again when its copy is damaged or was made from another archive than the one in the project.
@@ -239,10 +239,10 @@ def ensure(name: str, report: Report = ignore) -> Dataset:
     try:
         return load(name)
     except MissingData:
-        if name != FIRST:
+        if name != DEFAULT_DATASET:
             raise
     try:
-        with one_at_a_time(_downloads(name)):
+        with exclusive_folder(_downloads(name)):
             try:
                 return load(name)  # another process may have prepared it while this one waited
             except MissingData:
@@ -252,7 +252,7 @@ def ensure(name: str, report: Report = ignore) -> Dataset:
         return prepared.keep_in_memory(*_parsed(name, None, report))
 
 
-def get(name: str, source: Path | None = None, report: Report = ignore) -> Dataset:
+def get(name: str, source: Path | None = None, report: ProgressCallback = no_progress) -> Dataset:
     """Fetch a set, or take it from the archive `source`; verify, parse and keep it.
 
     Reports {"stage": "download", "done", "total", "from"}, {"stage": "note", "text"}, {"stage": "parse"} and "keep".
@@ -260,11 +260,11 @@ def get(name: str, source: Path | None = None, report: Report = ignore) -> Datas
     """
     if name not in SETS:
         raise _unknown(name)
-    with one_at_a_time(_downloads(name)):
+    with exclusive_folder(_downloads(name)):
         return _get(name, source, report)
 
 
-def served_from(name: str) -> Splitting:
+def serving_split(name: str) -> Splitting:
     """How a set is split for the recommenders that people meet: untied where its file leaks an order within seconds.
 
     A visitor's list was never sorted by a hash table, so what a recommender learnt of one would mislead it.
@@ -274,29 +274,29 @@ def served_from(name: str) -> Splitting:
     return UNTIED if leaks else LEAVE_ONE_OUT
 
 
-def fewest(name: str) -> int:
+def min_ratings(name: str) -> int:
     """The ratings that a film of a set needs to be trained on."""
     own: int = prepared.about(name).get("archive", {}).get("fewest", FEWEST)
-    return SETS[name].fewest if name in SETS else own
+    return SETS[name].min_ratings if name in SETS else own
 
 
 def assemble(
-    name: str, raw: movielens_files.Raw, fewest: int = FEWEST, ties: Ties = "file", seed: int = TIES_SEED
+    name: str, raw: movielens_files.RawRatings, min_ratings: int = FEWEST, ties: Ties = "file", seed: int = TIES_SEED
 ) -> Dataset:
-    """Sort ratings by user, then time, and leave out the films with fewer than `fewest` of them.
+    """Sort ratings by user, then time, and leave out the films with fewer than `min_ratings` of them.
 
     Within one second the order is that of the file, or drawn: it then depends on seed, person and film alone. Users
     ascend by original id, items by film id. Raises DataError when ratings and films do not fit together.
     """
     if ties == "drawn":
-        raw = raw.reordered(np.argsort(drawn(raw.user, raw.movie, seed), kind="stable"))
+        raw = raw.reordered(np.argsort(random_sort_keys(raw.user, raw.movie, seed), kind="stable"))
     films = raw.films.sort_values("movie_id", ignore_index=True)
     row = _rows(films["movie_id"].to_numpy(np.int64), raw.movie)  # (E,)
-    kept = np.bincount(row, minlength=len(films)) >= fewest  # (F,)
+    kept = np.bincount(row, minlength=len(films)) >= min_ratings  # (F,)
     order = by_user_then_time(raw.user, raw.timestamp)
     order = order[kept[row[order]]]
     if not len(order):
-        raise DataError(f"{name}: no film has {fewest} ratings, so there is nothing to learn from")
+        raise DataError(f"{name}: no film has {min_ratings} ratings, so there is nothing to learn from")
     item_of_row = (np.cumsum(kept) - 1).astype(np.int32)
     user = raw.user[order]
     is_first = np.concatenate([[True], user[1:] != user[:-1]])
@@ -332,7 +332,7 @@ def _rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:
     return row
 
 
-def _get(name: str, source: Path | None, report: Report) -> Dataset:
+def _get(name: str, source: Path | None, report: ProgressCallback) -> Dataset:
     """`get`, once nobody else does the same."""
     dataset, about = _parsed(name, source, report)
     report({"stage": "keep"})
@@ -340,7 +340,7 @@ def _get(name: str, source: Path | None, report: Report) -> Dataset:
     return prepared.load(name)
 
 
-def _parsed(name: str, source: Path | None, report: Report) -> tuple[Dataset, dict[str, Any]]:
+def _parsed(name: str, source: Path | None, report: ProgressCallback) -> tuple[Dataset, dict[str, Any]]:
     """A set as its archive has it, and what is to be remembered of that."""
     published = SETS[name]
     path, parse = (source, published.parse) if source else _fetch(name, report)
@@ -352,21 +352,23 @@ def _parsed(name: str, source: Path | None, report: Report) -> tuple[Dataset, di
         raw = parse(archive)
         if not about.get("official"):
             raw = _once(raw, report)
-        dataset = assemble(name, raw, published.fewest, published.ties)
-    _say_who_is_left_out(raw, dataset, published.fewest, report)
+        dataset = assemble(name, raw, published.min_ratings, published.ties)
+    _say_who_is_left_out(raw, dataset, published.min_ratings, report)
     return dataset, about
 
 
-def _once(raw: movielens_files.Raw, report: Report) -> movielens_files.Raw:
+def _once(raw: movielens_files.RawRatings, report: ProgressCallback) -> movielens_files.RawRatings:
     """Ratings without those that repeat an earlier one: the same person, film and time. Says how many there were."""
-    keys = drawn(raw.user, raw.movie, TIES_SEED) + raw.timestamp.astype(np.uint64)  # equal rows have equal ones
+    keys = random_sort_keys(raw.user, raw.movie, TIES_SEED) + raw.timestamp.astype(
+        np.uint64
+    )  # equal rows have equal ones
     ordered = np.sort(keys)
-    shared = ordered[1:][same_as_before(ordered)]
+    shared = ordered[1:][equals_previous(ordered)]
     if not len(shared):  # as in all published sets; to compare the rows themselves would take six times as long
         return raw
     alike = np.flatnonzero(np.isin(keys, shared))
     repeated = np.zeros(len(keys), bool)
-    repeated[alike] = repeats(raw.user[alike], raw.movie[alike], raw.timestamp[alike])
+    repeated[alike] = is_duplicate(raw.user[alike], raw.movie[alike], raw.timestamp[alike])
     if not repeated.any():
         return raw
     note = f"ratings that repeat another (same person, film and time) and count once: {repeated.sum():,}"
@@ -374,14 +376,16 @@ def _once(raw: movielens_files.Raw, report: Report) -> movielens_files.Raw:
     return raw.reordered(np.flatnonzero(~repeated))
 
 
-def _say_who_is_left_out(raw: movielens_files.Raw, dataset: Dataset, fewest: int, report: Report) -> None:
+def _say_who_is_left_out(
+    raw: movielens_files.RawRatings, dataset: Dataset, min_ratings: int, report: ProgressCallback
+) -> None:
     """People vanish with their films; nobody should wonder where they are."""
     if gone := pd.Series(raw.user).nunique() - dataset.n_users:
-        text = f"people left out because none of their films has {fewest} ratings: {gone:,}"
+        text = f"people left out because none of their films has {min_ratings} ratings: {gone:,}"
         report({"stage": "note", "text": text})
 
 
-def _fetch(name: str, report: Report) -> tuple[Path, movielens_files.Parser]:
+def _fetch(name: str, report: ProgressCallback) -> tuple[Path, movielens_files.Parser]:
     """Download the archive, or the wheel with the same ratings when the site fails in any way."""
     published, folder = SETS[name], _downloads(name)
     if published.sha256:
@@ -391,13 +395,15 @@ def _fetch(name: str, report: Report) -> tuple[Path, movielens_files.Parser]:
         fetch(address, target, md5=published.md5, largest=largest, report=report)
         return target, published.parse
     try:
-        fetch(address, target, md5=published.md5, largest=largest, seconds=PATIENCE, attempts=1, report=report)
+        fetch(
+            address, target, md5=published.md5, largest=largest, seconds=SITE_TIMEOUT_SECONDS, attempts=1, report=report
+        )
         return target, published.parse
     except DownloadError as error:
         site = error.reason
         report({"stage": "note", "text": f"{site}; taking the same ratings from the package index"})
     try:
-        return fetch_wheel(published.wheel, folder, report), movielens_files.recbole
+        return fetch_wheel(published.wheel, folder, report), movielens_files.parse_recbole
     except DownloadError as index:
         failures = f"neither the site ({site}) nor the package index ({index.reason}) has sent it"
         advice = f"check the network, or fetch {address} elsewhere and add --from FILE.zip"
@@ -409,11 +415,11 @@ def _bundled(name: str, sha256: str) -> Path:
     path = BUNDLED / f"{name}.zip"
     if not path.exists() or storage.digest(path, "sha256") != sha256:
         state = "damaged" if path.exists() else "missing"
-        raise DataError(f"{path}, which belongs to the project, is {state}", storage.checkout(path))
+        raise DataError(f"{path}, which belongs to the project, is {state}", storage.restore_command(path))
     return path
 
 
-def _identify(path: Path, published: MovieLens, report: Report) -> dict[str, Any]:
+def _identify(path: Path, published: MovieLens, report: ProgressCallback) -> dict[str, Any]:
     """What is to be remembered of an archive; says when it is not the published one."""
     try:
         sha256, official = storage.digest(path, "sha256"), storage.digest(path, "md5") == published.md5

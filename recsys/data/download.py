@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from recsys import storage
 from recsys.data.dataset import DataError
-from recsys.progress import Cancelled, Report, ignore
+from recsys.progress import Cancelled, ProgressCallback, no_progress
 
 if TYPE_CHECKING:
     import requests
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 CHUNK = 1 << 16  # bytes
 ATTEMPTS = 5  # in a row without a new byte, before a download is given up
 PAUSE = 0.25  # seconds, doubled with every failure in a row
-SILENCE = 20.0  # seconds without a byte that count as a lost connection
+READ_TIMEOUT_SECONDS = 20.0  # seconds without a byte that count as a lost connection
 PIP_TAKES = 300.0  # seconds, at most
-BEAT = 0.5  # seconds of waiting after which it is reported, so that whoever reports to can call it off
+POLL_SECONDS = 0.5  # seconds of waiting after which it is reported, so that whoever reports to can call it off
 
 
 class DownloadError(DataError):
@@ -69,7 +69,7 @@ def fetch(
     largest: int = 1 << 30,
     seconds: float | None = None,
     attempts: int = ATTEMPTS,
-    report: Report = ignore,
+    report: ProgressCallback = no_progress,
 ) -> None:
     """Download `address` to `target`; does nothing where a file with that MD5 already lies.
 
@@ -97,7 +97,7 @@ def fetch(
         part.remove()
 
 
-def fetch_wheel(wheel: Wheel, folder: Path, report: Report = ignore) -> Path:
+def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progress) -> Path:
     """Take a wheel from the package index that pip is set up with, without installing it, and check its SHA-256.
 
     Reports one event without figures, since pip shows none, and {"stage": "wait"} until it has ended. Raises
@@ -146,7 +146,7 @@ def plain_disk_errors(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def one_at_a_time(folder: Path) -> Iterator[None]:
+def exclusive_folder(folder: Path) -> Iterator[None]:
     """Make a folder and keep other processes and threads out of it; disk errors become DiskErrors of one line."""
     with plain_disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -162,7 +162,7 @@ class _Order:
     host: str
     deadline: float | None  # on the monotonic clock
     largest: int  # bytes
-    report: Report
+    report: ProgressCallback
 
 
 class _Part:
@@ -217,14 +217,16 @@ def _pause(seconds: float, order: _Order) -> None:
     """Wait, but not beyond the deadline, and say so all along."""
     end = min(time.monotonic() + seconds, order.deadline or math.inf)
     while (left := end - time.monotonic()) > 0:
-        time.sleep(min(left, BEAT))
+        time.sleep(min(left, POLL_SECONDS))
         order.report({"stage": "wait"})
 
 
 def _connect(part: _Part, order: _Order) -> None:
     """One connection. Raises _Interrupted when the rest may be had over another one."""
     late = f"{order.host} did not deliver the file in time"
-    with closing(beside(_receive(order.address, part.headers()), order.report, order.deadline, late)) as stream:
+    with closing(
+        stream_with_timeout(_receive(order.address, part.headers()), order.report, order.deadline, late)
+    ) as stream:
         response = next(stream)
         _refuse(response, order.host)
         if response.status_code == 200:
@@ -272,7 +274,7 @@ def _receive(address: str, headers: dict[str, str]) -> Iterator[Any]:
     import requests
 
     try:
-        with requests.get(address, headers=headers, stream=True, timeout=SILENCE) as response:
+        with requests.get(address, headers=headers, stream=True, timeout=READ_TIMEOUT_SECONDS) as response:
             yield response
             yield from response.iter_content(CHUNK)
     except requests.exceptions.SSLError as error:
@@ -298,7 +300,9 @@ def cause(error: BaseException) -> str:
     return f"the connection failed ({type(error).__name__})"
 
 
-def beside(stream: Iterator[Any], report: Report, deadline: float | None, late: str) -> Generator[Any]:
+def stream_with_timeout(
+    stream: Iterator[Any], report: ProgressCallback, deadline: float | None, late: str
+) -> Generator[Any]:
     """The items of `stream`, read in a thread: no slow name server or handshake can outlast the deadline.
 
     deadline: on the monotonic clock; late: what the DownloadError says that is raised then. Reports {"stage": "wait"}.
@@ -328,9 +332,9 @@ def beside(stream: Iterator[Any], report: Report, deadline: float | None, late: 
         while True:
             left = math.inf if deadline is None else max(0.0, deadline - time.monotonic())
             try:
-                item = items.get(timeout=min(left, BEAT))
+                item = items.get(timeout=min(left, POLL_SECONDS))
             except queue.Empty:
-                if left <= BEAT:
+                if left <= POLL_SECONDS:
                     raise DownloadError(late) from None
                 report({"stage": "wait"})
                 continue
@@ -343,7 +347,7 @@ def beside(stream: Iterator[Any], report: Report, deadline: float | None, late: 
         gone.set()
 
 
-def _pip_download(requirement: str, folder: Path, report: Report) -> None:
+def _pip_download(requirement: str, folder: Path, report: ProgressCallback) -> None:
     """Let pip fetch one wheel, from whatever index it is set up with."""
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries=1", "--quiet"]
     command = [*pip, "download", "--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
@@ -353,14 +357,14 @@ def _pip_download(requirement: str, folder: Path, report: Report) -> None:
         raise DownloadError(f"pip could not download {requirement}: {reasons[-1].strip()}")
 
 
-def _run(command: list[str], report: Report) -> tuple[int, str]:
+def _run(command: list[str], report: ProgressCallback) -> tuple[int, str]:
     """Run pip; its exit status and what it said on stderr. It is ended when it takes too long or is called off."""
     end = time.monotonic() + PIP_TAKES
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
             while True:
                 with suppress(subprocess.TimeoutExpired):
-                    said = process.communicate(timeout=BEAT)[1]
+                    said = process.communicate(timeout=POLL_SECONDS)[1]
                     return process.returncode, said
                 if time.monotonic() > end:
                     raise DownloadError("the package index did not deliver the file in five minutes")

@@ -15,11 +15,11 @@ import pandas as pd
 from recsys import paths, storage
 from recsys.data import datasets, film_details, wikidata
 from recsys.data.dataset import Catalog, DataError, Dataset
-from recsys.data.download import DownloadError, one_at_a_time, plain_disk_errors
+from recsys.data.download import DownloadError, exclusive_folder, plain_disk_errors
 from recsys.errors import recsys_command
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 
-AT_ONCE = 100  # films in a question
+BATCH_SIZE = 100  # films in a question
 BETWEEN = 1.0  # seconds between two questions
 OTHER_IDS = ("ml-100k",)  # sets of MovieLens that number films in a way of their own
 
@@ -32,7 +32,7 @@ class Outcome(NamedTuple):
     known: int  # that Wikidata knows
 
 
-def enrich(name: str, report: Report = ignore, sleep: Callable[[float], None] = time.sleep) -> Outcome:
+def enrich(name: str, report: ProgressCallback = no_progress, sleep: Callable[[float], None] = time.sleep) -> Outcome:
     """Ask Wikidata about the films of a set, as far as that was not done before, and keep what it knows.
 
     Reports {"stage": "describe", "done", "total"} in films, and "wait". Raises DataError for a set that is not here or
@@ -47,7 +47,7 @@ def enrich(name: str, report: Report = ignore, sleep: Callable[[float], None] = 
         raise DataError(
             f"no film of {name} has an IMDb id, by which Wikidata knows films, nor the title and year of one"
         )
-    with one_at_a_time(paths.wikidata()):
+    with exclusive_folder(paths.wikidata()):
         had = kept()
         try:
             _ask_for([one for one in dict.fromkeys(ids.values()) if one not in had], had, report, sleep)
@@ -61,16 +61,18 @@ def enrich(name: str, report: Report = ignore, sleep: Callable[[float], None] = 
     return Outcome(len(dataset.catalog.films), len(ids), len(found))
 
 
-def _ask_for(wanted: list[str], had: dict[str, wikidata.Facts], report: Report, sleep: Callable[[float], None]) -> None:
+def _ask_for(
+    wanted: list[str], had: dict[str, wikidata.Facts], report: ProgressCallback, sleep: Callable[[float], None]
+) -> None:
     """Ask for the films that are not known yet, AT_ONCE at a time, and add each answer to `had` and to the disk."""
-    for start in range(0, len(wanted), AT_ONCE):
+    for start in range(0, len(wanted), BATCH_SIZE):
         report({"stage": "describe", "done": start, "total": len(wanted)})
         if start:
             wikidata.pause(BETWEEN, report, sleep)
-        batch = wanted[start : start + AT_ONCE]
+        batch = wanted[start : start + BATCH_SIZE]
         answer = wikidata.facts(batch, report, sleep)
         with plain_disk_errors(paths.wikidata()):
-            storage.write(_place(batch), storage.seal({"films": answer}))
+            storage.replace_file(_place(batch), storage.sign_document({"films": answer}))
         had |= answer
 
 
@@ -79,7 +81,7 @@ def kept() -> dict[str, wikidata.Facts]:
     found: dict[str, wikidata.Facts] = {}
     for path in sorted(paths.wikidata().glob("*.json")):
         with suppress(OSError, storage.DamagedFileError, KeyError, TypeError, ValueError):
-            found |= storage.read_sealed(path)["films"]
+            found |= storage.read_document(path)["films"]
     return found
 
 
@@ -91,7 +93,7 @@ def imdb_ids(dataset: Dataset) -> dict[int, str]:
     own = _ids(dataset.catalog)
     if own:
         return own
-    links = datasets.ensure(datasets.FIRST).catalog
+    links = datasets.ensure(datasets.DEFAULT_DATASET).catalog
     same_ids = dataset.name in datasets.SETS and dataset.name not in OTHER_IDS
     return _by_number(dataset.catalog, links) if same_ids else _by_title(dataset.catalog, links)
 

@@ -93,7 +93,7 @@ def read(name: str) -> Details:
     try:
         path = paths.details(name)
         with storage.locked(path.parent, shared=True):
-            _, data = storage.read_pair(path.with_suffix(".json"), path)
+            _, data = storage.read_artifact(path.with_suffix(".json"), path)
         table = pd.read_csv(io.BytesIO(data), dtype=kinds, keep_default_na=False, na_values={"minutes": [""]})
         if tuple(table.columns) != COLUMNS or table["movie_id"].duplicated().any():
             raise ValueError("another table")
@@ -118,7 +118,7 @@ def write(name: str, known: Mapping[int, Mapping[str, Any]]) -> None:
     path, data = paths.details(name), _csv(Details.known(known).table)
     path.parent.mkdir(parents=True, exist_ok=True)
     with storage.locked(path.parent):
-        storage.write_pair(path.with_suffix(".json"), {"dataset": name}, path, data)
+        storage.write_artifact(path.with_suffix(".json"), {"dataset": name}, path, data)
 
 
 def _csv(table: pd.DataFrame) -> bytes:

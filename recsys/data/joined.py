@@ -8,12 +8,12 @@ import pandas as pd
 
 from recsys.data.dataset import PEOPLE_COLUMNS, DataError, Dataset, Interactions
 from recsys.data.datasets import TIES_SEED
-from recsys.data.tie_breaking import drawn
+from recsys.data.tie_breaking import random_sort_keys
 
 SHARED = 5  # ratings of the same film in the same second that nobody shares with somebody else by accident
 
 
-def with_people_of(other: Dataset, train: Dataset, whole: Dataset, until: int | None = None) -> Dataset:
+def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | None = None) -> Dataset:
     """`train` with the people of `other` added after its own, but for those who are in `whole` too.
 
     train: a part of `whole`; it keeps its films, and others are dropped from the histories. Films of one second are put
@@ -25,7 +25,7 @@ def with_people_of(other: Dataset, train: Dataset, whole: Dataset, until: int | 
             raise DataError(f"{dataset.name} is none of MovieLens' sets, whose film ids agree; leave out --also")
     item = np.searchsorted(train.catalog.movie_ids, movies := _movies(other))
     item = np.minimum(item, train.n_items - 1)
-    keep = (train.catalog.movie_ids[item] == movies) & ~np.isin(other.interactions.user, in_both(whole, other))
+    keep = (train.catalog.movie_ids[item] == movies) & ~np.isin(other.interactions.user, shared_users(whole, other))
     if until is not None:
         keep &= np.asarray(other.interactions.timestamp) <= until
     if not keep.any():
@@ -44,7 +44,7 @@ def with_people_of(other: Dataset, train: Dataset, whole: Dataset, until: int | 
     return Dataset(train.name, train.catalog, events, user_ids, train.ties, _described(train, other, people))
 
 
-def in_both(one: Dataset, other: Dataset) -> np.ndarray:
+def shared_users(one: Dataset, other: Dataset) -> np.ndarray:
     """Rows of `other`, ascending: people who share SHARED ratings, film and second, with somebody of `one`."""
     keys, users = _keys(one), np.asarray(one.interactions.user)
     order = np.argsort(keys, kind="stable")
@@ -82,5 +82,5 @@ def _ratings(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 def _sorted(events: Interactions) -> Interactions:
     """By person and time, films of one second in a drawn order."""
-    order = np.lexsort((drawn(events.user, events.item, TIES_SEED), events.timestamp, events.user))
+    order = np.lexsort((random_sort_keys(events.user, events.item, TIES_SEED), events.timestamp, events.user))
     return events.where(order)

@@ -19,7 +19,7 @@ import pandas as pd
 from recsys.data import columns, zip_files
 from recsys.data.dataset import AGES, MOVIE_COLUMNS, PEOPLE_COLUMNS, DataError
 from recsys.data.tags import Tags
-from recsys.data.text_encoding import NoTextError, decoded
+from recsys.data.text_encoding import NoTextError, decode_text
 from recsys.data.titles import title_and_year
 
 LARGEST = 4 << 30  # bytes that an archive may unpack to; ML-32M needs 1 GB
@@ -42,7 +42,7 @@ MAX_FLOAT32 = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawRatings:
     """A data set as its files have it: ratings in file order, films in any order."""
 
     user: np.ndarray  # (E,) int32, original ids; int64 where they need it
@@ -53,10 +53,10 @@ class Raw:
     tags: Tags = field(default_factory=Tags)  # of those films
     people: pd.DataFrame | None = None  # (P, 3) PEOPLE_COLUMNS by original id; None: not described
 
-    def reordered(self, order: np.ndarray) -> "Raw":
+    def reordered(self, order: np.ndarray) -> "RawRatings":
         """The same ratings in another order, given as (E,) rows."""
         parts = (self.user[order], self.movie[order], self.rating[order], self.timestamp[order])
-        return Raw(*parts, self.films, self.tags, self.people)
+        return RawRatings(*parts, self.films, self.tags, self.people)
 
 
 class Archive:
@@ -76,7 +76,7 @@ class Archive:
     def text(self, name: str) -> str:
         """A whole member. The newer sets are UTF-8, 100K and 1M Latin-1."""
         try:
-            return decoded(self._archive.read(self._found(name)))[0]
+            return decode_text(self._archive.read(self._found(name)))[0]
         except NoTextError as error:
             raise DataError(f"its {name} {error.message}") from error
 
@@ -104,7 +104,7 @@ def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
         raise DataError(f"{path.name} is not a sound archive of {title}: {reason}; {advice}") from error
 
 
-def double_colon(archive: Archive) -> Raw:
+def parse_dat(archive: Archive) -> RawRatings:
     """`user::movie::rating::time` and `movie::title::genres` (1M, 10M).
 
     1M has `user::gender::age::occupation::zip` as well, 10M `user::movie::tag::time`.
@@ -126,10 +126,10 @@ def double_colon(archive: Archive) -> Raw:
     for line in _lines(archive, "users.dat") if "users.dat" in archive else ():
         user, gender, age, occupation, _ = line.split("::")
         people.append((user, age, gender, _occupation_1m(occupation)))
-    return Raw(*ratings, tags.onto(_films(films)), tags, _people(people))
+    return RawRatings(*ratings, tags.onto(_films(films)), tags, _people(people))
 
 
-def hundred_k(archive: Archive) -> Raw:
+def parse_100k(archive: Archive) -> RawRatings:
     """`user⇥movie⇥rating⇥time` and `movie|title|release|video|address|19 genre flags` (100K).
 
     The third file is `user|age|gender|occupation|zip`.
@@ -141,10 +141,10 @@ def hundred_k(archive: Archive) -> Raw:
         genres = [genre for genre, flag in zip(_GENRES_100K, flags, strict=True) if flag == "1"]
         films.append((int(movie), title, "|".join(genres)))
     people = [line.split("|")[:-1] for line in _lines(archive, "u.user")] if "u.user" in archive else []
-    return Raw(*ratings, _films(films), people=_people(people))
+    return RawRatings(*ratings, _films(films), people=_people(people))
 
 
-def comma(archive: Archive) -> Raw:
+def parse_csv(archive: Archive) -> RawRatings:
     """CSV with headers (20M, 25M, 32M, latest): ratings and movies; links and tags where there are any.
 
     Headers are read, so columns may stand in any order, and genres may be missing.
@@ -157,10 +157,10 @@ def comma(archive: Archive) -> Raw:
     named = ("movieId", "imdbId", "tmdbId")
     known = _rows(archive, "links.csv", named, named[1:]) if "links.csv" in archive else ()
     links = {_whole("links.csv", movie): (imdb, tmdb) for movie, imdb, tmdb in known}
-    return Raw(*ratings, tags.onto(_films(films, links)), tags)
+    return RawRatings(*ratings, tags.onto(_films(films, links)), tags)
 
 
-def recbole(archive: Archive) -> Raw:
+def parse_recbole(archive: Archive) -> RawRatings:
     """The wheel recbole 1.2.1: u.data under a header, and `movie⇥title⇥year⇥genres` with blanks between the genres.
 
     The third file is u.user under a header, with tabs. Made to agree with u.item: film 267, "unkonwn" of the year
@@ -174,10 +174,10 @@ def recbole(archive: Archive) -> Raw:
         films.append((int(movie), whole, genres.replace(" ", "|")))
     name = "ml-100k.user"
     people = [line.split("\t")[:-1] for line in _lines(archive, name)[1:]] if name in archive else []
-    return Raw(*ratings, _films(films), people=_people(people))
+    return RawRatings(*ratings, _films(films), people=_people(people))
 
 
-Parser = Callable[[Archive], Raw]
+Parser = Callable[[Archive], RawRatings]
 
 
 def _lines(archive: Archive, name: str) -> list[str]:
@@ -205,8 +205,8 @@ def _rows(archive: Archive, name: str, wanted: Sequence[str], may_lack: Sequence
 
 def _place(header: Sequence[str], column: str) -> int | None:
     """Where a column stands, whatever the case of its name."""
-    names = [columns.plain(name) for name in header]
-    return names.index(columns.plain(column)) if columns.plain(column) in names else None
+    names = [columns.normalise_name(name) for name in header]
+    return names.index(columns.normalise_name(column)) if columns.normalise_name(column) in names else None
 
 
 def _whole(name: str, cell: str) -> int:
@@ -280,7 +280,7 @@ def _refuse_nonsense(name: str, ratings: Ratings) -> None:
 def _in_seconds(user: np.ndarray, movie: np.ndarray, rating: np.ndarray, time: np.ndarray) -> Ratings:
     """Ratings whose times are finer: in their order, which whole seconds would lose."""
     order = np.argsort(time, kind="stable")
-    found, known, _ = columns.seconds(pd.Series(time[order]))
+    found, known, _ = columns.parse_timestamps(pd.Series(time[order]))
     if not known.all():
         raise DataError(f"{time[order][~known][0]} in it is no time")
     return user[order], movie[order], rating[order], np.floor(found).astype(np.int64)
@@ -294,7 +294,7 @@ def _ratings_from_text(archive: Archive, name: str, places: Sequence[int], how: 
     for cells in (user, movie):
         if not (whole := cells.str.fullmatch(r"\d{1,18}")).all():
             raise DataError(f"{cells[~whole].iloc[0]!r} in its {name} is no number, as MovieLens' ids are")
-    found, known, _ = columns.seconds(time)
+    found, known, _ = columns.parse_timestamps(time)
     if not known.all():
         raise DataError(f"{time[~known].iloc[0]!r} in its {name} is no time")
     numbers = pd.to_numeric(rating, errors="coerce").clip(-MAX_FLOAT32, MAX_FLOAT32)  # more would overflow

@@ -15,23 +15,23 @@ import pandas as pd
 from recsys import paths
 from recsys.data import columns, datasets, movielens_files, prepared, text_encoding, titles
 from recsys.data.dataset import MORE_COLUMNS, MOVIE_COLUMNS, DataError, Dataset, Noun, Ties
-from recsys.data.download import one_at_a_time
+from recsys.data.download import exclusive_folder
 from recsys.data.tables import Table
-from recsys.data.tie_breaking import drawn, repeats, same_as_before
+from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_keys
 from recsys.errors import recsys_command
 
 Role = str  # "user", "item", "rating" or "time"
 NONE = "none"  # in place of a column's name: do without it
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-TAKEN = {"ties", "studies"}  # folders beside those of the data sets
-WHOLE = re.compile(r"(0|[1-9][0-9]{0,14})")  # ids that are kept as numbers: exact even where a number is a float
+RESERVED_NAMES = {"ties", "studies"}  # folders beside those of the data sets
+INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # ids that are kept as numbers: exact even where a number is a float
 FEW = 3  # events from which a person's last can be held out
 MOST = 1e6  # a rating beyond it, up or down, is a slip or a code for none
 LONGEST = 1_000  # characters by which a person or an item is called
 
 
 @dataclass(frozen=True)
-class Facts:
+class ImportSummary:
     """What was counted in a file of interactions, and what became of it."""
 
     rows: int
@@ -40,7 +40,7 @@ class Facts:
     items: int
     columns: dict[Role, str]  # where each was found
     has_header: bool
-    times: str = ""  # how they are written, as `columns.seconds` tells; "": there are none
+    times: str = ""  # how they are written, as `columns.parse_timestamps` tells; "": there are none
     span: tuple[str, str] = ("", "")  # the days of the first and the last
     scale: tuple[float, float] | None = None  # the lowest and the highest rating; None: there are none
     guessed: bool = False  # whether the encoding of the file was
@@ -99,14 +99,14 @@ _COUNTED = {
 class Checked:
     """A file that can become a set, and what was found in it."""
 
-    facts: Facts
-    raw: movielens_files.Raw  # events in the order that counts, oldest first for each person
+    facts: ImportSummary
+    raw: movielens_files.RawRatings  # events in the order that counts, oldest first for each person
     ties: Ties
     user_names: pd.Series = field(repr=False)  # by id; empty where the ids are numbers
     noun: Noun
 
 
-def roles(table: Table, wanted: dict[Role, str] | None = None) -> dict[Role, str]:
+def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[Role, str]:
     """Which column is what, by names and by content; `wanted` wins, "none" in it does without a column.
 
     Columns may be named or, from 1, counted. Raises DataError where person and item cannot be told.
@@ -157,7 +157,7 @@ def _by_content(table: Table, free: list[str], left: list[Role]) -> dict[Role, s
 
 def _looks_like_time(cells: pd.Series) -> bool:
     """Numbers above a hundred million, which no rating reaches, or dates."""
-    found, known, unit = columns.seconds(cells)
+    found, known, unit = columns.parse_timestamps(cells)
     if not known.any() or 2 * known.sum() < len(cells):
         return False
     return unit != "seconds" or float(np.median(found[known])) > 1e8
@@ -179,7 +179,7 @@ def check(
 
     Raises DataError where nothing would be left.
     """
-    found = roles(table, wanted)
+    found = assign_columns(table, wanted)
 
     def cells(role: Role) -> pd.Series:  # made anew each time: a file of 10 MB may have two million rows
         return table.rows[found[role]].str.strip()
@@ -187,7 +187,7 @@ def check(
     complete = ~(columns.is_missing(cells("user")) | columns.is_missing(cells("item")))
     timed, time, unit = complete, np.arange(len(complete), dtype=np.int32), ""
     if "time" in found and not columns.is_missing(cells("time")).all():
-        time, known, unit = columns.seconds(cells("time"))
+        time, known, unit = columns.parse_timestamps(cells("time"))
         timed = complete & known
         if 2 * known.sum() < len(known):
             raise _no_times(table, found["time"], cells("time")[complete & ~known])
@@ -198,14 +198,16 @@ def check(
     user, user_ids, user_names = _ids(cells("user")[kept])
     item, item_ids, item_names = _ids(cells("item")[kept])
     time, rating, rated = time[kept], rating[kept], rated[kept]
-    lot = drawn(user_ids[user], item_ids[item], datasets.TIES_SEED) if unit else None
+    lot = random_sort_keys(user_ids[user], item_ids[item], datasets.TIES_SEED) if unit else None
     order, repeated, again, unsorted = _in_order(user, item, time, lot)
     films, described = _described(item_ids, item_names, items)
     user, item, rating, rated = user[order], item[order], rating[order], rated[order]
     sizes = np.bincount(user)
-    raw = movielens_files.Raw(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
+    raw = movielens_files.RawRatings(
+        user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films
+    )
     stars = rating[rated] if "rating" in found else rating[:0]
-    facts = Facts(
+    facts = ImportSummary(
         len(table.rows),
         len(order),
         len(sizes),
@@ -263,7 +265,7 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
         raise DataError(
             f"the column {cells.name} holds a name of more than {LONGEST:,} characters; is it the right one?"
         )
-    if all(WHOLE.fullmatch(text) for text in texts):
+    if all(INTEGER_ID.fullmatch(text) for text in texts):
         ids, places = np.unique(np.array([int(text) for text in texts], np.int64), return_inverse=True)
         return places.astype(np.int32)[codes], ids, pd.Series(dtype="str")
     ids = np.arange(1, len(texts) + 1)
@@ -280,11 +282,11 @@ def _in_order(
     """
     order = np.argsort(user, kind="stable")
     if lot is None:
-        repeated = repeats(user[order], item[order])
+        repeated = is_duplicate(user[order], item[order])
         return order[~repeated], int(repeated.sum()), 0, 0
-    unsorted = int((same_as_before(user[order]) & (np.diff(time[order]) < 0)).sum())
+    unsorted = int((equals_previous(user[order]) & (np.diff(time[order]) < 0)).sum())
     order = np.lexsort((lot, time, user))
-    again, repeated = repeats(user[order], item[order]), repeats(user[order], item[order], time[order])
+    again, repeated = is_duplicate(user[order], item[order]), is_duplicate(user[order], item[order], time[order])
     return order[~repeated], int(repeated.sum()), int(again.sum() - repeated.sum()), unsorted
 
 
@@ -298,7 +300,7 @@ def _described(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[
     if len(names):
         extra_ids = np.arange(len(more)) + int(ids.max()) + 1
     else:
-        more = more[[bool(WHOLE.fullmatch(text)) for text in more]]
+        more = more[[bool(INTEGER_ID.fullmatch(text)) for text in more]]
         extra_ids = more.astype("int64").to_numpy()
     everything = np.concatenate([texts.to_numpy(object), more.to_numpy(object)])
     counted = {"undescribed": int((~texts.isin(table.index)).sum()), "unused": len(more), "unsafe": unsafe}
@@ -350,7 +352,7 @@ def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, named: bool)
     films["genres"] = _genres(given["genres"])
     films["tags"] = given["tags"].str.replace("|", ", ", regex=False)
     films["imdb_id"] = [movielens_files.imdb_id(text) for text in given["imdb_id"]]
-    films["tmdb_id"] = pd.array([int(t) if WHOLE.fullmatch(t) else None for t in given["tmdb_id"]], dtype="Int64")
+    films["tmdb_id"] = pd.array([int(t) if INTEGER_ID.fullmatch(t) else None for t in given["tmdb_id"]], dtype="Int64")
     films = films[list(MOVIE_COLUMNS)].astype({"genres": "str", "tags": "str"})
     more = {"item_id": pd.Series(texts, dtype="str") if named else None}
     more |= {name: known[name].fillna("").astype("str") if name in known else None for name in ("image", "text")}
@@ -380,7 +382,7 @@ def check_name(name: str) -> None:
     """Raises DataError for a name that no folder, or another set, should have."""
     if not NAME.fullmatch(name) or name.endswith("."):
         raise DataError(f"{name!r} is no name for a data set; take up to 40 letters, digits, dots and dashes")
-    if name.casefold() in datasets.SETS or name.casefold() in TAKEN:
+    if name.casefold() in datasets.SETS or name.casefold() in RESERVED_NAMES:
         raise DataError(f"{name} is the name of something else; take another")
 
 
@@ -397,7 +399,7 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, again: b
     """
     check_name(name)
     fewest = max(1, min_ratings)
-    with one_at_a_time(paths.downloads() / "own"):
+    with exclusive_folder(paths.downloads() / "own"):
         if paths.prepared(name).exists() and not (again and is_own(name)):
             raise DataError(f"there is a set called {name} already; take another name, or add --replace")
         made = datasets.assemble(name, checked.raw, fewest)
@@ -421,7 +423,7 @@ def remove(name: str) -> None:
     """Delete a set of one's own and all that was made of it: models, results, vectors. Raises DataError for others."""
     if not is_own(name):
         raise DataError(f"{name} is no set that was added here; see: {recsys_command('data', 'list')}")
-    for folder in paths.of_set(name):
+    for folder in paths.dataset_folders(name):
         shutil.rmtree(folder, ignore_errors=True)
-    if left := [str(folder) for folder in paths.of_set(name) if folder.exists()]:
+    if left := [str(folder) for folder in paths.dataset_folders(name) if folder.exists()]:
         raise DataError(f"cannot delete {', '.join(left)}; see who may write there")

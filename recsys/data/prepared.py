@@ -156,7 +156,7 @@ def _replace(target: Path, fresh: Path, about: dict[str, Any]) -> None:
     taken = [path.name for path in target.iterdir()]
     name = next(name for number in range(len(taken) + 1) if (name := f"v{number}") not in taken)
     os.rename(fresh, target / name)
-    storage.write(target / ABOUT, storage.seal(about | {"folder": name}))
+    storage.replace_file(target / ABOUT, storage.sign_document(about | {"folder": name}))
     for path in target.iterdir():  # also what a killed run left, and the files of format 1
         if path.is_dir() and path.name != name:
             shutil.rmtree(path, ignore_errors=True)  # open maps stay valid; Windows keeps their files until next time
@@ -175,7 +175,7 @@ def _described(dataset: Dataset, archive: dict[str, Any]) -> dict[str, Any]:
 def _about(target: Path) -> dict[str, Any]:
     """about.json; {} for one that another version wrote. Raises OSError and DamagedFileError."""
     try:
-        found = storage.read_sealed(target / ABOUT)
+        found = storage.read_document(target / ABOUT)
     except storage.DamagedFileError:
         if not _is_older(target / ABOUT):
             raise
@@ -194,7 +194,7 @@ def _is_older(path: Path) -> bool:
 def _check(folder: Path, wanted: dict[str, str]) -> None:
     """Raise FileNotFoundError or DamagedFileError unless all files are there and what was written."""
     for name, sha256 in wanted.items():
-        storage.check(folder / name, sha256)
+        storage.verify(folder / name, sha256)
 
 
 def _read(name: str, folder: Path, about: dict[str, Any]) -> Dataset:

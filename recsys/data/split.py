@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries, Split
-from recsys.data.tie_breaking import untied
+from recsys.data.tie_breaking import shuffle_ties
 
-AFTER = 0.1  # proportion of the events, at least, that lie after a cut
+TEST_SHARE = 0.1  # proportion of the events, at least, that lie after a cut
 DAY = 86_400  # seconds
 
 
@@ -38,7 +38,7 @@ class Splitting:
         with _computing:
             known = _splits.setdefault(dataset, {})
             if (self, drawing) not in known:
-                found = self.divide(untied(dataset, drawing) if self.unties else dataset)
+                found = self.divide(shuffle_ties(dataset, drawing) if self.unties else dataset)
                 known[self, drawing] = replace(found, about={"name": self.name, **found.about})
             return known[self, drawing]
 
@@ -118,7 +118,7 @@ def _time(dataset: Dataset) -> np.ndarray:
 
 def _midnight(time: np.ndarray) -> int:
     """The last midnight with at least AFTER of the events at it or later."""
-    from_end = int(np.ceil(AFTER * len(time)))
+    from_end = int(np.ceil(TEST_SHARE * len(time)))
     return int(np.partition(time, -from_end)[-from_end] // DAY * DAY)
 
 

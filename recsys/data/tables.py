@@ -20,8 +20,8 @@ import pandas as pd
 
 from recsys.data import columns
 from recsys.data.dataset import DataError
-from recsys.data.text_encoding import NoTextError, decoded
-from recsys.data.zip_files import SMALL, STEEPEST
+from recsys.data.text_encoding import NoTextError, decode_text
+from recsys.data.zip_files import MAX_COMPRESSION_RATIO, SMALL
 
 LARGEST = 4 << 30  # bytes that a gzipped file may unpack to
 MOST_COLUMNS = 1_000
@@ -63,7 +63,7 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
             return _named(name, _parquet(name, data))
         if data[:2] == b"PK":
             raise DataError(f"{name} is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV")
-        text, guessed = decoded(data)
+        text, guessed = decode_text(data)
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if not text.strip():
             raise DataError(f"{name} is empty; choose a file with one row per event: who had which item")
@@ -186,7 +186,7 @@ def _unpacked(name: str, data: bytes) -> bytes:
     """The bytes without gzip."""
     if data[:2] != b"\x1f\x8b":
         return data
-    most = min(LARGEST, max(SMALL, STEEPEST * len(data)))
+    most = min(LARGEST, max(SMALL, MAX_COMPRESSION_RATIO * len(data)))
     try:
         with gzip.open(io.BytesIO(data)) as file:
             unpacked = file.read(most + 1)

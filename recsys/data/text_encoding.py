@@ -39,7 +39,7 @@ class UnknownEncodingError(NoTextError):
     """Text, but nobody can tell in which encoding."""
 
 
-def decoded(data: bytes) -> tuple[str, bool]:
+def decode_text(data: bytes) -> tuple[str, bool]:
     """The text of a file, and whether its encoding was guessed. Raises NoTextError."""
     mark = next((encoding for mark, encoding in MARKS.items() if data.startswith(mark)), "")
     try:

@@ -12,23 +12,23 @@ import numpy as np
 from recsys.data.dataset import DataError, Dataset
 
 
-def repeats(*parts: np.ndarray) -> np.ndarray:
+def is_duplicate(*parts: np.ndarray) -> np.ndarray:
     """(E,) bool: rows that are in every one of some (E,) parts as an earlier row is.
 
     By sorting: in a hash table two million rows would take 200 MB.
     """
     order = np.lexsort(parts[::-1])
     found = np.zeros(len(order), bool)
-    found[order[1:]] = np.logical_and.reduce([same_as_before(part[order]) for part in parts])
+    found[order[1:]] = np.logical_and.reduce([equals_previous(part[order]) for part in parts])
     return found
 
 
-def same_as_before(values: np.ndarray) -> np.ndarray:
+def equals_previous(values: np.ndarray) -> np.ndarray:
     """(E - 1,) bool: which are as the one before."""
     return values[1:] == values[:-1]
 
 
-def drawn(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarray:
+def random_sort_keys(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarray:
     """(E,) uint64 random keys, each of its seed, person and film alone: the order of a file cannot show in them.
 
     The finisher of SplitMix64 (Steele, Lea and Flood, 2014), whose outputs for different inputs are independent for
@@ -43,7 +43,7 @@ def drawn(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarray:
     return keys
 
 
-def untied(dataset: Dataset, seed: int) -> Dataset:
+def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
     """The same events, films of one second in an order drawn from seed, person and film (original ids).
 
     Raises DataError where they stand in a drawn order already, and where there are no seconds.
@@ -56,10 +56,10 @@ def untied(dataset: Dataset, seed: int) -> Dataset:
 
 
 def redrawn(dataset: Dataset, seed: int) -> Dataset:
-    """`untied`, wherever the order came from: another drawing for another seed, below 2^64."""
+    """`shuffle_ties`, wherever the order came from: another drawing for another seed, below 2^64."""
     events = dataset.interactions
     person, film = dataset.user_ids[events.user], dataset.catalog.movie_ids[events.item]
-    order = np.argsort(drawn(person, film, seed), kind="stable")
+    order = np.argsort(random_sort_keys(person, film, seed), kind="stable")
     order = order[by_user_then_time(events.user[order], events.timestamp[order])]
     return replace(dataset, interactions=events.where(order), ties="drawn")
 

@@ -16,9 +16,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from recsys.data.download import BEAT, CHUNK, DownloadError, beside, cause
+from recsys.data.download import CHUNK, POLL_SECONDS, DownloadError, cause, stream_with_timeout
 from recsys.data.film_details import BETWEEN
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 
 if TYPE_CHECKING:
     import requests
@@ -75,7 +75,7 @@ _IMDB = re.compile(r"tt\d{1,12}")
 _ENTITY = re.compile(r"https?://www\.wikidata\.org/entity/Q([1-9]\d{0,11})")
 
 
-class Unanswered(Exception):
+class QueryFailed(Exception):
     """A question without an answer: why, whether it asked too much at once, and the pause that was demanded."""
 
     def __init__(self, reason: str, too_much: bool = False, seconds: float | None = None) -> None:
@@ -121,7 +121,9 @@ def who() -> str:
     return f"{NAME[:-1]}; {contact})" if contact else NAME
 
 
-def facts(ids: Sequence[str], report: Report = ignore, sleep: Callable[[float], None] = time.sleep) -> dict[str, Facts]:
+def facts(
+    ids: Sequence[str], report: ProgressCallback = no_progress, sleep: Callable[[float], None] = time.sleep
+) -> dict[str, Facts]:
     """What Wikidata knows of each film, {} of one that it has not; waits and asks again where that may help.
 
     Reports {"stage": "wait"} meanwhile, so that whoever reports to can call it off. Raises DownloadError.
@@ -129,7 +131,7 @@ def facts(ids: Sequence[str], report: Report = ignore, sleep: Callable[[float], 
     for failures in range(1, ATTEMPTS + 1):
         try:
             return ask(ids, report)
-        except Unanswered as error:
+        except QueryFailed as error:
             wait = PAUSE * 2 ** (failures - 1) if error.seconds is None else error.seconds
             if failures == ATTEMPTS or wait > LONGEST_WAIT:
                 later = f"; it asks for a pause of {wait / 60:.0f} minutes" if wait > LONGEST_WAIT else ""
@@ -141,31 +143,33 @@ def facts(ids: Sequence[str], report: Report = ignore, sleep: Callable[[float], 
     return facts(ids[:half], report, sleep) | facts(ids[half:], report, sleep)
 
 
-def pause(seconds: float, report: Report, sleep: Callable[[float], None] = time.sleep) -> None:
+def pause(seconds: float, report: ProgressCallback, sleep: Callable[[float], None] = time.sleep) -> None:
     """Wait, and say so all along."""
     while seconds > 0:
-        sleep(min(seconds, BEAT))
+        sleep(min(seconds, POLL_SECONDS))
         report({"stage": "wait"})
-        seconds -= BEAT
+        seconds -= POLL_SECONDS
 
 
-def ask(ids: Sequence[str], report: Report = ignore) -> dict[str, Facts]:
+def ask(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
     """Ask once. Raises Unanswered, and DownloadError where asking again would not help."""
     late = time.monotonic() + TIMEOUT
     try:
-        with closing(beside(_post(question(ids)), report, late, f"{_host()} does not answer in time")) as stream:
+        with closing(
+            stream_with_timeout(_post(question(ids)), report, late, f"{_host()} does not answer in time")
+        ) as stream:
             response = next(stream)
             _refuse(response)
             body = b""
             for chunk in stream:
                 body += chunk
                 if len(body) > LARGEST:
-                    raise Unanswered(f"it sends more than {LARGEST:,} bytes", too_much=True)
+                    raise QueryFailed(f"it sends more than {LARGEST:,} bytes", too_much=True)
         return read(json.loads(body), ids)
     except RecursionError:
-        raise Unanswered("it sends no sense") from None
+        raise QueryFailed("it sends no sense") from None
     except ValueError as error:  # cut off in the middle, which is how the service ends an answer that takes too long
-        raise Unanswered("its answer is damaged", too_much=True) from error
+        raise QueryFailed("its answer is damaged", too_much=True) from error
 
 
 def _post(query: str) -> Iterator[Any]:
@@ -179,16 +183,16 @@ def _post(query: str) -> Iterator[Any]:
             yield from response.iter_content(CHUNK)
     except requests.RequestException as error:
         slow = isinstance(error, requests.exceptions.ReadTimeout | requests.exceptions.ChunkedEncodingError)
-        raise Unanswered(cause(error), too_much=slow) from error
+        raise QueryFailed(cause(error), too_much=slow) from error
 
 
 def _refuse(response: "requests.Response") -> None:
     """Raise Unanswered, or DownloadError where waiting does not help, for whatever is no answer."""
     status = response.status_code
     if status in (429, 503):
-        raise Unanswered(f"it answered {status}", seconds=_demanded(response.headers))
+        raise QueryFailed(f"it answered {status}", seconds=_demanded(response.headers))
     if status in (500, 502, 504):
-        raise Unanswered(f"it answered {status}", too_much=True)
+        raise QueryFailed(f"it answered {status}", too_much=True)
     if status != 200:
         raise DownloadError(f"{_host()} answered {status} {response.reason}", "try again in a day")
     if response.headers.get("Content-Type", "").startswith("text/html"):

@@ -21,7 +21,7 @@ from recsys.data.dataset import DataError
 MOST_FILES = 2_000
 DIRECTORY = 1 << 20  # bytes of the list of members, which is read whole: more than MOST_FILES need
 PIECE = 1 << 12  # bytes that are asked for at a time, so that little is unpacked of a file that lies about its size
-STEEPEST = 100  # times that a file may be larger than its compressed form; ratings shrink to a fifth
+MAX_COMPRESSION_RATIO = 100  # times that a file may be larger than its compressed form; ratings shrink to a fifth
 SMALL = 1 << 16  # bytes below which that does not matter
 HEADER = 30  # bytes before each member, at least
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those whose unpacking can be stopped at any byte
@@ -100,7 +100,7 @@ def _refuse(members: list[zipfile.ZipInfo], end: int) -> None:
 def _refuse_contents(members: list[zipfile.ZipInfo], largest: int, verified: bool) -> None:
     """Raise ArchiveError for members that are not to be unpacked."""
     for one in members:
-        if one.file_size > max(SMALL, STEEPEST * one.compress_size):
+        if one.file_size > max(SMALL, MAX_COMPRESSION_RATIO * one.compress_size):
             raise ArchiveError(f"its {_path(one)} would unpack to {one.file_size:,} bytes")
         if one.compress_type not in METHODS and not verified:
             raise ArchiveError(f"its {_path(one)} is packed in a way that is not read here")

@@ -41,7 +41,7 @@ def install() -> Path:
     text = ENTRY.format(command=command, folder=_escaped(str(paths.REPOSITORY)), icon=_escaped(str(icon)), name=NAME)
     for path, content in ((icon, (paths.ASSETS / "style" / "mark.svg").read_bytes()), (entry, text.encode())):
         path.parent.mkdir(parents=True, exist_ok=True)
-        storage.write(path, content)
+        storage.replace_file(path, content)
     _refresh(entry.parent)
     return entry
 

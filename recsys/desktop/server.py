@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from recsys import paths
 from recsys.errors import RecsysError
-from recsys.machine import end_with_parent
+from recsys.machine import terminate_with_parent
 
 HERE, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - the second only where --public asks for it
 PATIENCE = 120.0  # seconds that the app may take to answer
@@ -26,7 +26,7 @@ class ServerError(RecsysError):
 
 
 @contextmanager
-def served(port: int = 0, public: bool = False) -> Iterator[tuple[str, subprocess.Popen]]:
+def run_server(port: int = 0, public: bool = False) -> Iterator[tuple[str, subprocess.Popen]]:
     """The app's address and its server, which has only just been started: `wait_for` it.
 
     port: 0 takes a free one. public: for other machines of the network too, whose visitors may neither train nor change
@@ -42,7 +42,7 @@ def served(port: int = 0, public: bool = False) -> Iterator[tuple[str, subproces
         cwd=paths.REPOSITORY,
         env=environment,
         stdout=subprocess.DEVNULL,
-        preexec_fn=end_with_parent if can_ask else None,
+        preexec_fn=terminate_with_parent if can_ask else None,
     )
     try:
         yield f"http://localhost:{port}", server

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from recsys import paths
-from recsys.desktop.server import served, wait_for
+from recsys.desktop.server import run_server, wait_for
 from recsys.errors import RecsysError, python
 
 TITLE = "NextReel"
@@ -24,7 +24,7 @@ justify-items:center;height:90vh;text-align:center;font-family:sans-serif}}svg{{
 
 def run(port: int = 0, public: bool = False, browser: bool = False) -> None:
     """Serve the app and show it, until its window is closed or Ctrl-C is pressed. Raises ServerError."""
-    with served(port, public) as (address, server):
+    with run_server(port, public) as (address, server):
         if not (browser or public) and can_open():
             in_window(address, server)
         else:

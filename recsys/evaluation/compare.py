@@ -14,11 +14,11 @@ from recsys.evaluation import results
 from recsys.evaluation.significance import bootstrap_differences, holm, randomisation
 from recsys.ranking.metrics import values
 
-SURE = 0.05  # corrected p below which a difference is significant
+ALPHA = 0.05  # corrected p below which a difference is significant
 COLUMNS = ["variant", "other", "metric", "users", "difference", "low", "high", "p", "p_holm", "differs"]
 
 
-def verdicts(
+def pairwise_tests(
     dataset: str, protocol: str, metric: str = "ndcg@10", report: results.Report = warnings.warn
 ) -> pd.DataFrame:
     """Every two variants of the leaderboard, a row for each pair, the worse one as `variant`, the better as `other`.
@@ -45,21 +45,21 @@ def verdicts(
             "high": high,
             "p": p,
             "p_holm": corrected,
-            "differs": corrected < SURE,
+            "differs": corrected < ALPHA,
         }
     )
 
 
 def against_best(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `verdicts` that compare with the best variant, the nearest to it first."""
+    """The rows of `pairwise_tests` that compare with the best variant, the nearest to it first."""
     worse = set(table["variant"])
     return table[~table["other"].isin(worse)].reset_index(drop=True)
 
 
 def head_to_head(table: pd.DataFrame, one: str, other: str) -> pd.Series:
-    """The row of `verdicts` about two variants as seen from `one`: the difference is above 0 where it is better.
+    """The row of `pairwise_tests` about two variants as seen from `one`: the difference is above 0 where it is better.
 
-    Raises ResultError where the two were not compared, about which `verdicts` has reported.
+    Raises ResultError where the two were not compared, about which `pairwise_tests` has reported.
     """
     for row in table.to_dict("records"):
         if (row["variant"], row["other"]) == (one, other):

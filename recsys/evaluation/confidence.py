@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from recsys.data.dataset import Queries
-from recsys.data.datasets import served_from
+from recsys.data.datasets import serving_split
 from recsys.evaluation.protocols import PROTOCOLS, Protocol
 from recsys.models.base import Model
 from recsys.ranking.ranking import Ranking
@@ -44,5 +44,5 @@ def observed(ranks: np.ndarray, k: int = RANKS) -> pd.DataFrame:
 
 def protocol_of(dataset_name: str) -> Protocol:
     """The protocol that measures the very recommenders that the app serves for a data set, over all items."""
-    splitting = served_from(dataset_name)
+    splitting = serving_split(dataset_name)
     return next(one for one in PROTOCOLS.values() if one.splitting == splitting and not one.sampled)

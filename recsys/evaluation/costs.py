@@ -27,7 +27,7 @@ class Costs:
     fitted: list[str]  # fitted on first use, without the training loop and its clock
     mixed: list[str]  # made of other recommenders, whose trainings count for themselves
     unknown: list[str]  # trained, but nobody noted for how long
-    elsewhere: list[str]  # trained on other hardware
+    other_hardware: list[str]  # trained on other hardware
 
 
 def costs(found: Sequence[dict[str, Any]]) -> Costs:
@@ -49,7 +49,7 @@ def costs(found: Sequence[dict[str, Any]]) -> Costs:
         fitted=[document["title"] for document in others if not mixed(document)],
         mixed=[document["title"] for document in others if mixed(document)],
         unknown=[document["title"] for document in trained if document["variant"] not in timed],
-        elsewhere=[document["title"] for document, took in known if took["hardware"] != hardware],
+        other_hardware=[document["title"] for document, took in known if took["hardware"] != hardware],
     )
 
 

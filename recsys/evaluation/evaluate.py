@@ -25,7 +25,7 @@ from recsys.evaluation.rank import Lists, ranks, ranks_and_lists
 from recsys.models import registry
 from recsys.models.base import Model
 from recsys.models.registry import Recommender
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.metrics import summary
 from recsys.training import distributed
 
@@ -51,7 +51,7 @@ def evaluate(
     seeds: Sequence[int] | None = None,
     part: Literal["test", "valid"] = "test",
     ship: bool = False,
-    report: Report = ignore,
+    report: ProgressCallback = no_progress,
     add: bool = False,
 ) -> dict[str, Any]:
     """Measure a model, one run per seed, and return the result document (schema: `results`).
@@ -106,18 +106,20 @@ def evaluate(
 
 
 def _models(
-    variant_name: str, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] | None, report: Report
+    variant_name: str, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] | None, report: ProgressCallback
 ) -> dict[int, Model]:
     """Models by seed, learnt from this protocol's training part of this very data."""
     if not seeds and registry.get(variant_name).needs_training:
         seeds = checkpoints.seeds(variant_name, dataset.name, protocol.splitting)
     return {
-        seed: checkpoints.ready(variant_name, dataset, seed, report, splitting=protocol.splitting, measuring=True)
+        seed: checkpoints.load_or_fit(variant_name, dataset, seed, report, splitting=protocol.splitting, measuring=True)
         for seed in seeds or [0]
     }
 
 
-def _measure(model: Model, held_out: HeldOut, protocol: Protocol, dataset: Dataset, report: Report) -> Measured:
+def _measure(
+    model: Model, held_out: HeldOut, protocol: Protocol, dataset: Dataset, report: ProgressCallback
+) -> Measured:
     """One pass over the held-out queries."""
     if protocol.sampled:
         return Measured(ranks(model, held_out, protocol, dataset, report), None)
@@ -179,7 +181,7 @@ def _all_trained(earlier: dict[str, Any], document: dict[str, Any]) -> dict[str,
 def _made_of(document: dict[str, Any]) -> str:
     """What must be equal for two results to be of the same model on the same data."""
     facts = {name: document.get(name) for name in ("data_sha256", "config", "also", "details")}
-    return json.dumps([results.people_of(document), facts], sort_keys=True)
+    return json.dumps([results.population_key(document), facts], sort_keys=True)
 
 
 def _mean_beyond(seeds: list[dict[str, Any]]) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def _numbered(names: list[str], number: np.ndarray) -> Buckets:
 def _ranks(dataset: Dataset, protocol: str, variant: str, test: HeldOut) -> np.ndarray:
     """(S, B) ranks, certain to be those of the test queries."""
     document = results.load(dataset.name, protocol, variant)
-    ranks = results.ranks_of_split(dataset.name, protocol, variant)
+    ranks = results.comparable_ranks(dataset.name, protocol, variant)
     if document["fingerprint"] != dataset.fingerprint or ranks.shape[1] != len(test):
         raise results.ResultError(
             f"{variant} was measured on another form of {dataset.name}",

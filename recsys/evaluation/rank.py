@@ -11,7 +11,7 @@ import numpy as np
 from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.evaluation.protocols import Protocol
 from recsys.models.base import Model
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.metrics import target_ranks
 from recsys.ranking.ranking import Ranking, ScoreError
 from recsys.training import distributed
@@ -33,7 +33,7 @@ def ranks(
     held_out: HeldOut,
     protocol: Protocol,
     dataset: Dataset,
-    report: Report = ignore,
+    report: ProgressCallback = no_progress,
     batch: int = 256,
 ) -> np.ndarray:
     """(B,) int rank of each held-out item, 1 = best; a matrix of users × items never exists.
@@ -55,7 +55,7 @@ def ranks(
 
 
 def ranks_and_lists(
-    model: Model, held_out: HeldOut, dataset: Dataset, report: Report = ignore, batch: int = 256
+    model: Model, held_out: HeldOut, dataset: Dataset, report: ProgressCallback = no_progress, batch: int = 256
 ) -> tuple[np.ndarray, Lists]:
     """`ranks` among the whole catalogue, and the lists that these users would have seen.
 
@@ -75,7 +75,7 @@ def ranks_and_lists(
 
 
 def _scored(
-    model: Model, held_out: HeldOut, dataset: Dataset, report: Report, batch: int
+    model: Model, held_out: HeldOut, dataset: Dataset, report: ProgressCallback, batch: int
 ) -> Iterator[tuple[slice, Queries, np.ndarray]]:
     """This process's batches: which rows, the queries, and scores (B, I) that ranks can be taken from."""
     for start in distributed.shard(np.arange(0, len(held_out), batch)):

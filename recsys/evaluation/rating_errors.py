@@ -16,7 +16,7 @@ from recsys.models.base import Model
 from recsys.models.histories import rating_matrix
 
 MEAN, FILM_AND_PERSON = "mean", "film and person"  # the baselines, as result files name them
-AT_ONCE = 256  # queries whose ratings of all items are held together
+BATCH_SIZE = 256  # queries whose ratings of all items are held together
 
 
 def summary(
@@ -57,8 +57,8 @@ def _rated(held_out: HeldOut, given: sparse.csr_array) -> tuple[Queries, np.ndar
 def _by_model(model: Model, queries: Queries, targets: np.ndarray) -> np.ndarray:
     """(B,) the ratings that a model predicts for the targets."""
     found = np.empty(len(targets))
-    for start in range(0, len(targets), AT_ONCE):
-        part = slice(start, start + AT_ONCE)
+    for start in range(0, len(targets), BATCH_SIZE):
+        part = slice(start, start + BATCH_SIZE)
         found[part] = np.take_along_axis(model.predicted_ratings(queries[part]), targets[part, None], 1)[:, 0]
     return found
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from recsys.data.datasets import FIRST
+from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import recsys_command
 from recsys.evaluation import compare, protocols, results
 from recsys.evaluation.results import UNSEEN, Report
@@ -39,7 +39,7 @@ def report(
     wanted = {pair: results.documents(*pair, say) for pair in _wanted(datasets, protocols_)}
     found = {pair: documents for pair, documents in wanted.items() if documents}
     if not found:
-        dataset, protocol = next(iter(wanted), (next(iter(datasets), FIRST), next(iter(protocols_), "full")))
+        dataset, protocol = next(iter(wanted), (next(iter(datasets), DEFAULT_DATASET), next(iter(protocols_), "full")))
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("nothing of that has been measured yet on the data as it is here", command)
     table = leaderboard if brief else section
@@ -88,7 +88,7 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], be
     ]
     note = (
         "=: not significantly different from the best (paired randomisation test over users, p ≥ "
-        f"{compare.SURE} after Holm's correction for all pairs of models)."
+        f"{compare.ALPHA} after Holm's correction for all pairs of models)."
     )
     return f"{markdown(head, rows)}\n\n{note}"
 
@@ -124,7 +124,7 @@ def published_rules(dataset: str, protocol: str, documents: list[dict[str, Any]]
 
 def like_the_best(dataset: str, protocol: str) -> set[str]:
     """The variants that do not differ significantly from the best."""
-    table = compare.against_best(compare.verdicts(dataset, protocol, HEADLINE, _nobody))
+    table = compare.against_best(compare.pairwise_tests(dataset, protocol, HEADLINE, _nobody))
     return set(table.loc[~table["differs"].astype(bool), "variant"])
 
 

@@ -82,7 +82,7 @@ def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
         raise ResultError(f"{path.with_suffix('.npz')} holds no ranks", _evaluate_again(path)) from error
 
 
-def ranks_of_split(dataset: str, protocol: str, variant: str) -> np.ndarray:
+def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     """`ranks` of those seeds that were measured on the very split that `Protocol.split` gives without one.
 
     That is all of them, except where each seed draws an order of its own: there, seed 0. Raises ResultError.
@@ -125,9 +125,9 @@ def documents(dataset: str, protocol: str, report: Report = warnings.warn) -> li
             report(str(error))
     most = _most_common_people(found)
     for document in found:
-        if people_of(document) != most:
+        if population_key(document) != most:
             report(str(_of_other_people(document)))
-    alike = [document for document in found if people_of(document) == most]
+    alike = [document for document in found if population_key(document) == most]
     return sorted(alike, key=lambda document: -document["mean"]["ndcg@10"])
 
 
@@ -198,7 +198,7 @@ def _is_finite(value: object) -> bool:
     return (type(value) is float and math.isfinite(value)) or (type(value) is int and abs(value) < 2**53)
 
 
-def people_of(document: dict[str, Any]) -> str:
+def population_key(document: dict[str, Any]) -> str:
     """What must be equal for two results to be of the same people: the data, and what the rules come to on it.
 
     The rules' sentences may be put better from one version to the next; their numbers and dates may not change.
@@ -238,9 +238,11 @@ def _rules(row: dict[str, Any], rules: dict[str, Any]) -> dict[str, Any]:
 
 
 def _most_common_people(found: list[dict[str, Any]]) -> str:
-    """`people_of` of the largest group of results; of equally large groups, of the one measured last."""
-    sizes = Counter(map(people_of, found))
-    dates = {people_of(document): document["run"]["date"] for document in sorted(found, key=lambda d: d["run"]["date"])}
+    """`population_key` of the largest group of results; of equally large groups, of the one measured last."""
+    sizes = Counter(map(population_key, found))
+    dates = {
+        population_key(document): document["run"]["date"] for document in sorted(found, key=lambda d: d["run"]["date"])
+    }
     return max(sizes, key=lambda people: (sizes[people], dates[people]), default="")
 
 
@@ -276,7 +278,7 @@ def _find(dataset: str, protocol: str, variant: str) -> tuple[Path, dict[str, An
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        document = storage.read_sealed(path)
+        document = storage.read_document(path)
     except FileNotFoundError as error:
         raise ResultError(f"{path.stem} has not been measured yet", _evaluate_again(path)) from error
     except (OSError, storage.DamagedFileError) as error:
@@ -290,7 +292,7 @@ def _read_pair(path: Path) -> tuple[dict[str, Any], bytes]:
     _read(path)
     try:
         with storage.locked(path.parent, shared=True):
-            return storage.read_pair(path, path.with_suffix(".npz"))
+            return storage.read_artifact(path, path.with_suffix(".npz"))
     except (OSError, storage.DamagedFileError) as error:
         raise ResultError(str(error), _evaluate_again(path)) from error
 
@@ -301,7 +303,7 @@ def _write(root: Path, document: dict[str, Any], data: bytes) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with storage.locked(folder):
-            storage.write_pair(path, document, path.with_suffix(".npz"), data)
+            storage.write_artifact(path, document, path.with_suffix(".npz"), data)
     except OSError as error:
         raise ResultError(f"cannot write {path}: {error.strerror}; make room or set RECSYS_HOME elsewhere") from error
     return path

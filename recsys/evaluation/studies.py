@@ -84,9 +84,9 @@ def studies(report: Callable[[str], None] = warnings.warn) -> list[Study]:
 def read(path: Path) -> Study:
     """One study file. Raises StudyError that names the file and what is wrong with it."""
     try:
-        return _study(path.stem, storage.read_sealed(path))
+        return _study(path.stem, storage.read_document(path))
     except (OSError, storage.DamagedFileError) as error:
-        command = storage.checkout(path) if path.is_relative_to(paths.ASSETS) else None
+        command = storage.restore_command(path) if path.is_relative_to(paths.ASSETS) else None
         advice = "" if command else "; make the study again or delete the file"
         raise StudyError(f"the study {path} is damaged{advice}", command) from error
     except (StudyError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -37,11 +37,11 @@ def measures(dataset: str, protocol: str, report: Report = warnings.warn) -> pd.
 def all_ranks(
     dataset: str, protocol: str, variants: Sequence[str], report: Report = warnings.warn
 ) -> dict[str, np.ndarray]:
-    """Variant → its ranks (S, B), `results.ranks_of_split`. What cannot be read is left out, a sentence to `report`."""
+    """Return ranks (S, B) by recommender. Results that cannot be read are skipped with a sentence to `report`."""
     found = {}
     for variant in variants:
         try:
-            found[variant] = results.ranks_of_split(dataset, protocol, variant)
+            found[variant] = results.comparable_ranks(dataset, protocol, variant)
         except results.ResultError as error:
             report(str(error))
     return found
@@ -65,7 +65,7 @@ def orders(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame:
     return table.sort_values(next(iter(boards)), ascending=False, kind="stable").reset_index()
 
 
-def opposite_order(table: pd.DataFrame, one: str, other: str) -> float | None:
+def discordant_share(table: pd.DataFrame, one: str, other: str) -> float | None:
     """The share of all pairs of models of `orders` that two of its protocols put in opposite order.
 
     0: the same order, 1: the reverse; a pair that is even under one of them counts half. It is (1 - τ) / 2, Kendall's

@@ -44,7 +44,7 @@ from recsys.evaluation.file_order import (
 )
 from recsys.evaluation.protocols import FULL, UNTIED_FULL
 from recsys.models.base import Model
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.metrics import ndcg, target_ranks, values
 
 COUNTERS = ("popular", "markov")  # what the rule is added to: the order of popularity, and what followed what
@@ -54,7 +54,9 @@ BATCH = 256  # queries
 LEAST = 1e-6  # added to a score before its logarithm, where it may be 0
 
 
-def measure(dataset: Dataset, without_rating: float | None = None, report: Report = ignore) -> dict[str, Any]:
+def measure(
+    dataset: Dataset, without_rating: float | None = None, report: ProgressCallback = no_progress
+) -> dict[str, Any]:
     """The document above. Raises DataError where the order is drawn already, ResultError for damaged results."""
     if dataset.ties == "drawn":
         raise DataError(f"{dataset.name}: films of one second are in a drawn order already; choose another data set")
@@ -92,7 +94,7 @@ def read(dataset: str, report: Callable[[str], None]) -> dict[str, Any] | None:
         if not path.exists():
             continue
         try:
-            document = storage.read_sealed(path)
+            document = storage.read_document(path)
             if document.keys() >= FIELDS:
                 return document
         except (OSError, storage.DamagedFileError):
@@ -128,7 +130,7 @@ def _how_many(dataset: Dataset, pairs: Neighbours) -> dict[str, Any]:
     }
 
 
-def _rules(dataset: Dataset, order: FileOrder, report: Report) -> list[dict[str, Any]]:
+def _rules(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> list[dict[str, Any]]:
     """NDCG@10 of simple counts on the test, and of the same with the order's log-ratio added to their logarithm.
 
     How much the rule weighs, from nothing to 1, is chosen on validation.
@@ -138,7 +140,7 @@ def _rules(dataset: Dataset, order: FileOrder, report: Report) -> list[dict[str,
         split = protocol.split(dataset)
         rule = OrderRule.learn(order, split.train)
         for name in COUNTERS:
-            model = checkpoints.ready(name, dataset, 0, report, splitting=protocol.splitting, measuring=True)
+            model = checkpoints.load_or_fit(name, dataset, 0, report, splitting=protocol.splitting, measuring=True)
             valid = _with_rule(model, rule, split.valid, WEIGHTS)
             weight = WEIGHTS[int(np.argmax([ndcg(ranks, 10) for ranks in valid]))]
             alone, with_rule = (ndcg(ranks, 10) for ranks in _with_rule(model, rule, split.test, (0.0, weight)))

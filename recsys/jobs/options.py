@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from recsys import checkpoints, machine
-from recsys.data.datasets import served_from
+from recsys.data.datasets import serving_split
 from recsys.models import registry
 
 FIRST = ("epochs", "lr", "dim", "length", "layers", "heads")  # what is asked first, where a recommender has it
@@ -39,7 +39,7 @@ def settings(variant: str, dataset: str, names: tuple[str, ...]) -> list[Setting
 
 def before(variant: str, dataset: str) -> Before | None:
     """How the one took that is there now, here or where it was shipped; None where nobody knows."""
-    notes = checkpoints.notes(variant, dataset, served_from(dataset))
+    notes = checkpoints.notes(variant, dataset, serving_split(dataset))
     if not {"seconds", "epochs", "device"} <= notes.keys():
         return None
     return Before(notes["seconds"], notes["epochs"], notes["device"])

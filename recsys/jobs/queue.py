@@ -48,14 +48,14 @@ class State(StrEnum):
     RUNNING = "running"
     STOPPING = "stopping"  # told to end; its state is being kept
     STOPPED = "stopped"
-    CUT_OFF = "cut off"  # its process is gone, and nobody knows why: a restart of the machine, or too little memory
+    INTERRUPTED = "cut off"  # its process is gone, and nobody knows why: a restart of the machine, or too little memory
     FAILED = "failed"
     DONE = "done"
     DAMAGED = "damaged"  # job.json cannot be read
 
 
 ACTIVE = (State.WAITING, State.RUNNING, State.STOPPING)
-RESUMABLE = (State.STOPPED, State.CUT_OFF, State.FAILED)
+RESUMABLE = (State.STOPPED, State.INTERRUPTED, State.FAILED)
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def add(
         job = Job(_new_id(), *what, queued=time.time())
         _refuse_twice(job)
         _write(job)
-    wake()
+    start_runner()
     return job
 
 
@@ -166,7 +166,7 @@ def check(variant: str, dataset: str, changes: Mapping[str, Any]) -> None:
 def check_idle(dataset: str) -> None:
     """Raise JobError while a training for a data set waits or goes on, in the app or on the command line."""
     queued = any(job.dataset == dataset and job.state in ACTIVE for job in jobs())
-    if queued or any(_is_locked(lock) for folder in paths.of_set(dataset) for lock in folder.rglob("*.lock")):
+    if queued or any(_is_locked(lock) for folder in paths.dataset_folders(dataset) for lock in folder.rglob("*.lock")):
         raise JobError(f"a recommender is being trained for {dataset}; stop that first, or wait for its end")
 
 
@@ -194,7 +194,7 @@ def resume(job_id: str) -> None:
             raise JobError(f"training {job.id} is {job.state}, so it cannot be resumed")
         _refuse_twice(job)
         _write(replace(job, state=State.WAITING, resume=True, queued=time.time(), started=None, ended=None, error=""))
-    wake()
+    start_runner()
 
 
 def remove(job_id: str) -> None:
@@ -220,7 +220,7 @@ def progress(job: Job) -> Progress:
     return Progress(curve, max(0.0, float(left.iloc[-1]) - (time.time() - reported)))
 
 
-def wake() -> None:
+def start_runner() -> None:
     """Start a process that works the queue off, where something waits and not enough of them are at it.
 
     It belongs to no page and no server, so it goes on when they end. One too many ends at once.
@@ -247,7 +247,7 @@ def at_once() -> int:
 
 
 @contextmanager
-def next_one() -> Iterator[Job | None]:
+def claim_next() -> Iterator[Job | None]:
     """For a runner: the job that has waited longest, which is running inside the block; None where none waits."""
     with ExitStack() as held:
         with storage.locked(paths.jobs()):
@@ -282,7 +282,7 @@ def _read(folder: Path) -> Job:
     if job.state in (State.RUNNING, State.STOPPING):
         with storage.try_locked(folder / LOCK) as nobody_is_at_it:
             if nobody_is_at_it:
-                return replace(job, state=State.STOPPED if job.state is State.STOPPING else State.CUT_OFF)
+                return replace(job, state=State.STOPPED if job.state is State.STOPPING else State.INTERRUPTED)
     return job
 
 
@@ -292,7 +292,7 @@ def _kept(folder: Path) -> Job:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             return Job(folder.name, state=State.DAMAGED)
-        document = storage.read_sealed(path)
+        document = storage.read_document(path)
         known = {name: document[name] for name in (setting.name for setting in fields(Job)) if name in document}
         job = Job(**known | {"id": folder.name, "state": State(document["state"])})
         return job if _is_well_formed(job) else Job(folder.name, state=State.DAMAGED)
@@ -317,7 +317,7 @@ def _is_well_formed(job: Job) -> bool:
 def _write(job: Job) -> None:
     """Keep a job. The caller holds the lock. Raises JobError where the disk refuses."""
     with _plain_disk_errors():
-        storage.write(job.folder / FILE, storage.seal(asdict(job)))
+        storage.replace_file(job.folder / FILE, storage.sign_document(asdict(job)))
 
 
 @contextmanager
@@ -344,7 +344,7 @@ def _known(job_id: str) -> Iterator[Job]:
 
 def _served_by(dataset: str) -> str:
     """The protocol with the training part that the app answers from; one with a splitting of its own has its name."""
-    splitting = datasets.served_from(dataset)
+    splitting = datasets.serving_split(dataset)
     return protocols.FULL.name if splitting == LEAVE_ONE_OUT else splitting.name
 
 

@@ -14,7 +14,9 @@ from recsys.jobs import queue
 from recsys.jobs.queue import OUTPUT, PROGRESS, Job, State
 
 LOOK = 0.2  # seconds between two looks at whether a job is to stop
-GRACE = 10.0  # seconds that a training has to keep its state; then it is killed, and goes on from the state before
+STOP_TIMEOUT_SECONDS = (
+    10.0  # seconds that a training has to keep its state; then it is killed, and goes on from the state before
+)
 MAX_REASON_BYTES = 1 << 12  # at the end of the output of a failed training
 NICE = 5  # of a training: whoever looks at a page goes first
 TOLD_TO_END = (143, -signal.SIGTERM)  # exit codes of a training that heard SIGTERM while it learnt, or before
@@ -43,7 +45,7 @@ def _slot() -> Iterator[bool]:
 
 def _carry_out_next() -> bool:
     """Train what has waited longest; whether something did."""
-    with queue.next_one() as job:
+    with queue.claim_next() as job:
         if job is None:
             return False
         code = _train(job)
@@ -72,7 +74,7 @@ def _train(job: Job) -> int:
             if told is None and queue.is_to_stop(job):
                 training.terminate()
                 told = time.monotonic()
-            elif told is not None and time.monotonic() - told > GRACE:
+            elif told is not None and time.monotonic() - told > STOP_TIMEOUT_SECONDS:
                 training.kill()
 
 
@@ -97,7 +99,7 @@ def _flag(name: str, value: object) -> str:
 def _give_way() -> None:
     """In the process that will train: let others go first, and end when the runner does, however that ends (Linux)."""
     os.nice(NICE)
-    machine.end_with_parent()
+    machine.terminate_with_parent()
 
 
 def _reason(code: int, output: Path) -> str:

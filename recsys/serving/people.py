@@ -11,7 +11,7 @@ import pandas as pd
 from recsys import storage
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 from recsys.serving.export import harmless_table
 from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
@@ -53,7 +53,7 @@ def request_of(predictor: Predictor, row: int, k: int, filters: Filters) -> Requ
 
 
 def everybody(
-    predictor: Predictor, k: int, filters: Filters, report: Report = ignore, rows: range | None = None
+    predictor: Predictor, k: int, filters: Filters, report: ProgressCallback = no_progress, rows: range | None = None
 ) -> pd.DataFrame:
     """A row for each of the K best films of each of the U people: COLUMNS; probability is NaN where there is none.
 
@@ -100,4 +100,4 @@ def write(table: pd.DataFrame, path: Path) -> None:
         raise RecsysError(
             f"parquet needs pyarrow, which is missing; name a .csv, or: pip install pyarrow ({error})"
         ) from error
-    storage.write(path, data)
+    storage.replace_file(path, data)

@@ -7,13 +7,13 @@ from functools import cache, cached_property
 from recsys import checkpoints
 from recsys.data import film_details
 from recsys.data.dataset import Dataset
-from recsys.data.datasets import served_from
+from recsys.data.datasets import serving_split
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.base import Model
 from recsys.models.pool import Pool
 from recsys.models.registry import MIXTURES, POOL, Recommender
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.ranking import LogProbabilities
 from recsys.serving.filters import Facts, facts
 from recsys.training.options import RunOptions
@@ -53,7 +53,7 @@ class Predictor:
         return self.model.log_probabilities if self.model.has_probabilities else None
 
 
-def load(variant_name: str, dataset: Dataset, report: Report = ignore) -> Predictor:
+def load(variant_name: str, dataset: Dataset, report: ProgressCallback = no_progress) -> Predictor:
     """A recommender for a data set: loaded, or fitted on first use where that takes seconds.
 
     From here on NumPy and torch compute on one thread, see `hold_to_one_thread`. Raises StoreError, with the command,
@@ -64,7 +64,7 @@ def load(variant_name: str, dataset: Dataset, report: Report = ignore) -> Predic
     if variant.model().scores_cold_items:
         return _with_unrated(variant, dataset, report)
     stamp = _stamp(variant_name, dataset.name)  # before loading, so that what is written meanwhile counts as newer
-    model = checkpoints.ready(variant_name, dataset, report=report, splitting=served_from(dataset.name))
+    model = checkpoints.load_or_fit(variant_name, dataset, report=report, splitting=serving_split(dataset.name))
     return Predictor(dataset, variant, model, _key(variant_name, dataset, stamp))
 
 
@@ -85,7 +85,7 @@ def mixture(left: Predictor, right: Predictor, share: float) -> Predictor:
     return Predictor(dataset, row, model, f"{left.key}+{right.key}/{share}")
 
 
-def _with_unrated(variant: Recommender, dataset: Dataset, report: Report) -> Predictor:
+def _with_unrated(variant: Recommender, dataset: Dataset, report: ProgressCallback) -> Predictor:
     """A model of descriptions, fitted to all films of the set: items of the others keep their numbers.
 
     It is not kept on disk, where the one lies that is measured, over the same items as its rivals.
@@ -125,16 +125,16 @@ def _answers_soon(name: str, data: str) -> bool:
 def training_command(variant_name: str, data: str) -> str:
     """The line that trains a recommender, or those that it stands on and lacks, so that `load` finds it."""
     names = lacking(variant_name, data) or [variant_name]
-    return " && ".join(checkpoints.training_command(name, data, served_from(data).name) for name in names)
+    return " && ".join(checkpoints.training_command(name, data, serving_split(data).name) for name in names)
 
 
 def lacking(variant_name: str, data: str) -> list[str]:
     """Which have to be trained before `load` can give this one: itself, or some that it stands on."""
-    return checkpoints.lacking(variant_name, data, served_from(data))
+    return checkpoints.untrained_members(variant_name, data, serving_split(data))
 
 
 def _stamp(variant_name: str, data: str) -> str:
-    return checkpoints.stamp(variant_name, data, served_from(data))
+    return checkpoints.checkpoint_version(variant_name, data, serving_split(data))
 
 
 def hold_to_one_thread() -> None:
@@ -173,9 +173,9 @@ def trained(dataset_name: str) -> list[Recommender]:
 
 def has_fit(variant_name: str, data: str) -> bool:
     """Whether there is a checkpoint of the present settings and members; a member may still have to be fitted."""
-    return checkpoints.has_fit(variant_name, data, served_from(data))
+    return checkpoints.has_fit(variant_name, data, serving_split(data))
 
 
 def is_there(variant_name: str, dataset_name: str) -> bool:
     """Whether a recommender can be loaded for a data set, without being fitted first."""
-    return checkpoints.is_kept(variant_name, dataset_name, served_from(dataset_name))
+    return checkpoints.is_available(variant_name, dataset_name, serving_split(dataset_name))

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from recsys.data.dataset import Film
-from recsys.data.datasets import FIRST
+from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import RecsysError
 from recsys.ranking.ranking import Ranking
 from recsys.serving.history import EARLIER
@@ -87,7 +87,7 @@ def _ranks(ranking: Ranking) -> np.ndarray:
 def from_link(text: str) -> str:
     """The films of a link of this app, as LIST has them: the newest MOST. Raises RecsysError where there are none."""
     asked = parse_qs(text.strip().partition("?")[2].partition("#")[0])
-    data, ids = asked.get("data", [FIRST])[0], EARLIER.sub("", asked.get("s", [""])[0])
+    data, ids = asked.get("data", [DEFAULT_DATASET])[0], EARLIER.sub("", asked.get("s", [""])[0])
     if not _IDS.fullmatch(ids):
         raise RecsysError("this is no link to a list of films; copy it from the address bar, or from Share")
     found = listed(data, [int(one) for one in ids.split("-")])

@@ -13,11 +13,11 @@ import pandas as pd
 
 from recsys import paths, storage
 from recsys.data.dataset import Dataset
-from recsys.data.datasets import served_from
+from recsys.data.datasets import serving_split
 from recsys.errors import RecsysError
 from recsys.evaluation.protocols import FULL, UNTIED_FULL, Protocol
 from recsys.evaluation.significance import bootstrap
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.metrics import values
 from recsys.studies import trials
 from recsys.studies.plans import Plan, Point
@@ -38,7 +38,11 @@ Outcomes = Mapping[int, Outcome]  # seed → outcome of one point
 
 
 def run_trials(
-    plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] = (0,), report: Report = ignore
+    plan: Plan,
+    dataset: Dataset,
+    protocol: Protocol,
+    seeds: Sequence[int] = (0,),
+    report: ProgressCallback = no_progress,
 ) -> None:
     """Train and measure the trials of a plan that are not stored yet, and wait for trials of other processes.
 
@@ -138,7 +142,7 @@ def write(name: str, dataset: str, document: dict[str, Any], protocol: str = "",
 
 def default_protocol(dataset: str) -> str:
     """Return the protocol with the data split that the served recommenders of a data set are trained on."""
-    return UNTIED_FULL.name if served_from(dataset) is UNTIED_FULL.splitting else FULL.name
+    return UNTIED_FULL.name if serving_split(dataset) is UNTIED_FULL.splitting else FULL.name
 
 
 def _outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]) -> Outcomes:

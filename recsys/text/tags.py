@@ -11,10 +11,10 @@ from scipy import sparse
 
 from recsys import paths
 from recsys.data.dataset import Catalog
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 from recsys.text import encoder, films
 
-Encode = Callable[[Sequence[str], Report], np.ndarray]  # n texts → (n, 384), rows of length 1
+Encode = Callable[[Sequence[str], ProgressCallback], np.ndarray]  # n texts → (n, 384), rows of length 1
 MIN_FILMS = 3  # films that have a common tag; a rarer tag is often the note of a single user
 
 
@@ -83,7 +83,7 @@ class TagTable:
         """Return whether at least `min_films` films have a tag of these stems."""
         return any(self.n_films[tag] >= min_films for tag in self.by_phrase.get(phrase, ()))
 
-    def vectors(self, dataset: str, encode: Encode, report: Report = ignore) -> np.ndarray:
+    def vectors(self, dataset: str, encode: Encode, report: ProgressCallback = no_progress) -> np.ndarray:
         """Return the sentence vectors of the common tags: shipped, stored earlier, or encoded and stored now.
 
         Args:

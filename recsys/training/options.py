@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from recsys.config import Count, Decay, Fraction, NonNegative, NonNegativeInt, Rate, Seed, Size, config_class
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 
 
 @config_class
@@ -33,7 +33,7 @@ class RunOptions:
     device: str = "auto"  # auto, cpu, cuda, cuda:1 …
     folder: Path | None = None  # for the log and the resumable state; None: neither is written
     resume: bool = False  # continue from the state in `folder`, if any
-    report: Report = ignore  # called with an event per epoch, or per step of a fit without epochs
+    report: ProgressCallback = no_progress  # called with an event per epoch, or per step of a fit without epochs
     save_every: NonNegative = 60.0  # seconds between two saved states
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # of matrix products; auto: bf16 if the hardware has it
     compile: bool = False  # pass the encoder to torch.compile, if there is a compiler

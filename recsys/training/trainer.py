@@ -93,7 +93,7 @@ class RunFolder:
         """Replace the saved state atomically. A kill leaves the old state or the new one."""
         buffer = io.BytesIO()
         torch.save(state | {"version": STATE_VERSION}, buffer)
-        storage.write(self.path / self.STATE, storage.sealed_bytes(buffer.getvalue()))
+        storage.replace_file(self.path / self.STATE, storage.sealed_bytes(buffer.getvalue()))
 
     def load(self) -> dict[str, Any] | None:
         """Return the saved state, or None without one. Raise ResumeError if it is damaged or of another version."""
@@ -115,7 +115,9 @@ class RunFolder:
 
     def write_log(self, events: list[dict[str, Any]]) -> None:
         """Replace the log of the unfinished run by these events, one per epoch."""
-        storage.write(self.path / self.NEW_LOG, "".join(progress.line(event) + "\n" for event in events).encode())
+        storage.replace_file(
+            self.path / self.NEW_LOG, "".join(progress.line(event) + "\n" for event in events).encode()
+        )
 
     def finish(self) -> None:
         """Publish the log and delete the state, after the checkpoint has been saved."""

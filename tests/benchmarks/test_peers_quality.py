@@ -151,7 +151,7 @@ def test_the_minutes_of_ours_are_those_of_the_drawing_whose_ranks_are_shown(tmp_
     evaluate("markov", CYCLE, UNTIED_FULL, seeds=[0, 1])
 
     def note(seed, seconds):
-        model = checkpoints.ready("markov", CYCLE, seed, splitting=UNTIED, measuring=True)
+        model = checkpoints.load_or_fit("markov", CYCLE, seed, splitting=UNTIED, measuring=True)
         checkpoints.save("markov", model, CYCLE, seed, {"epochs": 3, "seconds": seconds}, UNTIED)
 
     note(1, 90.0)
@@ -193,7 +193,7 @@ ROWS = [
 def test_the_study_has_everybody_the_best_first_and_compares_each_model_with_the_best_of_theirs(tmp_path):
     found = peers_quality.study("ml-1m", ROWS, LIMITS)
     path = tmp_path / "peers-ml-1m.json"
-    storage.write(path, storage.seal(found))
+    storage.replace_file(path, storage.sign_document(found))
     table = studies.read(path).table
     assert table["system"].tolist() == [
         "NextReel – BERT4Rec with memory",

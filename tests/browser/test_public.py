@@ -11,7 +11,7 @@ import pytest
 from pages.shared import words
 from recsys import paths
 from recsys.data import own_data, tables
-from recsys.machine import end_with_parent
+from recsys.machine import terminate_with_parent
 from tests.browser.requests import http_status, websocket_status
 
 
@@ -29,7 +29,7 @@ def public_address(tmp_path_factory):
         env=environment,
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=end_with_parent,
+        preexec_fn=terminate_with_parent,
     )
     try:
         yield re.search(r"http://localhost:\d+", process.stdout.readline())[0]

@@ -81,7 +81,7 @@ def test_a_machine_without_a_gpu_or_a_repository_can_be_described(monkeypatch):
     monkeypatch.setitem(os.environ, "PATH", "/nowhere")
     described = machine.describe()
     assert described["gpu"] is None
-    assert "commit unknown" in machine.line(described)
+    assert "commit unknown" in machine.format_description(described)
 
 
 def test_a_commit_is_dirty_when_its_code_has_changed_not_when_results_were_shipped(tmp_path, monkeypatch):
@@ -90,7 +90,7 @@ def test_a_commit_is_dirty_when_its_code_has_changed_not_when_results_were_shipp
     shipped = paths.results(root / "assets", "cycle", "full"), paths.trial(root / "assets", "cycle", "full", "markov")
     measured = [folder / "one.json" for folder in (*shipped, paths.studies(root / "assets"))]
     for path in (code := root / "code.py", *measured):
-        storage.write(path, b"old")
+        storage.replace_file(path, b"old")
     who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
     for arguments in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "first"]):
         subprocess.run(["git", "-C", str(root), *arguments], check=True)

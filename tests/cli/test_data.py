@@ -151,7 +151,7 @@ def test_an_empty_folder_is_no_set(home):
 @pytest.mark.parametrize(
     "command",
     [
-        ["data", "get", datasets.FIRST],
+        ["data", "get", datasets.DEFAULT_DATASET],
         ["data", "list"],
         ["data", "verify", "ml-1m"],
         ["train", "popular"],

@@ -16,13 +16,13 @@ def empty_home(tmp_path, monkeypatch):
 def test_evaluate_prepares_the_first_set(capsys):
     assert main(["evaluate", "popular"]) == 0
     assert "NDCG@10".lower() in capsys.readouterr().out.lower()
-    assert datasets.prepared_names() == [datasets.FIRST]
+    assert datasets.prepared_names() == [datasets.DEFAULT_DATASET]
 
 
 def test_train_prepares_the_first_set(capsys):
     assert main(["train", "popular"]) == 0
-    assert str(paths.checkpoint(datasets.FIRST, LEAVE_ONE_OUT.name, "popular", 0)) in capsys.readouterr().out
-    assert datasets.prepared_names() == [datasets.FIRST]
+    assert str(paths.checkpoint(datasets.DEFAULT_DATASET, LEAVE_ONE_OUT.name, "popular", 0)) in capsys.readouterr().out
+    assert datasets.prepared_names() == [datasets.DEFAULT_DATASET]
 
 
 def test_a_set_that_is_not_shipped_is_still_asked_for(capsys):

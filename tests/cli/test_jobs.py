@@ -9,7 +9,7 @@ DATA = "ml-latest-sample"
 @pytest.fixture
 def job(home, monkeypatch):
     """A job that nobody carries out."""
-    monkeypatch.setattr(queue, "wake", lambda: None)
+    monkeypatch.setattr(queue, "start_runner", lambda: None)
     return queue.add("caser", DATA)
 
 

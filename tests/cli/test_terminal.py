@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tqdm import tqdm
 
 from recsys.cli.main import main
-from recsys.cli.terminal import shown, visible
+from recsys.cli.terminal import escape_controls, shown
 from recsys.data import prepared
 from recsys.data.dataset import Catalog
 from tests import toys
@@ -58,14 +58,14 @@ def test_errors_and_warnings_are_shown_too(capsys):
 
 @given(st.text())
 def test_nothing_is_lost_and_nothing_steers(text):
-    seen = visible(text)
+    seen = escape_controls(text)
     assert steers(seen.strip("\r").replace("\r\n", "")) == [sign for sign in steers(seen) if sign != "\r"]
-    assert json.loads(f'"{visible(json.dumps(text, ensure_ascii=False)[1:-1])}"') == text
+    assert json.loads(f'"{escape_controls(json.dumps(text, ensure_ascii=False)[1:-1])}"') == text
 
 
 @pytest.mark.parametrize("text", ["Amélie 千と千尋", "a\tb\n", "می‌خواهم", "👩‍👧", "\r  50%", "\r    \r", "a\r\nb"])
 def test_what_does_not_steer_stays(text):
-    assert visible(text) == text
+    assert escape_controls(text) == text
 
 
 def test_progress_bars_stay_bars(monkeypatch):

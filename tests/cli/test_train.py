@@ -12,7 +12,7 @@ from recsys.data.split import BY_TIME, LEAVE_ONE_OUT
 from recsys.evaluation import results
 from recsys.models import presets, registry
 from recsys.models.popular import Popular
-from recsys.storage import read_sealed
+from recsys.storage import read_document
 from recsys.training.trainer import RunFolder, Trainer
 from tests import toys
 
@@ -33,7 +33,9 @@ def settings(*arguments):
 
 
 def notes(variant, splitting=LEAVE_ONE_OUT, seed=0):
-    return read_sealed(paths.checkpoint("ml-latest-sample", splitting.name, variant, seed) / checkpoints.META)["notes"]
+    return read_document(paths.checkpoint("ml-latest-sample", splitting.name, variant, seed) / checkpoints.META)[
+        "notes"
+    ]
 
 
 def test_every_setting_is_a_flag_and_those_of_the_schedule_come_out_flat():
@@ -66,7 +68,7 @@ def test_the_people_of_another_set_are_learnt_from_too_and_the_result_says_so(ho
     others = [[((user + day) % 20, 100 + day) for day in range(9)] for user in range(5)]
     prepared.save(toys.over_days(others, 20, "ml-1m"), {})
     assert main(["train", "bert4rec", *SMALL, "--also", "ml-1m"]) == 0
-    known = read_sealed(paths.checkpoint("ml-latest-sample", "leave-one-out", "bert4rec", 0) / checkpoints.META)
+    known = read_document(paths.checkpoint("ml-latest-sample", "leave-one-out", "bert4rec", 0) / checkpoints.META)
     assert known["also"] == "ml-1m"
     assert main(["evaluate", "bert4rec", "--protocol", "full"]) == 0
     assert results.load("ml-latest-sample", "full", "bert4rec")["also"] == "ml-1m"

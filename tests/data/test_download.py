@@ -126,7 +126,7 @@ def test_what_cannot_go_on_is_not_kept_when_it_is_called_off(server, tmp_path):
 
 
 def test_a_server_that_says_nothing_can_be_called_off(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(download, "BEAT", 0.01)
+    monkeypatch.setattr(download, "POLL_SECONDS", 0.01)
     answer = threading.Event()
     server.tricks = [lambda request: answer.wait(10)]
     events = []
@@ -143,7 +143,7 @@ def test_a_server_that_says_nothing_can_be_called_off(server, tmp_path, monkeypa
 
 
 def test_pip_can_be_called_off_and_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(download, "BEAT", 0.01)
+    monkeypatch.setattr(download, "POLL_SECONDS", 0.01)
     command = [sys.executable, "-c", "import time; time.sleep(60)"]
     started = []
 
@@ -321,7 +321,7 @@ def test_two_downloads_of_one_set_wait_for_each_other(tmp_path):
     order = []
 
     def work(name):
-        with download.one_at_a_time(tmp_path / "ml"):
+        with download.exclusive_folder(tmp_path / "ml"):
             order.append(name)
             threading.Event().wait(0.05)
             order.append(name)

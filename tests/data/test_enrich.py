@@ -26,7 +26,7 @@ def service():
 def home(tmp_path, monkeypatch):
     """A home with a set of six films, of which the last has no IMDb id; two films a question."""
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    monkeypatch.setattr(enrich, "AT_ONCE", 2)
+    monkeypatch.setattr(enrich, "BATCH_SIZE", 2)
     save(NAME, [*IDS, ""])
 
 
@@ -126,7 +126,7 @@ def test_a_set_prepared_again_is_still_enriched_and_its_fingerprint_is_as_before
 
 def test_another_process_asks_after_this_one(service, monkeypatch):
     taken = []
-    monkeypatch.setattr(enrich, "one_at_a_time", lambda folder: taken.append(folder) or storage.locked(paths.home()))
+    monkeypatch.setattr(enrich, "exclusive_folder", lambda folder: taken.append(folder) or storage.locked(paths.home()))
     run()
     assert taken == [paths.wikidata()]
 
@@ -143,7 +143,7 @@ def test_a_set_of_other_things_than_films_is_not_asked_about(service):
 
 
 def first_set(ids, **columns):
-    save(datasets.FIRST, ids, **columns)
+    save(datasets.DEFAULT_DATASET, ids, **columns)
 
 
 def test_a_set_of_movielens_without_ids_has_those_of_the_first_set_by_film_number(service):

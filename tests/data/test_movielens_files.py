@@ -12,11 +12,11 @@ from tests import toys
 from tests.data import archives
 
 LAYOUTS = {
-    "double_colon": (movielens_files.double_colon, archives.double_colon()),
-    "double_colon, UTF-8, with tags": (movielens_files.double_colon, archives.double_colon("utf-8", tags=True)),
-    "hundred_k": (movielens_files.hundred_k, archives.hundred_k()),
-    "comma": (movielens_files.comma, archives.comma()),
-    "recbole": (movielens_files.recbole, archives.recbole()),
+    "double_colon": (movielens_files.parse_dat, archives.double_colon()),
+    "double_colon, UTF-8, with tags": (movielens_files.parse_dat, archives.double_colon("utf-8", tags=True)),
+    "hundred_k": (movielens_files.parse_100k, archives.hundred_k()),
+    "comma": (movielens_files.parse_csv, archives.comma()),
+    "recbole": (movielens_files.parse_recbole, archives.recbole()),
 }
 
 
@@ -50,29 +50,29 @@ def test_ratings_and_times_stay_with_their_films(tmp_path, parse, files):
 
 
 def test_links_become_imdb_and_tmdb_ids(tmp_path):
-    movies = read(archives.write(tmp_path, archives.comma()), movielens_files.comma).catalog.movies
+    movies = read(archives.write(tmp_path, archives.comma()), movielens_files.parse_csv).catalog.movies
     assert movies["imdb_id"].tolist()[:3] == ["tt0114709", "tt0133093", "tt0113828"]
     assert movies["tmdb_id"].tolist()[:2] == [862, 603]
     assert movies["tmdb_id"].isna().tolist() == [False, False, True, False, False]
 
 
 def test_tags_are_lower_case_and_the_most_frequent_comes_first(tmp_path):
-    comma = read(archives.write(tmp_path, archives.comma()), movielens_files.comma).catalog.movies
+    comma = read(archives.write(tmp_path, archives.comma()), movielens_files.parse_csv).catalog.movies
     assert comma["tags"].tolist() == ["na", "hackers, cyber, punk", "", "", ""]
     tagged = archives.write(tmp_path, archives.double_colon("utf-8", tags=True))
-    assert read(tagged, movielens_files.double_colon).catalog.movies["tags"].tolist()[1] == "hackers, cyber:: punk"
+    assert read(tagged, movielens_files.parse_dat).catalog.movies["tags"].tolist()[1] == "hackers, cyber:: punk"
 
 
 def test_each_tag_keeps_its_time(tmp_path):
-    tags = read(archives.write(tmp_path, archives.comma()), movielens_files.comma).catalog.tags
+    tags = read(archives.write(tmp_path, archives.comma()), movielens_files.parse_csv).catalog.tags
     given = zip(tags.movie.tolist(), (tags.words[word] for word in tags.word), tags.timestamp.tolist(), strict=True)
     assert list(given) == [(20, "hackers", 1), (20, "hackers", 2), (20, "cyber, punk", 3), (10, "na", 4)]
     tags = read(
-        archives.write(tmp_path, archives.double_colon("utf-8", tags=True)), movielens_files.double_colon
+        archives.write(tmp_path, archives.double_colon("utf-8", tags=True)), movielens_files.parse_dat
     ).catalog.tags
     given = zip(tags.movie.tolist(), (tags.words[word] for word in tags.word), tags.timestamp.tolist(), strict=True)
     assert list(given) == [(20, "cyber:: punk", 5), (20, "hackers", 6), (20, "hackers", 7)]
-    assert len(read(archives.write(tmp_path, archives.hundred_k()), movielens_files.hundred_k).catalog.tags) == 0
+    assert len(read(archives.write(tmp_path, archives.hundred_k()), movielens_files.parse_100k).catalog.tags) == 0
 
 
 @pytest.mark.parametrize("layout", ["double_colon", "hundred_k", "recbole"])
@@ -89,14 +89,14 @@ def test_people_are_described_in_the_order_of_the_users_and_without_zip_codes(tm
 def test_somebody_whom_the_table_of_people_lacks_has_said_nothing(tmp_path):
     files = archives.hundred_k()
     files["ml-100k/u.user"] = b"2|50|F|doctor|90210\n"
-    people = read(archives.write(tmp_path, files), movielens_files.hundred_k).people
+    people = read(archives.write(tmp_path, files), movielens_files.parse_100k).people
     assert people.values.tolist() == [["", "", ""], ["F", "50-55", "doctor"], *[["", "", ""]] * 3]
 
 
 def test_a_set_without_such_a_file_describes_nobody(tmp_path):
     files = archives.double_colon("utf-8", tags=True)
-    assert read(archives.write(tmp_path, files), movielens_files.double_colon).people is None
-    assert read(archives.write(tmp_path, archives.comma()), movielens_files.comma).people is None
+    assert read(archives.write(tmp_path, files), movielens_files.parse_dat).people is None
+    assert read(archives.write(tmp_path, archives.comma()), movielens_files.parse_csv).people is None
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_a_malformed_person_is_refused_with_one_line(tmp_path, row, words):
     files = archives.double_colon()
     files["ml-1m/users.dat"] += row + b"\n"
     with pytest.raises(DataError, match=f"^some\\.zip is not a sound archive[^\n]*{words}"):
-        read(archives.write(tmp_path, files), movielens_files.double_colon)
+        read(archives.write(tmp_path, files), movielens_files.parse_dat)
 
 
 def test_only_ten_tags_of_a_film_are_shown(tmp_path):
     files = archives.comma()
     rows = "".join(f"{user},10,tag {user:02},1\r\n" for user in range(1, 30))
     files["ml-latest-small/tags.csv"] = f"userId,movieId,tag,timestamp\r\n{rows}".encode()
-    movies = read(archives.write(tmp_path, files), movielens_files.comma).catalog.movies
+    movies = read(archives.write(tmp_path, files), movielens_files.parse_csv).catalog.movies
     assert movies["tags"][0] == ", ".join(f"tag {number:02}" for number in range(1, 11))
 
 
@@ -127,7 +127,7 @@ def test_the_wheels_unknown_film_is_that_of_the_official_archive(tmp_path):
     files = archives.recbole()
     name = next(name for name in files if name.endswith(".item"))
     files[name] += b"267\tunkonwn\tunkonwn\tunknown\n"
-    left_out = read(archives.write(tmp_path, files), movielens_files.recbole).catalog.left_out
+    left_out = read(archives.write(tmp_path, files), movielens_files.parse_recbole).catalog.left_out
     assert left_out["title"].tolist()[-1] == "unknown"
     assert left_out["year"].isna().tolist()[-1]
 
@@ -136,7 +136,7 @@ def test_films_may_share_a_title(tmp_path):
     files = archives.comma()
     name = "ml-latest-small/movies.csv"
     files[name] = files[name].replace("Misérables, Les (1995)".encode(), b"Toy Story (1995)")
-    movies = read(archives.write(tmp_path, files), movielens_files.comma).catalog.movies
+    movies = read(archives.write(tmp_path, files), movielens_files.parse_csv).catalog.movies
     assert movies["title"].tolist().count("Toy Story") == 2
 
 
@@ -144,7 +144,7 @@ def test_films_may_share_a_title(tmp_path):
 def test_an_archive_that_leaves_its_folder_is_refused(tmp_path, stray):
     path = archives.write(tmp_path, archives.comma() | {stray: b"x"})
     with pytest.raises(DataError, match="leads outside its folder"):
-        read(path, movielens_files.comma)
+        read(path, movielens_files.parse_csv)
     assert [entry.name for entry in tmp_path.iterdir()] == ["some.zip"]
 
 
@@ -155,14 +155,14 @@ def test_an_archive_with_a_link_in_it_is_refused(tmp_path):
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(link, "/etc/passwd")
     with pytest.raises(DataError, match="leads outside its folder"):
-        read(path, movielens_files.comma)
+        read(path, movielens_files.parse_csv)
 
 
 def test_a_file_that_would_blow_up_is_refused_before_it_is_read(tmp_path):
     files = archives.comma()
     files["ml-latest-small/ratings.csv"] += b"\n" * (2 << 20)
     with pytest.raises(DataError, match=r"ratings\.csv would unpack to 2,.*; fetch it again"):
-        read(archives.write(tmp_path, files), movielens_files.comma)
+        read(archives.write(tmp_path, files), movielens_files.parse_csv)
 
 
 def test_an_archive_that_lies_about_a_size_is_refused(tmp_path):
@@ -173,7 +173,7 @@ def test_an_archive_that_lies_about_a_size_is_refused(tmp_path):
         raw[offset : offset + 4] = struct.pack("<I", 100)
     path.write_bytes(raw)
     with pytest.raises(DataError, match="not a sound archive"):
-        read(path, movielens_files.comma)
+        read(path, movielens_files.parse_csv)
 
 
 @pytest.mark.parametrize("proportion", [0.0, 0.2, 0.5, 0.9, 0.999])
@@ -182,7 +182,7 @@ def test_a_truncated_archive_is_refused_with_one_line(tmp_path, proportion):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(proportion * len(whole))])
     with pytest.raises(DataError, match=r"some\.zip is not a sound archive of a test: [^\n]+; fetch it again$"):
-        read(path, movielens_files.comma)
+        read(path, movielens_files.parse_csv)
 
 
 def test_damage_inside_an_archive_is_noticed(tmp_path):
@@ -194,7 +194,7 @@ def test_damage_inside_an_archive_is_noticed(tmp_path):
     for offset in range(begin, begin + ratings.compress_size - 1):  # the last byte may hold unused bits
         path.write_bytes(whole[:offset] + bytes([whole[offset] ^ 4]) + whole[offset + 1 :])
         with pytest.raises(DataError):
-            read(path, movielens_files.comma)
+            read(path, movielens_files.parse_csv)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_a_malformed_row_is_refused_with_one_line(tmp_path, file, old, new):
     assert old in files[name]
     files[name] = files[name].replace(old, new, 1)
     with pytest.raises(DataError, match=r"^some\.zip is not a sound archive[^\n]+$"):
-        read(archives.write(tmp_path, files), movielens_files.comma)
+        read(archives.write(tmp_path, files), movielens_files.parse_csv)
 
 
 @pytest.mark.parametrize("name", list(archives.comma())[:2])
@@ -228,7 +228,7 @@ def test_a_missing_member_is_named(tmp_path, name):
     files = archives.comma()
     del files[name]
     with pytest.raises(DataError, match=f"it holds no {name.split('/')[1]}"):
-        read(archives.write(tmp_path, files), movielens_files.comma)
+        read(archives.write(tmp_path, files), movielens_files.parse_csv)
 
 
 def changed(file, change):
@@ -266,8 +266,8 @@ def times_as(write):
     ids=["another order", "no header", "another case", "milliseconds", "ISO", "dates with a blank"],
 )
 def test_ratings_are_read_however_they_are_written(tmp_path, files):
-    usual = read(archives.write(tmp_path, archives.comma()), movielens_files.comma)
-    toys.same(read(archives.write(tmp_path, files), movielens_files.comma), usual)
+    usual = read(archives.write(tmp_path, archives.comma()), movielens_files.parse_csv)
+    toys.same(read(archives.write(tmp_path, files), movielens_files.parse_csv), usual)
 
 
 def test_the_order_within_a_second_is_that_of_milliseconds(tmp_path):
@@ -276,7 +276,7 @@ def test_the_order_within_a_second_is_that_of_milliseconds(tmp_path):
     files["ml-latest-small/ratings.csv"] = (
         b"userId,movieId,rating,timestamp\n" + "".join(",".join(map(str, row)) + "\n" for row in rows).encode()
     )
-    dataset = read(archives.write(tmp_path, files), movielens_files.comma)
+    dataset = read(archives.write(tmp_path, files), movielens_files.parse_csv)
     assert dataset.catalog.movie_ids[dataset.history(0)].tolist() == [50, 40, 30, 20, 10]
 
 
@@ -290,7 +290,7 @@ def test_ids_may_be_large(tmp_path):
         for line in lines:
             line[place] = large if line[place] == "10" else line[place]
         files[path] = "\n".join(map(",".join, lines)).encode()
-    dataset = read(archives.write(tmp_path, files), movielens_files.comma)
+    dataset = read(archives.write(tmp_path, files), movielens_files.parse_csv)
     assert dataset.catalog.movie_ids.tolist() == [20, 30, 40, 50, 10 + 2**40]
     assert dataset.catalog.movie_ids[dataset.history(0)].tolist() == [50, 40, 30, 20, 10 + 2**40]
 
@@ -300,7 +300,7 @@ def test_links_and_genres_may_be_missing(tmp_path):
     del files["ml-latest-small/links.csv"]
     name = "ml-latest-small/movies.csv"
     files[name] = b"title,movieId\n" + "".join(f'"{title}",{film}\n' for film, title, _ in archives.FILMS).encode()
-    movies = read(archives.write(tmp_path, files), movielens_files.comma).catalog.movies
+    movies = read(archives.write(tmp_path, files), movielens_files.parse_csv).catalog.movies
     assert movies["title"].tolist() == archives.TITLES
     assert movies["genres"].tolist() == movies["imdb_id"].tolist() == [""] * 5
     assert movies["tmdb_id"].isna().all()
@@ -333,7 +333,7 @@ def test_links_and_genres_may_be_missing(tmp_path):
 )
 def test_what_cannot_be_read_is_one_sentence_that_shows_the_way(tmp_path, file, change, words):
     with pytest.raises(DataError, match=f"{words}.*; (for data of your own there is: data add NAME|fetch it again)"):
-        read(archives.write(tmp_path, changed(file, change)), movielens_files.comma)
+        read(archives.write(tmp_path, changed(file, change)), movielens_files.parse_csv)
 
 
 @pytest.mark.parametrize("nothing", [b"", b"\n", b" \r\n"])
@@ -347,7 +347,7 @@ def test_an_id_beyond_all_numbers_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"'1e999' in its ratings\.csv is no number"):
         read(
             archives.write(tmp_path, changed("ratings", lambda text: text.replace("1,10,", "1e999,10,", 1))),
-            movielens_files.comma,
+            movielens_files.parse_csv,
         )
 
 
@@ -360,11 +360,11 @@ def test_a_rating_beyond_32_bit_numbers_is_refused_without_a_warning(tmp_path):
 
     assert "1e40" in changed("ratings", change)["ml-latest-small/ratings.csv"].decode()
     with pytest.raises(DataError, match="is no rating"):
-        read(archives.write(tmp_path, changed("ratings", change)), movielens_files.comma)
+        read(archives.write(tmp_path, changed("ratings", change)), movielens_files.parse_csv)
 
 
 def test_titles_in_an_encoding_that_nobody_can_tell_are_refused(tmp_path):
     files, name = archives.comma(), "ml-latest-small/movies.csv"
     files[name] = files[name].decode().replace("Toy Story", "となりのトトロ").encode("shift_jis", "replace")
     with pytest.raises(DataError, match=r"its movies\.csv is in an encoding that nobody can tell; save it as UTF-8"):
-        read(archives.write(tmp_path, files), movielens_files.comma)
+        read(archives.write(tmp_path, files), movielens_files.parse_csv)

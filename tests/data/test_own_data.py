@@ -4,9 +4,9 @@ import pytest
 from recsys import paths
 from recsys.data import datasets, film_details, own_data, prepared, tables
 from recsys.data.dataset import DataError
-from recsys.data.joined import with_people_of
+from recsys.data.joined import add_users_from
 from recsys.data.split import by_time, leave_one_out
-from recsys.data.tie_breaking import untied
+from recsys.data.tie_breaking import shuffle_ties
 from tests import toys
 
 DAY = 86_400
@@ -226,7 +226,7 @@ def test_nothing_is_dropped_unless_that_is_asked():
     fewer = own_data.add("some", checked, "shop.csv", min_ratings=5)
     assert (fewer.n_users, fewer.n_items) == (6, 1)
     assert own_data.left_out(checked, fewer).startswith("left out: 2 items with too few events, 2 events, and 1 people")
-    assert (datasets.fewest("all"), datasets.fewest("some")) == (1, 5)
+    assert (datasets.min_ratings("all"), datasets.min_ratings("some")) == (1, 5)
 
 
 @pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "ml-1m", "ML-1M", "ties", "x" * 41, "a b", "end."])
@@ -280,13 +280,13 @@ def test_a_set_without_times_is_not_cut_by_time_nor_untied():
     with pytest.raises(DataError, match="has no times"):
         by_time(dataset)
     with pytest.raises(DataError, match="has no times"):
-        untied(dataset, 0)
+        shuffle_ties(dataset, 0)
 
 
 def test_a_set_whose_items_have_numbers_of_its_own_lends_nobody_its_people():
     world = toys.cycle()
     with pytest.raises(DataError, match="leave out --also"):
-        with_people_of(add(BOUGHT), leave_one_out(world).train, world)
+        add_users_from(add(BOUGHT), leave_one_out(world).train, world)
 
 
 @pytest.mark.parametrize("file", ["v0/item.npy", "about.json"])

@@ -196,7 +196,7 @@ def test_a_sealed_document_of_arrays_of_different_lengths_is_refused():
     np.save(files_of() / "rating.npy", np.ones(3, np.float32))
     about = prepared.about("toy")
     about["files"]["rating.npy"] = storage.digest(files_of() / "rating.npy", "sha256")
-    (paths.prepared("toy") / "about.json").write_bytes(storage.seal(about))
+    (paths.prepared("toy") / "about.json").write_bytes(storage.sign_document(about))
     with pytest.raises(MissingData, match="damaged"):
         prepared.load("toy")
 
@@ -204,7 +204,7 @@ def test_a_sealed_document_of_arrays_of_different_lengths_is_refused():
 @pytest.mark.parametrize("change", [{"files": [1]}, {"files": None}, {"folder": "../x"}, {"ratings": "8"}])
 def test_a_sealed_but_malformed_document_is_no_traceback(change):
     prepared.save(world(), {})
-    (paths.prepared("toy") / "about.json").write_bytes(storage.seal(prepared.about("toy") | change))
+    (paths.prepared("toy") / "about.json").write_bytes(storage.sign_document(prepared.about("toy") | change))
     with pytest.raises(MissingData, match="damaged"):
         prepared.load("toy")
 
@@ -225,7 +225,7 @@ def test_an_unsealed_older_form_and_a_sealed_newer_one_are_told_from_damage(docu
     prepared.save(world(), {})
     older = document["format"] < prepared.FORMAT
     (paths.prepared("toy") / "about.json").write_bytes(
-        json.dumps(document).encode() if older else storage.seal(document)
+        json.dumps(document).encode() if older else storage.sign_document(document)
     )
     with pytest.raises(MissingData, match=refusal("was prepared by another version")):
         prepared.load("toy")

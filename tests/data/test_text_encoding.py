@@ -2,7 +2,7 @@ import codecs
 
 import pytest
 
-from recsys.data.text_encoding import NoTextError, UnknownEncodingError, decoded
+from recsys.data.text_encoding import NoTextError, UnknownEncodingError, decode_text
 
 WESTERN = [
     *("Amélie", "Les Misérables – L’Été", "Straße, die “größte”", "Señor ¿Qué?", "Håll Ålö", "Blåbærsyltetøy"),
@@ -20,35 +20,35 @@ OTHERS = [
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_what_says_its_encoding_is_read_and_not_guessed(encoding):
     text = "Title\nAmélie\n千と千尋の神隠し\n"
-    assert decoded(text.encode(encoding)) == (text, False)
+    assert decode_text(text.encode(encoding)) == (text, False)
 
 
 def test_either_order_of_bytes_is_known():
-    assert decoded(codecs.BOM_UTF16_BE + "Amélie".encode("utf-16-be")) == ("Amélie", False)
+    assert decode_text(codecs.BOM_UTF16_BE + "Amélie".encode("utf-16-be")) == ("Amélie", False)
 
 
 @pytest.mark.parametrize("text", WESTERN)
 def test_western_text_of_older_programs_is_read(text):
-    assert decoded(f"Title\n{text}\n".encode("cp1252")) == (f"Title\n{text}\n", True)
+    assert decode_text(f"Title\n{text}\n".encode("cp1252")) == (f"Title\n{text}\n", True)
 
 
 @pytest.mark.parametrize(("encoding", "text"), OTHERS)
 def test_text_of_other_scripts_does_not_become_accented_letters(encoding, text):
     with pytest.raises(UnknownEncodingError, match=r"^is in an encoding that nobody can tell; save it as UTF-8$"):
-        decoded(f"Title,Year\nHeat,1995\n{text},1999\n".encode(encoding))
+        decode_text(f"Title,Year\nHeat,1995\n{text},1999\n".encode(encoding))
 
 
 def test_a_few_odd_words_among_many_do_not_matter():
     text = "\n".join([*(f"Amélie {n}" for n in range(20)), "†"])
-    assert decoded(text.encode("cp1252")) == (text, True)
+    assert decode_text(text.encode("cp1252")) == (text, True)
 
 
 def test_utf_8_that_breaks_off_is_not_read_as_something_else():
     with pytest.raises(NoTextError):
-        decoded("Les Misérables\nAmé".encode()[:-1])
+        decode_text("Les Misérables\nAmé".encode()[:-1])
 
 
 @pytest.mark.parametrize("data", [b"a\0b", "Amélie".encode("utf-16-le"), b"\xff\xfea\0\0\0", b"\x89PNG\r\n\x1a\n\0\0"])
 def test_what_holds_zeros_is_no_text(data):
     with pytest.raises(NoTextError, match=r"^is no text$"):
-        decoded(data)
+        decode_text(data)

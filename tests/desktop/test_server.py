@@ -8,7 +8,7 @@ import pytest
 
 from recsys import paths
 from recsys.desktop import server
-from recsys.desktop.server import ServerError, served, wait_for
+from recsys.desktop.server import ServerError, run_server, wait_for
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 
@@ -36,13 +36,13 @@ def commands(monkeypatch):
 
 
 def test_the_server_ends_with_whoever_started_it(commands):
-    with served() as (_, process):
+    with run_server() as (_, process):
         assert process.poll() is None
     assert process.poll() is not None
 
 
 def test_the_server_ends_with_an_error_too(commands):
-    with pytest.raises(RuntimeError), served() as (_, process):
+    with pytest.raises(RuntimeError), run_server() as (_, process):
         raise RuntimeError
     assert process.poll() is not None
 
@@ -63,13 +63,13 @@ def test_the_server_ends_when_whoever_started_it_is_killed():
 
 
 def test_only_this_machine_is_served_unless_the_app_is_to_be_public(commands):
-    with served(), served(public=True):
+    with run_server(), run_server(public=True):
         assert ["--server.address=127.0.0.1" in command for command in commands] == [True, False]
         assert ["--server.address=0.0.0.0" in command for command in commands] == [False, True]
 
 
 def test_each_server_has_a_port_of_its_own_and_says_where_it_is(commands):
-    with served() as (address, _):
+    with run_server() as (address, _):
         port = address.rpartition(":")[2]
         assert address == f"http://localhost:{port}"
         assert f"--server.port={port}" in commands[0]
@@ -80,14 +80,14 @@ def test_a_port_that_is_taken_is_said_before_anything_is_started(commands):
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with pytest.raises(ServerError, match=f"port {port} is not free"), served(port):
+        with pytest.raises(ServerError, match=f"port {port} is not free"), run_server(port):
             pass
     assert commands == []
 
 
 @pytest.mark.parametrize("port", [-1, 65536])
 def test_a_port_that_there_cannot_be_is_said(commands, port):
-    with pytest.raises(ServerError, match="not free"), served(port):
+    with pytest.raises(ServerError, match="not free"), run_server(port):
         pass
 
 

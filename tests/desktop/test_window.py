@@ -57,7 +57,7 @@ def desktop(monkeypatch):
     )
     monkeypatch.setitem(window.sys.modules, "webview", library)
     monkeypatch.setattr(window, "find_spec", lambda name: object())
-    monkeypatch.setattr(window, "served", served)
+    monkeypatch.setattr(window, "run_server", served)
     monkeypatch.setattr(window, "wait_for", lambda address, server: address)
     monkeypatch.setattr(window.webbrowser, "open", done.browsed.append)
     monkeypatch.setattr(window.sys, "platform", "linux")

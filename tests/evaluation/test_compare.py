@@ -7,7 +7,7 @@ import pytest
 from recsys import paths
 from recsys.data import prepared
 from recsys.evaluation import compare, results
-from recsys.evaluation.compare import against_best, head_to_head, verdicts
+from recsys.evaluation.compare import against_best, head_to_head, pairwise_tests
 from recsys.evaluation.evaluate import evaluate
 from recsys.evaluation.significance import holm
 from tests import toys
@@ -21,7 +21,7 @@ def test_the_difference_is_that_of_the_metrics_and_others_are_compared_with_the_
     keep("good", GOOD)
     keep("worse", GOOD + 3)
     keep("worst", GOOD + 30)
-    table = against_best(verdicts("toy", "full"))
+    table = against_best(pairwise_tests("toy", "full"))
     assert table["variant"].tolist() == ["worse", "worst"]
     assert set(table["other"]) == {"good"}
     board = results.leaderboard("toy", "full").set_index("variant")["ndcg@10"]
@@ -37,7 +37,7 @@ def test_the_difference_is_that_of_the_metrics_and_others_are_compared_with_the_
 def test_a_difference_that_chance_makes_does_not_count():
     keep("one", RNG.integers(1, 15, size=(1, 400)))
     keep("two", RNG.integers(1, 15, size=(1, 400)))
-    (row,) = verdicts("toy", "full").to_dict("records")
+    (row,) = pairwise_tests("toy", "full").to_dict("records")
     assert row["p_holm"] == row["p"] > 0.05
     assert not row["differs"]
     assert row["low"] < 0 < row["high"]
@@ -46,15 +46,15 @@ def test_a_difference_that_chance_makes_does_not_count():
 def test_the_same_users_are_compared_so_that_a_small_steady_difference_is_seen():
     keep("good", GOOD)
     keep("steady", steady := np.where(GOOD < 5, GOOD, GOOD + 1))
-    assert verdicts("toy", "full", "mrr")["p"].item() < 0.001
+    assert pairwise_tests("toy", "full", "mrr")["p"].item() < 0.001
     keep("steady", RNG.permuted(steady, axis=1))  # the same figures, of other users
-    assert verdicts("toy", "full", "mrr")["p"].item() > 0.05
+    assert pairwise_tests("toy", "full", "mrr")["p"].item() > 0.05
 
 
 def test_seeds_are_averaged_before_users_are_compared():
     keep("good", GOOD)
     keep("both", np.vstack([GOOD, GOOD + 1]))
-    (row,) = verdicts("toy", "full", "mrr").to_dict("records")
+    (row,) = pairwise_tests("toy", "full", "mrr").to_dict("records")
     assert row["difference"] == pytest.approx(np.mean(1 / (GOOD + 1) - 1 / GOOD) / 2)
     assert row["users"] == 400
 
@@ -62,7 +62,7 @@ def test_seeds_are_averaged_before_users_are_compared():
 def test_all_pairs_of_the_leaderboard_are_corrected_together():
     for number in range(4):
         keep(f"m{number}", RNG.integers(1, 15, size=(1, 400)))
-    table = verdicts("toy", "full")
+    table = pairwise_tests("toy", "full")
     assert len(table) == 6
     assert (table["difference"] <= 0).all()
     assert table["p_holm"].to_numpy() == pytest.approx(holm(table["p"].to_numpy()))
@@ -75,8 +75,8 @@ def test_a_difference_that_counts_alone_may_not_count_among_many():
     rng = np.random.default_rng(1)
     for number in range(12):
         keep(f"m{number:02}", rng.integers(1, 15, size=(1, 300)))
-    table = verdicts("toy", "full")
-    assert (table["p"] < compare.SURE).any()
+    table = pairwise_tests("toy", "full")
+    assert (table["p"] < compare.ALPHA).any()
     assert not table["differs"].any()
 
 
@@ -84,7 +84,7 @@ def test_the_leaderboard_and_two_of_them_have_one_verdict():
     keep("good", GOOD)
     keep("like-it", np.where(RNG.random(GOOD.shape) < 0.05, GOOD + 1, GOOD))
     keep("worst", GOOD + 30)
-    table = verdicts("toy", "full")
+    table = pairwise_tests("toy", "full")
     for row in against_best(table).to_dict("records"):
         alone = head_to_head(table, row["variant"], row["other"])
         assert alone.to_dict() == row
@@ -93,7 +93,7 @@ def test_the_leaderboard_and_two_of_them_have_one_verdict():
 def test_a_pair_is_seen_from_the_one_that_is_named_first():
     keep("als", [[1, 2, 1, 1]])
     keep("popular", [[9, 30, 2, 1]])
-    table = verdicts("toy", "full")
+    table = pairwise_tests("toy", "full")
     better, worse = head_to_head(table, "als", "popular"), head_to_head(table, "popular", "als")
     assert better["difference"] == -worse["difference"] > 0
     assert (better["low"], better["high"]) == (-worse["high"], -worse["low"])
@@ -106,13 +106,13 @@ def test_two_that_were_not_compared_are_a_sentence():
     keep("good", GOOD)
     keep("worse", GOOD + 3)
     with pytest.raises(results.ResultError, match="good and nobody cannot be compared"):
-        head_to_head(verdicts("toy", "full"), "good", "nobody")
+        head_to_head(pairwise_tests("toy", "full"), "good", "nobody")
 
 
 def test_one_model_alone_is_compared_with_nobody():
-    assert verdicts("toy", "full").empty
+    assert pairwise_tests("toy", "full").empty
     keep("good", GOOD)
-    table = verdicts("toy", "full")
+    table = pairwise_tests("toy", "full")
     assert against_best(table).empty
     assert list(table.columns) == compare.COLUMNS
 
@@ -122,7 +122,7 @@ def test_a_result_of_other_users_is_left_out_and_does_not_stop_the_others():
     keep("worse", GOOD + 3)
     keep("short", GOOD[:, :-1])
     said = []
-    table = verdicts("toy", "full", report=said.append)
+    table = pairwise_tests("toy", "full", report=said.append)
     assert table[["variant", "other"]].values.tolist() == [["worse", "good"]]
     assert len(said) == 1
     assert "short is left out" in said[0]
@@ -136,10 +136,10 @@ def test_the_command_for_a_stale_result_brings_it_back_into_the_comparison():
     keep("better", np.ones((1, 200)), dataset="cycle", fingerprint=world.fingerprint)
     keep("counts", np.ones((1, 150)), dataset="cycle")
     said = []
-    assert verdicts("cycle", "full", report=said.append).empty
+    assert pairwise_tests("cycle", "full", report=said.append).empty
     assert "evaluate counts --dataset cycle --protocol full" in said[0]
     evaluate("counts", world)
-    assert len(verdicts("cycle", "full")) == 1
+    assert len(pairwise_tests("cycle", "full")) == 1
 
 
 def test_ranks_that_are_damaged_are_left_out_with_a_sentence(home):
@@ -147,7 +147,7 @@ def test_ranks_that_are_damaged_are_left_out_with_a_sentence(home):
         keep(variant, GOOD)
     (paths.results(home, "toy", "full") / "worst.npz").write_bytes(b"nothing")
     said = []
-    assert len(verdicts("toy", "full", report=said.append)) == 1
+    assert len(pairwise_tests("toy", "full", report=said.append)) == 1
     assert "worst" in said[0]
 
 

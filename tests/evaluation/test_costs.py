@@ -24,7 +24,7 @@ def test_the_first_training_counts_and_who_has_no_time_is_named():
     told = found()
     assert told.table[["variant", "seconds", "log10"]].values.tolist() == [["sasrec", 100.0, 2.0]]
     assert told.table["ndcg@10"].tolist() == [1.0]
-    assert (told.hardware, told.unknown, told.elsewhere) == ("cpu", ["fpmc"], [])
+    assert (told.hardware, told.unknown, told.other_hardware) == ("cpu", ["fpmc"], [])
     assert (told.fitted, told.mixed) == (["popular"], ["hybrid"])
 
 
@@ -39,7 +39,7 @@ def test_trainings_on_other_hardware_are_left_out_and_named():
     measured("c", 3, (0, 100.0, "cpu"))
     told = found()
     assert told.table["variant"].tolist() == ["b", "c"]
-    assert (told.hardware, told.elsewhere, told.unknown) == ("cpu", ["a"], [])
+    assert (told.hardware, told.other_hardware, told.unknown) == ("cpu", ["a"], [])
 
 
 @pytest.mark.parametrize(

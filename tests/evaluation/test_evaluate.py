@@ -168,7 +168,7 @@ def test_a_second_run_repeats_everything_but_the_circumstances(home):
 def test_validation_figures_are_returned_but_never_become_a_result():
     document = evaluate("counts", CYCLE, part="valid")
     assert results.available() == []
-    expected = ranks(checkpoints.ready("counts", CYCLE), SPLIT.valid, FULL, CYCLE)
+    expected = ranks(checkpoints.load_or_fit("counts", CYCLE), SPLIT.valid, FULL, CYCLE)
     assert document["mean"]["mrr"] == pytest.approx(np.mean(1 / expected), abs=1e-6)
     assert document["mean"] != evaluate("counts", CYCLE)["mean"]
 
@@ -264,8 +264,10 @@ def test_a_result_that_does_not_tell_times_and_ratings_yet_is_added_to():
         train(seed)
     evaluate("trained", CYCLE, seeds=[0])
     path = paths.results(paths.home(), "cycle", "full") / "trained.json"
-    document = storage.read_sealed(path)
-    storage.write(path, storage.seal({key: value for key, value in document.items() if key != "data_sha256"}))
+    document = storage.read_document(path)
+    storage.replace_file(
+        path, storage.sign_document({key: value for key, value in document.items() if key != "data_sha256"})
+    )
     found = evaluate("trained", CYCLE, seeds=[1], add=True)
     assert len(found["seeds"]) == 2
     assert found["data_sha256"] == CYCLE.details_fingerprint
@@ -304,7 +306,10 @@ def test_under_time_a_model_is_measured_that_knows_nothing_of_what_came_after_th
     found = results.ranks("days", "time", "counts")
     assert np.array_equal(found[0], ranks(fakes.Counts().fit(split.train), split.test, FULL, SPANNING))
     evaluate("counts", SPANNING)
-    kept = [checkpoints.ready("counts", SPANNING, splitting=splitting).counts for splitting in (LEAVE_ONE_OUT, BY_TIME)]
+    kept = [
+        checkpoints.load_or_fit("counts", SPANNING, splitting=splitting).counts
+        for splitting in (LEAVE_ONE_OUT, BY_TIME)
+    ]
     assert np.array_equal(kept[0], leave_one_out(SPANNING).train.counts)
     assert np.array_equal(kept[1], split.train.counts)
 
@@ -316,13 +321,15 @@ def test_untied_each_seed_learns_from_its_own_drawing_and_is_measured_on_it():
     found = results.ranks("cycle", "untied", "counts")
     for row, seed in enumerate([0, 2]):
         split = UNTIED(tied, seed)
-        assert np.array_equal(checkpoints.ready("counts", tied, seed, splitting=UNTIED).counts, split.train.counts)
+        assert np.array_equal(
+            checkpoints.load_or_fit("counts", tied, seed, splitting=UNTIED).counts, split.train.counts
+        )
         assert np.array_equal(found[row], ranks(fakes.Counts().fit(split.train), split.test, FULL, tied))
-    assert np.array_equal(results.ranks_of_split("cycle", "untied", "counts"), found[:1])
+    assert np.array_equal(results.comparable_ranks("cycle", "untied", "counts"), found[:1])
     assert not np.array_equal(found[0], found[1])
     evaluate("counts", tied, "untied", seeds=[2])
     with pytest.raises(results.ResultError, match="lacks seed 0"):
-        results.ranks_of_split("cycle", "untied", "counts")
+        results.comparable_ranks("cycle", "untied", "counts")
 
 
 def test_under_time_a_model_that_needs_training_needs_one_of_its_own():

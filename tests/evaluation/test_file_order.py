@@ -5,7 +5,7 @@ import pytest
 
 from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
-from recsys.data.tie_breaking import untied
+from recsys.data.tie_breaking import shuffle_ties
 from recsys.evaluation.file_order import (
     BINS,
     Neighbours,
@@ -75,7 +75,7 @@ def test_the_order_of_a_file_is_recognised(key, name):
 
 
 def test_once_drawn_no_order_is_left():
-    made = untied(world(by_hash), 0)
+    made = shuffle_ties(world(by_hash), 0)
     assert of_file(made, Neighbours.of(made)) is None
 
 
@@ -131,7 +131,7 @@ def test_the_rule_prefers_films_a_little_further_on_and_says_nothing_once_the_or
     scores = OrderRule.learn(order, LEAVE_ONE_OUT(made).train).score(ask)[0]
     assert scores.shape == (FILMS,)
     assert scores[25] > 0 > scores[15]  # in a second one only goes forwards
-    drawn = OrderRule.learn(order, untied(made, 0)).score(ask)[0]
+    drawn = OrderRule.learn(order, shuffle_ties(made, 0)).score(ask)[0]
     assert np.abs(drawn[[10, 15, 25, 30]]).max() < 0.15 < scores[25]
 
 

@@ -64,7 +64,7 @@ def test_the_baselines_worked_by_hand():
 
 
 def test_many_queries_are_asked_in_parts_and_errors_averaged_over_seeds(monkeypatch):
-    monkeypatch.setattr(rating_errors, "AT_ONCE", 1)
+    monkeypatch.setattr(rating_errors, "BATCH_SIZE", 1)
     split = leave_one_out(WORLD)
     models = [model.fit(split.train) for model in (Doubling(), ByFilm())]
     found = rating_errors.summary(models, [split] * 2, [split.test] * 2, WORLD)

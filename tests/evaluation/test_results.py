@@ -102,7 +102,7 @@ def test_a_file_of_another_version_is_named_with_the_command_that_replaces_it():
     keep("als", [[1, 1]])
     path = paths.results(paths.home(), "toy", "full") / "als.json"
     document = {name: value for name, value in results.load("toy", "full", "als").items() if name != "users"}
-    path.write_bytes(storage.seal(document))
+    path.write_bytes(storage.sign_document(document))
     with pytest.raises(results.ResultError, match=r"lacks users; run: .*evaluate als --dataset toy"):
         results.load("toy", "full", "als")
 

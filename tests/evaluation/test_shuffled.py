@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recsys.data.datasets import assemble
-from recsys.data.movielens_files import Raw
+from recsys.data.movielens_files import RawRatings
 from recsys.data.split import leave_one_out
 from recsys.evaluation import protocols
 from recsys.evaluation.evaluate import ranks
@@ -25,12 +25,12 @@ def ratings(n_users=80, n_items=30, length=10):
     movie = (100 + steps.ravel() % n_items).astype(np.int32)
     timestamp = 1_000_000_000 + 600 * rng.permutation(len(user)).reshape(n_users, length)
     rating = rng.integers(1, 6, len(user)).astype(np.float32)
-    return Raw(user, movie, rating, np.sort(timestamp).ravel(), toys.catalog(n_items).movies)
+    return RawRatings(user, movie, rating, np.sort(timestamp).ravel(), toys.catalog(n_items).movies)
 
 
 def shuffled(raw, seed):
     rows = np.random.default_rng(seed).permutation(len(raw.user))
-    return Raw(raw.user[rows], raw.movie[rows], raw.rating[rows], raw.timestamp[rows], raw.films)
+    return RawRatings(raw.user[rows], raw.movie[rows], raw.rating[rows], raw.timestamp[rows], raw.films)
 
 
 def metrics(name, dataset):
@@ -57,5 +57,5 @@ def test_rows_shuffled_give_equal_metrics(variant):
 def test_with_tied_times_the_file_order_does_decide():
     """The condition is needed: where all times are one, shuffling changes what is held out, and the metrics."""
     raw = ratings()
-    tied = Raw(raw.user, raw.movie, raw.rating, np.full_like(raw.timestamp, 5), raw.films)
+    tied = RawRatings(raw.user, raw.movie, raw.rating, np.full_like(raw.timestamp, 5), raw.films)
     assert metrics("markov", assemble("toy", shuffled(tied, 1))) != metrics("markov", assemble("toy", tied))

@@ -15,7 +15,7 @@ WHOLE = {
 def write(document, name="order", root=None):
     path = paths.studies(root or paths.ASSETS) / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(document.encode() if isinstance(document, str) else storage.seal(document))
+    path.write_bytes(document.encode() if isinstance(document, str) else storage.sign_document(document))
     return path
 
 

@@ -22,7 +22,7 @@ def swaps(one, other, users=200):
     """`opposite_order` of two protocols from the figures of the same models."""
     models = [{f"m{number}": figure for number, figure in enumerate(figures)} for figures in (one, other)]
     boards = {"full": board(**models[0]), "time": board(users, **models[1])}
-    return tables.opposite_order(tables.orders(boards, "ndcg@10"), "full", "time")
+    return tables.discordant_share(tables.orders(boards, "ndcg@10"), "full", "time")
 
 
 def test_measures_of_an_old_result_without_intervals_are_unknown_and_not_zero():

@@ -76,7 +76,7 @@ def test_what_was_kept_is_read_again_and_damage_is_said_with_the_command(home):
     path.write_bytes(path.read_bytes().replace(b'"people": 300', b'"people": 301'))
     assert figures(ties.read("toy", said.append)) == figures(found)  # the one in assets/
     assert "experiment ties --dataset toy" in said[0]
-    storage.write(path, storage.seal({"dataset": "toy"}))
+    storage.replace_file(path, storage.sign_document({"dataset": "toy"}))
     ties.read("toy", said.append)
     assert len(said) == 2
 

@@ -24,7 +24,7 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def asleep(home, monkeypatch):
     """Nobody works the queue off but the test itself."""
-    monkeypatch.setattr(queue, "wake", lambda: None)
+    monkeypatch.setattr(queue, "start_runner", lambda: None)
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def test_jobs_stand_in_the_order_in_which_they_came(asleep):
 
 
 def test_a_job_learns_from_what_the_app_answers_from(asleep, monkeypatch):
-    monkeypatch.setattr(queue.movielens, "load", lambda name: None)
+    monkeypatch.setattr(queue.datasets, "load", lambda name: None)
     assert queue.add("caser", "ml-1m").protocol == "untied"
 
 
@@ -107,7 +107,7 @@ def test_processes_that_add_at_once_fill_the_queue_and_no_more(asleep):
 def sealed(job, **changes):
     """Replace job.json by a document with a valid hash."""
     path = job.folder / queue.FILE
-    storage.write(path, storage.seal(storage.read_sealed(path) | changes))
+    storage.replace_file(path, storage.sign_document(storage.read_document(path) | changes))
 
 
 MALFORMED = [
@@ -185,7 +185,7 @@ def test_of_an_endless_log_the_latest_epochs_are_read(asleep):
 @pytest.mark.parametrize("name", ["epoch", "epochs", "loss", "ndcg@10", "seconds_left"])
 def test_a_report_with_any_value_can_be_shown(asleep, name, value):
     job = queue.add("caser", DATA)
-    with queue.next_one() as running:
+    with queue.claim_next() as running:
         values = {"epoch": "2", "epochs": "9", "loss": "1.0", "ndcg@10": "0.5", "seconds_left": "3.0"} | {name: value}
         text = ", ".join(f'"{key}": {shown}' for key, shown in values.items())
         (job.folder / queue.PROGRESS).write_text(f'{{"epoch": 1, "epochs": 9, "loss": 2.0}}\n{{{text}}}\n')
@@ -229,7 +229,7 @@ def test_a_damaged_job_is_said_and_the_others_go_on(asleep):
     path = broken.folder / queue.FILE
     path.write_bytes(path.read_bytes().replace(b"caser", b"Caser"))
     assert [(job.id, job.state) for job in queue.jobs()] == [(broken.id, State.DAMAGED), (whole.id, State.WAITING)]
-    with queue.next_one() as job:
+    with queue.claim_next() as job:
         assert job.id == whole.id
     with pytest.raises(JobError, match="is damaged"):
         queue.resume(broken.id)
@@ -239,17 +239,17 @@ def test_a_damaged_job_is_said_and_the_others_go_on(asleep):
 
 def test_a_job_whose_runner_is_gone_was_cut_off_and_can_be_resumed(asleep):
     job = queue.add("caser", DATA)
-    with queue.next_one():
+    with queue.claim_next():
         assert states() == [State.RUNNING]
-    assert states() == [State.CUT_OFF]  # the lock is free, and nobody wrote how it ended
+    assert states() == [State.INTERRUPTED]  # the lock is free, and nobody wrote how it ended
     queue.resume(job.id)
-    with queue.next_one() as again:
+    with queue.claim_next() as again:
         assert (again.id, again.resume, again.state) == (job.id, True, State.RUNNING)
 
 
 def test_a_job_that_was_to_stop_when_its_runner_went_is_stopped(asleep):
     job = queue.add("caser", DATA)
-    with queue.next_one():
+    with queue.claim_next():
         queue.stop(job.id)
         assert states() == [State.STOPPING]
     assert states() == [State.STOPPED]
@@ -278,7 +278,7 @@ def test_a_disk_that_refuses_is_a_sentence(asleep, monkeypatch):
     def full(path, data):
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(storage, "write", full)
+    monkeypatch.setattr(storage, "replace_file", full)
     with pytest.raises(JobError, match="No space left on device; make room"):
         queue.add("caser", DATA)
 
@@ -289,7 +289,7 @@ def test_progress_is_what_the_training_reported(asleep):
     assert (queue.progress(job).share, queue.progress(job).best, queue.progress(job).seconds_left) == (0.0, None, None)
     told = [{"epoch": n, "epochs": 8, "loss": 9.0 - n, "seconds_left": 8.0 - n} for n in (1, 2, 3, 4)]
     reported(job, told[0], told[1] | {"ndcg@10": 0.2}, told[2] | {"ndcg@10": 0.1}, told[3])
-    with queue.next_one() as job:
+    with queue.claim_next() as job:
         os.utime(job.folder / queue.PROGRESS, (job.started + 1, job.started + 1))
         found = queue.progress(job)
     assert (found.epochs, found.share, found.best) == ((4, 8), 0.5, (2, 0.2))
@@ -305,7 +305,7 @@ def test_damaged_lines_of_what_was_reported_are_left_out(asleep):
     )
     assert queue.progress(job).epochs == (2, 8)
     reported(job, {"epoch": 1, "epochs": 8, "seconds_lefu": 7.0})
-    with queue.next_one() as job:
+    with queue.claim_next() as job:
         os.utime(job.folder / queue.PROGRESS, (job.started + 1, job.started + 1))
         assert queue.progress(job).seconds_left is None
 
@@ -313,7 +313,7 @@ def test_damaged_lines_of_what_was_reported_are_left_out(asleep):
 def test_what_a_run_before_reported_says_nothing_of_the_time_left(asleep):
     job = queue.add("caser", DATA)
     reported(job, {"epoch": 1, "epochs": 8, "loss": 1.0, "seconds_left": 7.0})
-    with queue.next_one() as job:
+    with queue.claim_next() as job:
         os.utime(job.folder / queue.PROGRESS, (job.started - 60, job.started - 60))
         assert queue.progress(job).epochs == (1, 8)
         assert queue.progress(job).seconds_left is None

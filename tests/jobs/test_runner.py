@@ -123,7 +123,7 @@ def test_a_training_that_somebody_else_told_to_end_can_be_resumed(training):
 
 
 def test_a_training_that_does_not_end_when_told_is_killed(training, monkeypatch):
-    monkeypatch.setattr(runner, "GRACE", 0.0)
+    monkeypatch.setattr(runner, "STOP_TIMEOUT_SECONDS", 0.0)
     job = queue.add("caser", DATA)
     deaf = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
@@ -172,7 +172,7 @@ def test_when_the_machine_takes_the_runner_away_the_training_ends_and_can_be_res
     job = queue.add("sasrec-bce", DATA, changes=SMALL | {"epochs": 100_000}, device="cpu")
     wait(lambda: queue.progress(job).epochs[0] > 0)
     os.kill(started[0].pid, signal.SIGKILL)
-    wait(lambda: state(job) is State.CUT_OFF)
+    wait(lambda: state(job) is State.INTERRUPTED)
     wait((checkpoint("sasrec-bce") / RunFolder.STATE).exists)  # it kept its state before it left
     queue.resume(job.id)
     reached = queue.progress(job).epochs[0]

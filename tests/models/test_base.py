@@ -18,7 +18,7 @@ SHIPPED = sorted((paths.ASSETS / "checkpoints").glob("*/*/*/meta.json"))
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: "-".join(path.parts[-4:-1]))
 def test_the_settings_of_shipped_checkpoints_can_be_read_and_written(path):
-    meta = storage.read_sealed(path)
+    meta = storage.read_document(path)
     recommender = registry.get(meta["variant"])
     former = recommender.model_class.former_settings
     config = json.loads(json.dumps(to_document(recommender.read_config(meta["config"]))))  # JSON has no tuples

@@ -13,7 +13,7 @@ from recsys.serving.recommend import Request, recommend
 def first_set(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RECSYS_HOME", str(tmp_path_factory.mktemp("home")))
-        yield datasets.ensure(datasets.FIRST)
+        yield datasets.ensure(datasets.DEFAULT_DATASET)
 
 
 @pytest.mark.parametrize("name", ["bert4rec", "sasrec-softmax", "gru4rec-ce"])
@@ -32,4 +32,4 @@ def test_the_networks_that_come_with_the_set_belong_to_it(first_set):
     for name in shipped:
         from recsys import checkpoints
 
-        assert checkpoints.ready(name, first_set, measuring=True).config is not None
+        assert checkpoints.load_or_fit(name, first_set, measuring=True).config is not None

@@ -115,7 +115,7 @@ def test_another_checkpoint_and_other_histories_have_another_key():
 
 
 def test_a_checkpoint_that_is_written_while_another_is_loaded_is_seen():
-    dataset, ready = toys.cycle(), checkpoints.ready
+    dataset, ready = toys.cycle(), checkpoints.load_or_fit
     load(FALLBACK, dataset)
 
     def overtaken(*arguments, **settings):
@@ -124,7 +124,7 @@ def test_a_checkpoint_that_is_written_while_another_is_loaded_is_seen():
         return model
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpoints, "ready", overtaken)
+        patch.setattr(checkpoints, "load_or_fit", overtaken)
         stale = load(FALLBACK, dataset)
     assert not stale.is_current
     assert load(FALLBACK, dataset).is_current

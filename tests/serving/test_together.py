@@ -103,14 +103,16 @@ def test_the_order_is_that_of_ranks_taken_one_by_one(scores, random):
 
 def test_a_link_of_the_app_gives_its_films_with_their_data_set():
     assert together.from_link("http://localhost:8501/?data=ml-1m&s=1-260-1196&n=5") == "ml-1m.1-260-1196"
-    assert together.from_link(" ?s=7 ") == f"{datasets.FIRST}.7"
+    assert together.from_link(" ?s=7 ") == f"{datasets.DEFAULT_DATASET}.7"
     assert together.from_link("?data=my.shop&s=7-8") == "my.shop.7-8"
-    assert together.from_link("?s=e2400-7-8") == f"{datasets.FIRST}.7-8"  # of a list that had no room in the link
+    assert (
+        together.from_link("?s=e2400-7-8") == f"{datasets.DEFAULT_DATASET}.7-8"
+    )  # of a list that had no room in the link
     long = "-".join(map(str, range(1, MOST + 50)))
     found = together.from_link(f"https://films.example/compare?s={long}")
     assert LIST.fullmatch(found)
     assert found.endswith(f"-{MOST + 49}")
-    assert found.count("-") == MOST - 1 + datasets.FIRST.count("-")
+    assert found.count("-") == MOST - 1 + datasets.DEFAULT_DATASET.count("-")
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_vectors_are_used_even_if_the_disk_is_full(monkeypatch):
     def full(path, data):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(storage, "write", full)
+    monkeypatch.setattr(storage, "replace_file", full)
     with pytest.warns(UserWarning, match="No space left on device; make room or set RECSYS_HOME"):
         vectors = films.film_vectors("full", toys.catalog(3)).matrix
     assert vectors.shape == (3, encoder.DIM)
@@ -150,7 +150,7 @@ def test_shipped_vectors_are_intact_and_have_a_fingerprint(path):
     assert vectors.shape[1:] == (encoder.DIM,)
     assert vectors.dtype == np.float16
     np.testing.assert_allclose(np.linalg.norm(vectors.astype(np.float32), axis=1), 1, atol=2e-3)
-    document, _ = storage.read_pair(path.with_suffix(".json"), path)
+    document, _ = storage.read_artifact(path.with_suffix(".json"), path)
     assert len(document["made_of"]) == 64
 
 

@@ -5,7 +5,7 @@ import io
 from dataclasses import dataclass
 
 from recsys.data.history_import.entries import MOST_BYTES, MOST_LINES, HistoryError
-from recsys.data.text_encoding import GUESSED, NoTextError, UnknownEncodingError, decoded
+from recsys.data.text_encoding import GUESSED, NoTextError, UnknownEncodingError, decode_text
 
 MOST_COLUMNS = 200
 SEPARATORS = (",", ";", "\t", "|")
@@ -37,7 +37,7 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[str, ...]]:
     if kind := next((kind for begins, kind in _NO_TEXT.items() if data.startswith(begins)), None):
         raise HistoryError(f"“{name}” is {kind}, not a list of films; bring a CSV, JSON or ZIP file")
     try:
-        text, guessed = decoded(data)
+        text, guessed = decode_text(data)
     except UnknownEncodingError as error:
         raise HistoryError(f"“{name}” {error.message}, and bring it again") from error
     except NoTextError as error:

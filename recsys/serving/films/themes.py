@@ -15,7 +15,7 @@ import numpy as np
 from recsys.data.dataset import Dataset
 from recsys.data.download import DownloadError
 from recsys.errors import MissingLibraryError
-from recsys.progress import Report, ignore
+from recsys.progress import ProgressCallback, no_progress
 from recsys.serving.films.aspects import Aspect, AspectReader, covered, years_of
 from recsys.serving.films.names import normalise
 from recsys.text import encoder
@@ -144,7 +144,7 @@ class ThemeIndex:
         return tuple(dict.fromkeys(found))[:REASONS]
 
 
-def open_index(dataset: Dataset, report: Report = ignore) -> ThemeIndex:
+def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> ThemeIndex:
     """The best index that needs neither a download nor minutes of work; it takes seconds, so keep it.
 
     The tags are encoded once, which takes some seconds; reports {"stage": "encode", "done", "total"}.
@@ -154,8 +154,10 @@ def open_index(dataset: Dataset, report: Report = ignore) -> ThemeIndex:
     if vectors is None:
         return ThemeIndex(dataset, table, None, Missing.VECTORS)
     try:
-        encode = encoder.load(ignore, fetch=False)
-        meaning = Meaning(lambda texts: encode(texts, ignore), vectors, table.vectors(dataset.name, encode, report))
+        encode = encoder.load(no_progress, fetch=False)
+        meaning = Meaning(
+            lambda texts: encode(texts, no_progress), vectors, table.vectors(dataset.name, encode, report)
+        )
     except DownloadError:
         return ThemeIndex(dataset, table, None, Missing.ENCODER)
     except MissingLibraryError:
@@ -163,7 +165,7 @@ def open_index(dataset: Dataset, report: Report = ignore) -> ThemeIndex:
     return ThemeIndex(dataset, table, meaning)
 
 
-def fetch_encoder(report: Report) -> None:
+def fetch_encoder(report: ProgressCallback) -> None:
     """Download the sentence encoder, 90 MB, once; reports {"stage": "download", "done", "total"}.
 
     Raises DownloadError, and MissingLibraryError without sentence-transformers.

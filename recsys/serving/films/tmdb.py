@@ -108,7 +108,7 @@ class Posters:
         self._pending: dict[tuple[Key, Wanted], Future[None]] = {}  # asked, not answered yet
         self._silenced: OrderedDict[Key, float] = OrderedDict()  # until when a key is not used; inf: it was refused
         self._failures, self._silent_until, self._hasty_until = 0, -math.inf, -math.inf
-        monitoring.watch("tmdb_resting", lambda: self._clock() < self._silent_until)
+        monitoring.register_gauge("tmdb_resting", lambda: self._clock() < self._silent_until)
 
     def addresses(self, key: Key | None, films: Mapping[int, Wanted]) -> dict[int, str]:
         """Item → address of its poster, for those that have one and are known within `patience` seconds.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from recsys.data.datasets import served_from
+from recsys.data.datasets import serving_split
 from recsys.serving.insight import attention
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
@@ -96,7 +96,7 @@ def drawn(predictor: Predictor, n: int, seed: int) -> tuple[int, list[np.ndarray
     """
     newest = min(NEWEST, predictor.model.max_length or NEWEST)
     dataset = predictor.dataset
-    known = served_from(dataset.name)(dataset).test.queries.histories
+    known = serving_split(dataset.name)(dataset).test.queries.histories
     rows = np.flatnonzero([len(history) >= newest for history in known])
     if not len(rows):
         raise ServingError(f"nobody in {dataset.name} has watched {newest} films; choose a data set with more ratings")

@@ -16,7 +16,7 @@ import numpy as np
 
 from recsys import arrays, paths, storage
 from recsys.data import datasets
-from recsys.progress import Report, Terminal, ignore
+from recsys.progress import ProgressCallback, Terminal, no_progress
 from recsys.serving import predictor as predictors
 from recsys.serving.insight import tsne_worker
 from recsys.serving.predictor import Predictor
@@ -39,7 +39,7 @@ def kept(predictor: Predictor) -> np.ndarray | None:
     return next((points for points in found if points is not None), None)
 
 
-def compute(predictor: Predictor, report: Report = ignore, ship: bool = False) -> np.ndarray:
+def compute(predictor: Predictor, report: ProgressCallback = no_progress, ship: bool = False) -> np.ndarray:
     """`kept`, computed now and kept on this machine or, with `ship`, in the project.
 
     Reports {"stage": "map", "done", "total"} in iterations. Raises ServingError for a recommender without embeddings.
@@ -58,7 +58,7 @@ def compute(predictor: Predictor, report: Report = ignore, ship: bool = False) -
     return halves.astype(np.float32)
 
 
-def points(vectors: np.ndarray, report: Report = ignore) -> np.ndarray:
+def points(vectors: np.ndarray, report: ProgressCallback = no_progress) -> np.ndarray:
     """(I, 2) float32 points that keep neighbours by cosine together, the same for the same vectors on one machine.
 
     Another process computes, so that whoever asks can look at the progress, and give up by raising from `report`.
@@ -88,7 +88,7 @@ def directions(vectors: np.ndarray) -> np.ndarray:
     return np.where(lengths > 0, vectors, np.float32(1e-3)).astype(np.float32)
 
 
-def _told(line: str, report: Report) -> str:
+def _told(line: str, report: ProgressCallback) -> str:
     """Report what a line of the worker says of its progress."""
     if iteration := _ITERATION.search(line):
         report({"stage": "map", "done": int(iteration[1]), "total": tsne_worker.ITERATIONS})

@@ -334,7 +334,7 @@ def test_training_logs_of_another_protocol_are_named(visit, measured, home):
     ranks = np.array([[1, 2, 3]])
     results.write(result("bert4rec", "ml-1m", "untied", ranks), ranks)
     log = paths.checkpoint("ml-1m", "untied", "bert4rec", 0) / paths.LOG
-    storage.write(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
+    storage.replace_file(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
     app = open_section(visit("evaluation", data="ml-1m"), "curves")
     assert "On MovieLens 1M there are some under “All films, drawn order”." in said(app)
     app.get_by_key("protocol-ml-1m").set_value("untied").run()
@@ -526,7 +526,7 @@ def test_what_a_benchmark_measures_is_told_where_it_was_measured(visit, measured
     app = visit("evaluation")
     app.get_by_key("results_of").set_value("ml-1m").run()
     assert "ties" not in app.get_by_key("section").options
-    storage.write(paths.ties(home, "ml-1m"), storage.seal(TIES))
+    storage.replace_file(paths.ties(home, "ml-1m"), storage.sign_document(TIES))
     app.run()
     open_section(app, "ties")
     assert not app.exception
@@ -543,7 +543,7 @@ def test_what_a_benchmark_measures_is_told_where_it_was_measured(visit, measured
 
 
 def test_a_section_that_only_another_data_set_has_is_left_with_it(visit, measured, home):
-    storage.write(paths.ties(home, "ml-1m"), storage.seal(TIES))
+    storage.replace_file(paths.ties(home, "ml-1m"), storage.sign_document(TIES))
     app = visit("evaluation")
     app.get_by_key("results_of").set_value("ml-1m").run()
     open_section(app, "ties")
@@ -564,15 +564,15 @@ def test_studies_are_shown_where_there_are_any(visit, measured, home):
     }
     folder = paths.studies(home)
     folder.mkdir(parents=True)
-    (folder / "order.json").write_bytes(storage.seal(study))
+    (folder / "order.json").write_bytes(storage.sign_document(study))
     (folder / "half.json").write_text("{", "utf-8")
     other = study | {"title": "Width", "dataset": "ml-1m", "papers": "Papers say so.", "rows": [[3, 0.75]]}
-    (folder / "earlier.json").write_bytes(storage.seal(other | {"dataset": "ml-100k"}))
+    (folder / "earlier.json").write_bytes(storage.sign_document(other | {"dataset": "ml-100k"}))
     app = open_section(visit("evaluation"), "studies")
     titles = ["Width · MovieLens 100K", "Does *order* matter?"]
     assert app.get_by_key("study").options == titles
     app.get_by_key("results_of").set_value("ml-1m").run()
-    (folder / "width.json").write_bytes(storage.seal(other))
+    (folder / "width.json").write_bytes(storage.sign_document(other))
     app.run()
     assert app.get_by_key("study").options == ["Width · MovieLens 1M", *titles]
     assert "Papers say so." in said(app)

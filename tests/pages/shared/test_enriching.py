@@ -98,7 +98,7 @@ def test_without_a_network_it_says_so_and_everything_works_as_before(service, vi
 
 
 def test_it_can_be_called_off_and_what_was_had_is_kept(service, visit, monkeypatch):
-    monkeypatch.setattr(enrich, "AT_ONCE", 10)
+    monkeypatch.setattr(enrich, "BATCH_SIZE", 10)
     arrived, go_on = threading.Event(), threading.Event()
 
     def pause(request):

@@ -75,9 +75,9 @@ def measured(home):
             document["stars"] = error | {"baselines": {"mean": error, "film and person": error}}
             results.write(document, ranks)
     log = paths.checkpoint(data.name, LEAVE_ONE_OUT.name, "bert4rec", 0) / paths.LOG
-    storage.write(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
-    storage.write(paths.ties(home, data.name), storage.seal(TIES | {"dataset": data.name}))
-    storage.write(paths.studies(home) / "order.json", storage.seal(STUDY))
+    storage.replace_file(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
+    storage.replace_file(paths.ties(home, data.name), storage.sign_document(TIES | {"dataset": data.name}))
+    storage.replace_file(paths.studies(home) / "order.json", storage.sign_document(STUDY))
 
 
 def check(app):
@@ -183,7 +183,7 @@ def test_the_form_of_a_training(marked):
 
 
 def test_trainings_in_every_state(marked, monkeypatch):
-    monkeypatch.setattr(queue, "wake", lambda: None)
+    monkeypatch.setattr(queue, "start_runner", lambda: None)
     jobs = [queue.add("ncf", "ml-latest-sample", seed=seed) for seed, _ in enumerate(queue.State)]
     told = {"epoch": 2, "epochs": 8, "loss": 7.0, "ndcg@10": 0.0981, "seconds_left": 600.0}
     for job, state in zip(jobs, queue.State, strict=True):

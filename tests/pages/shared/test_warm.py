@@ -38,7 +38,7 @@ def test_a_server_is_ready_when_it_has_recommended_films(home):
 
 def test_trainings_that_waited_when_the_server_ended_go_on(home, monkeypatch):
     woken = []
-    monkeypatch.setattr(queue, "wake", lambda: woken.append(True))
+    monkeypatch.setattr(queue, "start_runner", lambda: woken.append(True))
     warm.up()
     assert woken == [True]
 

@@ -23,7 +23,7 @@ TINY = {"epochs": 3, "dim": 8, "length": 12, "batch_size": 32, "validate_every":
 @pytest.fixture(autouse=True)
 def asleep(monkeypatch):
     """Nobody works the queue off but the test itself."""
-    monkeypatch.setattr(queue, "wake", lambda: None)
+    monkeypatch.setattr(queue, "start_runner", lambda: None)
     monkeypatch.delenv(paths.PUBLIC, raising=False)
 
 
@@ -169,7 +169,7 @@ def test_what_waits_is_withdrawn_put_back_and_removed(visit):
 def test_a_training_that_goes_on_shows_its_curves_and_the_time_that_is_left(visit):
     queue.add("ncf", DATA)
     app = visit("train")
-    with queue.next_one() as job:
+    with queue.claim_next() as job:
         assert badges(app.run()) == ["Learning"]
         assert app.get("progress")[0].proto.text == words.PREPARING
         told = [{"epoch": n, "epochs": 8, "loss": 9.0 - n, "seconds_left": 600.0} for n in (1, 2)]
@@ -195,7 +195,7 @@ def test_what_ended_badly_says_why_and_what_can_be_done(visit, training):
     assert badges(app) == ["Failed"]
     assert "the loss became nan" in said(app)
     press(app, "play_arrow")
-    with suppress(ZeroDivisionError), queue.next_one():
+    with suppress(ZeroDivisionError), queue.claim_next():
         raise ZeroDivisionError  # the runner dies
     assert badges(app.run()) == ["Cut off"]
     (job,) = queue.jobs()
@@ -248,7 +248,7 @@ MALFORMED_JOBS = [
 def test_a_sealed_but_malformed_job_is_shown_as_damaged(visit, values):
     job = queue.add("ncf", DATA)
     path = job.folder / queue.FILE
-    storage.write(path, storage.seal(storage.read_sealed(path) | values))
+    storage.replace_file(path, storage.sign_document(storage.read_document(path) | values))
     app = visit("train")
     assert not app.exception
     assert badges(app) == ["Damaged"]
@@ -259,7 +259,7 @@ def test_a_sealed_but_malformed_job_is_shown_as_damaged(visit, values):
 @pytest.mark.parametrize("end", ["", '\n{"epoch": 3, "epochs": 9, "loss": 1.0}\n'])
 def test_an_endless_report_of_a_training_does_not_stop_the_page(visit, end):
     queue.add("ncf", DATA)
-    with queue.next_one() as job:
+    with queue.claim_next() as job:
         path = job.folder / queue.PROGRESS
         path.write_bytes(b"\0")
         os.truncate(path, 1 << 40)  # bytes; the file is sparse
