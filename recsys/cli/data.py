@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from recsys.data.dataset import Dataset
     from recsys.progress import ProgressCallback
 
-Name = Annotated[str, conf.Positional, conf.arg(help="A data set of the list.")]
+Name = Annotated[str, conf.Positional, conf.arg(help="Name of a data set, as in `data list`.")]
 Archive = Annotated[
     Path | None, conf.arg(name="from", metavar="FILE.zip", help="An archive to use instead of the download.")
 ]

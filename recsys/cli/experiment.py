@@ -21,10 +21,7 @@ SETTINGS = ("--layers", "2", "--heads", "2", "--dim", "64", "--length", "200", "
 METRICS = ["hr@1", "hr@5", "hr@10", "ndcg@5", "ndcg@10", "mrr"]
 THESIS_DATASETS = ("ml-1m", "ml-20m")
 PAPER_CODE = "P"  # of the paper in the list of published figures
-TIE_COLUMNS = {  # header: key of the result
-    "full": "full", "untied": "untied", "full, tied": "full tied", "full, other": "full other",
-    "untied, tied": "untied tied", "untied, other": "untied other",
-}  # fmt: skip
+TIE_COLUMNS = ("full", "untied", "full, tied", "full, other", "untied, tied", "untied, other")
 
 
 @dataclass(frozen=True)
@@ -134,9 +131,9 @@ def format_ties(result: dict[str, Any]) -> list[str]:
     if not result["recommenders"]:
         evaluate = recsys_command("evaluate", "all", "--dataset", result["dataset"], "--protocol", "untied")
         return [*lines, f"what each recommender loses can be told once it was measured: {evaluate}"]
+    keys = [column.replace(",", "") for column in TIE_COLUMNS]
     rows = [
-        [row["variant"], *(short(row[key]) if key in row else "" for key in TIE_COLUMNS.values())]
-        for row in result["recommenders"]
+        [row["variant"], *(short(row[key]) if key in row else "" for key in keys)] for row in result["recommenders"]
     ]
     return [*lines, "", markdown(["recommender", *TIE_COLUMNS], rows), ""]
 

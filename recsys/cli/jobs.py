@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from recsys.cli.options import Call, conf, group
 from recsys.jobs import queue
 
-Id = Annotated[str, conf.Positional, conf.arg(help="First word of the line of the job in the list.")]
+Id = Annotated[str, conf.Positional, conf.arg(help="Id of the job: the first word of its line in `jobs list`.")]
 
 
 def list_jobs() -> None:

@@ -79,15 +79,10 @@ def _print_help(arguments: Sequence[str]) -> None:
 def _plain_warnings() -> Iterator[None]:
     """Print the message of a UserWarning alone, without its file and line."""
     with warnings.catch_warnings():
-        show = warnings.showwarning
-
-        def show_plainly(message: Warning | str, category: type[Warning], *place: Any) -> None:
-            if category is UserWarning:
-                print(message, file=sys.stderr)
-            else:
-                show(message, category, *place)
-
-        warnings.showwarning = show_plainly  # type: ignore[assignment]
+        show: Any = warnings.showwarning
+        warnings.showwarning = lambda message, category, *place: (  # type: ignore[assignment]
+            print(message, file=sys.stderr) if category is UserWarning else show(message, category, *place)
+        )
         yield
 
 

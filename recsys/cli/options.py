@@ -44,18 +44,11 @@ def group(name: str, functions: Mapping[str, Callable[..., int | None]]) -> Comm
 
 
 def read(options: type[T], name: str, arguments: Sequence[str], default: Any = None, config: Any = FLAT) -> T:
-    """Parse the arguments of a command into a dataclass.
+    """Parse the arguments of a command into a dataclass with a field per flag.
 
-    Args:
-        options: A dataclass with a field per flag.
-        name: The command: "train bert4rec".
-        arguments: The arguments after the name.
-        default: An object with the default values; None: the defaults of the fields.
-        config: Markers of tyro.
-
-    Raises:
-        ConfigError: A value is not allowed.
-        SystemExit: Code 0 after --help; code 2, with the usage on stderr, if the arguments cannot be parsed.
+    `default` has the values of flags that are not given, None for the defaults of the fields. `config` are markers of
+    tyro. Raises ConfigError for a value that is not allowed, and SystemExit after --help (code 0) or for arguments that
+    cannot be parsed (code 2, with the usage on stderr).
     """
     return _parse(options, name, arguments, config=config, **({"default": default} if default else {}))
 

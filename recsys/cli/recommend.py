@@ -75,8 +75,9 @@ def recommend(
         loaded = predictor.load(model, data, report)
         if out:
             people.write(people.everybody(loaded, k, filters, report), out)
-            print(f"{out}: the {k} films to watch next for each of {data.n_users:,} people")
-            return
+    if out:
+        print(f"{out}: the {k} films to watch next for each of {data.n_users:,} people")
+        return
     if row is not None:
         request = people.request_of(loaded, row, k, filters)
     recommendations = best_films(loaded, request)
