@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.bar import Bar
 from recsys import machine
 from recsys.data import datasets
-from recsys.desktop import server
+from recsys.desktop import window
 
 FILMS = "260-1196-1210-1270-589-1240-2571-780-480-1580"  # a sequence of ten, in MovieLens ids
 SMALL = "50-172-181-204-195-183-121-82-96-313"  # the same for ML-100K, which counts in its own way
@@ -75,8 +75,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 @contextmanager
 def served() -> Iterator[str]:
     """The address of the app, running on a free port."""
-    with server.run_server() as (address, process):
-        yield server.wait_for(address, process)
+    with window.run_server() as (address, process):
+        yield window.wait_for(address, process)
 
 
 def chromium() -> str | None:

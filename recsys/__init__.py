@@ -1,36 +1,40 @@
-"""NextReel as a library: load a data set, have films recommended, measure a recommender.
+"""Movie recommenders as a library: load a data set, recommend films, evaluate a recommender.
 
     import recsys
     data = recsys.load()
     bert4rec = recsys.recommender("bert4rec", data)
-    for one in bert4rec.recommend(["Inception (2010)", "Interstellar (2014)"], k=5):
-        print(one.rank, one.film.label, one.probability)
+    for row in bert4rec.recommend(["Inception (2010)", "Interstellar (2014)"], k=5):
+        print(row.rank, row.film.label, row.probability)
     print(recsys.evaluate("markov", data)["mean"]["ndcg@10"])
 
-Without a name, `recommender` gives the one that the app begins with. Importing this costs nothing: NumPy, pandas and
-torch are loaded by the first call that needs them. Every error that a person can mend is a
-`recsys.errors.RecsysError`, with a sentence and, where there is one, the command that mends it.
+The import is fast, because NumPy, pandas and torch are imported inside the functions. Expected errors are
+`recsys.errors.RecsysError`. Its message ends with the command that solves the problem, if there is one.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from recsys.data.dataset import Dataset
     from recsys.progress import ProgressCallback
+    from recsys.serving.films.search import TitleIndex
     from recsys.serving.filters import Filters
     from recsys.serving.predictor import Predictor
     from recsys.serving.recommend import Recommendation
 
 __all__ = ["TitleRecommender", "evaluate", "load", "recommender", "recommenders"]
 
+BUILT_IN = "ml-latest-sample"  # the data set that comes with the project
+_title_indexes: "WeakKeyDictionary[Dataset, TitleIndex]" = WeakKeyDictionary()
 
-def load(name: str = "ml-latest-sample", report: "ProgressCallback | None" = None) -> "Dataset":
-    """A MovieLens data set (Harper and Konstan, 2015): U users, I films, and who watched what in which order.
 
-    ml-latest-sample comes with the project; the others are there after `python -m recsys data get NAME`. `report` is
-    called with events (`recsys.progress`). Raises MissingData, with that command, DataError for a name that no set
-    has.
+def load(name: str = BUILT_IN, report: "ProgressCallback | None" = None) -> "Dataset":
+    """Load the built-in data set or one that was downloaded with `python -m recsys data get NAME`.
+
+    `report` gets progress events, see `recsys.progress`. Raises MissingData, whose message has the command that
+    downloads the data set, and DataError if no data set has this name.
     """
     from recsys.data import datasets
     from recsys.progress import no_progress
@@ -39,7 +43,7 @@ def load(name: str = "ml-latest-sample", report: "ProgressCallback | None" = Non
 
 
 def recommenders() -> list[str]:
-    """The names of all recommenders, in alphabetical order."""
+    """Return the names of all recommenders in alphabetical order."""
     from recsys.models import registry
 
     return registry.names()
@@ -48,34 +52,31 @@ def recommenders() -> list[str]:
 def recommender(
     name: str | None = None, data: "Dataset | None" = None, report: "ProgressCallback | None" = None
 ) -> "TitleRecommender":
-    """Return a recommender that is ready to answer: loaded, or fitted on first use and kept.
+    """Load a recommender, or fit it on first use. NumPy and torch then compute on one thread.
 
-    From here on NumPy and torch compute on one thread: one history is too little work to divide.
-
-    Args:
-        name: One of `recommenders()`; None: the default of the data set, the one that the app begins with.
-        data: A data set from `load`; None: the built-in one.
-        report: Called with events while something is fitted, see `recsys.progress`.
-
-    Raises:
-        UnknownModelError: No recommender has this name.
-        StoreError: The model has to be trained first; the error has the command.
+    The default is the recommender that the app uses for the data set. The default data set is the built-in one. Raises
+    UnknownModelError, and StoreError, whose message has the command that trains the model.
     """
+    from recsys.data import prepared
     from recsys.progress import no_progress
     from recsys.serving import predictor
 
-    data = load() if data is None else data
+    data = _built_in(prepared.stamp(BUILT_IN), report) if data is None else data
     return TitleRecommender(predictor.load(name or predictor.default(data.name), data, report or no_progress))
 
 
 def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence[int] = ()) -> dict[str, Any]:
-    """How good a recommender is: the rank of a film that was held out, for every user, and what follows from it.
+    """Evaluate a recommender, store the result and return it: {"mean": {"ndcg@10": …}, "interval": …, "seeds": …, …}.
 
-    protocol: "full" (among all films), "popularity-100" and "uniform-100" (among 100 drawn ones), "time" (by date).
-    seeds: which trained models; without any, all. The document ({"mean": {"ndcg@10": …}, "interval", "seeds", …}, see
-    `recsys.evaluation.results`) is written to the results of this machine too. Raises UnknownModelError,
-    ProtocolError, EvaluationError for an evaluation that would not be honest, StoreError for a model that has not been
-    trained on this data.
+    Args:
+        name: One of `recommenders()`.
+        data: A data set.
+        protocol: "full" ranks among all films, "popularity-100" and "uniform-100" among 100 sampled films, "untied"
+            shuffles films of one second, "time" splits by date.
+        seeds: Seeds of the trained models. Without any, all.
+
+    Raises:
+        RecsysError: The recommender is not trained or not known, or the evaluation would be invalid.
     """
     from recsys.evaluation.evaluate import evaluate as measure
 
@@ -83,7 +84,7 @@ def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence
 
 
 class TitleRecommender:
-    """A recommender that is asked by titles. `predictor` is what the functions of `recsys.serving` take."""
+    """A recommender that takes film titles. `predictor` is the object that the functions of `recsys.serving` take."""
 
     def __init__(self, predictor: "Predictor") -> None:
         self.predictor = predictor
@@ -94,17 +95,29 @@ class TitleRecommender:
     def recommend(
         self, titles: Sequence[str] = (), k: int = 10, filters: "Filters | None" = None
     ) -> "list[Recommendation]":
-        """The k films to watch after `titles` (oldest first, such as "Toy Story (1995)"), best first.
+        """Recommend at most k films, best first.
 
-        Each has a rank, a film, a score and, where the model has probabilities, a probability of 0…1. Without titles:
-        what a newcomer is shown. filters: see `recsys.serving.filters`. Fewer films come back when they run out.
-        Raises UnknownTitleError, which names the nearest titles.
+        `titles` are the watched films, oldest first: "Toy Story (1995)". Without titles, the films are for a new user.
+        Raises UnknownTitleError, whose message has similar titles.
         """
-        from recsys.serving.films.search import TitleIndex
         from recsys.serving.filters import Filters
         from recsys.serving.history import parse_titles
         from recsys.serving.recommend import Request, recommend
 
-        data = self.predictor.dataset
-        history, _ = parse_titles(TitleIndex(data.catalog, data.counts), titles)
+        history = parse_titles(_title_index(self.predictor.dataset), titles)[0] if titles else ()
         return recommend(self.predictor, Request(tuple(history), k, filters or Filters()))
+
+
+@lru_cache(maxsize=1)
+def _built_in(version: str, report: "ProgressCallback | None") -> "Dataset":
+    """Return the built-in data set. Its version is an argument so that the cache is valid for one version only."""
+    return load(report=report)
+
+
+def _title_index(data: "Dataset") -> "TitleIndex":
+    """Return the search index of a data set, which takes 0.2 to 0.8 s to build. It lives as long as the data set."""
+    from recsys.serving.films.search import TitleIndex
+
+    if data not in _title_indexes:
+        _title_indexes[data] = TitleIndex(data.catalog, data.counts)
+    return _title_indexes[data]

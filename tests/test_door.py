@@ -10,6 +10,7 @@ import pytest
 import recsys
 from recsys import paths
 from recsys.errors import RecsysError
+from recsys.serving.films import search
 from recsys.serving.filters import Filters
 from tests.pages import world
 
@@ -64,6 +65,16 @@ def test_recommendations_can_be_filtered_and_know_their_film(data):
     (one,) = bert4rec.recommend([world.TITLES[4]], k=1, filters=Filters(genres=("Horror",)))
     assert (one.rank, one.film.genres) == (1, "Horror")
     assert repr(bert4rec) == "<BERT4Rec for ml-latest-sample>"
+
+
+def test_the_index_of_titles_is_built_once_for_all_recommenders_of_a_data_set(data, monkeypatch):
+    built, index = [], search.TitleIndex
+    monkeypatch.setattr(search, "TitleIndex", lambda *given: built.append(given) or index(*given))
+    for name in ("popular", "bert4rec"):
+        recommender = recsys.recommender(name, data)
+        recommender.recommend()
+        assert recommender.recommend([world.TITLES[4]]) == recommender.recommend([world.TITLES[4]])
+    assert len(built) == 1
 
 
 def test_an_unknown_title_a_recommender_and_a_data_set_are_errors_with_a_sentence(data):

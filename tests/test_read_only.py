@@ -103,7 +103,7 @@ def test_the_queue_is_read_and_what_would_change_it_is_refused(home, monkeypatch
     for name, data in ((queue.FILE, storage.sign_document(vars(job))), (queue.LOCK, b"")):
         storage.replace_file(job.folder / name, data)
     read_only.make(home, monkeypatch)
-    assert [known.state for known in queue.jobs()] == [queue.State.CUT_OFF]
+    assert [known.state for known in queue.jobs()] == [queue.State.INTERRUPTED]
     refused = (lambda: queue.add("bert4rec", "toy"), lambda: queue.resume(job.id), lambda: queue.remove(job.id))
     for change in refused:
         with pytest.raises(queue.JobError, match="Read-only file system; make room or set RECSYS_HOME"):

@@ -29,7 +29,7 @@ from benchmarks.reliability.promise import Outcome, Promise, judged
 from benchmarks.visitors import LARGEST, PRESSED, Visitor, link
 from pages.server.admission import MOST
 from recsys.data import datasets
-from recsys.desktop import server
+from recsys.desktop import window
 from recsys.paths import REPOSITORY
 from recsys.serving import predictor
 from recsys.serving.history import to_query
@@ -162,12 +162,12 @@ def l4() -> Outcome:
 def l5() -> Outcome:
     """Fifty come at once to a server that has loaded nothing."""
     query()
-    port = server._free(0)
+    port = window.free_port(0)
     with tempfile.TemporaryFile("w+") as told:
         command = [sys.executable, "-c", COUNTER, str(port)]
         process = subprocess.Popen(command, cwd=REPOSITORY, stdout=told, stderr=subprocess.DEVNULL)
         try:
-            server.wait_for(f"http://localhost:{port}", process)
+            window.wait_for(f"http://localhost:{port}", process)
             found = asyncio.run(_all_at_once(f"localhost:{port}", 50))
         finally:
             process.terminate()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recsys import paths
-from recsys.desktop import server
+from recsys.desktop import window
 from recsys.machine import terminate_with_parent
 
 PROGRAM = (sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py"))
@@ -45,7 +45,7 @@ def app(folder: Path, files: int | None = None, before: tuple[str, ...] = (), **
 
             resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
-    port = server._free(0)
+    port = window.free_port(0)
     options = (f"--server.port={port}", "--server.headless=true")
     log = folder / "app.log"
     with log.open("wb") as told:
@@ -59,11 +59,11 @@ def app(folder: Path, files: int | None = None, before: tuple[str, ...] = (), **
         )
         try:
             address = f"http://localhost:{port}"
-            yield App(server.wait_for(address, started), f"localhost:{port}", started, log)
+            yield App(window.wait_for(address, started), f"localhost:{port}", started, log)
         finally:
             started.terminate()
             try:
-                started.wait(server.TO_END)
+                started.wait(window.STOP_TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 started.kill()
                 started.wait()

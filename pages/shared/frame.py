@@ -33,7 +33,7 @@ def frame() -> st.Page:
             default=script == WATCH_NEXT,
         )
         for script, (icon, name) in PAGES.items()
-        if script != TRAIN or queue.allowed()
+        if script != TRAIN or queue.is_allowed()
     ]
     page = st.navigation(pages, position="top")
     st.set_page_config(words.TAB.format(page=page.title, app=words.APP))  # after the icon, or pages set their own

@@ -186,7 +186,7 @@ def _offer(name: str, dataset: Dataset, now: State) -> None:
         lacking = [loaders.title(loaders.recommenders()[one]) for one in serving.lacking(name, dataset.name)]
         sentence, said["members"] = words.NOT_ALL_TRAINED, words.listed(lacking)
     st.info(sentence.format(**said), icon=":material/model_training:")
-    if now is State.UNTRAINED and queue.allowed():
+    if now is State.UNTRAINED and queue.is_allowed():
         train_here(serving.lacking(name, dataset.name)[0])
     errors.command(serving.training_command(name, dataset.name))
     if quick := _quick(dataset.name):

@@ -16,7 +16,6 @@ from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
 from recsys.jobs import options as numbers
 from recsys.jobs import queue
-from recsys.jobs.options import Setting
 from recsys.jobs.queue import State
 from recsys.serving import predictor as serving
 from recsys.serving.predictor import Recommender
@@ -54,24 +53,25 @@ def ask_for_settings(variant: Recommender, data: str) -> dict[str, Any]:
     """Numbers to be changed; returns those that were."""
     text = words.TUNED if variant.is_tuned_for(data) else words.BY_SIZE
     st.caption(text.format(data=common.plain(loaders.data_title(data))))
+    lists = numbers.MAIN_SETTINGS, numbers.MORE_SETTINGS
+    main, more = (numbers.settings(variant.name, data, names) for names in lists)
     with st.grid(2, min_column_width=140):
-        asked = [(one, ask(one, variant.name, data)) for one in numbers.settings(variant.name, data, numbers.FIRST)]
+        asked = {name: ask(name, value, variant.name, data) for name, value in main.items()}
     with st.expander(words.MORE, icon=":material/tune:"), st.grid(2, min_column_width=140):
-        asked += [(one, ask(one, variant.name, data)) for one in numbers.settings(variant.name, data, numbers.MORE)]
-    return {setting.name: value for setting, value in asked if value != setting.value}
+        asked |= {name: ask(name, value, variant.name, data) for name, value in more.items()}
+    return {name: value for name, value in asked.items() if value != (main | more)[name]}
 
 
-def ask(setting: Setting, variant: str, data: str) -> int | float:
-    """One number, at first as tuned."""
-    whole = isinstance(setting.value, int)
-    text = words.SETTING_HELPS[setting.name]
-    help_text = words.SETTING_HELP.format(name=setting.name, help=text, value=number(setting.value, ","))
+def ask(name: str, preset: int | float, variant: str, data: str) -> int | float:
+    """Show the input of a number, at first as tuned."""
+    whole = isinstance(preset, int)
+    help_text = words.SETTING_HELP.format(name=name, help=words.SETTING_HELPS[name], value=number(preset, ","))
     return st.number_input(
-        words.SETTINGS[setting.name],
-        value=setting.value,
-        step=1 if whole else setting.value / 10 or 0.01,
+        words.SETTINGS[name],
+        value=preset,
+        step=1 if whole else preset / 10 or 0.01,
         format="%d" if whole else "%g",
-        key=f"train-{data}-{variant}-{setting.name}",
+        key=f"train-{data}-{variant}-{name}",
         help=help_text,
         persist_state="session",
     )
@@ -97,7 +97,7 @@ def choose_device() -> str:
 def say_before(variant: Recommender, data: str) -> None:
     """How long it may take, and what a new one takes the place of."""
     said = {"model": common.plain(loaders.title(variant)), "data": common.plain(loaders.data_title(data))}
-    known = numbers.before(variant.name, data)
+    known = numbers.previous_training(variant.name, data)
     if known:
         time, device = common.about(known.seconds), words.KIND.get(known.device, known.device)
         st.caption(words.BEFORE.format(time=time, n=known.epochs, device=device))

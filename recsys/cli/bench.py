@@ -35,7 +35,7 @@ class Bench(Generic[Options]):
     json: bool = False  # print one JSON document
     measurement: Options = field(kw_only=True)
 
-    def run(self) -> int:
+    def __call__(self) -> int:
         """Measure, then print lines or one JSON document {bench, machine, …}."""
         kind = import_module(f"recsys.bench.{self.kind}")
         result = kind.measure(self.measurement)
@@ -48,7 +48,7 @@ class Bench(Generic[Options]):
         return 0
 
 
-def read(arguments: Sequence[str]) -> Bench:
+def bench(arguments: Sequence[str]) -> Bench:
     """The options of `bench KIND`; the other kinds are never imported."""
     kind = options.read(Choice, "bench", arguments[:1]).kind
     wanted: Any = Bench[_options(kind)]  # type: ignore[misc]  # a type known at run time only

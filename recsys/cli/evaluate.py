@@ -1,88 +1,92 @@
-"""`python -m recsys evaluate`."""
+"""The commands `evaluate` and `report`."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
-from recsys.cli import options
-from recsys.cli.choices import ALL, ProtocolOrAll
-from recsys.cli.options import conf
-from recsys.config import Seed, config_class
+from recsys.cli.options import ALL, ProtocolName, ProtocolOrAll, command, conf
+from recsys.config import Seed
 from recsys.errors import RecsysError
 
+BASELINE_TITLES = {"mean": "mean of all ratings", "film and person": "film's mean, person's difference"}
 
-@config_class
-class Evaluate:
-    """Measure a recommender and write the result file."""
 
-    model: conf.Positional[str]  # a name, or all; what cannot be measured is named and skipped then
-    dataset: str = "ml-latest-sample"  # data set, on this machine
-    protocol: ProtocolOrAll = "full"  # what is measured, or all
-    seeds: tuple[Seed, ...] = ()  # without any, every seed that was trained
-    part: Literal["test", "valid"] = (
-        "test"  # valid: for choosing between settings, writes no file, refuses mixtures and memories
-    )
-    device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
-    add: options.Flag = False  # keep the seeds of the result there is, if its settings and data are the same
-    ship: options.Flag = False  # copy the result into assets/
+@command("evaluate")
+def evaluate(
+    model: conf.Positional[str],
+    dataset: str = "ml-latest-sample",
+    protocol: ProtocolOrAll = "full",
+    seeds: tuple[Seed, ...] = (),
+    part: Literal["test", "valid"] = "test",
+    device: str = "auto",
+    add: bool = False,
+    ship: bool = False,
+) -> int:
+    """Measure a recommender and write the result file.
 
-    def run(self) -> int:
-        """Measure with a bar, print the table or, of all, a line each; 1 if nothing could be measured."""
-        from recsys.data import datasets
-        from recsys.progress import Terminal
-        from recsys.training import device, distributed
+    Args:
+        model: A recommender, or all. With all, recommenders that cannot be measured are skipped.
+        dataset: A data set on this computer.
+        protocol: An evaluation protocol, or all.
+        seeds: Seeds of the trainings to measure. Without any, all trained seeds.
+        part: valid is for choosing settings. It writes no file and refuses mixtures and models with a memory.
+        device: auto (a GPU if there is one), cpu, cuda, cuda:1 …
+        add: Keep the seeds of the present result if its settings and data are equal.
+        ship: Also copy the result into assets/.
+    """
+    from recsys.data.datasets import ensure
+    from recsys.evaluation.evaluate import evaluate as measure
+    from recsys.evaluation.protocols import PROTOCOLS
+    from recsys.models import registry
+    from recsys.progress import Terminal, no_progress
+    from recsys.training import device as devices
+    from recsys.training import distributed
 
-        with Terminal() as report:
-            dataset = datasets.ensure(self.dataset, report)
-        with device.default_device(self.device), distributed.process_group(device.choose(self.device)):
-            speaks = not distributed.rank()
-            if ALL in (self.model, self.protocol):
-                return self._run_all(dataset, speaks)
-            document = self._measure(dataset, speaks)
-        if speaks:
-            print(table(document, self.part))
-        return 0
-
-    def _run_all(self, dataset: Any, speaks: bool) -> int:
-        """A line for each result; what cannot be measured is skipped with a line on stderr."""
-        measured = 0
-        for one in self._each():
+    protocols = list(PROTOCOLS) if protocol == ALL else [protocol]
+    variants = registry.names() if model == ALL else [model]
+    is_single = ALL not in (model, protocol)
+    n_measured = 0
+    with Terminal() as progress:
+        data = ensure(dataset, progress)
+    with devices.default_device(device), distributed.process_group(devices.choose(device)):
+        is_main_process = not distributed.rank()
+        for name, variant in ((name, variant) for name in protocols for variant in variants):
             try:
-                said, to = line(one._measure(dataset, speaks)), sys.stdout
-                measured += 1
+                with Terminal(f"{variant} on {dataset}, {name}") as progress:
+                    report_progress = progress if is_main_process else no_progress
+                    document = measure(variant, data, name, seeds, part, ship, report_progress, add)
+                text, stream = table(document, part) if is_single else summary(document), sys.stdout
+                n_measured += 1
             except RecsysError as error:
-                said, to = f"skipped {one.model}, {one.protocol}: {error}", sys.stderr
-            if speaks:
-                print(said, file=to, flush=True)
-        return 0 if measured else 1
-
-    def _each(self) -> Iterator["Evaluate"]:
-        """These options for one recommender and one protocol after another."""
-        from recsys.evaluation.protocols import PROTOCOLS
-        from recsys.models import registry
-
-        for protocol in PROTOCOLS if self.protocol == ALL else [self.protocol]:
-            for model in registry.names() if self.model == ALL else [self.model]:
-                yield replace(self, model=model, protocol=protocol)
-
-    def _measure(self, dataset: Any, speaks: bool) -> dict[str, Any]:
-        """The result document of one recommender under one protocol."""
-        from recsys.evaluation.evaluate import evaluate
-        from recsys.progress import Terminal, no_progress
-
-        with Terminal(f"{self.model} on {self.dataset}, {self.protocol}") as terminal:
-            report = terminal if speaks else no_progress
-            return evaluate(self.model, dataset, self.protocol, self.seeds, self.part, self.ship, report, self.add)
+                if is_single:
+                    raise
+                text, stream = f"skipped {variant}, {name}: {error}", sys.stderr
+            if is_main_process:
+                print(text, file=stream, flush=True)
+    return 0 if n_measured else 1
 
 
-def read(arguments: Sequence[str]) -> Evaluate:
-    """The options of `evaluate`."""
-    return options.read(Evaluate, "evaluate", arguments)
+@command("report")
+def report(
+    dataset: tuple[str, ...] = (),
+    protocol: tuple[ProtocolName, ...] = (),
+    brief: bool = False,
+    beside: ProtocolName | None = None,
+) -> None:
+    """Print all results as Markdown, beside results that others have published.
+
+    Args:
+        dataset: Data sets. Without any, all data sets with results.
+        protocol: Evaluation protocols. Without any, all.
+        brief: Print the leaderboards only.
+        beside: Another protocol, whose NDCG@10 gets a column.
+    """
+    from recsys.evaluation.report import report as format_report
+
+    print(format_report(dataset, protocol, brief, beside=beside or ""))
 
 
-def line(document: dict[str, Any]) -> str:
-    """A result in one line: variant, protocol, number of seeds, NDCG@10 with its 95 % interval, HR@10."""
+def summary(document: dict[str, Any]) -> str:
+    """Return a result in one line: variant, protocol, number of seeds, NDCG@10 with its 95 % interval, HR@10."""
     mean, (low, high) = document["mean"], document["interval"]["ndcg@10"]
     return (
         f"{document['variant']:20} {document['protocol']['name']:15} seeds {len(document['seeds'])}  "
@@ -91,32 +95,25 @@ def line(document: dict[str, Any]) -> str:
 
 
 def table(document: dict[str, Any], part: str = "test") -> str:
-    """A result as text: a line per metric with mean, interval over users, spread over seeds if several, and each."""
+    """Return a result as a table. A row has a metric: mean, interval over users, spread over seeds, and each seed."""
     seeds = document["seeds"]
+    header = f"{'':8}{'mean':>9}{'95 % from':>11}{'to':>9}{'± std':>9}"
     lines = [
         f"{document['title']} · {document['dataset']} · {document['protocol']['name']} · {part}",
-        f"{'':8}{'mean':>9}{'95 % from':>11}{'to':>9}{'± std':>9}"
-        + "".join(f"{'seed ' + str(run['seed']):>9}" for run in seeds),
+        header + "".join(f"{'seed ' + str(run['seed']):>9}" for run in seeds),
     ]
     for name in document["mean"]:
         spread = f"{document['std'][name]:9.4f}" if document["std"] else f"{'':9}"
-        each = "".join(f"{run['metrics'][name]:9.4f}" for run in seeds)
+        values = "".join(f"{run['metrics'][name]:9.4f}" for run in seeds)
         low, high = document["interval"][name]
-        lines.append(f"{name:8}{document['mean'][name]:9.4f}{low:11.4f}{high:9.4f}{spread}{each}")
-    return "\n".join(lines + _of_stars(document))
-
-
-def _of_stars(document: dict[str, Any]) -> list[str]:
-    """Errors of predicted ratings, in stars, a line for the model and each baseline; none where it predicts none."""
-    if "stars" not in document:
-        return []
-    names = {"mean": "mean of all ratings", "film and person": "film's mean, person's difference"}
+        lines.append(f"{name:8}{document['mean'][name]:9.4f}{low:11.4f}{high:9.4f}{spread}{values}")
+    if "stars" not in document:  # the model predicts no ratings
+        return "\n".join(lines)
+    header = "".join(f"{error:>9}{'95 % from':>11}{'to':>9}" for error in ("RMSE", "MAE"))
+    lines.append(f"{'stars of the hidden film':34}{header}")
     rows = {document["title"]: document["stars"]}
-    rows |= {names[name]: figures for name, figures in document["stars"]["baselines"].items()}
-    lines = [
-        f"{'stars of the hidden film':34}{'RMSE':>9}{'95 % from':>11}{'to':>9}{'MAE':>9}{'95 % from':>11}{'to':>9}"
-    ]
+    rows |= {BASELINE_TITLES[name]: figures for name, figures in document["stars"]["baselines"].items()}
     for title, figures in rows.items():
-        each = [(figures[name], *figures["interval"][name]) for name in ("rmse", "mae")]
-        lines.append(f"{title:34}" + "".join(f"{value:9.4f}{low:11.4f}{high:9.4f}" for value, low, high in each))
-    return lines
+        cells = [(figures[name], *figures["interval"][name]) for name in ("rmse", "mae")]
+        lines.append(f"{title:34}" + "".join(f"{value:9.4f}{low:11.4f}{high:9.4f}" for value, low, high in cells))
+    return "\n".join(lines)

@@ -1,91 +1,41 @@
-"""`python -m recsys jobs`: the training runs that were started in the app."""
+"""The command `jobs`: training jobs that were started in the app."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
-from recsys.cli import options
-from recsys.cli.options import conf
+from recsys.cli.options import Call, conf, group
+from recsys.jobs import queue
 
-if TYPE_CHECKING:
-    from recsys.jobs.queue import Job
-
-Id = Annotated[str, conf.Positional]
+Id = Annotated[str, conf.Positional, conf.arg(help="Id of the job: the first word of its line in `jobs list`.")]
 
 
-@dataclass(frozen=True)
-class List:
-    """What was started, and how far it is."""
-
-    def run(self) -> int:
-        """Print every run, in the order of the queue."""
-        from recsys.jobs import queue
-
-        known = queue.jobs()
-        print("\n".join(map(_row, known)) if known else "nothing was started in the app")
-        return 0
+def list_jobs() -> None:
+    """List all training jobs in the order of the queue."""
+    rows = []
+    for job in queue.jobs():
+        title = f"{job.variant} on {job.dataset}" if job.variant else ""
+        epoch, epochs = queue.progress(job).epochs
+        cells = (job.id, job.state.value, title, f"epoch {epoch} of {epochs}" if epochs else "", job.error)
+        rows.append("  ".join(filter(None, cells)))
+    print("\n".join(rows) or "nothing was started in the app")
 
 
-@dataclass(frozen=True)
-class Stop:
-    """End a run; it can be resumed."""
-
-    id: Id  # which one, by the first word of its line in the list
-
-    def run(self) -> int:
-        """Take it out of the queue, or have it keep its state and end."""
-        from recsys.jobs import queue
-
-        queue.stop(self.id)
-        return 0
+def stop(id: Id) -> None:
+    """Stop a training. It can be resumed."""
+    queue.stop(id)
 
 
-@dataclass(frozen=True)
-class Resume:
-    """Go on with a run that was stopped, was cut off or failed."""
-
-    id: Id  # which one, by the first word of its line in the list
-
-    def run(self) -> int:
-        """Put it at the end of the queue."""
-        from recsys.jobs import queue
-
-        queue.resume(self.id)
-        return 0
+def resume(id: Id) -> None:
+    """Resume a training that was stopped, was interrupted or failed."""
+    queue.resume(id)
 
 
-@dataclass(frozen=True)
-class Remove:
-    """Take a run that is over off the list; what it learnt stays."""
-
-    id: Id  # which one, by the first word of its line in the list
-
-    def run(self) -> int:
-        """Forget it."""
-        from recsys.jobs import queue
-
-        queue.remove(self.id)
-        return 0
+def remove(id: Id) -> None:
+    """Remove a training that is not active from the list. Its checkpoint stays."""
+    queue.remove(id)
 
 
-Jobs = (
-    Annotated[List, conf.subcommand("list")]
-    | Annotated[Stop, conf.subcommand("stop")]
-    | Annotated[Resume, conf.subcommand("resume")]
-    | Annotated[Remove, conf.subcommand("remove")]
-)
-
-
-def _row(job: "Job") -> str:
-    """`20261122-184128  running  bert4rec on ml-1m  epoch 3 of 60`, and why it failed."""
-    from recsys.jobs import queue
-
-    done, epochs = queue.progress(job).epochs
-    far = f"epoch {done} of {epochs}" if epochs else ""
-    what = f"{job.variant} on {job.dataset}" if job.variant else ""
-    return "  ".join(part for part in (job.id, job.state.value, what, far, job.error) if part)
-
-
-def read(arguments: Sequence[str]) -> List | Stop | Resume | Remove:
-    """The options of `jobs list`, `jobs stop`, `jobs resume` or `jobs remove`; without a word, those of the list."""
-    return options.read(Jobs, "jobs", arguments or ["list"])  # type: ignore[arg-type]  # a union is no type for mypy
+def jobs(arguments: Sequence[str]) -> Call:
+    """Parse the arguments of `jobs`. Without arguments, the jobs are listed."""
+    functions: dict[str, Any] = {"list": list_jobs, "stop": stop, "resume": resume, "remove": remove}
+    return group("jobs", functions)(arguments or ["list"])

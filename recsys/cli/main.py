@@ -1,11 +1,5 @@
-"""The command line: python -m recsys data | train | evaluate | report | recommend | experiment | jobs | bench | app |
-prepare.
+"""The command line, `python -m recsys COMMAND`. Only the module of the command is imported."""
 
-A command is a file of this package with `read(arguments)`, which gives a dataclass of its options with `run()`. It is
-imported when it is asked for, so that a training machine needs no web packages, and imports what it needs when it runs.
-"""
-
-import argparse
 import contextlib
 import errno
 import sys
@@ -14,81 +8,85 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from recsys.cli.terminal import escape_controls, shown
-from recsys.errors import RecsysError, recsys_command
+from recsys.cli.terminal import escape_controls, safe_output
+from recsys.config import ConfigError
+from recsys.errors import RecsysError
 from recsys.progress import Cancelled
 
-COMMANDS = {
-    "data": "list, fetch, verify or enrich data sets",
-    "train": "train a recommender and keep it",
-    "evaluate": "measure a recommender and write the result file",
-    "report": "print every result as Markdown, ours beside what others published",
-    "recommend": "the next films for a history",
-    "experiment": "rebuild a published table from nothing",
-    "jobs": "list, stop, resume or remove what is trained in the app",
-    "bench": "how fast this machine trains, serves, evaluates or loads",
-    "app": "open the app in a window, or in the browser",
-    "prepare": "make beforehand what visitors of a public server need",
+COMMANDS = {  # name: (module, help); the module has a function of that name, see `options.Command`
+    "data": ("data", "list, fetch, verify or enrich data sets"),
+    "train": ("train", "train a recommender and keep it"),
+    "evaluate": ("evaluate", "measure a recommender and write the result file"),
+    "report": ("evaluate", "print every result as Markdown, ours beside what others published"),
+    "recommend": ("recommend", "the next films for a history"),
+    "experiment": ("experiment", "rebuild a published table from nothing"),
+    "jobs": ("jobs", "list, stop, resume or remove what is trained in the app"),
+    "bench": ("bench", "how fast this machine trains, serves, evaluates or loads"),
+    "app": ("app", "open the app in a window, or in the browser"),
+    "prepare": ("data", "make beforehand what visitors of a public server need"),
 }
-DISK = {  # full, limited, not ours, or not a folder
+DISK_ERRORS = {  # the disk is full or limited, a file belongs to somebody else, a path is no folder
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
     *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP),
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code. What a person can mend ends in one line on stderr, a bug in a traceback.
+    """Run a command and return its exit code. Expected errors print one line to stderr; a bug has a traceback.
 
-    Leaves the program (SystemExit 2) where the command line makes no sense.
+    Raises SystemExit after --help (code 0) and for arguments that cannot be parsed (code 2).
     """
-    arguments = sys.argv[1:] if argv is None else list(argv)
-    name = parser().parse_args(arguments[:1]).command
+    name, *arguments = (sys.argv[1:] if argv is None else argv) or [""]
     try:
         with _plain_warnings():
-            command = import_module(f"recsys.cli.{name}").read(arguments[1:])  # help in colours
-            with shown():
-                return command.run()
+            if name not in COMMANDS:
+                _print_help([name] if name else [])
+            call = getattr(import_module(f"recsys.cli.{COMMANDS[name][0]}"), name)(arguments)  # --help has colours
+            with safe_output():
+                return call() or 0
+    except ConfigError as error:
+        flag = f"--{error.setting.replace('_', '-')}" if error.setting else ""
+        return _fail(flag + error.message.removeprefix(error.setting))
     except RecsysError as error:
-        return _end(str(error))
-    except BrokenPipeError:  # whoever read our output has seen enough: `report | head`
+        return _fail(str(error))
+    except BrokenPipeError:  # the reader has closed the pipe: `report | head`
         sys.stderr.close()
         return 1
     except OSError as error:
-        if error.errno not in DISK:
+        if error.errno not in DISK_ERRORS:
             raise
-        return _end(f"{error.filename or 'disk'}: {error.strerror}; make room, or set RECSYS_HOME")
+        return _fail(f"{error.filename or 'disk'}: {error.strerror}; make room, or set RECSYS_HOME")
     except KeyboardInterrupt:
-        return _end("stopped", 130)
+        return _fail("stopped", 130)
     except Cancelled:
-        return _end("stopped", 143)  # as a shell counts SIGTERM
+        return _fail("stopped", 143)  # 128 + SIGTERM, as a shell reports it
 
 
-def parser() -> argparse.ArgumentParser:
-    """The names of the commands; what a command takes it reads itself."""
-    top = argparse.ArgumentParser(prog=recsys_command().strip(), description="Movie recommenders.")
-    commands = top.add_subparsers(dest="command", required=True, metavar="command", help="--help after it: its flags")
-    for name, help_text in COMMANDS.items():
-        commands.add_parser(name, help=help_text, add_help=False)
-    return top
+def _print_help(arguments: Sequence[str]) -> None:
+    """Print all commands, after --help, or the error that no command has this name. Raises SystemExit."""
+    from recsys.cli.options import group
+
+    def placeholder(help_text: str) -> Any:
+        def run() -> None: ...
+
+        run.__doc__ = help_text
+        return run
+
+    group("", {name: placeholder(help_text) for name, (_, help_text) in COMMANDS.items()})(arguments)
 
 
 @contextlib.contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Show a warning of ours as the sentence it is, without file, line and source text; others as they are."""
+    """Print the message of a UserWarning alone, without its file and line."""
     with warnings.catch_warnings():
-        usual = warnings.showwarning
-
-        def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
-            if category is UserWarning:
-                print(message, file=sys.stderr)
-            else:
-                usual(message, category, *where)
-
-        warnings.showwarning = show  # type: ignore[assignment]
+        show: Any = warnings.showwarning
+        warnings.showwarning = lambda message, category, *place: (  # type: ignore[assignment]
+            print(message, file=sys.stderr) if category is UserWarning else show(message, category, *place)
+        )
         yield
 
 
-def _end(message: str, code: int = 1) -> int:
-    """Say why the program ends."""
+def _fail(message: str, code: int = 1) -> int:
+    """Print an error and return the exit code."""
     print(escape_controls(message), file=sys.stderr)
     return code

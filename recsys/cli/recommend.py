@@ -1,4 +1,4 @@
-"""`python -m recsys recommend`, for people and for programs."""
+"""The command `recommend`."""
 
 import json
 import sys
@@ -6,99 +6,90 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from recsys.cli import options
-from recsys.cli.options import conf
-from recsys.config import Count, config_class
+from recsys.cli.options import command, conf
+from recsys.config import Count
+from recsys.errors import RecsysError
 
 if TYPE_CHECKING:
-    from recsys.data.dataset import Dataset
-    from recsys.serving.ratings import Ratings
     from recsys.serving.recommend import Recommendation
 
 
-@config_class
-class Recommend:
-    """Print the films to watch after a history. Only the answer goes to stdout."""
+@command("recommend")
+def recommend(
+    titles: conf.Positional[tuple[str, ...]] = (),
+    history: tuple[Path, ...] = (),
+    dataset: str = "ml-latest-sample",
+    model: str | None = None,
+    k: Annotated[Count, conf.arg(aliases=("-k",))] = 10,
+    as_json: Annotated[bool, conf.arg(name="json")] = False,
+    keep_seen: bool = False,
+    user: str | None = None,
+    all_users: Annotated[bool, conf.arg(name="all")] = False,
+    out: Path | None = None,
+) -> None:
+    """Print the films to watch after a history. Only the films are printed to stdout.
 
-    titles: conf.Positional[tuple[str, ...]] = ()  # what was watched, oldest first, such as "Toy Story (1995)"
-    history: tuple[
-        Path, ...
-    ] = ()  # files of Letterboxd, IMDb, Trakt, Netflix, MovieLens or this app, in place of titles
-    dataset: str = "ml-latest-sample"  # data set; this one comes with the project
-    model: str | None = None  # the recommender, loaded or fitted on first use; none: the best one for the data set
-    k: Annotated[Count, conf.arg(aliases=("-k",))] = 10  # how many films
-    json: options.Flag = False  # print a JSON list
-    keep_seen: options.Flag = False  # films of the history may be recommended again
-    user: str | None = None  # a person of the data set, by the id in its ratings file, in place of titles
-    all: options.Flag = False  # the lists of everybody in the data set, into the file that --out names
-    out: Path | None = None  # .csv or .parquet
+    Args:
+        titles: The watched films, oldest first: "Toy Story (1995)".
+        history: History files of Letterboxd, IMDb, Trakt, Netflix, MovieLens or this app, instead of titles.
+        dataset: A data set. The default comes with the project.
+        model: A recommender, which is fitted on first use if necessary. None: the best one for the data set.
+        k: Number of films.
+        as_json: Print a JSON list.
+        keep_seen: Films of the history may be recommended again.
+        user: A user of the data set, by the id in its ratings file, instead of titles.
+        all_users: Write the lists of all users of the data set into a file.
+        out: The file for --all: .csv or .parquet.
+    """
+    from recsys.data import datasets
+    from recsys.progress import Terminal
+    from recsys.serving import own_history, people, predictor
+    from recsys.serving.export import as_record
+    from recsys.serving.films.search import TitleIndex
+    from recsys.serving.filters import Filters
+    from recsys.serving.history import parse_titles
+    from recsys.serving.recommend import Request
+    from recsys.serving.recommend import recommend as best_films
 
-    def run(self) -> int:
-        """Print the k best films as a table or a JSON list; with `all`, write everybody's into a file."""
-        from recsys.data import datasets
-        from recsys.progress import Terminal
-        from recsys.serving import people, predictor
-        from recsys.serving.export import as_record
-        from recsys.serving.filters import Filters
-        from recsys.serving.recommend import Request, recommend
-
-        self._check()
-        filters = Filters(hide_seen=not self.keep_seen)
-        with Terminal(self.model or "") as report:
-            dataset = datasets.ensure(self.dataset, report)
-            model = self.model or predictor.default(dataset.name)
-            row = None if self.user is None else people.row_of(dataset, self.user)
-            history, rated, notes = self._history(dataset)
-            ready = predictor.load(model, dataset, report)
-            if self.out:
-                people.write(people.everybody(ready, self.k, filters, report), self.out)
-        if self.out:
-            print(f"{self.out}: the {self.k} films to watch next for each of {dataset.n_users:,} people")
-            return 0
-        if row is not None:
-            request = people.request_of(ready, row, self.k, filters)
-        else:
-            request = Request(tuple(history), self.k, filters, ratings=rated)
-        found = recommend(ready, request)
-        for note in notes:
-            print(note, file=sys.stderr)
-        records = [as_record(one) for one in found]
-        print(json.dumps(records, ensure_ascii=False, indent=1) if self.json else table(found))
-        return 0
-
-    def _history(self, dataset: "Dataset") -> tuple[list[int], "Ratings", list[str]]:
-        """The films that the titles or the files name, the stars for them, and what has to be said about them."""
-        from recsys.serving import own_history
-        from recsys.serving.films.search import TitleIndex
-        from recsys.serving.history import parse_titles
-
-        if self.history:
-            given = [(path.name, content(path)) for path in self.history]
-            watched, notes = own_history.of_files(dataset, given)
-            return [one.film for one in watched], own_history.ratings(watched), notes
-        if self.titles:
-            found, notes = parse_titles(TitleIndex(dataset.catalog, dataset.counts), self.titles)
-            return found, (), notes
-        newcomer = "no films given: this is what the model expects of a newcomer"
-        return [], (), [newcomer] if self.user is None else []
-
-    def _check(self) -> None:
-        """Raises RecsysError where it is not clear whose films to recommend, or where to."""
-        from recsys.errors import RecsysError
-        from recsys.serving import people
-
-        if bool(self.titles) + bool(self.history) + (self.user is not None) + self.all > 1:
-            raise RecsysError("titles, --history, --user and --all exclude each other; name one of them")
-        if self.all != (self.out is not None):
-            raise RecsysError("--all writes a file, and nothing else does; use both: --all --out lists.csv")
-        if self.out:
-            people.check(self.out)  # before everybody's lists are made
+    if bool(titles) + bool(history) + (user is not None) + all_users > 1:
+        raise RecsysError("titles, --history, --user and --all exclude each other; name one of them")
+    if all_users != (out is not None):
+        raise RecsysError("--all writes a file, and nothing else does; use both: --all --out lists.csv")
+    if out:
+        people.check(out)  # before the long computation
+    filters = Filters(hide_seen=not keep_seen)
+    notes: list[str] = []
+    with Terminal(model or "") as report:
+        data = datasets.ensure(dataset, report)
+        model = model or predictor.default(data.name)
+        row = None if user is None else people.row_of(data, user)
+        request = Request((), k, filters)
+        if history:
+            watched, notes = own_history.of_files(data, [(path.name, read_history(path)) for path in history])
+            request = Request(tuple(entry.film for entry in watched), k, filters, ratings=own_history.ratings(watched))
+        elif titles:
+            films, notes = parse_titles(TitleIndex(data.catalog, data.counts), titles)
+            request = Request(tuple(films), k, filters)
+        elif row is None:
+            notes = ["no films given: this is what the model expects of a newcomer"]
+        loaded = predictor.load(model, data, report)
+        if out:
+            people.write(people.everybody(loaded, k, filters, report), out)
+    if out:
+        print(f"{out}: the {k} films to watch next for each of {data.n_users:,} people")
+        return
+    if row is not None:
+        request = people.request_of(loaded, row, k, filters)
+    recommendations = best_films(loaded, request)
+    for note in notes:
+        print(note, file=sys.stderr)
+    records = [as_record(film) for film in recommendations]
+    print(json.dumps(records, ensure_ascii=False, indent=1) if as_json else table(recommendations))
 
 
-def content(path: Path) -> bytes:
-    """A history file; no more of one that is too large than is needed to see that it is."""
+def read_history(path: Path) -> bytes:
+    """Return the content of a history file. Of a file that is too large, only enough to detect this is read."""
     from recsys.data.history_import.entries import MOST_BYTES
-    from recsys.errors import RecsysError
 
     try:
         with path.open("rb") as file:
@@ -107,26 +98,17 @@ def content(path: Path) -> bytes:
         raise RecsysError(f"cannot read {path}: {error.strerror}; check the path") from error
 
 
-def read(arguments: Sequence[str]) -> Recommend:
-    """The options of `recommend`."""
-    return options.read(Recommend, "recommend", arguments)
-
-
-def table(found: Sequence["Recommendation"]) -> str:
-    """Rank, title, genres, and the probability, or the score where a model has none, in aligned columns."""
-    if not found:
+def table(recommendations: Sequence["Recommendation"]) -> str:
+    """Return a table with rank, title, genres, and the probability or, if the model has none, the score."""
+    if not recommendations:
         return "no film is left to recommend"
-    worth = "score" if found[0].probability is None else "probability"
-    rows = [
-        ("", "film", "genres", worth),
-        *((str(one.rank), one.film.label, one.film.genres.replace("|", ", "), _worth(one)) for one in found),
-    ]
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    has_scores = recommendations[0].probability is None
+    rows = [("", "film", "genres", "score" if has_scores else "probability")]
+    for film in recommendations:
+        value = f"{film.score:.3f}" if film.probability is None else f"{film.probability:.2%}"
+        rows.append((str(film.rank), film.film.label, film.film.genres.replace("|", ", "), value))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
-        f"{rank:>{widths[0]}}  {film:<{widths[1]}}  {genres:<{widths[2]}}  {worth:>{widths[3]}}"
-        for rank, film, genres, worth in rows
+        f"{rank:>{widths[0]}}  {title:<{widths[1]}}  {genres:<{widths[2]}}  {value:>{widths[3]}}"
+        for rank, title, genres, value in rows
     )
-
-
-def _worth(one: "Recommendation") -> str:
-    return f"{one.score:.3f}" if one.probability is None else f"{one.probability:.2%}"

@@ -1,1 +1,1 @@
-"""The app as a program of the desktop: its server, a window of its own, an entry in the menu of programs."""
+"""The app as a desktop program: its server, its window and its entry in the menu of programs."""

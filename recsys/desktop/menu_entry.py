@@ -1,4 +1,4 @@
-"""The app in the menu of programs on Linux: a starter entry and its icon, as freedesktop.org specifies them.
+"""The app in the menu of programs on Linux: a desktop entry and its icon, see the freedesktop.org specifications.
 
 https://specifications.freedesktop.org/desktop-entry-spec/latest/ and …/icon-theme-spec/latest/
 """
@@ -31,14 +31,14 @@ StartupWMClass={name}
 
 
 class EntryError(RecsysError):
-    """There is no menu of programs that an entry could be put into."""
+    """The system has no menu for a desktop entry."""
 
 
 def install() -> Path:
-    """Write the entry and its icon; returns where the entry is. Raises EntryError on other systems than Linux."""
-    entry, icon = _places()
-    command = " ".join(_quoted(word) for word in (sys.executable, "-m", "recsys", "app"))
-    text = ENTRY.format(command=command, folder=_escaped(str(paths.REPOSITORY)), icon=_escaped(str(icon)), name=NAME)
+    """Write the desktop entry and its icon, and return the path of the entry. Raises EntryError unless on Linux."""
+    entry, icon = _paths()
+    command = " ".join(_quote(word) for word in (sys.executable, "-m", "recsys", "app"))
+    text = ENTRY.format(command=command, folder=_escape(str(paths.REPOSITORY)), icon=_escape(str(icon)), name=NAME)
     for path, content in ((icon, (paths.ASSETS / "style" / "mark.svg").read_bytes()), (entry, text.encode())):
         path.parent.mkdir(parents=True, exist_ok=True)
         storage.replace_file(path, content)
@@ -47,35 +47,35 @@ def install() -> Path:
 
 
 def remove() -> list[Path]:
-    """Delete what `install` wrote; returns what was there. Raises EntryError on other systems than Linux."""
-    found = [path for path in _places() if path.exists()]
-    for path in found:
+    """Delete the files of `install` and return those that existed. Raises EntryError unless on Linux."""
+    removed = [path for path in _paths() if path.exists()]
+    for path in removed:
         path.unlink()
-    _refresh(_places()[0].parent)
-    return found
+    _refresh(_paths()[0].parent)
+    return removed
 
 
-def _places() -> tuple[Path, Path]:
-    """The entry and the icon of this user."""
+def _paths() -> tuple[Path, Path]:
+    """Return the paths of the entry and the icon of this user."""
     if not sys.platform.startswith("linux"):
         raise EntryError("a starter entry can be made on Linux only; elsewhere make a shortcut to: recsys app")
     data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     return data / "applications" / f"{NAME}.desktop", data / "icons/hicolor/scalable/apps" / f"{NAME}.svg"
 
 
-def _quoted(word: str) -> str:
-    """A word of Exec: quoted where the specification asks for it, and a value of the file on top of that."""
+def _quote(word: str) -> str:
+    """Return a word of the command line, quoted if the specification requires it."""
     if not re.fullmatch(r"[\w./+-]+", word):
         word = '"' + re.sub(r'(["`$\\])', r"\\\1", word) + '"'
-    return _escaped(word.replace("%", "%%"))
+    return _escape(word.replace("%", "%%"))
 
 
-def _escaped(value: str) -> str:
-    """A value of the file."""
+def _escape(value: str) -> str:
+    """Return a value of the entry with escaped backslashes and line breaks."""
     return value.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def _refresh(folder: Path) -> None:
-    """Tell the desktop, where it has the tool for that; it also looks by itself, later."""
+    """Update the menu now if the tool is installed. Otherwise the desktop updates it later."""
     if tool := which("update-desktop-database"):
         subprocess.run([tool, str(folder)], check=False, capture_output=True)

@@ -1,81 +1,151 @@
-"""The app in a window of its own, by pywebview where it is installed; else in the browser. The server ends with it."""
+"""The app in a window (pywebview) or in the browser. Its server is a process that ends with this one."""
 
 import html
 import os
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 
 from recsys import paths
-from recsys.desktop.server import run_server, wait_for
 from recsys.errors import RecsysError, python
+from recsys.machine import terminate_with_parent
 
-TITLE = "NextReel"
-SIZE, SMALLEST = (1280, 860), (390, 600)  # pixels
-LIBRARY = "webview"
-PACKAGE = "pywebview[qt]" if sys.platform.startswith("linux") else "pywebview"  # elsewhere the system has a web view
-WAITING = "{mark}<p>NextReel is starting …</p>"
+LOCAL_ADDRESS = "127.0.0.1"
+ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 - for --public only
+START_TIMEOUT_SECONDS = 120.0
+STOP_TIMEOUT_SECONDS = 10.0
+POLL_SECONDS = 0.1
+START_COMMAND = "streamlit run app.py"
+ALLOWED_HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"  # environment variable: accepted Host headers, separated by spaces
+ICON = paths.ASSETS / "style" / "mark.svg"
+PACKAGE = "pywebview[qt]" if sys.platform.startswith("linux") else "pywebview"  # other systems have a web view
+STARTING = "{mark}<p>NextReel is starting …</p>"
 FAILED = "{mark}<p>NextReel did not start.</p><p>{why}</p>"
 PAGE = """<!doctype html><meta name="color-scheme" content="light dark"><style>body{{display:grid;place-content:center;
 justify-items:center;height:90vh;text-align:center;font-family:sans-serif}}svg{{width:64px}}</style>{body}"""
 
 
+class ServerError(RecsysError):
+    """The server of the app did not start."""
+
+
 def run(port: int = 0, public: bool = False, browser: bool = False) -> None:
-    """Serve the app and show it, until its window is closed or Ctrl-C is pressed. Raises ServerError."""
+    """Serve and show the app until the window is closed or Ctrl-C is pressed. Raises ServerError."""
     with run_server(port, public) as (address, server):
-        if not (browser or public) and can_open():
-            in_window(address, server)
+        if browser or public or not (find_spec("webview") and has_screen()):
+            show_in_browser(address, server)
         else:
-            in_browser(wait_for(address, server), server)
+            show_in_window(address, server)
 
 
-def can_open() -> bool:
-    """Whether there are a web view and a screen for it."""
-    return find_spec(LIBRARY) is not None and has_screen()
+@contextmanager
+def run_server(port: int = 0, public: bool = False) -> Iterator[tuple[str, subprocess.Popen]]:
+    """Start the server and yield its address and process, which `wait_for` needs. Stop it after the block.
+
+    Args:
+        port: 0: any free port.
+        public: Accept other computers of the network. Nobody can train or change data then.
+
+    Raises:
+        ServerError: The port is in use.
+    """
+    port = free_port(port)
+    address = ALL_ADDRESSES if public else LOCAL_ADDRESS
+    options = (f"--server.port={port}", f"--server.address={address}", "--server.headless=true")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py"), *options],
+        cwd=paths.REPOSITORY,
+        env={ALLOWED_HOSTS: network_hosts(), **os.environ, paths.PUBLIC: "1"} if public else None,
+        stdout=subprocess.DEVNULL,
+        preexec_fn=None if sys.platform == "win32" else terminate_with_parent,
+    )
+    try:
+        yield f"http://localhost:{port}", server
+    finally:
+        server.terminate()
+        try:
+            server.wait(STOP_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def network_hosts() -> str:
+    """Return patterns for the names of this computer and for all IPv4 addresses, separated by spaces.
+
+    No website can give this computer a name that the patterns accept. A host whose last part is a number is an address,
+    not a name (https://url.spec.whatwg.org/#ends-in-a-number-checker).
+    """
+    name = socket.gethostname()
+    return " ".join(["localhost", name, f"{name}.local", *(f"*.{byte}" for byte in range(256))])
+
+
+def wait_for(address: str, server: subprocess.Popen) -> str:
+    """Return the address when the app answers. Raises ServerError if it stops or does not answer in time."""
+    end_time = time.monotonic() + START_TIMEOUT_SECONDS
+    while time.monotonic() < end_time:
+        if server.poll() is not None:
+            raise ServerError("the app stopped by itself; to see why", START_COMMAND)
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):  # noqa: S310 - a local address
+                return address
+        except OSError:
+            time.sleep(POLL_SECONDS)
+    raise ServerError(f"the app did not answer within {START_TIMEOUT_SECONDS:.0f} seconds; to see why", START_COMMAND)
 
 
 def has_screen() -> bool:
-    """Whether windows can be shown: on Linux a session without a display has none, as over SSH."""
+    """Return whether windows can be shown. A Linux session over SSH, for example, has no display."""
     return not sys.platform.startswith("linux") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
 
 
-def in_window(address: str, server: subprocess.Popen) -> None:
-    """Open a window, show the app in it as soon as that answers, and return when it is closed."""
-    os.environ.setdefault("PYWEBVIEW_LOG", "critical")  # it logs each kind of web view that is not there
+def show_in_window(address: str, server: subprocess.Popen) -> None:
+    """Open a window, show the app when it answers, and return when the window is closed."""
+    os.environ.setdefault("PYWEBVIEW_LOG", "critical")  # pywebview logs every web view that it does not find
     import webview
 
-    webview.settings["ALLOW_DOWNLOADS"] = True  # tables, pictures and lists can be saved
-    window = webview.create_window(TITLE, html=page(WAITING), width=SIZE[0], height=SIZE[1], min_size=SMALLEST)
+    webview.settings["ALLOW_DOWNLOADS"] = True
+    window = webview.create_window("NextReel", html=_page(STARTING), width=1280, height=860, min_size=(390, 600))
 
     def show() -> None:
         try:
             window.load_url(wait_for(address, server))
         except RecsysError as error:
-            window.load_html(page(FAILED, why=html.escape(str(error))))
+            window.load_html(_page(FAILED, why=html.escape(str(error))))
 
-    kept = paths.home() / "window"  # what the app keeps in a browser, such as the theme, is kept here
+    storage = paths.home() / "window"  # cookies and settings such as the theme
     try:
-        webview.start(show, private_mode=False, storage_path=str(kept), icon=str(icon()))
-    except webview.errors.WebViewException:  # the library is there, but no web view that it can use
+        webview.start(show, private_mode=False, storage_path=str(storage), icon=str(ICON))
+    except webview.errors.WebViewException:  # pywebview is installed, but no web view
         print(f"no window can be opened; to have one: {python()} -m pip install '{PACKAGE}'", file=sys.stderr)
-        in_browser(wait_for(address, server), server)
+        show_in_browser(address, server)
 
 
-def in_browser(address: str, server: subprocess.Popen) -> None:
-    """Open the app in the browser, say where it is, and return when the server has ended."""
-    print(f"NextReel is at {address} until you press Ctrl-C", flush=True)
+def show_in_browser(address: str, server: subprocess.Popen) -> None:
+    """Open the app in the browser when it answers, and return when the server has ended."""
+    print(f"NextReel is at {wait_for(address, server)} until you press Ctrl-C", flush=True)
     if has_screen():
         webbrowser.open(address)
     server.wait()
 
 
-def page(body: str, **texts: str) -> str:
-    """What the window shows before the app does, as HTML."""
-    return PAGE.format(body=body.format(mark=icon().read_text("utf-8"), **texts))
+def free_port(port: int) -> int:
+    """Return the port, or any free port for 0. Raises ServerError if it is in use."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # accept a port that was released a minute ago
+        try:
+            probe.bind((LOCAL_ADDRESS, port))
+        except (OSError, OverflowError) as error:
+            raise ServerError(f"port {port} is not free; leave --port out, and a free one is taken") from error
+        return int(probe.getsockname()[1])
 
 
-def icon() -> Path:
-    """The mark of the app."""
-    return paths.ASSETS / "style" / "mark.svg"
+def _page(body: str, **texts: str) -> str:
+    """Return an HTML page for the window."""
+    return PAGE.format(body=body.format(mark=ICON.read_text("utf-8"), **texts))

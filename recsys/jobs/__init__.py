@@ -1,1 +1,1 @@
-"""Training runs that outlive a page: a queue on disk, and a process of its own that works it off."""
+"""Training jobs of the app: a queue on disk and a process that runs it."""

@@ -1,4 +1,4 @@
-"""`python -m recsys.jobs`: train what waits, one after the other, until nothing does."""
+"""`python -m recsys.jobs`: run the waiting jobs."""
 
 from recsys.jobs.runner import run
 

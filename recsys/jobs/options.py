@@ -1,4 +1,4 @@
-"""What a training run in the app may set, what it computes on, and how long it took whoever did it before."""
+"""The choices of a training job: settings, device, and the duration of the previous training."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -7,48 +7,40 @@ from recsys import checkpoints, machine
 from recsys.data.datasets import serving_split
 from recsys.models import registry
 
-FIRST = ("epochs", "lr", "dim", "length", "layers", "heads")  # what is asked first, where a recommender has it
-MORE = ("batch_size", "hidden", "dropout", "mask_prob", "negatives", "validate_every", "patience", "weight_decay")
+MAIN_SETTINGS = ("epochs", "lr", "dim", "length", "layers", "heads")
+MORE_SETTINGS = (
+    *("batch_size", "hidden", "dropout", "mask_prob"),
+    *("negatives", "validate_every", "patience", "weight_decay"),
+)
 
 
 @dataclass(frozen=True)
-class Setting:
-    """One number that may be set."""
-
-    name: str  # as in the config: "batch_size"
-    value: int | float  # as tuned for the data set
-
-
-@dataclass(frozen=True)
-class Before:
-    """A training that is over."""
+class PreviousTraining:
+    """The duration of a finished training."""
 
     seconds: float
     epochs: int
     device: str  # "cpu", "cuda"
 
 
-def settings(variant: str, dataset: str, names: tuple[str, ...]) -> list[Setting]:
-    """Those of the names that a recommender has and that are numbers, with what is tuned for a data set."""
+def settings(variant: str, dataset: str, names: tuple[str, ...]) -> dict[str, int | float]:
+    """Return the numeric settings of a recommender that are in `names`, as in the preset of a data set."""
     config = registry.get(variant).preset(dataset)
-    schedule = getattr(config, "schedule", config)
-    values = vars(schedule) | vars(config)
-    numbers = {name for name, value in values.items() if type(value) in (int, float)}
-    return [Setting(name, values[name]) for name in names if name in numbers]
+    values = vars(getattr(config, "schedule", config)) | vars(config)
+    return {name: values[name] for name in names if type(values.get(name)) in (int, float)}
 
 
-def before(variant: str, dataset: str) -> Before | None:
-    """How the one took that is there now, here or where it was shipped; None where nobody knows."""
+def previous_training(variant: str, dataset: str) -> PreviousTraining | None:
+    """Return the duration of the training of the present checkpoint, or None if it is not stored."""
     notes = checkpoints.notes(variant, dataset, serving_split(dataset))
-    if not {"seconds", "epochs", "device"} <= notes.keys():
-        return None
-    return Before(notes["seconds"], notes["epochs"], notes["device"])
+    names = ("seconds", "epochs", "device")
+    return PreviousTraining(*(notes[name] for name in names)) if notes.keys() >= {*names} else None
 
 
 @cache
 def devices() -> dict[str, str]:
-    """What this machine can train on, the best first, and what that is: {"cuda": "NVIDIA H100", "cpu": "16 cores"}."""
-    from recsys.training import device  # here, because it loads torch
+    """Return the devices that can train, fastest first: {"cuda": "NVIDIA H100", "cpu": "16 cores"}."""
+    from recsys.training import device  # loads torch
 
     cpu = {"cpu": f"{machine.cores()} cores"}
     return {"cuda": machine.gpu()} | cpu if device.choose("auto").type == "cuda" else cpu

@@ -1,9 +1,10 @@
-"""The queue of training runs on disk. Whoever looks at it sees the same: pages, the command line, the runner.
+"""The queue of training jobs on disk. The pages, the command line and the runner share it.
 
-Under `paths.jobs()`, a folder for each: job.json (a sealed `Job`), progress.jsonl (what the training reports, an event
-a line), output.txt (what else it says). All changes are made under the lock of the folder above them. Nobody asks for
-the number of a process: the runner holds a lock as long as it carries a job out, and the system lets go of it when the
-runner ends, however it ends.
+`paths.jobs()` has a folder per job: job.json (a signed `Job`), progress.jsonl (events of the training, one per line)
+and output.txt (stderr of the training). All changes are made under the queue lock. The runner of a job holds the lock
+of the job. The system releases that lock when the process of the runner ends, so process ids are not used.
+
+pandas and the models are imported inside functions, so that `jobs list` is fast.
 """
 
 import os
@@ -12,43 +13,50 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-import pandas as pd
+from filelock import FileLock, Timeout
+from pydantic import Field
 
 from recsys import paths, storage
-from recsys.config import Seed, replace_settings
-from recsys.config import check as check_setting
-from recsys.data import datasets
-from recsys.data.split import LEAVE_ONE_OUT
+from recsys.config import Seed, config_class, from_document, replace_settings
 from recsys.errors import RecsysError
-from recsys.evaluation import protocols, results
-from recsys.models import registry
+from recsys.progress import read as read_events
 
-AT_ONCE = "NEXTREEL_TRAININGS"  # how many are carried out at the same time, 1 unless set
-MOST_WAITING = 20  # jobs in the queue
+if TYPE_CHECKING:
+    import pandas as pd
+
+ProtocolName = Literal["full", "untied", "popularity-100", "uniform-100", "time"]  # as in evaluation.protocols
+Changes = Mapping[str, bool | int | float | str]
+Seconds = Annotated[float, Field(ge=0, lt=253_402_300_800)]  # since 1970, until the last year that can be displayed
+
+MAX_RUNNING_VARIABLE = "NEXTREEL_TRAININGS"  # environment variable: jobs that run at the same time
+MAX_ACTIVE_JOBS = 20
 MAX_FILE_BYTES = 1 << 20  # of job.json
-END_OF_TIME = 253_402_300_800.0  # the year 10000, in seconds since 1970: beyond it no time can be shown
-FILE, PROGRESS, OUTPUT, LOCK = "job.json", "progress.jsonl", "output.txt", "runner.lock"
-RUNNER_LOG = "runner.log"  # beside the jobs: what a runner says when it fails itself
+FILE = "job.json"
+PROGRESS = "progress.jsonl"
+OUTPUT = "output.txt"
+LOCK = "runner.lock"  # in the folder of a job
+QUEUE_LOCK = "queue.lock"
+RUNNER_LOG = "runner.log"  # output of the runners
 
 
 class JobError(RecsysError):
-    """Something that cannot be done with a training run."""
+    """A job cannot be added or changed."""
 
 
 class State(StrEnum):
-    """How far a training run is."""
+    """The state of a job. The values are stored in job.json."""
 
     WAITING = "waiting"
     RUNNING = "running"
-    STOPPING = "stopping"  # told to end; its state is being kept
+    STOPPING = "stopping"  # the training saves its state and ends
     STOPPED = "stopped"
-    INTERRUPTED = "cut off"  # its process is gone, and nobody knows why: a restart of the machine, or too little memory
+    INTERRUPTED = "cut off"  # the runner ended unexpectedly, for example by a restart of the computer
     FAILED = "failed"
     DONE = "done"
     DAMAGED = "damaged"  # job.json cannot be read
@@ -58,271 +66,255 @@ ACTIVE = (State.WAITING, State.RUNNING, State.STOPPING)
 RESUMABLE = (State.STOPPED, State.INTERRUPTED, State.FAILED)
 
 
-@dataclass(frozen=True)
+@config_class
 class Job:
-    """A training run: what is trained, and how far it is. Times are seconds since 1970."""
+    """A training job and its state. Times are in seconds since 1970."""
 
     id: str
     variant: str = ""
     dataset: str = ""
-    protocol: str = "full"
-    seed: int = 0
-    changes: Mapping[str, Any] = field(default_factory=dict)  # settings other than those tuned for the data set
+    protocol: ProtocolName = "full"
+    seed: Seed = 0
+    changes: Changes = field(default_factory=dict)  # settings that differ from the preset
     device: str = "auto"
     state: State = State.WAITING
-    resume: bool = False  # go on where it was
-    queued: float = 0.0
-    started: float | None = None  # for the last time
-    ended: float | None = None
-    error: str = ""  # why it failed, in a line
+    resume: bool = False  # continue from the saved state of the training
+    queued: Seconds = 0.0
+    started: Seconds | None = None  # the latest start
+    ended: Seconds | None = None
+    error: str = ""  # reason of a failure, one line
 
     @property
     def folder(self) -> Path:
-        """Where it is kept."""
+        """The folder with the files of the job."""
         return paths.jobs() / self.id
 
     @property
-    def trains(self) -> tuple[Any, ...]:
-        """The checkpoint that it makes: no two may make the same one at a time."""
-        return self.variant, self.dataset, protocols.get(self.protocol).splitting.name, self.seed
+    def checkpoint(self) -> Path:
+        """The folder of the checkpoint that the training writes."""
+        from recsys.evaluation import protocols
+
+        return paths.checkpoint(self.dataset, protocols.get(self.protocol).splitting.name, self.variant, self.seed)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Progress:
-    """How far a training is."""
+    """The progress of a training."""
 
-    curve: pd.DataFrame  # a row per epoch so far: epoch, epochs, loss, ndcg@10 where it was validated, seconds, …
-    seconds_left: float | None  # at most: validation may end it earlier; None: nobody knows yet
+    events: list[dict[str, Any]]  # of the finished epochs: epoch, epochs, loss, ndcg@10 if validated …; only numbers
+    seconds_left: float | None  # upper limit, because validation may stop a training early; None: unknown
 
     @property
     def epochs(self) -> tuple[int, int]:
-        """Epochs so far, and all of them at most; 0, 0 before the first has ended."""
-        return (0, 0) if self.curve.empty else (int(self.curve["epoch"].iloc[-1]), int(self.curve["epochs"].iloc[-1]))
+        """The number of finished epochs and the maximum; (0, 0) before the first has ended."""
+        return (int(self.events[-1]["epoch"]), int(self.events[-1]["epochs"])) if self.events else (0, 0)
 
     @property
     def share(self) -> float:
-        """How much is done, 0…1."""
-        done, all_of_them = self.epochs
-        return min(1.0, max(0.0, done / all_of_them)) if all_of_them else 0.0
+        """The share of the epochs that is finished, 0 to 1."""
+        done, total = self.epochs
+        return min(1.0, max(0.0, done / total)) if total else 0.0
 
     @property
     def best(self) -> tuple[int, float] | None:
-        """The epoch with the best validation so far, and its NDCG@10; None before the first."""
-        if "ndcg@10" not in self.curve:
-            return None
-        ndcg = pd.to_numeric(self.curve["ndcg@10"], errors="coerce").dropna()
-        if ndcg.empty:
-            return None
-        return int(self.curve.loc[ndcg.idxmax(), "epoch"]), float(ndcg.max())
+        """The epoch with the highest validation NDCG@10, and that NDCG@10; None before the first validation."""
+        validated = [(int(event["epoch"]), float(event["ndcg@10"])) for event in self.events if "ndcg@10" in event]
+        return max(validated, key=lambda row: row[1], default=None)
+
+    @property
+    def curve(self) -> "pd.DataFrame":
+        """The events as a table, a row per epoch."""
+        import pandas as pd
+
+        return pd.DataFrame(self.events or {"epoch": []})
 
 
-def allowed() -> bool:
-    """Whether people may train here: unless the server is a public one, or the system has no locks."""
-    return not paths.is_public() and storage.has_locks()
+def is_allowed() -> bool:
+    """Return whether users may train in the app. A public server does not allow it."""
+    return not paths.is_public()
 
 
 def jobs() -> list[Job]:
-    """Every training run, in the order of the queue; those that ended keep the place they had."""
+    """Return all jobs in queue order. Finished jobs keep their position."""
     if not paths.jobs().is_dir():
         return []
-    with storage.locked(paths.jobs()):
-        return _jobs()
+    try:
+        with FileLock(paths.jobs() / QUEUE_LOCK):
+            return _read_jobs()
+    except OSError:  # a read-only disk, where no other process changes the queue
+        return _read_jobs()
 
 
 def add(
-    variant: str,
-    dataset: str,
-    protocol: str = "",
-    seed: int = 0,
-    changes: Mapping[str, Any] | None = None,
-    device: str = "auto",
+    variant: str, dataset: str, protocol: str = "", seed: int = 0, changes: Changes | None = None, device: str = "auto"
 ) -> Job:
-    """Put a training run at the end of the queue, and see to it that the queue is worked off.
+    """Append a job to the queue and start a runner if necessary.
 
-    protocol: what is to measure it; "": the one whose training part the app answers from.
-    Raises UnknownModelError, DataError for a set that is not here, ConfigError for settings that cannot work, and
-    JobError where the same recommender is being trained already, or nobody may.
+    Without a protocol, the job uses the training part of the data that the app uses. Raises UnknownModelError,
+    ConfigError, DataError if the data set is missing, and JobError if the queue does not accept the job.
     """
-    _refuse()
-    check_setting(Seed, seed=seed)
+    from recsys.data import datasets
+    from recsys.evaluation.protocols import PROTOCOLS
+
+    _check_allowed()
     check(variant, dataset, changes or {})
     datasets.ensure(dataset)
-    with _plain_disk_errors():
-        paths.jobs().mkdir(parents=True, exist_ok=True)
-    with storage.locked(paths.jobs()):
-        what = (variant, dataset, protocol or _served_by(dataset), seed, dict(changes or {}), device)
-        job = Job(_new_id(), *what, queued=time.time())
-        _refuse_twice(job)
+    served = datasets.serving_split(dataset)
+    protocol = protocol or next(name for name, rules in PROTOCOLS.items() if rules.splitting == served)
+    with _locked_queue() as queued:
+        now, number = time.strftime("%Y%m%d-%H%M%S", time.gmtime()), 1
+        while (paths.jobs() / (name := now if number == 1 else f"{now}-{number}")).exists():
+            number += 1
+        job = Job(name, variant, dataset, cast(Any, protocol), seed, changes or {}, device, queued=time.time())
+        _check_can_wait(job, queued)
         _write(job)
     start_runner()
     return job
 
 
-def check(variant: str, dataset: str, changes: Mapping[str, Any]) -> None:
-    """Raises UnknownModelError, and ConfigError for settings that cannot work."""
+def check(variant: str, dataset: str, changes: Changes) -> None:
+    """Raise UnknownModelError or ConfigError if a recommender cannot be trained with these changes of its preset."""
+    from recsys.models import registry
+
     replace_settings(registry.get(variant).preset(dataset), changes)
 
 
 def check_idle(dataset: str) -> None:
-    """Raise JobError while a training for a data set waits or goes on, in the app or on the command line."""
+    """Raise JobError if a training for a data set waits or runs, in the app or on the command line."""
     queued = any(job.dataset == dataset and job.state in ACTIVE for job in jobs())
-    if queued or any(_is_locked(lock) for folder in paths.dataset_folders(dataset) for lock in folder.rglob("*.lock")):
+    if queued or any(is_locked(lock) for folder in paths.dataset_folders(dataset) for lock in folder.rglob("*.lock")):
         raise JobError(f"a recommender is being trained for {dataset}; stop that first, or wait for its end")
 
 
-def _is_locked(path: Path) -> bool:
-    """Whether a process holds a lock file, as a training does in the folder of its checkpoint."""
-    with storage.try_locked(path) as is_free:
-        return not is_free
+def is_locked(path: Path) -> bool:
+    """Return whether a process holds a lock file. On a read-only disk none does."""
+    try:
+        with FileLock(path, blocking=False):
+            return False
+    except Timeout:
+        return True
+    except OSError:
+        return False
 
 
 def stop(job_id: str) -> None:
-    """Take a job out of the queue, or have its training keep its state and end, within seconds."""
-    _refuse()
-    with _known(job_id) as job:
+    """Remove a waiting job from the queue, or make a running training save its state and end."""
+    with _changing(job_id) as (job, _):
         if job.state is State.WAITING:
             _write(replace(job, state=State.STOPPED, ended=time.time()))
         elif job.state is State.RUNNING:
-            _write(replace(job, state=State.STOPPING))  # the runner sees it and tells the training
+            _write(replace(job, state=State.STOPPING))  # the runner polls this state
 
 
 def resume(job_id: str) -> None:
-    """Put a job that ended before its time at the end of the queue; it goes on where it was, if it can."""
-    _refuse()
-    with _known(job_id) as job:
+    """Append a job that ended early to the queue again. It continues from its saved state, if any."""
+    with _changing(job_id) as (job, queued):
         if job.state not in RESUMABLE:
             raise JobError(f"training {job.id} is {job.state}, so it cannot be resumed")
-        _refuse_twice(job)
+        _check_can_wait(job, queued)
         _write(replace(job, state=State.WAITING, resume=True, queued=time.time(), started=None, ended=None, error=""))
     start_runner()
 
 
 def remove(job_id: str) -> None:
-    """Forget a job that is over. What it has learnt stays, finished or half-way."""
-    _refuse()
-    with _known(job_id) as job:
+    """Delete a job that is not active. Its checkpoint stays."""
+    with _changing(job_id) as (job, _):
         if job.state in ACTIVE:
             raise JobError(f"training {job.id} is {job.state}; stop it before you remove it")
-        with _plain_disk_errors():
-            shutil.rmtree(job.folder)
+        shutil.rmtree(job.folder)
 
 
 def progress(job: Job) -> Progress:
-    """How far a job is."""
-    path = job.folder / PROGRESS
-    try:
-        curve, reported = results.epochs(path, ("epoch", "epochs")), path.stat().st_mtime
-    except OSError:  # not begun, or removed
-        return Progress(pd.DataFrame({"epoch": []}), None)
-    left = pd.to_numeric(curve.get("seconds_left", pd.Series(dtype=float)), errors="coerce")
-    if job.state is not State.RUNNING or left.empty or pd.isna(left.iloc[-1]) or (job.started or 0) > reported:
-        return Progress(curve, None)
-    return Progress(curve, max(0.0, float(left.iloc[-1]) - (time.time() - reported)))
+    """Return the progress of a job. Of an epoch that a resumed training repeated, the last event counts."""
+    path, seconds_left = job.folder / PROGRESS, None
+    events: list[dict[str, Any]] = []
+    with suppress(OSError):  # not started, or removed
+        for line in read_events(path):
+            event = {name: value for name, value in line.items() if type(value) in (int, float) and abs(value) < 2**53}
+            if {"epoch", "epochs"} <= event.keys():
+                while events and events[-1]["epoch"] >= event["epoch"]:
+                    events.pop()
+                events.append(event)
+        reported = path.stat().st_mtime
+        if job.state is State.RUNNING and events and "seconds_left" in events[-1] and reported >= (job.started or 0):
+            seconds_left = max(0.0, events[-1]["seconds_left"] - (time.time() - reported))
+    return Progress(events, seconds_left)
 
 
 def start_runner() -> None:
-    """Start a process that works the queue off, where something waits and not enough of them are at it.
-
-    It belongs to no page and no server, so it goes on when they end. One too many ends at once.
-    """
-    now = [job.state for job in jobs()]
-    at_work = sum(state in (State.RUNNING, State.STOPPING) for state in now)
-    if State.WAITING not in now or at_work >= at_once() or not allowed():
+    """Start a runner if jobs wait and fewer than `max_running` run. It does not end with the app."""
+    states = [job.state for job in jobs()]
+    running = sum(state in (State.RUNNING, State.STOPPING) for state in states)
+    if State.WAITING not in states or running >= max_running() or not is_allowed():
         return
-    with _plain_disk_errors(), (paths.jobs() / RUNNER_LOG).open("ab") as log:
+    command = [sys.executable, "-m", "recsys.jobs"]
+    with _disk_errors(), (paths.jobs() / RUNNER_LOG).open("ab") as log:
         subprocess.Popen(
-            [sys.executable, "-m", "recsys.jobs"],
-            cwd=paths.REPOSITORY,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
+            command, cwd=paths.REPOSITORY, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
 
 
-def at_once() -> int:
-    """How many jobs are carried out at the same time."""
-    asked = os.environ.get(AT_ONCE, "1")
-    return max(1, int(asked)) if asked.isdecimal() else 1
+def max_running() -> int:
+    """Return how many jobs run at the same time."""
+    value = os.environ.get(MAX_RUNNING_VARIABLE, "1")
+    return max(1, int(value)) if value.isdecimal() else 1
 
 
 @contextmanager
 def claim_next() -> Iterator[Job | None]:
-    """For a runner: the job that has waited longest, which is running inside the block; None where none waits."""
-    with ExitStack() as held:
-        with storage.locked(paths.jobs()):
-            job = next((job for job in _jobs() if job.state is State.WAITING), None)
+    """Yield the job that has waited longest, or None. It is marked as running and locked during the block."""
+    with ExitStack() as stack:
+        with _locked_queue() as queued:
+            job = next((job for job in queued if job.state is State.WAITING), None)
             if job:
-                held.enter_context(storage.try_locked(job.folder / LOCK))
+                stack.enter_context(FileLock(job.folder / LOCK))
                 job = replace(job, state=State.RUNNING, started=time.time())
                 _write(job)
         yield job
 
 
 def end(job: Job, state: State, error: str = "") -> None:
-    """For a runner: note how a job ended."""
-    with storage.locked(paths.jobs()):
+    """Store how a job ended."""
+    with _locked_queue():
         _write(replace(job, state=state, ended=time.time(), error=error))
 
 
 def is_to_stop(job: Job) -> bool:
-    """For a runner: whether somebody has told a job to stop."""
-    return _kept(job.folder).state is State.STOPPING
+    """Return whether `stop` was called for a running job."""
+    return _stored(job.folder).state is State.STOPPING
 
 
-def _jobs() -> list[Job]:
-    """Every job, as it is. The caller holds the lock, so that nobody takes our look at a lock for a runner."""
-    known = [_read(folder) for folder in paths.jobs().iterdir() if folder.is_dir()]
-    return sorted(known, key=lambda job: (job.queued, job.id))
+def _read_jobs() -> list[Job]:
+    """Return all jobs in queue order. A job whose runner is gone is interrupted or stopped."""
+    found_jobs = []
+    for folder in paths.jobs().iterdir():
+        if folder.is_dir():
+            job = _stored(folder)
+            if job.state in (State.RUNNING, State.STOPPING) and not is_locked(folder / LOCK):
+                job = replace(job, state=State.STOPPED if job.state is State.STOPPING else State.INTERRUPTED)
+            found_jobs.append(job)
+    return sorted(found_jobs, key=lambda job: (job.queued, job.id))
 
 
-def _read(folder: Path) -> Job:
-    """A job as it is: one whose runner is gone was cut off."""
-    job = _kept(folder)
-    if job.state in (State.RUNNING, State.STOPPING):
-        with storage.try_locked(folder / LOCK) as nobody_is_at_it:
-            if nobody_is_at_it:
-                return replace(job, state=State.STOPPED if job.state is State.STOPPING else State.INTERRUPTED)
-    return job
-
-
-def _kept(folder: Path) -> Job:
-    """A job as it was written down."""
+def _stored(folder: Path) -> Job:
+    """Return the job in job.json."""
     path = folder / FILE
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            return Job(folder.name, state=State.DAMAGED)
-        document = storage.read_document(path)
-        known = {name: document[name] for name in (setting.name for setting in fields(Job)) if name in document}
-        job = Job(**known | {"id": folder.name, "state": State(document["state"])})
-        return job if _is_well_formed(job) else Job(folder.name, state=State.DAMAGED)
-    except (OSError, storage.DamagedFileError, KeyError, ValueError):
-        return Job(folder.name, state=State.DAMAGED)
-
-
-def _is_well_formed(job: Job) -> bool:
-    """Return whether every field of a job that was read has a value that the rest of the program can use."""
-    times = (job.queued, *(time for time in (job.started, job.ended) if time is not None))
-    return (
-        all(type(text) is str for text in (job.variant, job.dataset, job.protocol, job.device, job.error))
-        and job.protocol in protocols.PROTOCOLS
-        and type(job.seed) is int
-        and type(job.resume) is bool
-        and all(type(seconds) in (int, float) and 0 <= seconds < END_OF_TIME for seconds in times)
-        and isinstance(job.changes, dict)
-        and all(type(value) in (bool, int, float, str) for value in job.changes.values())
-    )
+    with suppress(OSError, storage.DamagedFileError, KeyError, ValueError):
+        if path.stat().st_size <= MAX_FILE_BYTES:
+            document = storage.read_document(path)
+            stored = {setting.name: document[setting.name] for setting in fields(Job) if setting.name in document}
+            return from_document(Job, stored | {"id": folder.name, "state": document["state"]})
+    return Job(folder.name, state=State.DAMAGED)
 
 
 def _write(job: Job) -> None:
-    """Keep a job. The caller holds the lock. Raises JobError where the disk refuses."""
-    with _plain_disk_errors():
-        storage.replace_file(job.folder / FILE, storage.sign_document(asdict(job)))
+    """Write job.json. The caller holds the queue lock."""
+    storage.replace_file(job.folder / FILE, storage.sign_document(asdict(job)))
 
 
 @contextmanager
-def _plain_disk_errors() -> Iterator[None]:
-    """Turn what the disk refuses into a JobError of one line."""
+def _disk_errors() -> Iterator[None]:
+    """Convert OSError to JobError."""
     try:
         yield
     except OSError as error:
@@ -331,41 +323,38 @@ def _plain_disk_errors() -> Iterator[None]:
 
 
 @contextmanager
-def _known(job_id: str) -> Iterator[Job]:
-    """The job of that name, under the lock. Raises JobError where there is none."""
-    with _plain_disk_errors():
+def _locked_queue() -> Iterator[list[Job]]:
+    """Hold the queue lock and yield all jobs. Disk errors in the block become JobError."""
+    with _disk_errors():
         paths.jobs().mkdir(parents=True, exist_ok=True)
-    with storage.locked(paths.jobs()):
-        known = {job.id: job for job in _jobs()}
-        if job_id not in known:
-            raise JobError(f"there is no training {job_id}; there are: {', '.join(known) or 'none'}")
-        yield known[job_id]
+        with FileLock(paths.jobs() / QUEUE_LOCK):
+            yield _read_jobs()
 
 
-def _served_by(dataset: str) -> str:
-    """The protocol with the training part that the app answers from; one with a splitting of its own has its name."""
-    splitting = datasets.serving_split(dataset)
-    return protocols.FULL.name if splitting == LEAVE_ONE_OUT else splitting.name
+@contextmanager
+def _changing(job_id: str) -> Iterator[tuple[Job, list[Job]]]:
+    """Hold the queue lock and yield a job and all jobs. Raise JobError if no job has this id."""
+    _check_allowed()
+    with _locked_queue() as queued:
+        ids = [job.id for job in queued]
+        if job_id not in ids:
+            raise JobError(f"there is no training {job_id}; there are: {', '.join(ids) or 'none'}")
+        yield queued[ids.index(job_id)], queued
 
 
-def _new_id() -> str:
-    """A name that no job has: the time, and a number where two come within a second."""
-    now, number = time.strftime("%Y%m%d-%H%M%S", time.gmtime()), 1
-    while (paths.jobs() / (name := now if number == 1 else f"{now}-{number}")).exists():
-        number += 1
-    return name
-
-
-def _refuse() -> None:
-    if not allowed():
+def _check_allowed() -> None:
+    """Raise JobError on a public server."""
+    if not is_allowed():
         raise JobError(f"training in the app is switched off on this server; without {paths.PUBLIC} it is on")
 
 
-def _refuse_twice(job: Job) -> None:
-    """Raises JobError for a job that would make what another one is making, and for one too many."""
-    active = [other for other in _jobs() if other.state in ACTIVE]
-    if any(other.trains == job.trains for other in active):
+def _check_can_wait(job: Job, queued: list[Job]) -> None:
+    """Raise JobError if an active job trains the same checkpoint, or if the queue is full."""
+    from recsys.models import registry
+
+    active = [other for other in queued if other.state in ACTIVE]
+    if job.checkpoint in [other.checkpoint for other in active]:
         title = registry.get(job.variant).title
         raise JobError(f"{title} is already being trained for {job.dataset}; stop that first, or wait for its end")
-    if len(active) >= MOST_WAITING:
+    if len(active) >= MAX_ACTIVE_JOBS:
         raise JobError(f"{len(active)} trainings are waiting, which is enough for now; come back when some are done")

@@ -1,9 +1,9 @@
-"""Films that two people could watch together: both histories are ranked by one recommender, and the ranks are joined.
+"""Films for two people to watch together: one recommender ranks the films for each, and the two lists are merged.
 
-How much somebody wants a film is its nearness to the top of their list (`Standing.nearness`: 1 for the first film, 0
-for the last, by the logarithm of the rank), as ranks can be compared between people and scores cannot. "Fair" counts
-the one who wants it less (least misery), "average" the mean of both; see Masthoff, Group recommender systems: combining
-individual models, in Recommender Systems Handbook, 2011. Shapes: I films.
+A film's value for a person is `Standing.nearness`: 1 for the first film of the person's list, 0 for the last, linear in
+the logarithm of the rank. Ranks can be compared between people, scores cannot. "fair" orders by the lower of the two
+values (least misery), "average" by their mean. See Masthoff, Group recommender systems: combining individual models, in
+Recommender Systems Handbook, 2011. Shapes: I films.
 """
 
 import re
@@ -22,20 +22,22 @@ from recsys.serving.history import EARLIER
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, Standing, hidden_mask, rankings_without, standings_in
 
-MOST = 100  # films of the other one that are kept, the newest
+MAX_FILMS = 100  # newest films in the list of the other person
 RULES = ("fair", "average")
-LIST = re.compile(rf"\w[\w.-]{{0,59}}\.\d{{1,9}}(-\d{{1,9}}){{0,{MOST - 1}}}")  # data set, dot, original film ids
+LIST = re.compile(
+    rf"\w[\w.-]{{0,59}}\.\d{{1,9}}(-\d{{1,9}}){{0,{MAX_FILMS - 1}}}"
+)  # data set, dot, film ids of the data set
 _IDS = re.compile(r"\d{1,9}(-\d{1,9})*")
 
 
 @dataclass(frozen=True)
 class Shared:
-    """One film for two."""
+    """A film for two people."""
 
     rank: int  # 1 = best for both
     item: int
     film: Film
-    standings: Sequence[Standing]  # in the lists of the two
+    standings: Sequence[Standing]  # in the lists of the two people
 
 
 def together(
@@ -45,68 +47,76 @@ def together(
     rule: str = "fair",
     passing: np.ndarray | None = None,
 ) -> list[Shared]:
-    """The k films that are best for two people, best first; fewer where the films run out.
+    """Return the k best films for two people, best first, or all if fewer are left.
 
-    No film that either has watched or does not want, and none that the filters of either refuse; passing: (I,) bool,
-    which films may be shown at all. A film that the recommender rules out for one of them is not listed. Raises
-    ServingError and ScoreError as `recommend` does.
+    Films that one person has watched or does not want, and films that the filters of one exclude, are not listed.
+
+    Args:
+        predictor: Ranks the films for both.
+        requests: The histories and filters of the two people.
+        k: Number of films.
+        rule: One of RULES.
+        passing: The films that may be listed, (I,) bool; None: all.
+
+    Raises:
+        ServingError, ScoreError: As `recommend` does.
     """
-    asked = [replace(request, filters=replace(request.filters, hide_seen=True)) for request in requests]
-    hidden = hidden_mask(predictor, asked[0]) | hidden_mask(predictor, asked[1])
+    requests_pair = [replace(request, filters=replace(request.filters, hide_seen=True)) for request in requests]
+    hidden = hidden_mask(predictor, requests_pair[0]) | hidden_mask(predictor, requests_pair[1])
     if passing is not None:
         hidden |= ~passing
-    histories, ratings = [one.history for one in asked], [one.ratings for one in asked]
-    first, second = rankings_without(predictor, histories, [hidden, hidden], ratings)
-    items = joined(first, second, rule)[:k].tolist()
-    both = zip(standings_in(first, items), standings_in(second, items), strict=True)
+    histories, ratings = zip(*((request.history, request.ratings) for request in requests_pair), strict=True)
+    left, right = rankings_without(predictor, histories, [hidden, hidden], ratings)
+    items = merge(left, right, rule)[:k].tolist()
+    standings = zip(standings_in(left, items), standings_in(right, items), strict=True)
     films = predictor.dataset.catalog.films
     return [
         Shared(rank, item, films[item], pair)
-        for rank, (item, pair) in enumerate(zip(items, both, strict=True), start=1)
+        for rank, (item, pair) in enumerate(zip(items, standings, strict=True), start=1)
     ]
 
 
-def joined(first: Ranking, second: Ranking, rule: str) -> np.ndarray:
-    """(n,) items that both rankings list, the best for both first; of equals the better by the other rule."""
-    ranks = np.stack([_ranks(first), _ranks(second)])  # (2, I), infinite: not listed
-    items = np.flatnonzero(np.isfinite(ranks).all(0))
-    worse, both = ranks[:, items].max(0), ranks[:, items].prod(0)  # a mean of logarithms orders as a product does
-    order = np.lexsort((both, worse) if rule == "fair" else (worse, both))
+def merge(left: Ranking, right: Ranking, rule: str) -> np.ndarray:
+    """Return the items that both rankings list, (n,), best first. The other rule orders items of equal value."""
+    nearness = np.stack([_nearness(left), _nearness(right)])  # (2, I)
+    items = np.flatnonzero(np.isfinite(nearness).all(0))
+    # rounded, because sums of logarithms of equal products of ranks differ in the last bits
+    lower, total = nearness[:, items].min(0).round(9), nearness[:, items].sum(0).round(9)
+    order = np.lexsort((-total, -lower) if rule == "fair" else (-lower, -total))
     return items[order]
 
 
-def _ranks(ranking: Ranking) -> np.ndarray:
-    """(I,) the rank of each item, as `Ranking.rank` has it; infinite where it is not listed."""
-    order = np.argsort(-ranking.scores, kind="stable")
-    ranks = np.empty(len(order))
-    ranks[order] = np.arange(1, len(order) + 1)
-    ranks[ranking.scores == -np.inf] = np.inf
-    return ranks
+def _nearness(ranking: Ranking) -> np.ndarray:
+    """Return `Standing.nearness` of all items, (I,); -inf if an item is not listed."""
+    nearness = np.full(len(ranking.scores), -np.inf)
+    items = ranking.top(len(ranking))
+    nearness[items] = 1 - np.log(np.arange(1, len(items) + 1)) / np.log(max(2, len(items)))
+    return nearness
 
 
 def from_link(text: str) -> str:
-    """The films of a link of this app, as LIST has them: the newest MOST. Raises RecsysError where there are none."""
-    asked = parse_qs(text.strip().partition("?")[2].partition("#")[0])
-    data, ids = asked.get("data", [DEFAULT_DATASET])[0], EARLIER.sub("", asked.get("s", [""])[0])
+    """Return the newest films of a link of this app in the format of LIST. Raises RecsysError if there are none."""
+    parameters = parse_qs(text.strip().partition("?")[2].partition("#")[0])
+    data, ids = parameters.get("data", [DEFAULT_DATASET])[0], EARLIER.sub("", parameters.get("s", [""])[0])
     if not _IDS.fullmatch(ids):
         raise RecsysError("this is no link to a list of films; copy it from the address bar, or from Share")
-    found = listed(data, [int(one) for one in ids.split("-")])
-    if not LIST.fullmatch(found):
+    films = listed(data, [int(movie_id) for movie_id in ids.split("-")])
+    if not LIST.fullmatch(films):
         raise RecsysError("the link names a data set that cannot be one")
-    return found
+    return films
 
 
-def table(found: Sequence[Shared]) -> pd.DataFrame:
-    """The films for a file: rank, film, and rank and probability for each of the two (NaN: the model has none)."""
+def table(shared: Sequence[Shared]) -> pd.DataFrame:
+    """Return the films as a table: rank, film, and the rank and probability for each person, NaN if there is none."""
     rows = []
-    for one in found:
-        row = {"rank": one.rank, **one.film._asdict()}
-        for who, standing in zip(("your", "their"), one.standings, strict=True):
-            row |= {f"{who}_rank": standing.rank, f"{who}_probability": standing.probability}
+    for film in shared:
+        row = {"rank": film.rank, **film.film._asdict()}
+        for person, standing in zip(("your", "their"), film.standings, strict=True):
+            row |= {f"{person}_rank": standing.rank, f"{person}_probability": standing.probability}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def listed(data: str, movie_ids: Sequence[int]) -> str:
-    """Films of a data set, oldest first, as LIST has them: the newest MOST; "" for none."""
-    return f"{data}.{'-'.join(map(str, movie_ids[-MOST:]))}" if movie_ids else ""
+    """Return the newest films of a data set in the format of LIST, "" for none. `movie_ids` are oldest first."""
+    return f"{data}.{'-'.join(map(str, movie_ids[-MAX_FILMS:]))}" if movie_ids else ""

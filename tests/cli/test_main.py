@@ -7,18 +7,23 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import asdict
+from typing import get_args
 
 import pytest
 
-from recsys import checkpoints, paths, progress
+from recsys import checkpoints, paths, progress, storage
 from recsys.cli.main import COMMANDS, main
+from recsys.cli.options import ALL, ProtocolName, ProtocolOrAll, StudyName
 from recsys.data import datasets
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import MissingLibraryError
 from recsys.evaluation import results
-from recsys.evaluation.protocols import ProtocolError
+from recsys.evaluation.protocols import PROTOCOLS, ProtocolError
+from recsys.jobs import queue
 from recsys.progress import Cancelled
 from recsys.ranking.ranking import ScoreError
+from recsys.studies.plans import COMPARISON_NAMES, PLANS
 from recsys.training.trainer import RunFolder
 
 SMALL = shlex.split("--dim 16 --length 12 --epochs 4 --batch-size 32 --validate-every 1 --warmup-steps 5 --device cpu")
@@ -204,17 +209,31 @@ def test_every_command_is_listed_and_explained(capsys):
         main(["--help"])
     assert end.value.code == 0
     listed = capsys.readouterr().out
-    assert all(f"    {name}" in listed for name in COMMANDS)
+    assert all(f"• {name} " in listed for name in COMMANDS)
+
+
+def test_the_names_that_flags_take_are_those_of_the_tables():
+    assert get_args(ProtocolName) == tuple(PROTOCOLS)
+    assert get_args(ProtocolOrAll) == (*PROTOCOLS, ALL)
+    assert get_args(StudyName) == (*PLANS, *COMPARISON_NAMES)
+
+
+LIGHT = [["--help"], ["jobs"], *([name, "--help"] for name in COMMANDS), ["experiment", "ties", "--help"]]
 
 
 @pytest.mark.parametrize(
-    "command", [["--help"], ["data", "list"], ["jobs"], ["evaluate", "--help"], ["bench", "serve", "--help"]]
+    ("commands", "packages"),
+    [(LIGHT, {"numpy", "pandas", "torch"}), ([["data", "list"], ["bench", "serve", "--help"]], {"torch"})],
 )
-def test_listing_loads_no_torch(home, command):
+def test_help_and_lists_load_no_large_packages(home, commands, packages):
+    job = queue.Job("20260101-000000", "popular", "toy", state=queue.State.DONE)
+    storage.replace_file(job.folder / queue.FILE, storage.sign_document(asdict(job)))
+    (job.folder / queue.PROGRESS).write_text('{"epoch": 3, "epochs": 60}\n')
     code = f"""import sys; from recsys.cli.main import main
-try: main({command!r})
-except SystemExit: pass
-sys.exit('torch' in sys.modules)"""
+for command in {commands!r}:
+    try: main(command)
+    except SystemExit: pass
+sys.exit(bool({packages!r} & sys.modules.keys()))"""
     ended = subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, capture_output=True, check=False)
     assert ended.returncode == 0, ended.stderr
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tqdm import tqdm
 
 from recsys.cli.main import main
-from recsys.cli.terminal import escape_controls, shown
+from recsys.cli.terminal import escape_controls, safe_output
 from recsys.data import prepared
 from recsys.data.dataset import Catalog
 from tests import toys
@@ -48,7 +48,7 @@ def test_json_keeps_what_it_says(hostile, capsys):
 
 def test_errors_and_warnings_are_shown_too(capsys):
     assert main(["data", "add", "mine", "--interactions", "no\x1b[2Jfile"]) == 1
-    with shown():
+    with safe_output():
         warnings.showwarning = lambda message, *_: print(message, file=sys.stderr)
         warnings.warn("a \x1b[2J title", stacklevel=1)
     said = capsys.readouterr().err
@@ -71,7 +71,7 @@ def test_what_does_not_steer_stays(text):
 def test_progress_bars_stay_bars(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    with shown(), tqdm(total=2, file=sys.stderr, desc="fetching", mininterval=0) as bar:
+    with safe_output(), tqdm(total=2, file=sys.stderr, desc="fetching", mininterval=0) as bar:
         bar.update(2)
     assert "\\u" not in stream.getvalue()
     assert "\rfetching: 100%" in stream.getvalue()

@@ -29,7 +29,7 @@ def kept(folder):
 
 
 def settings(*arguments):
-    return train.read(arguments).settings
+    return train.train(arguments).settings
 
 
 def notes(variant, splitting=LEAVE_ONE_OUT, seed=0):
@@ -57,10 +57,10 @@ def test_what_is_not_said_is_as_tuned_for_the_data_set():
 @pytest.mark.parametrize("name", registry.names())
 def test_every_flag_of_every_recommender_is_explained(name, capsys):
     with pytest.raises(SystemExit) as end:
-        train.read([name, "--help"])
+        train.train([name, "--help"])
     assert end.value.code == 0
     shown = " ".join(capsys.readouterr().out.replace("│", " ").replace("|", " ").split())
-    assert "--save-every FLOAT seconds of work" in shown
+    assert "--save-every FLOAT seconds between" in shown
     assert re.findall(r"(--[a-z0-9-]+)(?: --no-\S+)?(?: [A-Z]+| \{\S+\}| \[\S+ \[.+?\]\])? \(default", shown) == []
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from recsys import paths
-from recsys.desktop import server
-from recsys.desktop.server import ServerError, run_server, wait_for
+from recsys.desktop import window
+from recsys.desktop.window import ServerError, run_server, wait_for
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 
@@ -31,7 +31,7 @@ def commands(monkeypatch):
         return popen(SLEEPER)
 
     popen = subprocess.Popen
-    monkeypatch.setattr(server.subprocess, "Popen", start)
+    monkeypatch.setattr(window.subprocess, "Popen", start)
     return started
 
 
@@ -50,10 +50,10 @@ def test_the_server_ends_with_an_error_too(commands):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a promise of Linux")
 def test_the_server_ends_when_whoever_started_it_is_killed():
     program = (
-        "import subprocess, time; from recsys.desktop import server\n"
+        "import subprocess, time; from recsys.desktop import window\n"
         "popen = subprocess.Popen\n"
-        "server.subprocess.Popen = lambda command, **how: popen(['sleep', '600'], **how)\n"
-        "with server.served() as (_, process): print(process.pid, flush=True); time.sleep(600)"
+        "window.subprocess.Popen = lambda command, **how: popen(['sleep', '600'], **how)\n"
+        "with window.run_server() as (_, process): print(process.pid, flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, cwd=paths.REPOSITORY) as parent:
         child = Path(f"/proc/{int(parent.stdout.readline())}")
@@ -99,7 +99,7 @@ def test_an_app_that_stops_by_itself_is_not_waited_for():
 
 
 def test_an_app_that_is_silent_is_not_waited_for_for_ever(monkeypatch):
-    monkeypatch.setattr(server, "PATIENCE", 0.0)
+    monkeypatch.setattr(window, "START_TIMEOUT_SECONDS", 0.0)
     with subprocess.Popen(SLEEPER) as process:
         try:
             with pytest.raises(ServerError, match="did not answer"):

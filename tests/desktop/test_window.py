@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 
 from recsys.desktop import window
-from recsys.desktop.server import ServerError
+from recsys.desktop.window import ServerError
 
 ADDRESS = "http://localhost:1234"
 

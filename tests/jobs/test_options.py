@@ -16,21 +16,21 @@ NETWORKS = [name for name in registry.names() if registry.get(name).needs_traini
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_setting_has_a_label_and_help_and_begins_as_tuned(name):
     preset = registry.get(name).preset(DATA)
-    first, more = (options.settings(name, DATA, names) for names in (options.FIRST, options.MORE))
-    assert {setting.name for setting in first + more} <= words.SETTINGS.keys() & words.SETTING_HELPS.keys()
-    assert [setting.name for setting in first][:2] == ["epochs", "lr"]
-    assert replace_settings(preset, {setting.name: setting.value for setting in first + more}) == preset
+    first, more = (options.settings(name, DATA, names) for names in (options.MAIN_SETTINGS, options.MORE_SETTINGS))
+    assert (first | more).keys() <= words.SETTINGS.keys() & words.SETTING_HELPS.keys()
+    assert list(first)[:2] == ["epochs", "lr"]
+    assert replace_settings(preset, first | more) == preset
 
 
 def test_how_long_it_took_is_what_the_one_that_is_there_says(home, monkeypatch):
-    assert options.before("sasrec-bce", DATA) is None
+    assert options.previous_training("sasrec-bce", DATA) is None
     monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
     dataset = datasets.load(DATA)
     model = fakes.Trained().fit(dataset)
     checkpoints.save("trained", model, dataset, 0, TrainingSummary(2, 3, 61.5, {}, "cuda").notes())
-    assert options.before("trained", DATA) == options.Before(61.5, 3, "cuda")
+    assert options.previous_training("trained", DATA) == options.PreviousTraining(61.5, 3, "cuda")
     checkpoints.save("trained", model, dataset, 0, {"epochs": 3})  # of a day when times were not kept
-    assert options.before("trained", DATA) is None
+    assert options.previous_training("trained", DATA) is None
 
 
 def test_a_machine_has_a_processor_to_train_on():

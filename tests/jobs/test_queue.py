@@ -8,6 +8,7 @@ import pytest
 from recsys import paths, storage
 from recsys.cli.main import main
 from recsys.config import ConfigError
+from recsys.data import datasets
 from recsys.data.dataset import DataError
 from recsys.jobs import queue, runner
 from recsys.jobs.queue import JobError, State
@@ -39,7 +40,7 @@ def test_jobs_stand_in_the_order_in_which_they_came(asleep):
 
 
 def test_a_job_learns_from_what_the_app_answers_from(asleep, monkeypatch):
-    monkeypatch.setattr(queue.datasets, "load", lambda name: None)
+    monkeypatch.setattr(datasets, "load", lambda name: None)
     assert queue.add("caser", "ml-1m").protocol == "untied"
 
 
@@ -72,7 +73,7 @@ def test_no_two_jobs_make_the_same_model_at_a_time(asleep):
 
 
 def test_a_crowd_cannot_fill_the_queue_without_end(asleep, monkeypatch):
-    monkeypatch.setattr(queue, "MOST_WAITING", 2)
+    monkeypatch.setattr(queue, "MAX_ACTIVE_JOBS", 2)
     for seed in range(2):
         queue.add("caser", DATA, seed=seed)
     with pytest.raises(JobError, match="come back"):
@@ -101,7 +102,7 @@ def test_processes_that_add_at_once_fill_the_queue_and_no_more(asleep):
         process.stdin.write(b"\n")
         process.stdin.flush()
     assert [process.wait() for process in adding] == [0, 0, 0]
-    assert states() == [State.WAITING] * queue.MOST_WAITING
+    assert states() == [State.WAITING] * queue.MAX_ACTIVE_JOBS
 
 
 def sealed(job, **changes):
@@ -259,7 +260,7 @@ def test_a_job_that_was_to_stop_when_its_runner_went_is_stopped(asleep):
 def test_a_public_server_switches_training_off(asleep, monkeypatch, value, on):
     job = queue.add("caser", DATA)
     monkeypatch.setenv(paths.PUBLIC, value)
-    assert queue.allowed() is on
+    assert queue.is_allowed() is on
     if not on:
         for act in (queue.stop, queue.resume, queue.remove):
             with pytest.raises(JobError, match="switched off"):
@@ -267,11 +268,6 @@ def test_a_public_server_switches_training_off(asleep, monkeypatch, value, on):
         with pytest.raises(JobError, match="switched off"):
             queue.add("ncf", DATA)
         assert queue.jobs() == [job]
-
-
-def test_without_locks_nothing_is_trained_from_the_app(asleep, monkeypatch):
-    monkeypatch.setattr(storage, "fcntl", None)
-    assert not queue.allowed()
 
 
 def test_a_disk_that_refuses_is_a_sentence(asleep, monkeypatch):

@@ -54,7 +54,7 @@ def test_a_second_runner_leaves_the_work_to_the_first(training, monkeypatch):
 
 
 def test_a_server_may_train_two_at_a_time(training, monkeypatch):
-    monkeypatch.setenv(queue.AT_ONCE, "2")
+    monkeypatch.setenv(queue.MAX_RUNNING_VARIABLE, "2")
     first, second = queue.add("caser", DATA), queue.add("ncf", DATA)
     train = runner._train
 
@@ -71,7 +71,7 @@ def test_a_server_may_train_two_at_a_time(training, monkeypatch):
 
 def test_what_comes_while_a_runner_is_about_to_leave_is_not_forgotten(training, monkeypatch):
     late = []
-    carry_out = runner._carry_out_next
+    carry_out = runner._run_next
 
     def then_one_comes():
         if carry_out():
@@ -80,7 +80,7 @@ def test_what_comes_while_a_runner_is_about_to_leave_is_not_forgotten(training, 
             late.append(queue.add("ncf", DATA))
         return False
 
-    monkeypatch.setattr(runner, "_carry_out_next", then_one_comes)
+    monkeypatch.setattr(runner, "_run_next", then_one_comes)
     queue.add("caser", DATA)
     runner.run()
     assert state(late[0]) is State.DONE

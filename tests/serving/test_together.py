@@ -8,8 +8,8 @@ from recsys.errors import RecsysError
 from recsys.ranking.ranking import Ranking
 from recsys.serving import together
 from recsys.serving.filters import Filters
-from recsys.serving.recommend import Request, recommend
-from recsys.serving.together import LIST, MOST
+from recsys.serving.recommend import Request, recommend, standings_in
+from recsys.serving.together import LIST, MAX_FILMS
 from tests import toys
 from tests.serving.given import Given, Pulls, predictor, pulls
 
@@ -91,14 +91,23 @@ def test_a_film_that_is_ruled_out_for_one_is_not_offered():
 
 
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=9), st.randoms())
-def test_the_order_is_that_of_ranks_taken_one_by_one(scores, random):
+def test_the_order_is_that_of_the_bars(scores, random):
     others = [random.choice([-np.inf, *range(4)]) for _ in scores]
-    one, other = (Ranking.from_scores(np.array(row, float)) for row in (scores, others))
-    pairs = {item: (one.rank(item), other.rank(item)) for item in range(len(scores)) if other.rank(item)}
-    fair = sorted(pairs, key=lambda item: (max(pairs[item]), pairs[item][0] * pairs[item][1], item))
-    average = sorted(pairs, key=lambda item: (pairs[item][0] * pairs[item][1], max(pairs[item]), item))
-    assert together.joined(one, other, "fair").tolist() == fair
-    assert together.joined(one, other, "average").tolist() == average
+    rankings = [Ranking.from_scores(np.array(row, float)) for row in (scores, others)]
+    items = [item for item in range(len(scores)) if others[item] > -np.inf]
+    bars = np.array([[standing.nearness for standing in standings_in(row, items)] for row in rankings])
+    lower, total = (dict(zip(items, values, strict=True)) for values in (bars.min(0).round(9), bars.sum(0).round(9)))
+    fair = sorted(items, key=lambda item: (-lower[item], -total[item], item))
+    average = sorted(items, key=lambda item: (-total[item], -lower[item], item))
+    assert together.merge(*rankings, "fair").tolist() == fair
+    assert together.merge(*rankings, "average").tolist() == average
+
+
+def test_a_film_low_in_a_long_list_can_be_nearer_to_the_top_than_one_high_in_a_short_list():
+    # Item 0 is last of 2 films for one person: nearness 0. Item 1 has ranks 1 of 2 and 3 of 8: 1 and 0.47.
+    short = Ranking.from_scores(np.array([1.0, 2.0, *[-np.inf] * 6]))
+    long = Ranking.from_scores(np.array([9.0, 7.0, 8.0, 6.0, 5.0, 4.0, 3.0, 2.0]))
+    assert together.merge(short, long, "fair").tolist() == [1, 0]  # plain ranks, 2 and 1 against 1 and 3: [0, 1]
 
 
 def test_a_link_of_the_app_gives_its_films_with_their_data_set():
@@ -108,11 +117,11 @@ def test_a_link_of_the_app_gives_its_films_with_their_data_set():
     assert (
         together.from_link("?s=e2400-7-8") == f"{datasets.DEFAULT_DATASET}.7-8"
     )  # of a list that had no room in the link
-    long = "-".join(map(str, range(1, MOST + 50)))
+    long = "-".join(map(str, range(1, MAX_FILMS + 50)))
     found = together.from_link(f"https://films.example/compare?s={long}")
     assert LIST.fullmatch(found)
-    assert found.endswith(f"-{MOST + 49}")
-    assert found.count("-") == MOST - 1 + datasets.DEFAULT_DATASET.count("-")
+    assert found.endswith(f"-{MAX_FILMS + 49}")
+    assert found.count("-") == MAX_FILMS - 1 + datasets.DEFAULT_DATASET.count("-")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.typing import Subprotocol
 
 from recsys import paths
-from recsys.desktop import server
+from recsys.desktop import window
 from tests import loops
 
 FILE_BYTES, SESSION_BYTES, TOTAL_BYTES = 4_000, 10_000, 15_000
@@ -40,7 +40,7 @@ def host(tmp_path_factory):
     folder = tmp_path_factory.mktemp("uploads")
     (folder / "page.py").write_text(PAGE)
     (folder / "app.py").write_text(APP)
-    port = server._free(0)
+    port = window.free_port(0)
     options = (f"--server.port={port}", "--server.address=127.0.0.1", "--server.headless=true")
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", folder / "app.py", *options, "--server.disconnectedSessionTTL=0"],
@@ -48,7 +48,7 @@ def host(tmp_path_factory):
         env={"PYTHONPATH": str(paths.REPOSITORY), "HOME": str(folder), "PATH": ""},
     )
     try:
-        server.wait_for(f"http://127.0.0.1:{port}", process)
+        window.wait_for(f"http://127.0.0.1:{port}", process)
         yield f"127.0.0.1:{port}"
     finally:
         process.terminate()

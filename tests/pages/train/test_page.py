@@ -104,7 +104,7 @@ def test_only_a_set_that_was_tuned_on_is_said_to_be(visit):
 
 
 def test_every_setting_has_a_label():
-    assert set(words.SETTINGS) == {*options.FIRST, *options.MORE}
+    assert set(words.SETTINGS) == {*options.MAIN_SETTINGS, *options.MORE_SETTINGS}
 
 
 def test_settings_that_cannot_work_are_a_sentence_and_do_not_start(visit):
@@ -137,7 +137,7 @@ def test_who_replaces_a_trained_one_or_a_half_trained_one_is_warned(visit):
 def test_how_long_it_took_before_is_said_where_it_is_known(visit, monkeypatch):
     app = choose(visit("train"), "sasrec-bce")
     assert words.NO_TIME in said(app)
-    monkeypatch.setattr(options, "before", lambda name, data: options.Before(7300.0, 24, "cuda"))
+    monkeypatch.setattr(options, "previous_training", lambda name, data: options.PreviousTraining(7300.0, 24, "cuda"))
     assert words.BEFORE.format(time="about 2 hours", n=24, device="GPU") in said(app.run())
 
 
