@@ -93,12 +93,12 @@ def _rows(dataset: str) -> list[list[str]]:
 
 def _missing(dataset: str) -> list[str]:
     """The lines to type for what has no result."""
-    from recsys.evaluation import provenance
+    from recsys.evaluation import report
     from recsys.models import registry
 
     absent = [variant for variant in _published(dataset)["variant"] if not _ours(dataset, variant)]
-    found = [provenance.Missing(variant, variant, registry.get(variant).needs_training) for variant in absent]
-    return [line for one in found for line in provenance.commands_for(one, dataset, PROTOCOL)]
+    found = [report.Missing(variant, variant, registry.get(variant).needs_training) for variant in absent]
+    return [line for one in found for line in report.commands_for(one, dataset, PROTOCOL)]
 
 
 def _published(dataset: str) -> "pd.DataFrame":

@@ -24,7 +24,6 @@ from recsys import paths, storage
 from recsys.config import Seed, replace_settings
 from recsys.config import check as check_setting
 from recsys.data import datasets
-from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols, results
 from recsys.models import registry
@@ -343,9 +342,8 @@ def _known(job_id: str) -> Iterator[Job]:
 
 
 def _served_by(dataset: str) -> str:
-    """The protocol with the training part that the app answers from; one with a splitting of its own has its name."""
-    splitting = datasets.serving_split(dataset)
-    return protocols.FULL.name if splitting == LEAVE_ONE_OUT else splitting.name
+    """Return the protocol whose training part the app uses."""
+    return datasets.serving_split(dataset).protocol
 
 
 def _new_id() -> str:
