@@ -29,7 +29,7 @@ from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.data.split import UNTIED
 from recsys.errors import RecsysError, python
-from recsys.evaluation import provenance, results
+from recsys.evaluation import report, results
 from recsys.evaluation.protocols import UNTIED_FULL
 from recsys.evaluation.report import short
 from recsys.evaluation.significance import intervals
@@ -199,8 +199,8 @@ def _next(dataset: str, theirs: list[dict[str, Any]]) -> str:
     if not theirs:
         return f"{python()} -m benchmarks.peers_quality --dataset {dataset} --json benchmarks/peers_quality.json --ship"
     variant = SAME[theirs[0]["system"].split(" ")[1]]
-    missing = provenance.Missing(variant, variant, trained=True)
-    return " && ".join(provenance.commands_for(missing, dataset, UNTIED_FULL.name))
+    missing = report.Missing(variant, variant, trained=True)
+    return " && ".join(report.commands_for(missing, dataset, UNTIED_FULL.name))
 
 
 def _compared(model: str, own: dict[str, Any], best: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ from safetensors.numpy import save as weights_to_bytes
 from recsys import paths, storage
 from recsys.config import to_document
 from recsys.data.dataset import Dataset
-from recsys.data.split import LEAVE_ONE_OUT, Splitting
+from recsys.data.split import LEAVE_ONE_OUT, SPLITTINGS, Splitting
 from recsys.errors import RecsysError, recsys_command
 from recsys.models import registry
 from recsys.models.base import Model
@@ -160,7 +160,7 @@ def load_or_fit(
     folder = find(variant, dataset.name, seed, splitting)
     if registry.get(variant).needs_training:
         if folder is None:
-            command = training_command(variant, dataset.name, splitting.name, seed)
+            command = training_command(variant, dataset.name, splitting.protocol, seed)
             raise StoreError(f"no checkpoint for {variant} on {_divided(dataset.name, splitting)}", command)
         return load(folder, dataset, splitting, measuring)
     if folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant):
@@ -195,7 +195,7 @@ def attach_members(
     for name in model.members:
         if registry.get(name).members(dataset.name):
             raise StoreError(f"{model.title} cannot stand on {name}, which is mixed itself; name its members instead")
-        member_seed = seed if splitting.unties or find(name, dataset.name, seed, splitting) else None
+        member_seed = seed if splitting.is_seeded or find(name, dataset.name, seed, splitting) else None
         members[name] = load_or_fit(name, dataset, member_seed, report, splitting, measuring)
     if members:
         model.set_members(members)
@@ -261,7 +261,7 @@ def _find_member(name: str, dataset_name: str, seed: int, splitting: Splitting) 
     If each seed has its own order of the data, only that seed will do.
     """
     folder = find(name, dataset_name, seed, splitting)
-    return folder if folder or splitting.unties else find(name, dataset_name, splitting=splitting)
+    return folder if folder or splitting.is_seeded else find(name, dataset_name, splitting=splitting)
 
 
 def _stamps_of_members(variant: str, dataset_name: str, folder: Path | None, splitting: Splitting) -> dict[str, Stamps]:
@@ -363,7 +363,7 @@ def _load(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool)
     """`load`, by a caller who holds the lock."""
     meta, weights = _read(folder)
     variant = meta["variant"]
-    command = training_command(variant, dataset.name, splitting.name, meta["seed"])
+    command = training_command(variant, dataset.name, splitting.protocol, meta["seed"])
     if meta["films"] != dataset.catalog.fingerprint:
         known = f"{folder} knows {meta['n_items']} films"
         raise StoreError(f"{known}, which are not the {dataset.n_items} of {dataset.name}", command)
@@ -459,15 +459,12 @@ def _formed(folder: Path, meta: dict[str, Any]) -> dict[str, Any]:
 
 
 def training_command(
-    variant: str, dataset_name: str, splitting: str = LEAVE_ONE_OUT.name, seed: int | None = None, also: str = ""
+    variant: str, dataset_name: str, protocol: str = LEAVE_ONE_OUT.protocol, seed: int | None = None, also: str = ""
 ) -> str:
-    """The command that trains a model on the training part that a splitting gives.
-
-    also: another set whose people it learns from too. A protocol with a splitting of its own has its name.
-    """
-    protocol = [] if splitting == LEAVE_ONE_OUT.name else ["--protocol", splitting]
-    more = [*(["--also", also] if also else []), *(["--seed", str(seed)] if seed else [])]
-    return recsys_command("train", variant, "--dataset", dataset_name, *protocol, *more)
+    """Return the command that trains a model for a protocol; also: another data set whose users it learns from."""
+    options = ["--protocol", protocol] if protocol != LEAVE_ONE_OUT.protocol else []
+    options += [*(["--also", also] if also else []), *(["--seed", str(seed)] if seed else [])]
+    return recsys_command("train", variant, "--dataset", dataset_name, *options)
 
 
 def _divided(dataset_name: str, splitting: Splitting) -> str:
@@ -479,7 +476,8 @@ def _unusable(folder: Path, error: Exception) -> StoreError:
     if folder.is_relative_to(paths.ASSETS):
         return StoreError(str(error), storage.restore_command(folder))
     dataset, splitting, variant, seed = folder.parts[-4:]
-    return StoreError(str(error), training_command(variant, dataset, splitting, int(seed.removeprefix("seed-"))))
+    protocol = SPLITTINGS.get(splitting, LEAVE_ONE_OUT).protocol
+    return StoreError(str(error), training_command(variant, dataset, protocol, int(seed.removeprefix("seed-"))))
 
 
 def _cannot_write(folder: Path, error: OSError) -> StoreError:

@@ -38,4 +38,4 @@ def test_the_tables_of_the_readme_are_what_report_prints_of_the_shipped_results(
     (printed,) = re.findall(rf"^<!-- {re.escape(command)} -->\n(.+?)\n<!-- -->$", README, re.MULTILINE | re.DOTALL)
     assert printed == report.report(["ml-1m"], [protocol], brief=True, beside=beside)
     for measured in filter(None, (protocol, beside)):
-        assert set(results.leaderboard("ml-1m", measured)["variant"]) <= set(registry.names())
+        assert {document["variant"] for document in results.documents("ml-1m", measured)} <= set(registry.names())

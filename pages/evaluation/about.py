@@ -8,7 +8,7 @@ from typing import Any
 from pages.evaluation import words
 from pages.shared import errors, loaders
 from pages.shared.language import count, number, say
-from recsys.evaluation import provenance
+from recsys.evaluation import report
 
 ARXIV = "arXiv:"
 
@@ -40,7 +40,7 @@ def ours(document: dict[str, Any]) -> About:
         words.PAPER_FACT: document["paper"],
     }
     known = {what: how for what, how in facts.items() if how}
-    commands = tuple(map(errors.without_paths, provenance.commands(document)))
+    commands = tuple(map(errors.without_paths, report.commands(document)))
     return About(document["variant"], str(say(document["title"])), known, commands)
 
 

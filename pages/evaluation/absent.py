@@ -7,8 +7,8 @@ from pages.evaluation.measured import Shown
 from pages.shared import errors, loaders
 from pages.shared import words as common
 from pages.shared.language import say
-from recsys.evaluation import protocols, provenance
-from recsys.evaluation.provenance import Missing
+from recsys.evaluation import protocols, report
+from recsys.evaluation.report import Missing
 
 
 def show(shown: Shown) -> None:
@@ -19,9 +19,8 @@ def show(shown: Shown) -> None:
     with st.expander(words.MISSING.format(n=len(missing)), icon=":material/pending:", key=f"missing-{shown.name}"):
         trained = [one for one in missing if one.trained]
         if trained:
-            apart = protocols.trains_apart(shown.protocol)
-            why = f" {words.OWN_TRAINING.get(shown.protocol, words.OTHER_PART)}" if apart else ""
-            explain(shown, trained, words.MISSING_TRAINED + why)
+            own_training = protocols.get_or_former(shown.protocol).own_training
+            explain(shown, trained, words.MISSING_TRAINED + (f" {say(own_training)}" if own_training else ""))
         if others := [one for one in missing if not one.trained]:
             explain(shown, others, words.MISSING_UNTRAINED)
 
@@ -31,7 +30,7 @@ def explain(shown: Shown, missing: list[Missing], why: str) -> None:
     st.markdown(why.format(models=common.listed([say(one.title) for one in missing])))
     first = next((one for one in missing if one.variant == loaders.FIRST_MODEL), missing[0])
     st.caption(words.MISSING_COMMANDS.format(model=common.plain(say(first.title))))
-    lines = map(errors.without_paths, provenance.commands_for(first, shown.dataset, shown.protocol))
+    lines = map(errors.without_paths, report.commands_for(first, shown.dataset, shown.protocol))
     st.code("\n".join(lines), language=None, wrap_lines=True)
     if names := [f"`{one.variant}`" for one in missing if one is not first]:
         st.caption(words.MISSING_OTHERS.format(names=", ".join(names)))

@@ -26,7 +26,7 @@ def html(
     """Ours (`overview.measures`) and theirs (`results.published`) in one table, the highest metric first.
 
     Published figures of models that know when the hidden film was watched come last, under a heading of their own.
-    tests: `compare.against_best`, None as long as it is being computed; known: variant → where its figures come from.
+    tests: `significance.against_best`, None while being computed; known: variant → where its figures come from.
     """
     beside = [name for name in BESIDE if name != metric]
     tested = {} if tests is None else {row["variant"]: row for row in tests.to_dict("records")}

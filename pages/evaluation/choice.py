@@ -9,7 +9,8 @@ from pages.evaluation import words
 from pages.evaluation.measured import Shown
 from pages.shared import address, loaders
 from pages.shared import words as common
-from recsys.evaluation import confidence, protocols, results
+from recsys.data import datasets
+from recsys.evaluation import protocols, results
 
 
 def dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
@@ -17,7 +18,7 @@ def dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         dataset = _dataset(address.results_offered())
         offered = protocols.in_order(protocol for name, protocol in available if name == dataset)
-        offered = offered or [confidence.protocol_of(dataset).name]  # of a set without results
+        offered = offered or [datasets.serving_split(dataset).protocol]  # of a set without results
         protocol = st.segmented_control(
             words.PROTOCOL,
             offered,

@@ -14,7 +14,6 @@ from recsys import paths
 from recsys.data import datasets
 from recsys.data.dataset import DataError
 from recsys.errors import RecsysError
-from recsys.evaluation import confidence
 from recsys.progress import ProgressCallback
 
 FIRST = ("popular", "item-knn")  # measured before the others, so that there is something to see at once
@@ -22,7 +21,7 @@ FIRST = ("popular", "item-knn")  # measured before the others, so that there is 
 
 def show(dataset: str, protocol: str, measured: Sequence[str]) -> None:
     """Show a button that measures what was not measured yet, or the progress. measured: names of recommenders."""
-    if dataset in datasets.SETS or protocol != confidence.protocol_of(dataset).name or paths.is_public():
+    if dataset in datasets.SETS or protocol != datasets.serving_split(dataset).protocol or paths.is_public():
         return
     task = work.find(_task_name(dataset))
     if task and not task.is_over:

@@ -17,7 +17,7 @@ def show(shown: Shown) -> None:
     _, damaged = measured.ranks(shown)
     errors.explain_all(damaged)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        slicing = choose(groups.offered(dataset))
+        slicing = choose(groups.available_groupings(dataset))
         metric = choice.metric()
     variants = measured.comparable(shown, dataset)
     first = tables.best_of_families(shown.board, variants, 3)
@@ -26,7 +26,7 @@ def show(shown: Shown) -> None:
         return
     table = measured.sliced(shown, dataset, variants, slicing, metric)
     st.caption(words.SLICES_HELP)
-    if slicing in groups.OF_PEOPLE:
+    if slicing in groups.USER_GROUPINGS:
         lengths = groups.median_lengths(measured.split(shown, dataset), slicing)
         each = ", ".join(words.MEDIAN_LENGTH.format(group=common.term(group), n=n) for group, n in lengths.items())
         st.caption(words.GROUPS_DIFFER.format(lengths=each))

@@ -10,7 +10,7 @@ from pages.shared import errors
 from pages.shared import words as common
 from pages.shared.charts import chart
 from pages.shared.language import number
-from recsys.evaluation import compare, tables
+from recsys.evaluation import significance, tables
 
 
 def show(shown: Shown) -> None:
@@ -27,8 +27,8 @@ def show(shown: Shown) -> None:
     verdicts, damaged = measured.verdicts(shown, metric)
     errors.explain_all(damaged)
     ranks, _ = measured.ranks(shown)
-    verdict(shown, compare.head_to_head(verdicts, one, other), metric)
-    margins(shown, tables.head_to_head(ranks[one], ranks[other]), one, other)
+    verdict(shown, significance.select_pair(verdicts, one, other), metric)
+    margins(shown, tables.rank_margins(ranks[one], ranks[other]), one, other)
 
 
 def choose(label: str, shown: Shown, place: int) -> str:
@@ -64,14 +64,14 @@ def verdict(shown: Shown, row: pd.Series, metric: str) -> None:
         st.metric(
             words.P_CORRECTED,
             common.metric(row["p_holm"]),
-            help=words.P_CORRECTED_HELP.format(sure=number(compare.ALPHA, "")),
+            help=words.P_CORRECTED_HELP.format(sure=number(significance.ALPHA, "")),
         )
 
 
 def margins(shown: Shown, table: pd.DataFrame, one: str, other: str) -> None:
     """For how many people each of the two ranks the film higher, and by how much."""
     st.header(words.MARGINS_TITLE)
-    a, b, even = tables.wins(table)
+    a, b, even = tables.count_wins(table)
     first, second = shown.title(one), shown.title(other)
     st.markdown(common.plain(words.WINS.format(one=first, a=a, other=second, b=b, even=even)))
     figure = charts.margins(table, (first, shown.family(one)), (second, shown.family(other)))

@@ -14,7 +14,7 @@ from pages.shared import errors
 from pages.shared import words as common
 from pages.shared.charts import numbers, written
 from pages.shared.language import number, say
-from recsys.evaluation import compare, results
+from recsys.evaluation import results, significance
 
 BOARD, FIGURES = "intervals", "all-figures"  # ways to see it
 FIRST_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # those that fit on a phone, then others
@@ -80,9 +80,9 @@ def intervals(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame, metric: st
     slot.html(board.html(ours, with_figure, metric, None, known))
     verdicts, damaged = measured.verdicts(shown, metric)
     errors.explain_all(damaged)
-    tests = compare.against_best(verdicts)
+    tests = significance.against_best(verdicts)
     slot.html(board.html(ours, with_figure, metric, tests, known))
-    no_difference = words.NO_DIFFERENCE.format(sure=number(compare.ALPHA, ""))
+    no_difference = words.NO_DIFFERENCE.format(sure=number(significance.ALPHA, ""))
     st.caption(" ".join([words.METRIC_MEANING[metric.split("@")[0]], words.LEADERBOARD_HELP, no_difference]))
     if len(with_figure):
         st.html(board.letters(with_figure))

@@ -11,13 +11,12 @@ from pages.shared import errors, loaders
 from pages.shared import words as common
 from pages.shared.charts import chart, numbers, plot
 from pages.shared.language import say
-from recsys.evaluation import costs as spent
-from recsys.evaluation import protocols, provenance, results, tables
+from recsys.evaluation import protocols, report, results, tables
 
 
 def show(shown: Shown) -> None:
     """The training logs, then seconds against a metric."""
-    splitting = protocols.splitting(shown.protocol)
+    splitting = protocols.get_or_former(shown.protocol).splitting
     logs = tables.curves(shown.dataset, [loaders.FIRST_MODEL, *shown.board["variant"]], splitting)
     if logs:
         curves(shown, logs)
@@ -26,7 +25,7 @@ def show(shown: Shown) -> None:
         st.caption(words.CURVES_ELSEWHERE.format(data=loaders.data_title(shown.dataset), protocols=names))
     else:
         st.caption(words.NO_CURVE.format(data=loaders.data_title(shown.dataset)))
-        errors.command(provenance.training(loaders.FIRST_MODEL, shown.dataset, shown.protocol))
+        errors.command(report.training_command(loaders.FIRST_MODEL, shown.dataset, shown.protocol))
     costs(shown)
 
 
@@ -34,7 +33,7 @@ def with_logs(shown: Shown) -> list[str]:
     """The protocols of the data set under which these recommenders kept training logs."""
     known = protocols.in_order(name for data, name in results.available() if data == shown.dataset)
     variants = [loaders.FIRST_MODEL, *shown.board["variant"]]
-    return [name for name in known if tables.curves(shown.dataset, variants, protocols.splitting(name))]
+    return [name for name in known if tables.curves(shown.dataset, variants, protocols.get_or_former(name).splitting)]
 
 
 def curves(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:
@@ -83,7 +82,7 @@ def with_logged(board: pd.DataFrame, logs: dict[str, pd.DataFrame]) -> pd.DataFr
 def costs(shown: Shown) -> None:
     """Seconds of training against a metric; who is left out is named."""
     st.header(words.COST)
-    found = spent.costs(list(measured.documents(shown).values()))
+    found = tables.costs(list(measured.documents(shown).values()))
     if found.table.empty:
         st.caption(words.NO_COST)
     else:

@@ -11,7 +11,7 @@ from pages.evaluation import words
 from pages.shared import loaders
 from pages.shared.language import say
 from recsys.data.dataset import Dataset, Split
-from recsys.evaluation import compare, groups, people, protocols, provenance, results, tables
+from recsys.evaluation import groups, protocols, report, results, significance, tables
 from recsys.evaluation import ties as of_file
 
 Damaged = list[str]  # a sentence for each result that cannot be read or compared
@@ -81,18 +81,18 @@ def _documents(dataset: str, protocol: str, stamp: str) -> dict[str, dict[str, A
     return {document["variant"]: document for document in found}
 
 
-def missing(shown: Shown) -> list[provenance.Missing]:
+def missing(shown: Shown) -> list[report.Missing]:
     """The recommenders that were not measured, by title."""
     return _missing(shown.dataset, shown.protocol, tuple(shown.board["variant"]), shown.stamp)
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _missing(dataset: str, protocol: str, known: tuple[str, ...], stamp: str) -> list[provenance.Missing]:
-    return provenance.missing(dataset, protocol, known)
+def _missing(dataset: str, protocol: str, known: tuple[str, ...], stamp: str) -> list[report.Missing]:
+    return report.missing(dataset, protocol, known)
 
 
 def verdicts(shown: Shown, metric: str) -> tuple[pd.DataFrame, Damaged]:
-    """Every two recommenders compared (`compare.pairwise_tests`); takes a moment the first time."""
+    """Every two recommenders compared (`significance.pairwise_tests`); takes a moment the first time."""
     with st.spinner(words.TESTING):
         return _verdicts(shown.dataset, shown.protocol, metric, shown.stamp)
 
@@ -100,7 +100,7 @@ def verdicts(shown: Shown, metric: str) -> tuple[pd.DataFrame, Damaged]:
 @st.cache_data(max_entries=32, show_spinner=False)
 def _verdicts(dataset: str, protocol: str, metric: str, stamp: str) -> tuple[pd.DataFrame, Damaged]:
     damaged: Damaged = []
-    return compare.pairwise_tests(dataset, protocol, metric, damaged.append), damaged
+    return significance.pairwise_tests(dataset, protocol, metric, damaged.append), damaged
 
 
 def ranks(shown: Shown) -> tuple[dict[str, np.ndarray], Damaged]:
@@ -117,7 +117,7 @@ def _ranks(dataset: str, protocol: str, variants: tuple[str, ...], stamp: str) -
 def comparable(shown: Shown, dataset: Dataset) -> list[str]:
     """The variants whose ranks are certain to be those of the data set's test users. Raises DataError."""
     known, _ = ranks(shown)
-    return people.comparable(shown.board, known, dataset, split(shown, dataset).test)
+    return tables.comparable(shown.board, known, dataset, split(shown, dataset).test)
 
 
 def split(shown: Shown, dataset: Dataset) -> Split:
@@ -126,7 +126,7 @@ def split(shown: Shown, dataset: Dataset) -> Split:
 
 
 def sliced(shown: Shown, dataset: Dataset, variants: list[str], slicing: str, metric: str) -> pd.DataFrame:
-    """Metrics of groups of people for several recommenders (`groups.side_by_side`)."""
+    """Metrics of groups of people for several recommenders (`groups.by_bucket`)."""
     known, _ = ranks(shown)
     of_variants = {variant: known[variant] for variant in variants}
     with st.spinner(words.SLICING_NOW):
@@ -137,7 +137,7 @@ def sliced(shown: Shown, dataset: Dataset, variants: list[str], slicing: str, me
 def _sliced(
     name: str, slicing: str, metric: str, stamp: str, _split: Split, _ranks: dict[str, np.ndarray]
 ) -> pd.DataFrame:
-    return groups.side_by_side(_split, _ranks, slicing, metric)
+    return groups.by_bucket(_split, _ranks, slicing, metric)
 
 
 def ties(dataset: str) -> dict[str, Any] | None:

@@ -12,8 +12,8 @@ from pages.shared import cards, errors
 from pages.shared import words as common
 from pages.shared.charts import chart
 from recsys.data.dataset import Dataset
-from recsys.evaluation import people
-from recsys.evaluation.people import Person
+from recsys.evaluation import tables
+from recsys.evaluation.tables import Person
 
 LATEST = 20  # films of a history that are shown
 
@@ -23,10 +23,10 @@ def show(shown: Shown) -> None:
     dataset = measured.data_of(shown)
     test = measured.split(shown, dataset).test
     row = choose(len(test), f"person-{shown.name}")
-    somebody = people.person(dataset, test, row)
+    somebody = tables.person(dataset, test, row)
     ranks, damaged = measured.ranks(shown)
     errors.explain_all(damaged)
-    table = people.ranks_of(shown.board, ranks, measured.comparable(shown, dataset), row)
+    table = tables.ranks_of_person(shown.board, ranks, measured.comparable(shown, dataset), row)
     about = words.PERSON_OF.format(id=somebody.user_id, n=len(somebody.history))
     st.caption(common.plain(about))
     st.header(words.HIDDEN_FILM)

@@ -30,7 +30,7 @@ def special(shown: Shown, rules: dict[str, Any]) -> list[str]:
         said.append(words.FILMS_DROPPED.format(n=n))
     if rules.get("users") == protocols.LEAVE_ONE_OUT_RULES["users"]:
         said.append(words.ONLY_TRAIN)
-    if rules.get("order") == protocols.ORDERS["drawn"]["order"]:
+    if rules.get("order") == protocols.ORDERS["drawn"]:
         said.append(words.DRAWN_ORDER)
     return said + learnt_also(shown)
 

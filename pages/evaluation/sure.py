@@ -9,9 +9,10 @@ from pages.evaluation.measured import Shown
 from pages.shared import loaders
 from pages.shared import words as common
 from pages.shared.charts import chart
+from recsys.data import datasets
 from recsys.data.dataset import Dataset
-from recsys.evaluation import confidence, people, protocols
-from recsys.evaluation.people import Person
+from recsys.evaluation import list_metrics, protocols, tables
+from recsys.evaluation.tables import Person
 from recsys.serving.predictor import is_there
 
 OF_THE_PAPER = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # three of its figure, and what the app is about
@@ -26,10 +27,10 @@ def show(shown: Shown, known: list[str]) -> None:
         st.caption(words.NOT_THERE.format(data=loaders.data_title(shown.dataset)))
         return
     dataset = measured.data_of(shown)
-    served = confidence.protocol_of(dataset.name)
+    served = protocols.get(datasets.serving_split(dataset.name).protocol)
     test = served.split(dataset).test
     st.caption(words.SURE_OF_LIST_HELP)
-    if protocols.splitting(shown.protocol) != served.splitting:
+    if protocols.get_or_former(shown.protocol).splitting != served.splitting:
         st.caption(words.OF_THE_APP.format(data=loaders.data_title(dataset.name), protocol=words.protocol(served.name)))
     key = f"sure-person-{dataset.name}"
     st.session_state.setdefault(key, min(NUMBER, len(test)))
@@ -41,12 +42,15 @@ def show(shown: Shown, known: list[str]) -> None:
     shares = hidden_films(dataset, served.name, chosen)
     order = [*shares, *(variant for variant in chosen if variant not in shares)]  # so both charts have the same colours
     models = {variant: loaders.predictor(variant, dataset.name).model for variant in order}
-    lists = {variant: confidence.of_list(model, test.queries[row : row + 1]) for variant, model in models.items()}
+    lists = {
+        variant: list_metrics.probabilities_by_rank(model, test.queries[row : row + 1])
+        for variant, model in models.items()
+    }
     values = [table[kind] for kind, tables in (("probability", lists), ("share", shares)) for table in tables.values()]
     lowest = float(pd.concat(values).min())
     with st.grid(2, min_column_width=320):
         with st.container():
-            of_person(shown, dataset, people.person(dataset, test, row), lists, lowest)
+            of_person(shown, dataset, tables.person(dataset, test, row), lists, lowest)
         if shares:
             with st.container():
                 of_everybody(shown, shares, lowest)
@@ -60,7 +64,7 @@ def hidden_films(dataset: Dataset, protocol: str, chosen: list[str]) -> dict[str
     of_app = Shown(dataset.name, protocol, board)
     ranks, _ = measured.ranks(of_app)
     same = measured.comparable(of_app, dataset)
-    return {variant: confidence.observed(ranks[variant]) for variant in chosen if variant in same}
+    return {variant: list_metrics.target_share_by_rank(ranks[variant]) for variant in chosen if variant in same}
 
 
 def of_person(shown: Shown, dataset: Dataset, somebody: Person, lists: dict[str, pd.DataFrame], lowest: float) -> None:

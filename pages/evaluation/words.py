@@ -50,10 +50,10 @@ SECTIONS = {
 }
 METRIC = "Metric"
 METRIC_MEANING = {
-    "hr": "HR@k is the share of people whose next film is among the first k.",
-    "ndcg": "HR@k is the share of people whose next film is among the first k. NDCG@k is the same with lower ranks "
+    "hr": "HR@k is the share of people whose hidden film is among the first k.",
+    "ndcg": "HR@k is the share of people whose hidden film is among the first k. NDCG@k is the same with lower ranks "
     "counting less: 1 for the first, 0.5 for the third, 0.29 for the tenth.",
-    "mrr": "MRR is one over the rank of the next film, averaged over people.",
+    "mrr": "MRR is one over the rank of the hidden film, averaged over people.",
 }
 
 # Evaluation: the leaderboard
@@ -89,13 +89,6 @@ AGAIN = "To make them again, in a terminal:"
 CHOOSE_A_ROW = "Tick a row to see its command, commit, seeds and people."
 MISSING = "Not measured here: {n} recommenders"
 MISSING_TRAINED = "To be trained first: {models}."
-OWN_TRAINING = {  # why what was trained for the other protocols cannot be used
-    "time": "For this protocol they may learn only from what was watched before the date; those of the other protocols "
-    "learnt from everything but the last films.",
-    "untied": "For this protocol they have to learn from films of one second in a drawn order; those of the other "
-    "protocols learnt the order of the file.",
-}
-OTHER_PART = "For this protocol they have to learn from other data than for the other protocols."
 MISSING_UNTRAINED = "To be measured, without any training: {models}."
 MISSING_COMMANDS = "For {model}, in a terminal:"
 MISSING_OTHERS = "For the others put in {names}."
@@ -127,7 +120,7 @@ EVALUATE_HELP = (
 )
 EVALUATING, CANCEL_EVALUATING = "Evaluating {model}", "Cancel *evaluating*"
 BESIDE_POPULAR = (
-    "Share of people whose next film is among the first ten. “Most popular” gives everybody the same list: a "
+    "Share of people whose hidden film is among the first ten. “Most popular” gives everybody the same list: a "
     "recommender helps where its share is clearly higher."
 )
 NOTHING_OF_OURS = "Nothing that can be read has been measured under this protocol yet."
@@ -306,7 +299,7 @@ ONE_MODEL = "Only one recommender has been measured here. Two are needed."
 
 # Evaluation: one person
 PERSON, SOMEBODY = "Test person", "Somebody else"
-PERSON_OF = "User {id} in the ratings file, who had watched {n} films before the hidden one."
+PERSON_OF = "User {id} in the ratings file, with {n} films in the history."
 HIDDEN_FILM = "The film that was hidden"
 PAST = "Watched before"
 PAST_LATEST = "Watched before, the latest {n}"
@@ -391,7 +384,7 @@ def protocol(name: str) -> str:
 
 def meaning(name: str) -> str:
     """A protocol in a few sentences."""
-    return str(say(protocols.meaning(name)))
+    return str(say(protocols.get_or_former(name).meaning))
 
 
 def rule(value: Any) -> str:

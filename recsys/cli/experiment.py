@@ -183,7 +183,7 @@ def _measure(dataset: str, flags: Sequence[str]) -> None:
 
 def _table(dataset: str) -> tuple[list[list[str]], list[str]]:
     """Return two rows per recommender, the paper's and ours, and the commands that measure missing results."""
-    from recsys.evaluation import provenance, results
+    from recsys.evaluation import report, results
     from recsys.evaluation.report import short
     from recsys.models import registry
 
@@ -197,8 +197,8 @@ def _table(dataset: str) -> tuple[list[list[str]], list[str]]:
             result = results.load(dataset, PROTOCOL, variant)
         except results.ResultError:
             rows.append([dataset, variant, "here", "not measured yet", *[""] * (len(METRICS) - 1)])
-            missing = provenance.Missing(variant, variant, registry.get(variant).needs_training)
-            commands += provenance.commands_for(missing, dataset, PROTOCOL)
+            missing = report.Missing(variant, variant, registry.get(variant).needs_training)
+            commands += report.commands_for(missing, dataset, PROTOCOL)
             continue
         n_seeds = len(result["seeds"])
         means = [short(result["mean"][metric]) for metric in METRICS]

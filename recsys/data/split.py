@@ -1,8 +1,7 @@
-"""How a data set is divided into training, validation and test: leave-one-out, untied or not, or a cut through time.
+"""Split a data set into training, validation and test: leave-one-out, leave-one-out with shuffled ties, or by date.
 
-Leave-one-out: the last item of a user is test, the last but one validation, the rest trains. It lets a model learn from
-what others watched later; the cut does not. Untied: films of one second are put in a drawn order first, another for
-each seed. Shapes: U users, E events.
+Leave-one-out: a user's last item is the test item, the item before it the validation item, and the others train. A
+model then learns from events after some test items. A split by date rules this out. Shapes: U users, E events.
 """
 
 import threading
@@ -16,55 +15,53 @@ import numpy as np
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries, Split
 from recsys.data.tie_breaking import shuffle_ties
 
-TEST_SHARE = 0.1  # proportion of the events, at least, that lie after a cut
-DAY = 86_400  # seconds
+TEST_SHARE = 0.1  # minimum share of the events after a cut
+SECONDS_PER_DAY = 86_400
 
 
 @dataclass(frozen=True)
 class Splitting:
-    """A way to divide a data set. Calling it gives the same Split for the same Dataset object, computed once."""
+    """A way to split a data set. Calls with the same Dataset object and seed return the same Split object."""
 
-    name: str  # as in folder names
-    divide: Callable[[Dataset], Split]  # its `about` needs no name
-    reads_times: bool = False  # with other times, other events train
-    unties: bool = False  # films of one second are first put in an order drawn from the seed
+    name: str  # of the folder of the checkpoints
+    divide: Callable[[Dataset, int], Split]  # data set, seed
+    protocol: str  # `train --protocol` value that trains on this split
+    reads_times: bool = False  # other timestamps give another training part
+    is_seeded: bool = False  # each seed gives another split
 
     def __call__(self, dataset: Dataset, seed: int = 0) -> Split:
-        """The training, validation and test part; raises DataError when the data cannot be divided like this.
-
-        seed: that of a training; it matters only where an order is drawn, which it then learns from and is measured on.
-        """
-        drawing = seed if self.unties else 0
-        with _computing:
-            known = _splits.setdefault(dataset, {})
-            if (self, drawing) not in known:
-                found = self.divide(shuffle_ties(dataset, drawing) if self.unties else dataset)
-                known[self, drawing] = replace(found, about={"name": self.name, **found.about})
-            return known[self, drawing]
+        """Return the split of a training seed. Raises DataError if the data cannot be split like this."""
+        key = (self, seed if self.is_seeded else 0)
+        with _lock:
+            splits = _splits.setdefault(dataset, {})
+            if key not in splits:
+                split = self.divide(dataset, key[1])
+                splits[key] = replace(split, about={"name": self.name, **split.about})
+            return splits[key]
 
 
-_splits: WeakKeyDictionary[Dataset, dict[tuple[Splitting, int], Split]] = WeakKeyDictionary()  # as long as the data set
-_computing = threading.Lock()
+_splits: WeakKeyDictionary[Dataset, dict[tuple[Splitting, int], Split]] = WeakKeyDictionary()  # freed with the data set
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Cuts:
-    """Midnights in UTC, in seconds since 1970."""
+    """The starts of validation and test: midnights in UTC, in seconds since 1970."""
 
-    valid: int  # training ends, validation begins
-    test: int  # validation ends, test begins
+    valid: int
+    test: int
 
     @property
     def dates(self) -> dict[str, str]:
-        """Both as dates: {"valid": "2000-12-04", "test": "2000-12-29"}."""
+        """Both as text: {"valid": "2000-12-04", "test": "2000-12-29"}."""
         return {"valid": _date(self.valid), "test": _date(self.test)}
 
 
-def leave_one_out(dataset: Dataset) -> Split:
-    """Split as in the SASRec and BERT4Rec papers. Users with fewer than three items only train.
+def leave_one_out(dataset: Dataset, seed: int = 0) -> Split:
+    """Split as in the SASRec and BERT4Rec papers. Users with fewer than three items only train. `seed` is not used.
 
-    Validation queries hold the training items; test queries hold those and the validation item.
-    Raises DataError when no user has three items.
+    Validation queries hold the training items. Test queries hold the validation item too.
+    Raises DataError if no user has three items.
     """
     lengths = np.diff(dataset.offsets)
     users = np.flatnonzero(lengths >= 3)
@@ -79,31 +76,35 @@ def leave_one_out(dataset: Dataset) -> Split:
     return Split(train, valid, test, {})
 
 
-def by_time(dataset: Dataset) -> Split:
-    """Split at two midnights, the same for everybody: nothing that happened later can be learnt from.
+def untied(dataset: Dataset, seed: int = 0) -> Split:
+    """Split by leave-one-out after items with equal timestamps were shuffled with the seed."""
+    return leave_one_out(shuffle_ties(dataset, seed))
 
-    What lies before the first cut trains, and films have the tags that they had by then. The validation target is the
-    first item that a user watched between the cuts, the test target the first after the second; a query holds
-    everything that its user watched before that cut. Users who watched nothing before a cut, or nothing after it, are
-    not measured. Raises DataError when nobody is left.
+
+def by_time(dataset: Dataset, seed: int = 0) -> Split:
+    """Split at two midnights, the same for all users. `seed` is not used.
+
+    Events before the first cut train, and films have the tags of that date. The target is a user's first item between
+    the cuts (validation) or after the second one (test). A query holds the user's items before the cut. Users without
+    an item on both sides are not evaluated. Raises DataError if no user is left.
     """
     if dataset.ties == "rows":
         raise DataError(f"{dataset.name} has no times to cut; choose a protocol that does not go by date")
     chosen = cuts(dataset)
-    before = dataset.interactions.where(_time(dataset) < chosen.valid)
+    before = dataset.interactions.where(np.asarray(dataset.interactions.timestamp) < chosen.valid)
     train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(chosen.valid))
-    valid, test = _next(dataset, chosen.valid, chosen.test), _next(dataset, chosen.test, None)
-    return Split(train, valid, test, {"dates": chosen.dates})
+    return Split(train, _next(dataset, chosen.valid, chosen.test), _next(dataset, chosen.test), {"dates": chosen.dates})
 
 
-LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out)
-UNTIED = Splitting("untied", leave_one_out, reads_times=True, unties=True)
-BY_TIME = Splitting("time", by_time, reads_times=True)
+LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out, "full")
+UNTIED = Splitting("untied", untied, "untied", reads_times=True, is_seeded=True)
+BY_TIME = Splitting("time", by_time, "time", reads_times=True)
+SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, UNTIED, BY_TIME)}
 
 
 def cuts(dataset: Dataset) -> Cuts:
-    """The last midnights after which a tenth of the events lie, and before that a tenth of the rest."""
-    time = _time(dataset)
+    """Return the latest cuts with TEST_SHARE of all events after the second, and of the rest after the first."""
+    time = np.asarray(dataset.interactions.timestamp)  # (E,) seconds since 1970
     if not len(time):
         raise DataError(f"{dataset.name} has no events; choose another data set")
     test = _midnight(time)
@@ -111,27 +112,21 @@ def cuts(dataset: Dataset) -> Cuts:
     return Cuts(_midnight(before) if len(before) else test, test)
 
 
-def _time(dataset: Dataset) -> np.ndarray:
-    """(E,) seconds since 1970."""
-    return np.asarray(dataset.interactions.timestamp)
-
-
 def _midnight(time: np.ndarray) -> int:
-    """The last midnight with at least AFTER of the events at it or later."""
+    """Return the last midnight with at least TEST_SHARE of the events at or after it."""
     from_end = int(np.ceil(TEST_SHARE * len(time)))
-    return int(np.partition(time, -from_end)[-from_end] // DAY * DAY)
+    return int(np.partition(time, -from_end)[-from_end] // SECONDS_PER_DAY * SECONDS_PER_DAY)
 
 
 def _date(time: int) -> str:
     return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d}"
 
 
-def _next(dataset: Dataset, cut: int, end: int | None) -> HeldOut:
-    """Each user's first item at or after `cut`, and before `end`, for those who watched something before `cut`."""
-    time = _time(dataset)
+def _next(dataset: Dataset, cut: int, end: float = np.inf) -> HeldOut:
+    """Hold out the first item of each user in [cut, end), for users with an item before `cut`."""
+    time = np.asarray(dataset.interactions.timestamp)  # (E,) seconds since 1970
     watched = np.bincount(dataset.interactions.user[time < cut], minlength=dataset.n_users)  # (U,) items before the cut
-    due = time >= cut if end is None else (time >= cut) & (time < end)
-    follows = np.bincount(dataset.interactions.user[due], minlength=dataset.n_users)  # (U,)
+    follows = np.bincount(dataset.interactions.user[(time >= cut) & (time < end)], minlength=dataset.n_users)  # (U,)
     users = np.flatnonzero((watched > 0) & (follows > 0))
     if not len(users):
         raise DataError(
@@ -142,7 +137,7 @@ def _next(dataset: Dataset, cut: int, end: int | None) -> HeldOut:
 
 
 def _held_out(dataset: Dataset, users: np.ndarray, positions: np.ndarray) -> HeldOut:
-    """The item at a position of each user's history (0 = oldest), after the items before it."""
+    """Hold out the item at a position (0 = oldest) of each user's history. The query has the items before it."""
     pairs = [(dataset.history(user), position) for user, position in zip(users, positions, strict=True)]
     targets = np.array([history[position] for history, position in pairs])
     people = None if dataset.people is None else dataset.people.iloc[users]

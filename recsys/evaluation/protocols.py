@@ -1,6 +1,6 @@
-"""What exactly is measured: the split, which items a target competes with, and the rules in words for result files.
+"""Evaluation protocols: the split, the items that compete with a target, and the rules as text for result files.
 
-A protocol is one object. Shapes: B queries, I items, N sampled items.
+Shapes: B queries, I items, N sampled items.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,98 +10,95 @@ from typing import Any
 import numpy as np
 
 from recsys.data.dataset import Dataset, Split, Ties
-from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Splitting
+from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
 
-Draw = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
+Sampler = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
 
 
 class ProtocolError(RecsysError):
-    """A protocol that does not exist, or that cannot be carried out on this data."""
+    """The protocol does not exist, or the data set is too small for it."""
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a data set is split, and which items a target is ranked against."""
+    """How a data set is split, and which items a target is ranked against.
+
+    A new protocol is one object, listed in PROTOCOLS. Its texts need a translation in assets/locale/uk.po.
+    """
 
     name: str  # on the command line and in folder names
-    title: str  # for people
-    meaning: str  # for people, a few sentences
-    rules: dict[str, Any]  # plain JSON, part of every result
-    splitting: Splitting = LEAVE_ONE_OUT  # models are kept under its name: protocols that share it share their models
-    sampled: int = 0  # items drawn beside each target; 0: the whole catalogue is ranked
-    seed: int = 0  # of the drawing: one list per user, the same for every model
-    draw: Draw | None = None  # counts (I,), items to leave out, how many, a generator → items (n,)
+    title: str  # on pages
+    meaning: str  # on pages, a few sentences: which item is the target, and what it competes with
+    rules: dict[str, Any]  # part of every result file, as plain JSON
+    splitting: Splitting = LEAVE_ONE_OUT  # protocols with the same splitting share their models
+    own_training: str = ""  # on pages: why it cannot use the models of "full"; "" if it shares them
+    n_candidates: int = 0  # N, sampled items that compete with a target; 0: all unseen items compete
+    seed: int = 0  # of the sampler
+    sampler: Sampler | None = None  # training counts (I,), excluded items, n, generator → items (n,)
 
     def split(self, dataset: Dataset, seed: int = 0) -> Split:
-        """The training, validation and test part of a training's seed, as `splitting` gives it. Raises DataError."""
+        """Return the split for a training seed. Raises DataError if the data set cannot be split like this."""
         return self.splitting(dataset, seed)
 
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
-        """The rules, with what they come to on a data set: its order within one second, the dates of a split by time.
+        """Return the rules with the facts of a data set: the order of equal timestamps, the dates of a split by time.
 
-        Raises DataError.
+        Raises DataError if the data set cannot be split.
         """
-        about = self.split(dataset).about
-        order = {} if self.splitting.unties else ORDERS[dataset.ties]
-        return self.rules | order | {name: value for name, value in about.items() if name != "name"}
+        facts = {name: value for name, value in self.split(dataset).about.items() if name != "name"}
+        return {"order": ORDERS[dataset.ties]} | self.rules | facts
 
     def candidates(self, counts: np.ndarray, histories: Sequence[np.ndarray], users: np.ndarray) -> np.ndarray:
-        """(B, N) items drawn for each user, none from the user's whole history.
+        """Return the items (B, N) that compete with the target of each query. They are not in the user's whole history.
 
-        counts (I,): how often each item was watched in training. A user's list depends on nothing but counts, history,
-        user number and seed. Raises ProtocolError.
+        The sample of a user depends only on the training counts (I,), history, user number and `seed`.
+        Raises ProtocolError if too few items are left.
         """
-        assert self.draw is not None, "only sampled protocols draw"
-        lists = [
-            self.draw(counts, history, self.sampled, np.random.default_rng([self.seed, user]))
+        assert self.sampler is not None, "only sampled protocols have candidates"
+        samples = [
+            self.sampler(counts, history, self.n_candidates, np.random.default_rng([self.seed, user]))
             for history, user in zip(histories, users, strict=True)
         ]
-        return np.array(lists).reshape(len(lists), self.sampled)
+        return np.array(samples).reshape(len(samples), self.n_candidates)
 
 
-def draw_by_popularity(counts: np.ndarray, left_out: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n,) distinct items, drawn one after another in proportion to counts (I,), none of them in `left_out`.
+def sample_by_popularity(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Sample n distinct items without replacement, in proportion to counts (I,). Items with count 0 are never sampled.
 
-    The n smallest of Exponential(1) / count are distributed like that (Efraimidis and Spirakis, 2006). Items that
-    nobody watched are never drawn. Raises ProtocolError where fewer than n are left.
+    The n smallest of Exponential(1) / count have this distribution (Efraimidis and Spirakis, 2006).
     """
     weights = counts.astype(np.float64)
-    weights[left_out] = 0
-    _check(int(np.count_nonzero(weights)), n)
+    weights[excluded] = 0
+    _check_size(int(np.count_nonzero(weights)), n)
     with np.errstate(divide="ignore", invalid="ignore"):
         keys = rng.standard_exponential(len(weights)) / weights
     return np.argpartition(keys, n - 1)[:n]
 
 
-def draw_uniformly(counts: np.ndarray, left_out: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n,) distinct items, each as likely as any other of the catalogue (I,), none of them in `left_out`.
+def sample_uniformly(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Sample n distinct items (n,) of the catalogue, each with the same probability.
 
-    The time it takes grows with n and `left_out`, but not with the catalogue once that has more than 10,000 items.
-    Raises ProtocolError where fewer than n are left.
+    Above 10,000 items, the time does not grow with the catalogue.
     """
-    left_out = np.unique(left_out)
-    _check(left := len(counts) - len(left_out), n)
-    drawn = rng.choice(left, n, replace=False, shuffle=False)  # numbers among the items that are left, in item order
-    skipped = np.searchsorted(left_out - np.arange(len(left_out)), drawn, side="right")  # left-out items before each
-    return drawn + skipped
+    excluded = np.unique(excluded)
+    _check_size(left := len(counts) - len(excluded), n)
+    drawn = rng.choice(left, n, replace=False, shuffle=False)  # indices into the items that are not excluded
+    return drawn + np.searchsorted(excluded - np.arange(len(excluded)), drawn, side="right")  # excluded items before
 
 
-def _check(left: int, n: int) -> None:
+def _check_size(left: int, n: int) -> None:
+    """Raise ProtocolError if fewer than n items can be sampled."""
     if left < n:
         raise ProtocolError(f"a user leaves only {left} films to draw {n} from; use --protocol full on this data")
 
 
-ORDERS: dict[Ties, dict[str, str]] = {
-    "file": {"order": "ratings by user, then timestamp, stable: ties keep the order of the ratings file"},
-    "drawn": {
-        "order": "ratings by user, then timestamp; films of one second in an order drawn from seed 0, person and film"
-    },
-    "rows": {"order": "events by user, in the order of the rows: the file has no times"},
+ORDERS: dict[Ties, str] = {
+    "file": "ratings by user, then timestamp, stable: ties keep the order of the ratings file",
+    "drawn": "ratings by user, then timestamp; films of one second in an order drawn from seed 0, person and film",
+    "rows": "events by user, in the order of the rows: the file has no times",
 }
-COMMON_RULES = ORDERS["file"] | {
-    "score_ties": "count against the target",
-}
+COMMON_RULES = {"score_ties": "count against the target"}
 LEAVE_ONE_OUT_RULES = COMMON_RULES | {
     "split": "leave one out: a user's last film is test, the last but one validation, the rest trains",
     "filter": "MovieLens but 20M: films with fewer than 5 ratings are dropped; other data is taken whole",
@@ -136,6 +133,8 @@ UNTIED_FULL = Protocol(
         "person and film, in training, validation and test"
     },
     splitting=UNTIED,
+    own_training="For this protocol they have to learn from films of one second in a drawn order; those of the other "
+    "protocols learnt the order of the file.",
 )
 POPULARITY_100 = Protocol(
     "popularity-100",
@@ -146,8 +145,8 @@ POPULARITY_100 = Protocol(
     "the film's popularity does best here, and worse among all films.",
     rules=SAMPLED_RULES
     | {"ranked": "the target and 100 films drawn without replacement in proportion to their training counts"},
-    sampled=100,
-    draw=draw_by_popularity,
+    n_candidates=100,
+    sampler=sample_by_popularity,
 )
 UNIFORM_100 = Protocol(
     "uniform-100",
@@ -156,8 +155,8 @@ UNIFORM_100 = Protocol(
     "equally likely to be drawn. This is easier still, because most films are unpopular ones.",
     rules=SAMPLED_RULES
     | {"ranked": "the target and 100 films drawn without replacement, each of the catalogue as likely as any other"},
-    sampled=100,
-    draw=draw_uniformly,
+    n_candidates=100,
+    sampler=sample_uniformly,
 )
 TIME = Protocol(
     "time",
@@ -181,47 +180,44 @@ TIME = Protocol(
         "hidden": "films that the user has watched before the cut",
     },
     splitting=BY_TIME,
+    own_training="For this protocol they may learn only from what was watched before the date; those of the other "
+    "protocols learnt from everything but the last films.",
 )
-PROTOCOLS = {  # in the order shown
-    protocol.name: protocol for protocol in (FULL, UNTIED_FULL, POPULARITY_100, UNIFORM_100, TIME)
-}
+
+
+def by_name(*protocols: Protocol) -> dict[str, Protocol]:
+    """Return protocols by name. Raises ValueError if their splittings, texts and training commands do not fit."""
+    table = {protocol.name: protocol for protocol in protocols}
+    for name, splitting, text in ((each.name, each.splitting, each.own_training) for each in protocols):
+        trained_for = table.get(splitting.protocol)
+        if SPLITTINGS.get(splitting.name) != splitting or trained_for is None or trained_for.splitting != splitting:
+            raise ValueError(f"the splitting of {name} must be in SPLITTINGS and name a protocol with this splitting")
+        if bool(text) == (splitting == LEAVE_ONE_OUT):
+            raise ValueError(f"{name} needs own_training if, and only if, its splitting is not that of full")
+    return table
+
+
+PROTOCOLS = by_name(FULL, UNTIED_FULL, POPULARITY_100, UNIFORM_100, TIME)  # in the order of menus
 
 
 def get(name: str) -> Protocol:
-    """The protocol of that name; raises ProtocolError that lists what there is."""
+    """Return the protocol with this name. Raises ProtocolError that lists the names if there is none."""
     if name not in PROTOCOLS:
         raise ProtocolError(f"no protocol is called {name}; there are: {', '.join(PROTOCOLS)}")
     return PROTOCOLS[name]
 
 
+def get_or_former(name: str) -> Protocol:
+    """Return the protocol with this name. A former protocol, which only old results have, has a name but no texts."""
+    return PROTOCOLS.get(name) or Protocol(name, title=name, meaning="", rules={})
+
+
 def title(name: str) -> str:
-    """A protocol's name for people. Results of a protocol that is no longer there keep the name they were given."""
-    return PROTOCOLS[name].title if name in PROTOCOLS else name
-
-
-def meaning(name: str) -> str:
-    """A protocol in words for people; "" for one that is no longer there."""
-    return PROTOCOLS[name].meaning if name in PROTOCOLS else ""
+    """Return the title of a protocol, or the name of a former protocol."""
+    return get_or_former(name).title
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Protocols in the order in which they are shown; those that are no longer there come last, by name."""
-    known = list(PROTOCOLS)
-    return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))
-
-
-def splitting(name: str) -> Splitting:
-    """How a protocol splits a data set; for one that is no longer there, leave-one-out."""
-    return PROTOCOLS[name].splitting if name in PROTOCOLS else LEAVE_ONE_OUT
-
-
-def trains_apart(name: str) -> bool:
-    """Whether a protocol measures other models than those trained for leave-one-out."""
-    return FULL.name not in sharing_models(name)
-
-
-def sharing_models(name: str) -> list[str]:
-    """The protocols that measure the same trained models as this one: those with the same splitting."""
-    if name not in PROTOCOLS:
-        return [name]
-    return [other.name for other in PROTOCOLS.values() if other.splitting == PROTOCOLS[name].splitting]
+    """Sort names of protocols in the order of menus. Former protocols come last, by name."""
+    order = list(PROTOCOLS)
+    return sorted(names, key=lambda name: (order.index(name) if name in PROTOCOLS else len(order), name))

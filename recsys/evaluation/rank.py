@@ -1,9 +1,8 @@
-"""One pass over the held-out queries: each batch is scored once, and what the measures need of the scores is kept.
+"""Rank held-out items: each batch of queries is scored once.
 
 Shapes: B queries, I items, K items of a list.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,20 +11,20 @@ from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.evaluation.protocols import Protocol
 from recsys.models.base import Model
 from recsys.progress import ProgressCallback, no_progress
-from recsys.ranking.metrics import target_ranks
 from recsys.ranking.ranking import Ranking, ScoreError
 from recsys.training import distributed
 
-LIST = 10  # K
+LIST_LENGTH = 10  # K
 NO_ITEMS = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
-class Lists:
-    """What would have been recommended: seen items hidden, equal scores in the order of item numbers."""
+class HeldOutRanks:
+    """Ranks of the held-out items and, if requested, the lists that their users would get."""
 
-    items: np.ndarray  # (B, K) best first; -1 where no more items are left
-    probabilities: np.ndarray | None  # (B, K) that this unseen item is the next one; None: the model gives none
+    ranks: np.ndarray  # (B,) int64, 1 = best
+    lists: np.ndarray | None = None  # (B, K) items that are not in the history, best first; -1: no item is left
+    probabilities: np.ndarray | None = None  # (B, K) of each listed item to be the next one; None: the model gives none
 
 
 def ranks(
@@ -35,58 +34,68 @@ def ranks(
     dataset: Dataset,
     report: ProgressCallback = no_progress,
     batch: int = 256,
+    seed: int = 0,
 ) -> np.ndarray:
-    """(B,) int rank of each held-out item, 1 = best; a matrix of users × items never exists.
+    """Return only the ranks (B,) of `rank_held_out`."""
+    return rank_held_out(model, held_out, protocol, dataset, seed, report, with_lists=False, batch=batch).ranks
 
-    `dataset` is the whole set, from which the sampled protocols take training counts and full histories. Processes
-    started by `torchrun` rank a part each, and each gets all ranks. Reports {"stage": "rank", "done", "total"} after
-    each batch. Raises ScoreError when the scores are not (B, I) finite numbers, ProtocolError when the data is too
-    small for the protocol.
+
+def rank_held_out(
+    model: Model,
+    held_out: HeldOut,
+    protocol: Protocol,
+    dataset: Dataset,
+    seed: int = 0,
+    report: ProgressCallback = no_progress,
+    with_lists: bool = True,
+    batch: int = 256,
+) -> HeldOutRanks:
+    """Rank each held-out item among the items that the protocol lets it compete with.
+
+    A tie counts against the held-out item. In lists, equal scores are ordered by item number. Sampled protocols give no
+    lists. Each process that `torchrun` started ranks a part, and all processes return the whole result.
+
+    `dataset` is the whole data set, and `seed` the training seed of the split. `report` is called with {"stage":
+    "rank", "done", "total"} after each batch.
+
+    Raises:
+        ScoreError: The scores are not finite numbers of shape (B, I).
+        ProtocolError: The data set is too small for the protocol.
     """
-    counts = protocol.split(dataset).train.counts if protocol.sampled else NO_ITEMS
-    found = np.zeros(len(held_out), np.int64)
-    for part, queries, scores in _scored(model, held_out, dataset, report, batch):
-        targets = held_out.targets[part]
-        if protocol.sampled:
-            found[part] = _ranks_among_sampled(scores, queries, targets, protocol, dataset, counts)
+    n, with_lists = len(held_out), with_lists and not protocol.n_candidates
+    counts = protocol.split(dataset, seed).train.counts if protocol.n_candidates else NO_ITEMS
+    # without real scores, so that all processes agree
+    has_probabilities = model.log_probabilities(np.zeros(dataset.n_items, np.float32), NO_ITEMS) is not None
+    target_ranks, lists = np.zeros(n, np.int64), np.zeros((n, LIST_LENGTH), np.int64)
+    probabilities = np.zeros((n, LIST_LENGTH))
+    for start in distributed.shard(np.arange(0, n, batch)):
+        rows = range(start, min(start + batch, n))
+        queries, targets = held_out.queries[rows.start : rows.stop], held_out.targets[rows.start : rows.stop]
+        scores = _scores(model, queries, dataset.n_items)
+        if protocol.n_candidates:
+            assert queries.users is not None, "held-out queries have users"
+            histories = [dataset.history(user) for user in queries.users]
+            competing = np.column_stack([targets, protocol.candidates(counts, histories, queries.users)])  # (B, 1 + N)
+            for row, of_row in zip(rows, np.take_along_axis(scores, competing, 1), strict=True):
+                target_ranks[row] = Ranking.from_scores(of_row).rank_ties_last(0)
         else:
-            found[part] = target_ranks(scores, targets, queries.histories)
-    return distributed.all_reduce_array(found)
-
-
-def ranks_and_lists(
-    model: Model, held_out: HeldOut, dataset: Dataset, report: ProgressCallback = no_progress, batch: int = 256
-) -> tuple[np.ndarray, Lists]:
-    """`ranks` among the whole catalogue, and the lists that these users would have seen.
-
-    Probabilities are those that people are shown: of an item, given that the next item is one of the unseen ones.
-    """
-    found = np.zeros(len(held_out), np.int64)
-    items = np.zeros((len(held_out), LIST), np.int64)
-    probabilities = np.zeros((len(held_out), LIST))
-    for part, queries, scores in _scored(model, held_out, dataset, report, batch):
-        found[part] = target_ranks(scores, held_out.targets[part], queries.histories)
-        for row, history in enumerate(queries.histories):
-            ranking = Ranking.from_scores(scores[row], history, model.log_probabilities)
-            items[part.start + row], probabilities[part.start + row] = _first(ranking)
-    given = _gives_probabilities(model, dataset.n_items)
-    lists = Lists(distributed.all_reduce_array(items), distributed.all_reduce_array(probabilities) if given else None)
-    return distributed.all_reduce_array(found), lists
-
-
-def _scored(
-    model: Model, held_out: HeldOut, dataset: Dataset, report: ProgressCallback, batch: int
-) -> Iterator[tuple[slice, Queries, np.ndarray]]:
-    """This process's batches: which rows, the queries, and scores (B, I) that ranks can be taken from."""
-    for start in distributed.shard(np.arange(0, len(held_out), batch)):
-        part = slice(int(start), min(int(start) + batch, len(held_out)))
-        queries = held_out.queries[part]
-        yield part, queries, _scores(model, queries, dataset.n_items)
-        report({"stage": "rank", "done": part.stop, "total": len(held_out)})
+            for row, of_row, history, target in zip(rows, scores, queries.histories, targets, strict=True):
+                ranking = Ranking.from_scores(of_row, history, model.log_probabilities)
+                if with_lists:
+                    lists[row], probabilities[row] = _top(ranking)
+                if (history == target).any():  # a target is ranked even if its user has watched it before
+                    ranking = Ranking.from_scores(of_row, history[history != target])
+                target_ranks[row] = ranking.rank_ties_last(target)
+        report({"stage": "rank", "done": rows.stop, "total": n})
+    return HeldOutRanks(
+        distributed.all_reduce_array(target_ranks),
+        distributed.all_reduce_array(lists) if with_lists else None,
+        distributed.all_reduce_array(probabilities) if with_lists and has_probabilities else None,
+    )
 
 
 def _scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
-    """(B, I) finite scores, or a ScoreError."""
+    """Return scores (B, I). Raises ScoreError if they are not finite or have another shape."""
     scores = model.score(queries)
     if np.shape(scores) != (len(queries), n_items):
         raise ScoreError(f"{model.title} returned scores of shape {np.shape(scores)}, not {(len(queries), n_items)}")
@@ -95,28 +104,11 @@ def _scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
     return scores
 
 
-def _ranks_among_sampled(
-    scores: np.ndarray, queries: Queries, targets: np.ndarray, protocol: Protocol, dataset: Dataset, counts: np.ndarray
-) -> np.ndarray:
-    """(B,) rank of each target among itself and the items drawn for its user; scores (B, I), counts (I,)."""
-    assert queries.users is not None, "held-out queries know their users"
-    histories = [dataset.history(user) for user in queries.users]
-    items = np.column_stack([targets, protocol.candidates(counts, histories, queries.users)])  # (B, 1 + N)
-    first = np.zeros(len(items), np.int64)
-    return target_ranks(np.take_along_axis(scores, items, 1), first, [NO_ITEMS] * len(items))
-
-
-def _first(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
-    """(K,) the best items, -1 where no more are left, and (K,) their probabilities, 0 where there are none."""
-    items, probabilities = np.full(LIST, -1), np.zeros(LIST)
-    best = ranking.top(LIST)
+def _top(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
+    """Return the best items (K,), -1 if no item is left, and their probabilities (K,), 0 if there are none."""
+    items, probabilities = np.full(LIST_LENGTH, -1), np.zeros(LIST_LENGTH)
+    best = ranking.top(LIST_LENGTH)
     items[: len(best)] = best
-    found = ranking.probabilities(best)
-    if found is not None:
-        probabilities[: len(best)] = found
+    if (of_best := ranking.probabilities(best)) is not None:
+        probabilities[: len(best)] = of_best
     return items, probabilities
-
-
-def _gives_probabilities(model: Model, n_items: int) -> bool:
-    """Whether this model gives probabilities; found without scoring, because all processes have to agree."""
-    return model.log_probabilities(np.zeros(n_items, np.float32), NO_ITEMS) is not None

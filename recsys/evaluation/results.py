@@ -88,7 +88,7 @@ def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     That is all of them, except where each seed draws an order of its own: there, seed 0. Raises ResultError.
     """
     found = ranks(dataset, protocol, variant)
-    if protocols.splitting(protocol).unties:
+    if protocols.get_or_former(protocol).splitting.is_seeded:
         path, document = _find(dataset, protocol, variant)
         found = found[[run["seed"] == 0 for run in document["seeds"]]]
         if not len(found):

@@ -1,38 +1,99 @@
-"""How precise a figure is, and whether two models differ, from the ranks of the same users. Plain NumPy, always seeded.
+"""Confidence intervals and paired tests from the ranks of the same users. Random numbers are seeded.
 
-The sample is that of users: how far would a figure be off for other users like these? How far trainings of different
-seeds lie apart is another matter, for which there is the standard deviation over seeds. Shapes: S seeds, B users,
-M quantities measured for each user, V models, P pairs of models, R resamples.
+Users are the sample: an interval shows how far a metric would be off for other users like these. The standard deviation
+over seeds measures the variation of training. Loads neither torch nor Streamlit.
+
+Shapes: S seeds, B users, M quantities of each user, V recommenders, P pairs of recommenders, R resamples.
 """
 
+import warnings
 from collections.abc import Iterator
+from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
+from recsys.evaluation import results
 from recsys.ranking.metrics import METRICS, values
 
+ALPHA = 0.05  # corrected p below which a difference is significant
 RESAMPLES = 2000
 PERMUTATIONS = 10_000
-PERMUTATIONS_PER_PAIR = 100  # at least: p is never below 1 / permutations, and the correction multiplies it by pairs
-AT_ONCE = 1 << 22  # random numbers: 32 MB
-FEW_USERS = 200  # with fewer of them, differences between models are noise unless they are huge
+MIN_PERMUTATIONS_PER_PAIR = 100  # p is at least 1 / permutations, and the correction multiplies it by pairs
+MAX_RANDOM_NUMBERS = 1 << 22  # in memory at a time, 32 MB
+FEW_USERS = 200  # with fewer users, differences between recommenders are noise unless they are huge
+COLUMNS = ["variant", "other", "metric", "users", "difference", "low", "high", "p", "p_holm", "differs"]
+
+
+def pairwise_tests(
+    dataset: str, protocol: str, metric: str = "ndcg@10", report: results.Report = warnings.warn
+) -> pd.DataFrame:
+    """Compare all pairs of recommenders of a leaderboard, a row per pair.
+
+    All pairs are corrected together, so a pair has the same outcome on every page. `report` is called with a sentence
+    for each result that is skipped. Columns: `variant` is worse than `other`; `difference` is the mean over users;
+    `low` and `high` are its 95 % bootstrap interval; `p` is of the randomisation test, `p_holm` is corrected.
+    """
+    figures: dict[str, np.ndarray] = {}  # (B,) by recommender, averaged over seeds
+    for variant in (document["variant"] for document in results.documents(dataset, protocol, report)):
+        try:
+            figures[variant] = values(results.ranks(dataset, protocol, variant), metric).mean(0)
+        except results.ResultError as error:
+            report(str(error))
+    if len(figures) < 2:
+        return pd.DataFrame(columns=COLUMNS)
+    names = sorted(figures, key=lambda variant: -figures[variant].mean())
+    table = np.stack([figures[variant] for variant in names], 1)  # (B, V)
+    pairs = np.array([(worse, better) for better, worse in combinations(range(len(names)), 2)])  # (P, 2)
+    low, high = bootstrap_differences(table, pairs)
+    p, means = randomisation(table, pairs), table.mean(0)
+    p_holm = holm(p)
+    columns = {
+        "variant": [names[worse] for worse, _ in pairs],
+        "other": [names[better] for _, better in pairs],
+        "metric": metric,
+        "users": len(table),
+        "difference": means[pairs[:, 0]] - means[pairs[:, 1]],
+    }
+    return pd.DataFrame(columns | {"low": low, "high": high, "p": p, "p_holm": p_holm, "differs": p_holm < ALPHA})
+
+
+def against_best(tests: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `pairwise_tests` with the best recommender, the second best first."""
+    return tests[~tests["other"].isin(set(tests["variant"]))].reset_index(drop=True)
+
+
+def select_pair(tests: pd.DataFrame, variant: str, other: str) -> pd.Series:
+    """Return the row of `pairwise_tests` of two recommenders, with a positive difference if `variant` is better.
+
+    Raises ResultError if they were not compared, which `pairwise_tests` has reported.
+    """
+    for row in tests.to_dict("records"):
+        if (row["variant"], row["other"]) == (variant, other):
+            return pd.Series(row)
+        if (row["variant"], row["other"]) == (other, variant):
+            reversed_row = {"difference": -row["difference"], "low": -row["high"], "high": -row["low"]}
+            return pd.Series(row | {"variant": variant, "other": other} | reversed_row)
+    raise results.ResultError(
+        f"{variant} and {other} cannot be compared: they were not both measured on the same people"
+    )
 
 
 def intervals(ranks: np.ndarray, metrics: tuple[str, ...] = METRICS) -> dict[str, tuple[float, float]]:
-    """95 % interval of each metric of ranks (S, B): the percentile bootstrap over users, seeds averaged first."""
+    """Return the 95 % interval of each metric of ranks (S, B), by bootstrap over users after averaging over seeds."""
     low, high = bootstrap(np.stack([values(ranks, name).mean(0) for name in metrics], 1))
     return dict(zip(metrics, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
 
 def bootstrap(figures: np.ndarray, resamples: int = RESAMPLES, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """(M,) and (M,) the 2.5th and 97.5th percentile of the means of figures (B, M) over resampled users."""
+    """Return the 2.5th and the 97.5th percentile (M,) of the means of figures (B, M) over resampled users."""
     return _middle(_resampled_means(figures, resamples, seed))
 
 
 def bootstrap_differences(
     figures: np.ndarray, pairs: np.ndarray, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`bootstrap` of the difference between two columns of figures (B, V), for each of pairs (P, 2) of columns."""
+    """Return the `bootstrap` of the difference of two columns of figures (B, V), for pairs (P, 2) of columns."""
     means = _resampled_means(figures, resamples, seed)
     return _middle(means[:, pairs[:, 0]] - means[:, pairs[:, 1]])
 
@@ -40,29 +101,28 @@ def bootstrap_differences(
 def randomisation(
     figures: np.ndarray, pairs: np.ndarray, permutations: int = PERMUTATIONS, seed: int = 0
 ) -> np.ndarray:
-    """(P,) two-sided p of the difference in means between two columns of figures (B, V), for each of pairs (P, 2).
+    """Return two-sided p values (P,) of Fisher's randomisation test for pairs (P, 2) of columns of figures (B, V).
 
-    Fisher's randomisation test: if both models were equally good, the two figures of a user could as well have been
-    swapped, so each user's are, at random. Smucker, Allan and Carterette (CIKM 2007) recommend it for rankings over
-    Wilcoxon's test, whose question is not about the mean. The order that was observed counts as one permutation, so
-    that p is never 0. All pairs share their permutations: swapping both figures changes a difference of sums by twice
-    the difference of the sums over the swapped users, so that V sums per permutation are enough for P pairs.
+    If two recommenders were equally good, the two figures of a user could be swapped. The test swaps them at random.
+    The observed order counts as one permutation, so p is never 0. All pairs use the same permutations: a swap changes a
+    difference of sums by twice its part of the swapped users. V sums per permutation are therefore enough for P pairs.
+    See Smucker, Allan and Carterette (CIKM 2007).
     """
-    rng, (one, other) = np.random.default_rng(seed), pairs.T
+    rng, (left, right) = np.random.default_rng(seed), pairs.T
     total, size = figures.sum(0), np.abs(figures).sum(0)
-    observed = np.abs(total[one] - total[other]) - 1e-12 * (size[one] + size[other])  # sums differ in their last bits
-    permutations = max(permutations, PERMUTATIONS_PER_PAIR * len(pairs))
+    observed = np.abs(total[left] - total[right]) - 1e-12 * (size[left] + size[right])  # sums differ in their last bits
+    permutations = max(permutations, MIN_PERMUTATIONS_PER_PAIR * len(pairs))
     extreme = np.zeros(len(pairs), np.int64)
-    for some in _portions(permutations, len(figures)):
-        remainder = total - 2 * (_random_bits(rng, some, len(figures)) @ figures)  # (some, V)
-        extreme += (np.abs(remainder[:, one] - remainder[:, other]) >= observed).sum(0)
+    for portion in _portions(permutations, len(figures)):
+        remainder = total - 2 * (_random_bits(rng, portion, len(figures)) @ figures)  # (portion, V)
+        extreme += (np.abs(remainder[:, left] - remainder[:, right]) >= observed).sum(0)
     return (1 + extreme) / (1 + permutations)
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """(P,) p values corrected for being looked at together, so that any is below .05 by chance in 5 % of cases only.
+    """Return p values (P,) with Holm's correction (1979) for multiple tests: the family-wise error rate is then ALPHA.
 
-    Holm (1979): the smallest times P, the next times P - 1 …, never falling, never above 1.
+    The smallest p is multiplied by P, the next one by P - 1, and so on, without decreasing and up to 1.
     """
     order = np.argsort(p, kind="stable")
     raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
@@ -72,30 +132,27 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def _resampled_means(figures: np.ndarray, resamples: int, seed: int) -> np.ndarray:
-    """(R, M) means of figures (B, M).
-
-    A resample is how often each user was drawn, multinomial counts, so that all means are one matrix product.
-    """
+    """Return the means (R, M) of figures (B, M). Multinomial counts per user make them one matrix product."""
     rng, users = np.random.default_rng(seed), len(figures)
-    even = np.full(users, 1 / users)
-    means = [rng.multinomial(users, even, size=some) @ figures / users for some in _portions(resamples, users)]
+    uniform = np.full(users, 1 / users)
+    means = [rng.multinomial(users, uniform, size=n) @ figures / users for n in _portions(resamples, users)]
     return np.concatenate(means)
 
 
 def _middle(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Between which values the middle 95 % of each column of (R, M) lie."""
+    """Return the bounds of the middle 95 % of each column of (R, M)."""
     low, high = np.percentile(means, [2.5, 97.5], axis=0)
     return low, high
 
 
 def _random_bits(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """(rows, columns) float64 of 0 and 1, as likely as each other; eight of them cost one random number."""
+    """Return random 0 and 1, (rows, columns) float64. One random byte gives eight of them."""
     drawn = rng.integers(256, size=(rows, -(-columns // 8)), dtype=np.uint8)
     return np.unpackbits(drawn, axis=1, count=columns).astype(np.float64)
 
 
 def _portions(total: int, users: int) -> Iterator[int]:
-    """How many of `total` resamples to draw at a time."""
-    most = max(1, AT_ONCE // users)
-    for start in range(0, total, most):
-        yield min(most, total - start)
+    """Yield portions of `total` resamples so that a portion needs at most MAX_RANDOM_NUMBERS."""
+    size = max(1, MAX_RANDOM_NUMBERS // users)
+    for start in range(0, total, size):
+        yield min(size, total - start)

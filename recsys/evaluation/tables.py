@@ -1,36 +1,63 @@
-"""Result files as tables, for pages and notebooks: how good models are, how they learnt, how sure they are.
+"""Tables of stored results for pages and studies: metrics, training curves, training times, calibration, test users.
 
-Loads neither torch nor Streamlit, and measures nothing anew. Shapes: V variants, S seeds, B users.
+Loads neither torch nor Streamlit. Shapes: V recommenders, S seeds, B users.
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from recsys.data.dataset import Dataset, HeldOut
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.evaluation import results
-from recsys.evaluation.report import BEYOND
-from recsys.evaluation.results import Report
+from recsys.evaluation.report import BEYOND, is_trained, members
+from recsys.evaluation.results import Report, ResultError
 from recsys.evaluation.significance import FEW_USERS
 from recsys.ranking.metrics import METRICS
 
-BOUNDS = tuple(f"{end} {name}" for name in METRICS for end in ("low", "high"))
+ENDS = ("low", "high")
+BOUNDS = tuple(f"{end} {name}" for name in METRICS for end in ENDS)
 ERROR = "calibration error"
-MEASURES = (*METRICS, *BEYOND, ERROR)  # by which models can be compared
-EVERYTHING = "all"  # the films over which older probabilities add up to 1: seen ones too
+MEASURES = (*METRICS, *BEYOND, ERROR)  # columns by which recommenders can be compared
+EVERYTHING = "all"  # value of `over` in old results: probabilities sum to 1 over all films, seen ones included
+COST_COLUMNS = ["variant", "title", "family", "seconds", "log10", *METRICS]
+MAX_FOUND_RANK = 10  # a target up to this rank counts as found
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Training times on one kind of hardware, and the titles that have none; the best NDCG@10 comes first."""
+
+    table: pd.DataFrame  # COST_COLUMNS, a row per recommender
+    hardware: str  # "cpu" or "cuda"; "" if no time is known
+    fitted: list[str]  # fitted on first use, without a training loop
+    mixed: list[str]  # combine other recommenders, which have their own training times
+    unknown: list[str]  # trained, but without a recorded time
+    other_hardware: list[str]
+
+
+@dataclass(frozen=True)
+class Person:
+    """A user of the test part."""
+
+    user_id: int  # as in the ratings file
+    history: np.ndarray  # items, oldest first
+    target: int  # the held-out item
 
 
 def measures(dataset: str, protocol: str, report: Report = warnings.warn) -> pd.DataFrame:
-    """The leaderboard with BOUNDS (95 %, over users), BEYOND and ERROR; NaN for what a result does not hold.
+    """Return the leaderboard with BOUNDS (95 %, over users), BEYOND and ERROR; NaN if a result lacks a value.
 
-    Results that cannot be read or compared are left out, each with a sentence to `report`.
+    `report` is called with a sentence for each result that cannot be read or compared. It is skipped.
     """
-    found = results.documents(dataset, protocol, report)
-    board, rows = results.as_table(found), [_extras(document) for document in found]
+    documents = results.documents(dataset, protocol, report)
+    board, rows = results.as_table(documents), [_extras(document) for document in documents]
     return board.join(pd.DataFrame(rows, index=board.index, columns=[*BOUNDS, *BEYOND, ERROR], dtype=np.float64))
 
 
@@ -38,125 +65,184 @@ def all_ranks(
     dataset: str, protocol: str, variants: Sequence[str], report: Report = warnings.warn
 ) -> dict[str, np.ndarray]:
     """Return ranks (S, B) by recommender. Results that cannot be read are skipped with a sentence to `report`."""
-    found = {}
+    ranks = {}
     for variant in variants:
         try:
-            found[variant] = results.comparable_ranks(dataset, protocol, variant)
-        except results.ResultError as error:
+            ranks[variant] = results.comparable_ranks(dataset, protocol, variant)
+        except ResultError as error:
             report(str(error))
-    return found
+    return ranks
 
 
 def orders(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame:
-    """How the same models rank under several protocols: a row per model, the best under the first protocol on top.
+    """Return how the same recommenders rank under several protocols, the best under the first protocol on top.
 
-    boards: protocol → its `measures`. Columns: variant, title, family, then for each protocol the metric under its
-    name, "rank <protocol>" from 1, among the models that were measured under all of them, and "users <protocol>".
-    Models with the same figure share the better rank.
+    `boards` has the table of `measures` by protocol. Only recommenders with a result under all protocols are ranked.
+    Equal values share the better rank. Columns: variant, title, family and, for each protocol, its name (the metric),
+    "rank <name>" and "users <name>".
     """
     labels = pd.concat([board[["variant", "title", "family"]] for board in boards.values()])
     table = labels.drop_duplicates("variant").set_index("variant")
     for name, board in boards.items():
-        own = board.set_index("variant")[[metric, "users"]]
-        table = table.join(own.rename(columns={metric: name, "users": f"users {name}"}), how="inner")
+        columns = board.set_index("variant")[[metric, "users"]]
+        table = table.join(columns.rename(columns={metric: name, "users": f"users {name}"}), how="inner")
     table = table.dropna(subset=list(boards))
     for name in boards:
         table[f"rank {name}"] = table[name].rank(ascending=False, method="min").astype(int)
     return table.sort_values(next(iter(boards)), ascending=False, kind="stable").reset_index()
 
 
-def discordant_share(table: pd.DataFrame, one: str, other: str) -> float | None:
-    """The share of all pairs of models of `orders` that two of its protocols put in opposite order.
+def discordant_share(table: pd.DataFrame, left: str, right: str) -> float | None:
+    """Return the share of pairs of recommenders that two protocols of `orders` rank in opposite order.
 
-    0: the same order, 1: the reverse; a pair that is even under one of them counts half. It is (1 - τ) / 2, Kendall's
-    τ, where no pair is even. None for fewer than two models, and where either protocol has fewer than FEW_USERS users:
-    there the order itself is noise.
+    It is (1 - τ) / 2 with Kendall's τ. A pair with equal values counts half. None: fewer than two recommenders, or
+    fewer than FEW_USERS users, because their order is noise.
     """
-    if len(table) < 2 or table[[f"users {one}", f"users {other}"]].min(axis=None) < FEW_USERS:
+    if len(table) < 2 or table[[f"users {left}", f"users {right}"]].min(axis=None) < FEW_USERS:
         return None
-    first, second = table[one].tolist(), table[other].tolist()
-    pairs = combinations(range(len(table)), 2)
-    agree = [np.sign(first[a] - first[b]) * np.sign(second[a] - second[b]) for a, b in pairs]
-    return float(1 - np.mean(agree)) / 2
+    x, y = table[left].tolist(), table[right].tolist()
+    signs = [np.sign(x[a] - x[b]) * np.sign(y[a] - y[b]) for a, b in combinations(range(len(table)), 2)]
+    return float(1 - np.mean(signs)) / 2
 
 
 def best_of_families(board: pd.DataFrame, variants: Sequence[str], n: int) -> list[str]:
-    """The best of each family, of the n best families, among some variants of a `measures` table."""
+    """Return the best of `variants` in each of the n best families of a table of `measures`."""
     rows = board[board["variant"].isin(variants)]
     return rows.drop_duplicates("family")["variant"].tolist()[:n]
 
 
 def curves(dataset: str, variants: Sequence[str], splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, pd.DataFrame]:
-    """Variant → its training log (`results.curve`), of those that have one."""
+    """Return training logs (`results.curve`) by recommender, of the recommenders that have one."""
     logs = {variant: results.curve(dataset, variant, splitting) for variant in variants}
     return {variant: log for variant, log in logs.items() if len(log)}
 
 
 def reliability(dataset: str, protocol: str, variants: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """How sure models were and how often they were right, of those whose scores give a probability.
+    """Return predicted probabilities and hit rates, by bin and by rank, of recommenders with probabilities.
 
-    Both tables have variant, predicted, hit_rate and `over`, the films over which the probabilities add up to 1:
-    results.UNSEEN or EVERYTHING. The first has a row per bin of equally many predictions, with its share; the second a
-    row per rank from 1, with `times`, predicted over hit_rate (NaN where that is 0).
+    Both tables have the columns variant, predicted, hit_rate and over: the films over which probabilities sum to 1,
+    results.UNSEEN or EVERYTHING. By bin: also share, of the predictions. By rank: also rank, from 1, and times, which
+    is predicted / hit_rate, NaN if that is 0.
     """
     bins, ranks = [], []
     for variant in variants:
-        known = results.load(dataset, protocol, variant).get("calibration")
-        if known:
-            labels = {"variant": variant, "over": known.get("over", EVERYTHING)}
-            bins.append(pd.DataFrame(known["bins"]).assign(**labels))
-            by_rank = pd.DataFrame(known["by_rank"])
+        if calibration := results.load(dataset, protocol, variant).get("calibration"):
+            labels = {"variant": variant, "over": calibration.get("over", EVERYTHING)}
+            bins.append(pd.DataFrame(calibration["bins"]).assign(**labels))
+            by_rank = pd.DataFrame(calibration["by_rank"])
             ranks.append(by_rank.assign(**labels, rank=range(1, len(by_rank) + 1)))
     columns = ["variant", "predicted", "hit_rate", "over"]
-    first = pd.concat(bins) if bins else pd.DataFrame(columns=[*columns, "share"])
-    second = pd.concat(ranks) if ranks else pd.DataFrame(columns=[*columns, "rank"], dtype=np.float64)
-    times = second["predicted"] / second["hit_rate"].where(second["hit_rate"] > 0)
-    return first[[*columns, "share"]], second[["variant", "rank", "predicted", "hit_rate", "over"]].assign(times=times)
+    bins_table = pd.concat(bins) if bins else pd.DataFrame(columns=[*columns, "share"])
+    rank_table = pd.concat(ranks) if ranks else pd.DataFrame(columns=[*columns, "rank"], dtype=np.float64)
+    times = rank_table["predicted"] / rank_table["hit_rate"].where(rank_table["hit_rate"] > 0)
+    return bins_table[[*columns, "share"]], rank_table[["variant", "rank", *columns[1:]]].assign(times=times)
 
 
 def predicted_stars(documents: Iterable[dict[str, Any]]) -> pd.DataFrame:
-    """How far predicted ratings are off, where result documents say so: a row per model and baseline, best RMSE first.
+    """Return errors of predicted ratings in stars, a row per recommender and baseline, the best RMSE first.
 
-    Columns: name, a variant's or as `stars.summary` calls the baseline; baseline, whether it is one; rmse and mae in
-    stars, each with its interval as "low rmse", "high rmse".
+    Columns: name, of a recommender or a baseline of `rating_errors`; baseline, a bool; rmse, mae, "low rmse", ….
     """
-    found = {document["variant"]: document["stars"] for document in documents if "stars" in document}
-    baselines = next(iter(found.values()))["baselines"] if found else {}  # all have the same, seed for seed
-    rows = [
-        {"name": name, "baseline": name in baselines, "rmse": own["rmse"], "mae": own["mae"], **_ends(own["interval"])}
-        for name, own in (found | baselines).items()
+    rows = {document["variant"]: document["stars"] for document in documents if "stars" in document}
+    baselines = next(iter(rows.values()))["baselines"] if rows else {}  # all results have the same
+    records = [
+        {"name": name, "baseline": name in baselines, "rmse": row["rmse"], "mae": row["mae"], **_ends(row["interval"])}
+        for name, row in (rows | baselines).items()
     ]
-    bounds = [f"{end} {name}" for name in ("rmse", "mae") for end in ("low", "high")]
-    table = pd.DataFrame(rows, columns=["name", "baseline", "rmse", "mae", *bounds])
+    bounds = [f"{end} {name}" for name in ("rmse", "mae") for end in ENDS]
+    table = pd.DataFrame(records, columns=["name", "baseline", "rmse", "mae", *bounds])
     return table.sort_values("rmse", kind="stable", ignore_index=True)
 
 
-def head_to_head(ranks: np.ndarray, others: np.ndarray) -> pd.DataFrame:
-    """For how many users one model ranks the hidden film higher than another: a row per margin, columns margin, users.
+def rank_margins(ranks: np.ndarray, other_ranks: np.ndarray) -> pd.DataFrame:
+    """Count users by how much higher one recommender ranks their target than another: columns margin and users.
 
-    Ranks (S, B), averaged over seeds as geometric means, so that 1 against 2 weighs as much as 10 against 20. Margins
-    run by powers of two from "8 times and more lower" (-4) over even (0) to "8 times and more higher" (4).
+    Ranks (S, B) are averaged over seeds as geometric means, so 1 against 2 counts like 10 against 20. Margins go by
+    powers of two from -4, "8 times and more lower", over 0, equal, to 4, "8 times and more higher".
     """
-    ratio = np.log2(others).mean(0) - np.log2(ranks).mean(0)  # (B,) above 0: the first ranks the film higher
-    even = np.abs(ratio) < 1e-9
+    ratio = np.log2(other_ranks).mean(0) - np.log2(ranks).mean(0)  # (B,) positive: the first ranks the target higher
     steps = np.minimum(np.floor(np.abs(ratio)), 3) + 1  # 1: less than twice as high … 4: eight times and more
-    margins = np.where(even, 0, np.sign(ratio) * steps).astype(int)
+    margins = np.where(np.abs(ratio) < 1e-9, 0, np.sign(ratio) * steps).astype(int)
     return pd.DataFrame({"margin": range(-4, 5), "users": [int((margins == step).sum()) for step in range(-4, 5)]})
 
 
-def wins(margins: pd.DataFrame) -> tuple[int, int, int]:
-    """For how many users of a `head_to_head` the first model ranks the film higher, the second does, neither does."""
-    side = np.sign(margins["margin"])
-    first, second, neither = (int(margins.loc[side == sign, "users"].sum()) for sign in (1, -1, 0))
-    return first, second, neither
+def count_wins(margins: pd.DataFrame) -> tuple[int, int, int]:
+    """Return for how many users of `rank_margins` the first, the second and neither recommender ranks higher."""
+    wins, losses, draws = (int(margins.loc[np.sign(margins["margin"]) == sign, "users"].sum()) for sign in (1, -1, 0))
+    return wins, losses, draws
+
+
+def costs(documents: Sequence[dict[str, Any]]) -> Costs:
+    """Return the training times of results: the first seed with a time, on the most common hardware.
+
+    A time is measured by the training loop. It excludes loading and ranking.
+    """
+    trained = [document for document in documents if is_trained(document)]
+    fitted = [document for document in documents if not is_trained(document)]
+    timed = [(document, times[0]) for document in trained if (times := document["run"].get("trained"))]
+    kinds = Counter(time["hardware"] for _, time in timed)
+    hardware = max(kinds, key=lambda kind: (kinds[kind], kind), default="")
+    rows = [
+        {**document, "seconds": time["seconds"], "log10": np.log10(time["seconds"]), **document["mean"]}
+        for document, time in timed
+        if time["hardware"] == hardware
+    ]
+    with_time = [document["variant"] for document, _ in timed]
+    return Costs(
+        pd.DataFrame(rows, columns=COST_COLUMNS),
+        hardware,
+        fitted=[document["title"] for document in fitted if not members(document)],
+        mixed=[document["title"] for document in fitted if members(document)],
+        unknown=[document["title"] for document in trained if document["variant"] not in with_time],
+        other_hardware=[document["title"] for document, time in timed if time["hardware"] != hardware],
+    )
+
+
+def training_time(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return {"seconds", "hardware"} from the notes of a checkpoint, {} if they lack one.
+
+    Old notes have no device. With a PyTorch without CUDA, it was the CPU.
+    """
+    device = str(notes.get("device", "")).partition(":")[0]
+    hardware = device or ("cpu" if str(notes.get("versions", {}).get("torch", "")).endswith("+cpu") else "")
+    seconds = notes.get("seconds")
+    return {"seconds": seconds, "hardware": hardware} if seconds and hardware else {}
+
+
+def person(dataset: Dataset, test: HeldOut, row: int) -> Person:
+    """Return the test user of a row, counted from 0. Raises ResultError if there is none."""
+    if not 0 <= row < len(test) or test.queries.users is None:
+        raise ResultError(f"{dataset.name} has {len(test)} test users; choose a number from 1 to {len(test)}")
+    user = test.queries.users[row]
+    return Person(int(dataset.user_ids[user]), test.queries.histories[row], int(test.targets[row]))
+
+
+def comparable(board: pd.DataFrame, ranks: dict[str, np.ndarray], dataset: Dataset, test: HeldOut) -> list[str]:
+    """Return the recommenders of a leaderboard whose ranks (S, B) belong to these test users."""
+    variants = board.loc[board["fingerprint"] == dataset.fingerprint, "variant"]
+    return [variant for variant in variants if variant in ranks and ranks[variant].shape[1] == len(test)]
+
+
+def ranks_of_person(board: pd.DataFrame, ranks: dict[str, np.ndarray], variants: list[str], row: int) -> pd.DataFrame:
+    """Return how each recommender ranks the target of one user, the best first.
+
+    Columns: variant, title, family; rank, the median over seeds; low and high, the best and the worst seed; found,
+    whether the median is at most MAX_FOUND_RANK.
+    """
+    of_user = [ranks[variant][:, row] for variant in variants]
+    table = board.set_index("variant").loc[variants, ["title", "family"]].reset_index()
+    table["rank"] = [float(np.median(seeds)) for seeds in of_user]
+    table["low"], table["high"] = [int(seeds.min()) for seeds in of_user], [int(seeds.max()) for seeds in of_user]
+    table["found"] = table["rank"] <= MAX_FOUND_RANK
+    return table.sort_values("rank", kind="stable", ignore_index=True)
 
 
 def _ends(intervals: dict[str, tuple[float, float]]) -> dict[str, float]:
-    """Intervals as "low <metric>" and "high <metric>"."""
-    return {f"{end} {name}": pair[at] for name, pair in intervals.items() for at, end in enumerate(("low", "high"))}
+    """Return intervals as "low <metric>" and "high <metric>"."""
+    return {f"{end} {name}": bound for name, pair in intervals.items() for end, bound in zip(ENDS, pair, strict=True)}
 
 
 def _extras(document: dict) -> dict[str, float]:
-    """What a result holds besides its means."""
+    """Return intervals, list metrics and calibration error of a result."""
     error = (document.get("calibration") or {}).get("ece", np.nan)
     return _ends(document.get("interval", {})) | document.get("beyond", {}) | {ERROR: error}

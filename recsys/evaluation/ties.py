@@ -31,40 +31,32 @@ import pandas as pd
 from recsys import checkpoints, machine, paths, storage
 from recsys.data.dataset import DataError, Dataset, HeldOut
 from recsys.errors import recsys_command
-from recsys.evaluation import results
-from recsys.evaluation.file_order import (
-    FileOrder,
-    Neighbours,
-    OrderRule,
-    hashed,
-    histogram,
-    lower,
-    of_file,
-    tied_targets,
-)
+from recsys.evaluation import file_order, results
+from recsys.evaluation.file_order import FileOrder, Neighbours, OrderRule, tied_targets
 from recsys.evaluation.protocols import FULL, UNTIED_FULL
 from recsys.models.base import Model
 from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.metrics import ndcg, target_ranks, values
 
-COUNTERS = ("popular", "markov")  # what the rule is added to: the order of popularity, and what followed what
+COUNTERS = ("popular", "markov")  # recommenders that the rule is added to
 FIELDS = {"dataset", "order", "pairs", "lower", "distances", "share", "targets", "rules", "recommenders", "run"}
 WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)  # of the rule
-BATCH = 256  # queries
-LEAST = 1e-6  # added to a score before its logarithm, where it may be 0
+BATCH_SIZE = 256  # queries
+MIN_SCORE = 1e-6  # added to a score before its logarithm, because counts can be 0
 
 
 def measure(
     dataset: Dataset, without_rating: float | None = None, report: ProgressCallback = no_progress
 ) -> dict[str, Any]:
-    """The document above. Raises DataError where the order is drawn already, ResultError for damaged results."""
+    """Return the document. Raises DataError if ties are already shuffled, ResultError for damaged results."""
     if dataset.ties == "drawn":
         raise DataError(f"{dataset.name}: films of one second are in a drawn order already; choose another data set")
-    everything = Neighbours.of(dataset)
-    pairs = everything if without_rating is None else Neighbours.of(dataset, without_rating)
-    order = of_file(dataset, everything)
-    shown = order or hashed(dataset, everything)
-    share = {name: int(mine.sum()) for name, mine in (("same second", pairs.same_second), ("alone", pairs.alone))}
+    all_pairs = Neighbours.from_dataset(dataset)
+    pairs = all_pairs if without_rating is None else Neighbours.from_dataset(dataset, without_rating)
+    order = file_order.detect(dataset, all_pairs)
+    nearest = order or file_order.hashed(dataset, all_pairs)
+    n_pairs = {"same second": int(pairs.same_second.sum()), "alone": int(pairs.alone.sum())}
+    shares = (round(share, 5) for share in file_order.descending_shares(nearest, pairs))
     return {
         "dataset": dataset.name,
         "fingerprint": dataset.fingerprint,
@@ -72,11 +64,11 @@ def measure(
         "films": dataset.n_items,
         "order": order.name if order else None,
         "tables": _tables(order, dataset),
-        "pairs": share,
-        "lower": dict(zip(share, (round(one, 5) for one in lower(shown, pairs)), strict=True)),
-        "distances": histogram(shown, pairs),
+        "pairs": n_pairs,
+        "lower": dict(zip(n_pairs, shares, strict=True)),
+        "distances": file_order.histogram(nearest, pairs),
         "without_rating": without_rating,
-        **_how_many(dataset, everything),
+        **_tie_shares(dataset, all_pairs),
         "rules": _rules(dataset, order, report) if order else [],
         "recommenders": _recommenders(dataset),
         "run": machine.describe(),
@@ -104,65 +96,61 @@ def read(dataset: str, report: Callable[[str], None]) -> dict[str, Any] | None:
 
 
 def _tables(order: FileOrder | None, dataset: Dataset) -> dict[str, int]:
-    """Buckets → original id of the first person whose films were in a table of so many."""
+    """Return the original id of the first user of each table size; {} if the order is not that of a hash table."""
     if order is None or order.name != "hash":
         return {}
-    _, first = np.unique(order.table, return_index=True)
-    return {str(size): int(dataset.user_ids[user]) for size, user in zip(order.sizes, first, strict=True)}
+    _, users = np.unique(order.table, return_index=True)
+    return {str(size): int(dataset.user_ids[user]) for size, user in zip(order.sizes, users, strict=True)}
 
 
-def _how_many(dataset: Dataset, pairs: Neighbours) -> dict[str, Any]:
-    """How many neighbours share their second, by person and year."""
-    events = dataset.interactions
-    own = pd.Series(pairs.same_second).groupby(pairs.user).mean()
-    test = FULL.split(dataset).test
-    user, time = np.asarray(events.user), np.asarray(events.timestamp)
+def _tie_shares(dataset: Dataset, pairs: Neighbours) -> dict[str, Any]:
+    """Return the share of pairs of one second: of all pairs, of the test targets, by user and by year."""
+    user, time = np.asarray(dataset.interactions.user), np.asarray(dataset.interactions.timestamp)
+    by_user = pd.Series(pairs.same_second).groupby(pairs.user).mean()
     year = pd.to_datetime(time[:-1][user[1:] == user[:-1]], unit="s").year
     by_year = pd.Series(pairs.same_second).groupby(np.asarray(year)).agg(["size", "mean"])
     return {
         "share": round(float(pairs.same_second.mean()), 5),
-        "targets": round(float(tied_targets(dataset, test).mean()), 5),
-        "people_quantiles": {str(q): round(float(np.percentile(own, q)), 4) for q in (10, 50, 90)},
+        "targets": round(float(tied_targets(dataset, FULL.split(dataset).test).mean()), 5),
+        "people_quantiles": {str(q): round(float(np.percentile(by_user, q)), 4) for q in (10, 50, 90)},
         "years": [
-            {"year": int(each), "pairs": int(size), "share": round(float(mean), 4)}
-            for each, (size, mean) in zip(by_year.index, by_year.to_numpy(), strict=True)
+            {"year": int(year), "pairs": int(size), "share": round(float(mean), 4)}
+            for year, (size, mean) in zip(by_year.index, by_year.to_numpy(), strict=True)
         ],
     }
 
 
 def _rules(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> list[dict[str, Any]]:
-    """NDCG@10 of simple counts on the test, and of the same with the order's log-ratio added to their logarithm.
-
-    How much the rule weighs, from nothing to 1, is chosen on validation.
-    """
+    """Return test NDCG@10 of COUNTERS, alone and with the rule. Its weight is chosen on validation items."""
     rows = []
     for protocol in (FULL, UNTIED_FULL):
         split = protocol.split(dataset)
         rule = OrderRule.learn(order, split.train)
         for name in COUNTERS:
             model = checkpoints.load_or_fit(name, dataset, 0, report, splitting=protocol.splitting, measuring=True)
-            valid = _with_rule(model, rule, split.valid, WEIGHTS)
+            valid = _ranks_with_rule(model, rule, split.valid, WEIGHTS)
             weight = WEIGHTS[int(np.argmax([ndcg(ranks, 10) for ranks in valid]))]
-            alone, with_rule = (ndcg(ranks, 10) for ranks in _with_rule(model, rule, split.test, (0.0, weight)))
-            found = {"alone": round(alone, 5), "with the order": round(with_rule, 5), "weight": weight}
-            rows.append({"title": model.title, "protocol": protocol.name, **found})
+            test = _ranks_with_rule(model, rule, split.test, (0.0, weight))
+            alone, with_rule = (round(ndcg(ranks, 10), 5) for ranks in test)
+            figures = {"alone": alone, "with the order": with_rule, "weight": weight}
+            rows.append({"title": model.title, "protocol": protocol.name, **figures})
     return rows
 
 
-def _with_rule(model: Model, rule: OrderRule, held_out: HeldOut, weights: Sequence[float]) -> list[np.ndarray]:
-    """Ranks (B,) for each weight of the rule."""
-    found: list[list[np.ndarray]] = [[] for _ in weights]
-    for start in range(0, len(held_out), BATCH):
-        part = slice(start, start + BATCH)
-        queries, targets = held_out.queries[part], held_out.targets[part]
-        scores, added = np.log(model.score(queries).astype(np.float64) + LEAST), rule.score(queries)
-        for own, weight in zip(found, weights, strict=True):
-            own.append(target_ranks(scores + weight * added, targets, queries.histories))
-    return [np.concatenate(own) for own in found]
+def _ranks_with_rule(model: Model, rule: OrderRule, held_out: HeldOut, weights: Sequence[float]) -> list[np.ndarray]:
+    """Return ranks (B,) for each weight, by the log of the model's scores plus weight · log ratio of the rule."""
+    ranks: list[list[np.ndarray]] = [[] for _ in weights]
+    for start in range(0, len(held_out), BATCH_SIZE):
+        rows = slice(start, start + BATCH_SIZE)
+        queries, targets = held_out.queries[rows], held_out.targets[rows]
+        scores, added = np.log(model.score(queries).astype(np.float64) + MIN_SCORE), rule.score(queries)
+        for of_weight, weight in zip(ranks, weights, strict=True):
+            of_weight.append(target_ranks(scores + weight * added, targets, queries.histories))
+    return [np.concatenate(of_weight) for of_weight in ranks]
 
 
 def _recommenders(dataset: Dataset) -> list[dict[str, Any]]:
-    """What each recommender has under both protocols, as far as it was measured on this very data."""
+    """Return NDCG@10 of the recommenders with results under both protocols: of all, tied and other targets."""
     tied = tied_targets(dataset, FULL.split(dataset).test)
     rows = []
     for document in results.documents(dataset.name, UNTIED_FULL.name):
@@ -171,10 +159,10 @@ def _recommenders(dataset: Dataset) -> list[dict[str, Any]]:
             try:
                 ranks = results.ranks(dataset.name, protocol, document["variant"])  # (S, B)
             except results.ResultError:
-                break  # not measured
-            each = values(ranks, "ndcg@10").mean(0)
-            parts = {"": each, " tied": each[tied], " other": each[~tied]}
-            row |= {f"{protocol}{part}": round(float(own.mean()), 5) for part, own in parts.items() if len(own)}
+                break  # no result under this protocol
+            figures = values(ranks, "ndcg@10").mean(0)
+            parts = {"": figures, " tied": figures[tied], " other": figures[~tied]}
+            row |= {f"{protocol}{part}": round(float(mine.mean()), 5) for part, mine in parts.items() if len(mine)}
         else:
             rows.append(row)
     return sorted(rows, key=lambda row: -row["full"])

@@ -154,13 +154,11 @@ def add(
     ConfigError, DataError if the data set is missing, and JobError if the queue does not accept the job.
     """
     from recsys.data import datasets
-    from recsys.evaluation.protocols import PROTOCOLS
 
     _check_allowed()
     check(variant, dataset, changes or {})
     datasets.ensure(dataset)
-    served = datasets.serving_split(dataset)
-    protocol = protocol or next(name for name, rules in PROTOCOLS.items() if rules.splitting == served)
+    protocol = protocol or datasets.serving_split(dataset).protocol
     with _locked_queue() as queued:
         now, number = time.strftime("%Y%m%d-%H%M%S", time.gmtime()), 1
         while (paths.jobs() / (name := now if number == 1 else f"{now}-{number}")).exists():

@@ -125,7 +125,7 @@ def _answers_soon(name: str, data: str) -> bool:
 def training_command(variant_name: str, data: str) -> str:
     """The line that trains a recommender, or those that it stands on and lacks, so that `load` finds it."""
     names = lacking(variant_name, data) or [variant_name]
-    return " && ".join(checkpoints.training_command(name, data, serving_split(data).name) for name in names)
+    return " && ".join(checkpoints.training_command(name, data, serving_split(data).protocol) for name in names)
 
 
 def lacking(variant_name: str, data: str) -> list[str]:

@@ -8,7 +8,6 @@ from scipy.stats import kendalltau
 
 from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import protocols, results, tables
-from recsys.evaluation.costs import costs
 from recsys.evaluation.report import short
 from recsys.evaluation.significance import FEW_USERS
 
@@ -74,8 +73,8 @@ def compare_costs(dataset: str) -> dict[str, Any]:
     Raises:
         RecsysError: No result has a training time.
     """
-    unsampled = [name for data, name in results.available() if data == dataset and not protocols.get(name).sampled]
-    measured = {name: costs(results.documents(dataset, name)) for name in unsampled}
+    unsampled = [name for data, name in results.available() if data == dataset and not protocols.get(name).n_candidates]
+    measured = {name: tables.costs(results.documents(dataset, name)) for name in unsampled}
     protocol = max(measured, key=lambda name: len(measured[name].table), default="")
     if not protocol or measured[protocol].table.empty:
         commands = [recsys_command(verb, "bert4rec", "--dataset", dataset) for verb in ("train", "evaluate")]

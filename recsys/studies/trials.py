@@ -117,7 +117,7 @@ def measure(
         if outcome := read(trial, dataset, protocol):
             return outcome
         model, training = _load(trial, dataset, protocol) or _train(trial, dataset, protocol, folder, report)
-        test_ranks = ranks(model, protocol.split(dataset, trial.seed).test, protocol, dataset, report)
+        test_ranks = ranks(model, protocol.split(dataset, trial.seed).test, protocol, dataset, report, seed=trial.seed)
         outcome = Outcome(test_ranks, training.get("validation", {}), training, machine.describe())
         document = {
             "variant": trial.recommender,

@@ -167,12 +167,12 @@ def test_a_split_says_how_it_was_made():
 def test_a_data_set_is_split_once_in_each_way_however_many_threads_need_it():
     calls = []
 
-    def divide(dataset):
+    def divide(dataset, seed):
         calls.append(dataset)
         return leave_one_out(dataset)
 
     world, equal = toys.cycle(), toys.cycle()
-    counted, other = Splitting("counted", divide), Splitting("other", divide)
+    counted, other = Splitting("counted", divide, "full"), Splitting("other", divide, "full")
     threads = [threading.Thread(target=counted, args=[world]) for _ in range(8)]
     for thread in threads:
         thread.start()

@@ -127,7 +127,7 @@ def test_the_share_of_one_second_is_that_of_the_evaluation():
     rng = np.random.default_rng(0)
     world = toys.dataset([range(30)] * 5, 30)
     world = with_times(world, *np.sort(rng.integers(0, 40, (5, 30)), axis=1).ravel())
-    assert statistics.gaps(world)["share"].iloc[0] == pytest.approx(Neighbours.of(world).same_second.mean())
+    assert statistics.gaps(world)["share"].iloc[0] == pytest.approx(Neighbours.from_dataset(world).same_second.mean())
 
 
 def test_a_set_without_people_or_ratings_has_statistics_too():

@@ -1,6 +1,7 @@
 import json
 import shutil
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from recsys.cli.main import main
 from recsys.data import prepared
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Splitting, by_time, cuts, leave_one_out
 from recsys.errors import RecsysError
-from recsys.evaluation import protocols, results
-from recsys.evaluation.evaluate import EvaluationError, evaluate, ranks
+from recsys.evaluation import protocols, report, results, significance, tables
+from recsys.evaluation.evaluate import EvaluationError, evaluate
 from recsys.evaluation.protocols import FULL, ORDERS, POPULARITY_100, PROTOCOLS, UNTIED_FULL, Protocol
+from recsys.evaluation.rank import ranks
 from recsys.models.registry import UnknownModelError
 from recsys.ranking.metrics import ndcg
 from recsys.ranking.ranking import ScoreError, log_sum_exp
@@ -113,7 +115,7 @@ def test_every_trained_seed_is_measured_and_averaged():
 def test_the_document_says_what_was_measured_and_is_what_was_written():
     document = evaluate("counts", CYCLE)
     assert document["model"] == "Counts"
-    assert document["protocol"] == {"name": "full", **FULL.rules}
+    assert document["protocol"] == {"name": "full", **FULL.rules_on(CYCLE)}
     assert (document["fingerprint"], document["data_sha256"]) == (CYCLE.fingerprint, CYCLE.details_fingerprint)
     assert document["users"] == 200
     assert document["run"]["device"] == "cpu"
@@ -376,7 +378,7 @@ def test_what_is_fitted_on_first_use_is_fitted_again_on_other_data():
     assert np.array_equal(results.ranks("cycle", "full", "counts")[0], expected)
 
 
-def first_item_is_test(dataset):
+def first_item_is_test(dataset, seed):
     """A splitting that nobody else has: the first item of a history is asked for, after the last one."""
     split = leave_one_out(dataset)
     targets = np.array([history[0] for history in dataset.histories])
@@ -389,29 +391,78 @@ def test_a_further_protocol_is_one_object(monkeypatch):
         title="Round",
         meaning="The first film is asked for after the last one.",
         rules={"ranked": "the whole catalogue"},
-        splitting=Splitting("circle", first_item_is_test),
+        splitting=Splitting("circle", first_item_is_test, "circle"),
     )
     monkeypatch.setitem(PROTOCOLS, "circle", circle)
     document = evaluate("counts", CYCLE, "circle")
-    assert document["protocol"] == {"name": "circle", "ranked": "the whole catalogue", "turns": 1} | ORDERS["file"]
-    assert results.leaderboard("cycle", "circle")["variant"].tolist() == ["counts"]
+    rules = {"ranked": "the whole catalogue", "turns": 1, "order": ORDERS["file"]}
+    assert document["protocol"] == {"name": "circle"} | rules
+    assert tables.measures("cycle", "circle")["variant"].tolist() == ["counts"]
     assert protocols.in_order(["circle", "full"]) == ["full", "circle"]
     assert protocols.title("circle") == "Round"
-    assert protocols.sharing_models("circle") == ["circle"]
     assert paths.checkpoint("cycle", "circle", "counts", 0).exists()
     assert evaluate("counts", CYCLE, circle, part="valid")["users"] == 200
+
+
+def random_holdout(dataset, seed):
+    """Hold out two random items of each user instead of the last two."""
+    rng, order = np.random.default_rng(seed), []
+    for start, end in pairwise(dataset.offsets):
+        held_out = start + rng.choice(end - start, 2, replace=False)
+        order += [*np.setdiff1d(np.arange(start, end), held_out), *held_out]
+    return leave_one_out(replace(dataset, interactions=dataset.interactions.where(np.array(order))))
+
+
+RANDOM = Splitting("random", random_holdout, "random-holdout", is_seeded=True)
+RANDOM_HOLDOUT = Protocol("random-holdout", "Random films", "Two random films of each person are hidden.", {}, RANDOM)
+
+
+def test_a_seeded_protocol_is_trained_evaluated_and_compared_on_the_split_of_each_seed(monkeypatch):
+    monkeypatch.setitem(PROTOCOLS, "random-holdout", RANDOM_HOLDOUT)
+    with pytest.raises(checkpoints.StoreError) as refused:
+        evaluate("trained", CYCLE, "random-holdout", [1])
+    assert refused.value.command.endswith("train trained --dataset cycle --protocol random-holdout --seed 1")
+    for seed in (0, 1):
+        model = fakes.Trained(fakes.CountsConfig()).fit(RANDOM(CYCLE, seed).train)
+        checkpoints.save("trained", model, CYCLE, seed, splitting=RANDOM)
+    document = evaluate("trained", CYCLE, "random-holdout")
+    assert [run["seed"] for run in document["seeds"]] == [0, 1]
+    evaluate("counts", CYCLE, "random-holdout", [0, 1])
+    stored = results.ranks("cycle", "random-holdout", "counts")
+    for seed in (0, 1):
+        split = random_holdout(CYCLE, seed)
+        expected = ranks(fakes.Counts().fit(split.train), split.test, RANDOM_HOLDOUT, CYCLE, seed=seed)
+        assert np.array_equal(stored[seed], expected)
+    assert not np.array_equal(*stored)
+    assert np.array_equal(results.comparable_ranks("cycle", "random-holdout", "counts"), stored[:1])
+    assert tables.measures("cycle", "random-holdout")["variant"].tolist() == ["counts", "trained"]
+    (row,) = significance.pairwise_tests("cycle", "random-holdout").to_dict("records")
+    assert (row["difference"], row["differs"]) == (0, False)  # both count the same films
+    assert report.training_command("trained", "cycle", "random-holdout").endswith("--protocol random-holdout")
+
+
+def test_candidates_are_sampled_by_the_training_counts_of_the_seed():
+    given = []
+
+    def sampler(counts, excluded, n, rng):
+        given.append(counts)
+        return protocols.sample_uniformly(counts, excluded, n, rng)
+
+    evaluate("counts", CYCLE, replace(RANDOM_HOLDOUT, n_candidates=5, sampler=sampler), [1])
+    assert all(np.array_equal(counts, RANDOM(CYCLE, 1).train.counts) for counts in given)
+    assert not np.array_equal(given[0], RANDOM(CYCLE, 0).train.counts)
 
 
 @pytest.mark.parametrize("sampled", [0, 5])
 def test_one_evaluation_computes_its_split_once(sampled):
     times = []
 
-    def divide(dataset):
+    def divide(dataset, seed):
         times.append(dataset)
         return leave_one_out(dataset)
 
-    draw = protocols.draw_uniformly
-    counted = Protocol("counted", "Counted", "", {}, Splitting("counted", divide), sampled=sampled, draw=draw)
+    splitting, sampler = Splitting("counted", divide, "counted"), protocols.sample_uniformly
+    counted = Protocol("counted", "Counted", "", {}, splitting, n_candidates=sampled, sampler=sampler)
     evaluate("counts", toys.cycle(), counted)
     assert len(times) == 1
 
@@ -467,7 +518,7 @@ def test_all_models_and_protocols_are_measured_in_one_call_and_what_cannot_be_is
     measured, skipped = [], []
     for name, protocol in PROTOCOLS.items():
         for recommender in ("counts", "trained"):  # `trained` has no checkpoint for another split
-            is_measured = not protocol.sampled and (recommender == "counts" or protocol.splitting == LEAVE_ONE_OUT)
+            is_measured = not protocol.n_candidates and (recommender == "counts" or protocol.splitting == LEAVE_ONE_OUT)
             (measured if is_measured else skipped).append((recommender, name))
     assert [tuple(line.split()[:2]) for line in printed.out.splitlines()] == measured
     messages = [line for line in printed.err.splitlines() if line.startswith("skipped")]
@@ -486,5 +537,5 @@ def test_results_without_intervals_and_lists_are_still_read():
     document = evaluate("counts", CYCLE)
     old = {name: value for name, value in document.items() if name not in ("interval", "beyond", "calibration")}
     results.write(old, results.ranks("cycle", "full", "counts"))
-    assert results.leaderboard("cycle", "full")["ndcg@10"].tolist() == [document["mean"]["ndcg@10"]]
+    assert tables.measures("cycle", "full")["ndcg@10"].tolist() == [document["mean"]["ndcg@10"]]
     assert "interval" not in results.load("cycle", "full", "counts")

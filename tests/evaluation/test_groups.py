@@ -9,16 +9,16 @@ from recsys.evaluation.groups import (
     NO_YEAR,
     UNSAID,
     age_buckets,
+    available_groupings,
+    by_bucket,
+    decade_buckets,
     gender_buckets,
     genre_buckets,
     history_buckets,
     median_lengths,
-    offered,
     popularity_buckets,
-    side_by_side,
-    slices,
 )
-from recsys.ranking.metrics import METRICS, ndcg
+from recsys.ranking.metrics import ndcg
 from tests import toys
 from tests.evaluation.test_evaluate import train
 
@@ -63,33 +63,27 @@ def test_figures_of_a_bucket_are_those_of_its_users_over_all_seeds():
         train(seed)
     evaluate("trained", CYCLE)
     ranks, targets = results.ranks("cycle", "full", "trained"), leave_one_out(CYCLE).test.targets
-    table = slices(CYCLE, "full", "trained").set_index(["slice", "bucket"])
+    table = by_bucket(leave_one_out(CYCLE), {"trained": ranks}, "genre", "ndcg@10").set_index("bucket")
     for genre, mine in (("Comedy", targets % 2 == 0), ("Horror", targets % 2 == 1)):
-        row = table.loc[("genre", genre)]
+        row = table.loc[genre]
         assert row["users"] == mine.sum()
-        assert row["ndcg@10"] == pytest.approx(np.mean([ndcg(own[mine], 10) for own in ranks]))
-        assert row["low mrr"] <= row["mrr"] <= row["high mrr"]
-    assert table.loc["genre", "users"].sum() == table.loc["history length", "users"].sum() == 200
-    assert set(METRICS) <= set(table.columns)
+        assert row["value"] == pytest.approx(np.mean([ndcg(of_seed[mine], 10) for of_seed in ranks]))
+        assert row["low"] <= row["value"] <= row["high"]
+    lengths = by_bucket(leave_one_out(CYCLE), {"trained": ranks}, "history length", "mrr")
+    assert table["users"].sum() == lengths["users"].sum() == 200
 
 
 def test_a_film_without_a_year_is_of_an_unknown_decade():
     world = toys.dataset([[5, 5, 0], [5, 5, 1], [5, 5, 2], [5, 5, 2]], n_items=6)
     world.catalog.movies.loc[[0, 1], "year"] = [1989, 1990]
     world.catalog.movies.loc[2, "year"] = None
-    evaluate("counts", world)
-    table = slices(world, "full", "counts").query("slice == 'decade'")
-    assert dict(zip(table["bucket"], table["users"], strict=True)) == {"1980s": 1, "1990s": 1, NO_YEAR: 2}
+    assert buckets(world, decade_buckets) == {"1980s": [0], "1990s": [1], NO_YEAR: [2, 3]}
 
 
-def test_slices_of_a_cut_through_time_are_of_the_films_after_it():
+def test_groups_of_a_split_by_time_are_of_the_films_after_it():
     """Everybody's last but one film is the first after the cut; leave-one-out asks for the last, of the other genre."""
     world = toys.over_days([[((user + place) % 30, 3 * place) for place in range(12)] for user in range(41)])
-    evaluate("counts", world, "time")
-    table = slices(world, "time", "counts").query("slice == 'genre'")
-    comedies = int((by_time(world).test.targets % 2 == 0).sum())
-    assert dict(zip(table["bucket"], table["users"], strict=True)) == {"Comedy": comedies, "Horror": 41 - comedies}
-    assert comedies == 21
+    assert {name: mask.sum() for name, mask in genre_buckets(by_time(world))} == {"Comedy": 21, "Horror": 20}
 
 
 PEOPLE = [("F", "25-34", ""), ("M", "Under 18", ""), ("F", "", ""), ("M", "56+", ""), ("", "25-34", "")]
@@ -101,23 +95,12 @@ def test_people_are_grouped_by_what_they_said_of_themselves():
     assert buckets(world, gender_buckets) == {"women": [0, 1], "men": [2], UNSAID: [3]}
     assert buckets(world, age_buckets) == {"25–34": [0, 3], "56+": [2], UNSAID: [1]}
     assert median_lengths(leave_one_out(world), "gender") == {"women": 2, "men": 2, UNSAID: 4}
-    evaluate("counts", world)
-    table = slices(world, "full", "counts").query("slice == 'age'")
-    assert dict(zip(table["bucket"], table["users"], strict=True)) == {"25–34": 2, "56+": 1, UNSAID: 1}
 
 
 def test_groups_of_people_are_offered_only_where_the_set_describes_them():
     described = toys.described(CYCLE, *[("F", "56+", "")] * 200)
-    assert set(offered(described)) - set(offered(CYCLE)) == {"gender", "age"}
+    assert set(available_groupings(described)) - set(available_groupings(CYCLE)) == {"gender", "age"}
     assert gender_buckets(leave_one_out(CYCLE)) == []
-    evaluate("counts", CYCLE)
-    assert set(slices(CYCLE, "full", "counts")["slice"]) <= set(offered(CYCLE))
-
-
-def test_a_result_of_other_data_is_not_sliced():
-    evaluate("counts", CYCLE)
-    with pytest.raises(results.ResultError, match=r"another form of cycle; run: .* evaluate counts --dataset cycle"):
-        slices(toys.cycle(seed=1), "full", "counts")
 
 
 def test_models_are_compared_over_the_same_groups_with_the_same_figures():
@@ -126,11 +109,9 @@ def test_models_are_compared_over_the_same_groups_with_the_same_figures():
     evaluate("trained", CYCLE)
     evaluate("counts", CYCLE)
     ranks = {variant: results.ranks("cycle", "full", variant) for variant in ("trained", "counts")}
-    table = side_by_side(leave_one_out(CYCLE), ranks, "genre", "mrr")
+    table = by_bucket(leave_one_out(CYCLE), ranks, "genre", "mrr")
     assert table["variant"].tolist() == ["trained", "counts"] * 2
     for variant in ranks:
-        alone = slices(CYCLE, "full", variant).query("slice == 'genre'")
-        own = table[table["variant"] == variant]
-        assert own["users"].tolist() == alone["users"].tolist()
-        assert own["value"].tolist() == pytest.approx(alone["mrr"].tolist())
-        assert own[["low", "high"]].values.tolist() == pytest.approx(alone[["low mrr", "high mrr"]].values)
+        alone = by_bucket(leave_one_out(CYCLE), {variant: ranks[variant]}, "genre", "mrr")
+        columns = ["users", "value", "low", "high"]
+        assert table.loc[table["variant"] == variant, columns].values == pytest.approx(alone[columns].values)

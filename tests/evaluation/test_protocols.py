@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from recsys.data.split import BY_TIME, LEAVE_ONE_OUT
+from recsys.data.split import LEAVE_ONE_OUT, Splitting, by_time
 from recsys.evaluation import protocols
 from recsys.evaluation.protocols import (
     FULL,
@@ -14,9 +14,9 @@ from recsys.evaluation.protocols import (
     TIME,
     UNIFORM_100,
     ProtocolError,
-    draw_by_popularity,
-    draw_uniformly,
     get,
+    sample_by_popularity,
+    sample_uniformly,
 )
 from tests import toys
 
@@ -65,14 +65,15 @@ def test_the_lists_of_published_results_stay_as_they_are():
 
 def test_every_film_left_is_drawn_uniformly_as_often_as_any_other():
     rng, taken = np.random.default_rng(0), np.array([2, 0, 6, 6])
-    drawn = np.bincount(np.concatenate([draw_uniformly(np.zeros(8), taken, 2, rng) for _ in range(4000)]), minlength=8)
+    samples = [sample_uniformly(np.zeros(8), taken, 2, rng) for _ in range(4000)]
+    drawn = np.bincount(np.concatenate(samples), minlength=8)
     assert (drawn[taken] == 0).all()
     assert chisquare(drawn[[1, 3, 4, 5, 7]]).pvalue > 0.01
 
 
 def test_the_first_film_drawn_follows_the_counts():
     counts, rng = np.array([1, 2, 3, 4, 90]), np.random.default_rng(0)
-    drawn = np.bincount([draw_by_popularity(counts, np.array([4]), 1, rng)[0] for _ in range(4000)], minlength=5)
+    drawn = np.bincount([sample_by_popularity(counts, np.array([4]), 1, rng)[0] for _ in range(4000)], minlength=5)
     assert drawn[4] == 0
     assert chisquare(drawn[:4], 4000 * counts[:4] / 10).pvalue > 0.01
 
@@ -81,13 +82,13 @@ def test_later_films_follow_the_counts_of_those_that_are_left():
     """Two of three films: the probability of each pair, added up by hand over both orders."""
     counts, rng = np.array([1, 2, 3]), np.random.default_rng(0)
     drawn = np.bincount(
-        [3 - draw_by_popularity(counts, np.empty(0, int), 2, rng).sum() for _ in range(4000)], minlength=3
+        [3 - sample_by_popularity(counts, np.empty(0, int), 2, rng).sum() for _ in range(4000)], minlength=3
     )
     without = np.array([2 / 6 * 3 / 4 + 3 / 6 * 2 / 3, 1 / 6 * 3 / 5 + 3 / 6 * 1 / 3, 1 / 6 * 2 / 5 + 2 / 6 * 1 / 4])
     assert chisquare(drawn, 4000 * without).pvalue > 0.01
 
 
-@pytest.mark.parametrize("draw", [draw_by_popularity, draw_uniformly])
+@pytest.mark.parametrize("draw", [sample_by_popularity, sample_uniformly])
 def test_too_few_films_to_draw_from_is_an_error_that_names_the_way_out(draw):
     with pytest.raises(ProtocolError, match=r"only 99 films .* --protocol full"):
         draw(np.ones(120), np.arange(21), 100, np.random.default_rng(0))
@@ -98,46 +99,57 @@ def test_rules_are_plain_json_and_say_what_the_code_does():
     for name, protocol in PROTOCOLS.items():
         assert get(name) is protocol
         assert json.loads(json.dumps(protocol.rules)) == protocol.rules
-        assert protocol.rules.get("sampled", 0) == protocol.sampled
+        assert protocol.rules.get("sampled", 0) == protocol.n_candidates
         assert protocol.rules.get("seed", 0) == protocol.seed
-    assert FULL.sampled == 0
+    assert FULL.n_candidates == 0
 
 
 def test_a_split_by_time_names_its_dates_and_that_settings_know_more():
     world = toys.over_days([[(0, 1), (1, 10), (2, 20)]] * 10)
     assert TIME.rules_on(world)["dates"] == {"valid": "2001-09-19", "test": "2001-09-29"}
     assert "tuned on leave-one-out validation" in TIME.rules["settings"]
-    assert FULL.rules_on(toys.cycle()) == FULL.rules
+    assert FULL.rules_on(toys.cycle()) == {"order": protocols.ORDERS["file"]} | FULL.rules
 
 
 def test_the_rules_say_how_films_of_one_second_were_put_in_order():
     drawn = FULL.rules_on(replace(toys.cycle(), ties="drawn"))
     assert "drawn from seed 0, person and film" in drawn["order"]
-    assert {name for name in drawn if drawn[name] != FULL.rules[name]} == {"order"}
+    assert {name for name in drawn if drawn[name] != FULL.rules.get(name)} == {"order"}
 
 
 def test_every_protocol_has_words_for_people():
     for name, protocol in PROTOCOLS.items():
         assert protocols.title(name) == protocol.title != name
-        assert len(protocols.meaning(name)) > 50
-    assert (protocols.title("gone"), protocols.meaning("gone")) == ("gone", "")
+        assert len(protocol.meaning) > 50
+    former = protocols.get_or_former("gone")
+    assert (protocols.title("gone"), former.meaning, former.own_training) == ("gone", "", "")
 
 
 def test_protocols_are_shown_in_their_order_and_those_that_are_gone_come_last():
     assert protocols.in_order(["time", "gone", "an-old-one", "full"]) == ["full", "time", "an-old-one", "gone"]
 
 
-def test_a_protocol_that_is_gone_is_taken_to_split_as_most_do():
-    assert protocols.splitting("time") is BY_TIME
-    assert protocols.splitting("gone") is LEAVE_ONE_OUT
+def test_a_former_protocol_is_taken_to_split_as_most_do():
+    assert protocols.get_or_former("time") is TIME
+    assert protocols.get_or_former("gone").splitting is LEAVE_ONE_OUT
 
 
-def test_protocols_of_one_splitting_share_their_models():
-    assert protocols.sharing_models("uniform-100") == ["full", "popularity-100", "uniform-100"]
-    assert protocols.sharing_models("time") == ["time"]
-    assert protocols.sharing_models("gone") == ["gone"]
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"splitting": Splitting("elsewhere", by_time, "time")}, "must be in SPLITTINGS"),
+        ({"own_training": ""}, "needs own_training"),
+    ],
+)
+def test_a_protocol_whose_parts_do_not_fit_is_refused_at_import(changes, message):
+    with pytest.raises(ValueError, match=message):
+        protocols.by_name(FULL, replace(TIME, **changes))
+    with pytest.raises(ValueError, match="name a protocol with this splitting"):
+        protocols.by_name(FULL, replace(TIME, name="renamed"))
+    with pytest.raises(ValueError, match="needs own_training"):
+        protocols.by_name(replace(FULL, own_training="They learn from other data."))
 
 
 def test_an_unknown_protocol_is_answered_with_the_known_ones():
-    with pytest.raises(ProtocolError, match="full, untied, popularity-100, uniform-100, time"):
+    with pytest.raises(ProtocolError, match=", ".join(PROTOCOLS)):
         get("sampled")

@@ -4,7 +4,7 @@ from scipy.special import softmax
 
 from recsys.data.dataset import HeldOut, Queries
 from recsys.evaluation.protocols import FULL
-from recsys.evaluation.rank import ranks, ranks_and_lists
+from recsys.evaluation.rank import rank_held_out, ranks
 from recsys.ranking.ranking import log_sum_exp
 from tests import fakes, toys
 
@@ -37,12 +37,12 @@ class Softmax(Fixed):
         return scores[items] - log_sum_exp(scores)
 
 
-def lists(model, batch=256):
-    return ranks_and_lists(model, HELD_OUT, WORLD, batch=batch)[1]
+def rank(model, batch=256):
+    return rank_held_out(model, HELD_OUT, FULL, WORLD, batch=batch)
 
 
 def test_lists_are_the_best_items_that_were_not_seen():
-    found = lists(Fixed()).items
+    found = rank(Fixed()).lists
     for row, (history, items) in enumerate(zip(HISTORIES, found, strict=True)):
         order = [item for item in np.argsort(-SCORES[row], kind="stable") if item not in history]
         assert items.tolist() == (order + [-1] * 10)[:10]
@@ -50,27 +50,27 @@ def test_lists_are_the_best_items_that_were_not_seen():
 
 
 def test_equal_scores_are_listed_by_item_number():
-    assert lists(Fixed(np.zeros((3, 14), np.float32))).items[0].tolist() == list(range(2, 12))
+    assert rank(Fixed(np.zeros((3, 14), np.float32))).lists[0].tolist() == list(range(2, 12))
 
 
 def test_the_same_pass_gives_the_same_ranks_and_any_batch_the_same_lists():
-    both = ranks_and_lists(Fixed(), HELD_OUT, WORLD)
-    assert np.array_equal(both[0], ranks(Fixed(), HELD_OUT, FULL, WORLD))
-    assert np.array_equal(both[1].items, lists(Fixed(), batch=1).items)
+    result = rank(Fixed())
+    assert np.array_equal(result.ranks, ranks(Fixed(), HELD_OUT, FULL, WORLD))
+    assert np.array_equal(result.lists, rank(Fixed(), batch=1).lists)
 
 
 def test_a_models_own_scores_are_left_as_they_were():
     before = SCORES.copy()
-    lists(Sharing())
+    rank(Sharing())
     assert np.array_equal(SCORES, before)
 
 
 def test_probabilities_are_of_the_listed_items_among_all_that_were_not_seen():
-    found = lists(Softmax())
+    found = rank(Softmax())
     for row, history in enumerate(HISTORIES):
         unseen = np.setdiff1d(np.arange(14), history)
         expected = dict(zip(unseen, softmax(SCORES[row, unseen]), strict=True))
-        own = found.items[row][found.items[row] >= 0]
+        own = found.lists[row][found.lists[row] >= 0]
         assert found.probabilities[row, : len(own)] == pytest.approx([expected[item] for item in own], rel=1e-5)
         assert (found.probabilities[row, len(own) :] == 0).all()
     assert found.probabilities[2].sum() == pytest.approx(1)  # all three unseen items are listed
@@ -80,10 +80,10 @@ def test_a_target_that_was_seen_before_competes_but_is_not_recommended():
     again = HeldOut(Queries([np.array([3, 5, 3])], np.zeros(1, int)), np.array([3]))
     model = fakes.Counts()
     model.counts = np.arange(14, dtype=np.float32)
-    found, own = ranks_and_lists(model, again, WORLD)
-    assert found.tolist() == [14 - 3 - 1]  # ten items score higher, one of which was seen
-    assert 3 not in own.items
+    result = rank_held_out(model, again, FULL, WORLD)
+    assert result.ranks.tolist() == [14 - 3 - 1]  # ten items score higher, one of which was seen
+    assert 3 not in result.lists
 
 
 def test_scores_that_stand_for_no_probabilities_give_none():
-    assert lists(Fixed()).probabilities is None
+    assert rank(Fixed()).probabilities is None

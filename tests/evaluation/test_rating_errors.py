@@ -41,7 +41,7 @@ class ByFilm(fakes.Counts):
 
 def measured(model, world):
     split = leave_one_out(world)
-    return rating_errors.summary([model.fit(split.train)], [split], [split.test], world)
+    return rating_errors.summary([(model.fit(split.train), split, split.test)], world)
 
 
 def test_errors_are_those_of_the_hidden_film_with_predictions_cut_to_the_scale():
@@ -67,7 +67,7 @@ def test_many_queries_are_asked_in_parts_and_errors_averaged_over_seeds(monkeypa
     monkeypatch.setattr(rating_errors, "BATCH_SIZE", 1)
     split = leave_one_out(WORLD)
     models = [model.fit(split.train) for model in (Doubling(), ByFilm())]
-    found = rating_errors.summary(models, [split] * 2, [split.test] * 2, WORLD)
+    found = rating_errors.summary([(model, split, split.test) for model in models], WORLD)
     assert found["mae"] == pytest.approx(np.mean([[0, 1], [3, 2]]))  # film 2 is predicted to get 2
     assert found["rmse"] == pytest.approx(np.sqrt(np.mean([[0, 1], [9, 4]])))
 

@@ -7,7 +7,7 @@ from recsys.data.datasets import assemble
 from recsys.data.movielens_files import RawRatings
 from recsys.data.split import leave_one_out
 from recsys.evaluation import protocols
-from recsys.evaluation.evaluate import ranks
+from recsys.evaluation.rank import ranks
 from recsys.models import registry
 from recsys.ranking.metrics import summary
 from tests import toys

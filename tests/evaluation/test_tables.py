@@ -5,9 +5,12 @@ import pandas as pd
 import pytest
 
 from recsys import paths
+from recsys.data.split import leave_one_out
 from recsys.evaluation import results, tables
+from recsys.evaluation.results import ResultError
 from recsys.evaluation.significance import FEW_USERS
-from tests.evaluation.made_up import keep
+from tests import toys
+from tests.evaluation.made_up import CIRCUMSTANCES, keep
 
 
 def board(users=200, **figures):
@@ -123,12 +126,105 @@ def test_without_probabilities_reliability_is_empty():
 
 def test_people_are_counted_by_how_much_higher_the_first_model_ranks_their_film():
     ours, theirs = np.array([[1, 5, 10, 1, 100]]), np.array([[1, 10, 8, 50, 10]])
-    margins = tables.head_to_head(ours, theirs)
+    margins = tables.rank_margins(ours, theirs)
     users = dict(margins.values.tolist())
     assert {margin: n for margin, n in users.items() if n} == {0: 1, 2: 1, -1: 1, 4: 1, -4: 1}
-    assert tables.wins(margins) == (2, 2, 1)
+    assert tables.count_wins(margins) == (2, 2, 1)
 
 
 def test_seeds_are_averaged_by_their_geometric_mean():
-    even = tables.head_to_head(np.array([[2], [8]]), np.array([[4], [4]]))
+    even = tables.rank_margins(np.array([[2], [8]]), np.array([[4], [4]]))
     assert even.loc[even["margin"] == 0, "users"].item() == 1
+
+
+WORLD = toys.dataset([[0, 1, 2, 3], [4, 3, 2]], n_items=5)
+TEST = leave_one_out(WORLD).test
+PEOPLE_BOARD = pd.DataFrame(
+    {
+        "variant": ["a", "b", "c"],
+        "title": ["A", "B", "C"],
+        "family": "F",
+        "fingerprint": [WORLD.fingerprint] * 2 + ["x"],
+    }
+)
+
+
+def test_a_person_is_what_was_watched_before_and_what_came_next():
+    somebody = tables.person(WORLD, TEST, 1)
+    assert somebody.history.tolist() == [4, 3]
+    assert somebody.target == 2
+    assert somebody.user_id == WORLD.user_ids[1]
+
+
+@pytest.mark.parametrize("row", [-1, 2])
+def test_a_person_who_does_not_exist_is_refused_in_a_sentence(row):
+    with pytest.raises(ResultError, match="choose a number from 1 to 2"):
+        tables.person(WORLD, TEST, row)
+
+
+def test_ranks_of_other_people_are_not_compared():
+    ranks = {"a": np.ones((1, 2)), "b": np.ones((1, 3)), "c": np.ones((1, 2))}
+    assert tables.comparable(PEOPLE_BOARD, ranks, WORLD, TEST) == ["a"]
+
+
+def test_ranks_are_medians_over_seeds_the_best_first():
+    ranks = {"a": np.array([[7, 50], [1, 11], [2, 9]]), "b": np.array([[7, 10]])}
+    table = tables.ranks_of_person(PEOPLE_BOARD, ranks, ["a", "b"], 1)
+    assert table[["variant", "rank", "low", "high", "found"]].values.tolist() == [
+        ["b", 10.0, 10, 10, True],
+        ["a", 11.0, 9, 50, False],
+    ]
+
+
+SETTINGS = {"schedule": {"epochs": 2}}
+
+
+def measured(variant, rank, *trained, config=SETTINGS):
+    """A result of which these trainings are known: (seed, seconds, hardware)."""
+    times = [dict(zip(("seed", "seconds", "hardware"), one, strict=True)) for one in trained]
+    keep(variant, [[rank, rank]], config=config, run=CIRCUMSTANCES | {"trained": times})
+
+
+def costs():
+    return tables.costs(results.documents("toy", "full", pytest.fail))
+
+
+def test_the_first_training_counts_and_who_has_no_time_is_named():
+    measured("sasrec", 1, (1, 100.0, "cpu"), (2, 300.0, "cpu"))
+    measured("fpmc", 2)
+    measured("popular", 3, config={"run": 1})
+    measured("hybrid", 4, config={"members": ["sasrec", "popular"]})
+    found = costs()
+    assert found.table[["variant", "seconds", "log10"]].values.tolist() == [["sasrec", 100.0, 2.0]]
+    assert found.table["ndcg@10"].tolist() == [1.0]
+    assert (found.hardware, found.unknown, found.other_hardware) == ("cpu", ["fpmc"], [])
+    assert (found.fitted, found.mixed) == (["popular"], ["hybrid"])
+
+
+def test_results_from_before_times_were_noted_have_none():
+    keep("sasrec", [[1, 1]], config=SETTINGS)
+    assert (costs().hardware, costs().unknown, costs().table.empty) == ("", ["sasrec"], True)
+
+
+def test_trainings_on_other_hardware_are_left_out_and_named():
+    measured("a", 1, (0, 5.0, "cuda"))
+    measured("b", 2, (0, 100.0, "cpu"))
+    measured("c", 3, (0, 100.0, "cpu"))
+    found = costs()
+    assert found.table["variant"].tolist() == ["b", "c"]
+    assert (found.hardware, found.other_hardware, found.unknown) == ("cpu", ["a"], [])
+
+
+@pytest.mark.parametrize(
+    ("notes", "time"),
+    [
+        ({"seconds": 0.04, "device": "cuda:0", "versions": {"torch": "2.13.0+cpu"}}, (0.04, "cuda")),
+        ({"seconds": 5.0, "device": "cpu"}, (5.0, "cpu")),
+        ({"seconds": 5.0, "versions": {"torch": "2.13.0+cpu"}}, (5.0, "cpu")),
+        ({"seconds": 5.0, "versions": {"torch": "2.13.0+cu130"}}, None),
+        ({"device": "cpu"}, None),
+        ({}, None),
+    ],
+)
+def test_the_time_of_a_training_is_known_with_its_hardware_or_not_at_all(notes, time):
+    assert tables.training_time(notes) == (dict(zip(("seconds", "hardware"), time, strict=True)) if time else {})

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import log_softmax, softmax
 
 from recsys.data.dataset import Queries
-from recsys.evaluation.protocols import draw_by_popularity
+from recsys.evaluation.protocols import sample_by_popularity
 from recsys.models.lift import Lift, LiftConfig
 from recsys.ranking import metrics
 from tests import toys
@@ -55,7 +55,7 @@ def test_it_finds_more_among_items_drawn_by_popularity_and_less_among_all(drawn,
     for model in (member, over(member, counts)):
         scores = model.score(Queries(histories))
         if drawn:
-            negatives = [draw_by_popularity(counts, targets[[row]], drawn, rng) for row in range(people)]
+            negatives = [sample_by_popularity(counts, targets[[row]], drawn, rng) for row in range(people)]
             scores = np.take_along_axis(scores, np.column_stack([targets, negatives]), 1)
         ranks = metrics.target_ranks(scores, targets * (not drawn), [np.array([], int)] * people)
         found.append(metrics.ndcg(ranks, 10))

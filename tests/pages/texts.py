@@ -74,7 +74,7 @@ def from_elsewhere():
     return kept(
         [
             *texts(list(LOOKS)),
-            *texts([(one.title, one.meaning, one.rules) for one in protocols.PROTOCOLS.values()]),
+            *texts([(one.title, one.meaning, one.own_training, one.rules) for one in protocols.PROTOCOLS.values()]),
             *texts([*protocols.ORDERS.values(), "validation", "test"]),
             *texts(of_published(json.loads(PUBLISHED.read_text("utf-8")))),
             *texts([planned, points, list(run.COLUMNS.values()), *map(of_study, SHIPPED)]),

@@ -10,7 +10,7 @@ from pages.shared.charts import QUIET, framed
 
 
 def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
-    """A row per bucket, a mark with its interval per model, side by side within a row (`slices.side_by_side`)."""
+    """A row per bucket, a mark with its interval per model, side by side within a row (`groups.by_bucket`)."""
     figure, buckets = go.Figure(), list(dict.fromkeys(table["bucket"]))
     known = members(board, list(dict.fromkeys(table["variant"])))
     names = {bucket: common.term(bucket) for bucket in buckets}
@@ -38,7 +38,7 @@ def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
 
 
 def margins(table: pd.DataFrame, one: tuple[str, str], other: tuple[str, str]) -> go.Figure:
-    """Users by margin (`overview.head_to_head`), in the colour of whoever wins; one, other: title and family."""
+    """Users by margin (`tables.rank_margins`), in the colour of whoever wins; one, other: title and family."""
     ahead = [one if margin > 0 else other if margin < 0 else None for margin in table["margin"]]
     labels = [words.MARGINS[margin] for margin in table["margin"]]
     figure = go.Figure()

@@ -9,7 +9,7 @@ from pages.evaluation import words
 from pages.evaluation.charts.looks import look
 from pages.shared.charts import QUIET, framed, logarithmic
 from pages.shared.language import number, say
-from recsys.evaluation import people
+from recsys.evaluation import tables
 
 
 def bump(table: pd.DataFrame, shown: Sequence[str]) -> go.Figure:
@@ -42,7 +42,7 @@ def bump(table: pd.DataFrame, shown: Sequence[str]) -> go.Figure:
 
 
 def ranks_of_film(table: pd.DataFrame) -> go.Figure:
-    """The rank of one film with each model (`people.ranks_of`), the best on top, on a logarithmic axis."""
+    """The rank of one film with each model (`tables.ranks_of_person`), the best on top, on a logarithmic axis."""
     figure = go.Figure()
     for family, own in table.groupby("family", sort=False):
         colour, symbol, _ = look(str(family))
@@ -59,7 +59,7 @@ def ranks_of_film(table: pd.DataFrame) -> go.Figure:
             hovertemplate="<b>%{text}</b>: %{x:,.0f} (%{customdata[0]:,}–%{customdata[1]:,})",
         )
     framed(figure, 110 + 20 * len(table)).update_layout(showlegend=False)
-    figure.add_vline(people.FOUND + 0.5, line={"color": QUIET, "width": 1, "dash": "dot"})
+    figure.add_vline(tables.MAX_FOUND_RANK + 0.5, line={"color": QUIET, "width": 1, "dash": "dot"})
     figure.update_yaxes(tickvals=table.index, ticktext=table["title"], range=[len(table) - 0.4, -0.6], zeroline=False)
     return figure.update_xaxes(title=words.RANK, **logarithmic(lambda step: number(step, ",.0f"), from_exponent=0))
 

@@ -232,7 +232,7 @@ def test_who_was_not_measured_is_named_with_the_reason_and_the_command(visit, me
     results.write(result("popular", "ml-1m", "time", np.array([[4, 5]])), np.array([[4, 5]]))
     app = visit("evaluation", data="ml-1m")
     app.get_by_key("protocol-ml-1m").set_value("time").run()
-    assert f"{words.MISSING_TRAINED.format(models='Sasrec-Bce')} {words.OWN_TRAINING['time']}" in said(app)
+    assert f"{words.MISSING_TRAINED.format(models='Sasrec-Bce')} {protocols.TIME.own_training}" in said(app)
     assert "train sasrec-bce --dataset ml-1m --protocol time" in said(app)
     assert "evaluate sasrec-bce --dataset ml-1m --protocol time" in said(app)
     assert "`item-knn`" in said(app)
@@ -242,7 +242,7 @@ def test_who_was_not_measured_is_named_with_the_reason_and_the_command(visit, me
 
 
 def test_the_rules_are_shown_where_the_protocol_is_explained(visit, measured):
-    drawn = protocols.FULL.rules | protocols.ORDERS["drawn"]
+    drawn = protocols.FULL.rules | {"order": protocols.ORDERS["drawn"]}
     for variant in ("popular", "bert4rec"):
         ranks = results.ranks("ml-latest-sample", "full", variant)
         document = results.load("ml-latest-sample", "full", variant)
@@ -250,7 +250,7 @@ def test_the_rules_are_shown_where_the_protocol_is_explained(visit, measured):
     app = visit("evaluation")
     for sentence in (words.FILMS_DROPPED.format(n=5), words.ONLY_TRAIN, words.DRAWN_ORDER):
         assert sentence in said(app)
-    assert f"**Order**: {protocols.ORDERS['drawn']['order']}" in said(app)
+    assert f"**Order**: {protocols.ORDERS['drawn']}" in said(app)
     assert words.DRAWN_ORDER not in said(visit("evaluation", data="ml-1m"))
 
 
@@ -274,9 +274,9 @@ def test_published_figures_stand_apart_with_their_source(visit, measured):
 
 def test_every_protocol_says_what_it_means(visit, measured):
     app = visit("evaluation", data="ml-1m")
-    assert protocols.meaning("full") in said(app)
+    assert protocols.FULL.meaning in said(app)
     app.get_by_key("protocol-ml-1m").set_value("popularity-100").run()
-    assert protocols.meaning("popularity-100") in said(app)
+    assert protocols.POPULARITY_100.meaning in said(app)
 
 
 def test_protocols_show_the_places_of_the_same_models_under_each(visit, measured):

@@ -1,0 +1,128 @@
+"""Metrics of recommended lists beyond accuracy, and the calibration of their probabilities.
+
+Shapes: B lists of K items each, best first, -1 where no item is left; I items, G genres, S seeds, P predictions.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recsys.data.dataset import Dataset, Queries
+from recsys.models.base import Model
+from recsys.ranking.ranking import Ranking
+from recsys.text.films import genre_vectors
+
+CALIBRATION_BINS = 10
+MAX_RANK = 100  # of figure 1 in gSASRec
+RANK_BINS = 12  # about equally wide on a log axis
+
+
+def beyond_accuracy(items: np.ndarray, train: Dataset) -> dict[str, float]:
+    """Return the metrics of lists (B, K) by name. Popularity is the number of training events."""
+    k = items.shape[1]
+    listed = items[items >= 0]
+    counts = np.bincount(listed, minlength=train.n_items)  # (I,) lists that contain each item
+    return {
+        f"coverage@{k}": float(np.mean(counts > 0)),
+        f"novelty@{k}": novelty(items, train.counts),
+        f"diversity@{k}": diversity(items, genre_vectors(train.catalog).astype(np.float64)),
+        f"popularity@{k}": float(train.counts[listed].mean()),
+        f"gini@{k}": gini(counts),
+    }
+
+
+def novelty(items: np.ndarray, counts: np.ndarray) -> float:
+    """Return the mean self-information of listed items in bits: -log2 of their share of the training events (I,).
+
+    An item without events counts as one with a single event. Zhou et al. (PNAS 2010) use the share of users, which is
+    lower by the same number of bits for all models.
+    """
+    share = np.maximum(counts, 1) / max(counts.sum(), 1)
+    return float(-np.log2(share[items[items >= 0]]).mean())
+
+
+def diversity(items: np.ndarray, vectors: np.ndarray) -> float:
+    """Return 1 - the mean cosine of two items of a list, averaged over lists; 0 if no list has two items.
+
+    Vectors (I, G) have length 1, or 0 for an item without genres.
+    """
+    lengths = (items >= 0).sum(1)  # (B,)
+    items, lengths = items[lengths > 1], lengths[lengths > 1]
+    if not len(items):
+        return 0.0
+    padded = np.vstack([vectors, np.zeros(vectors.shape[1])])  # item -1 is the last row
+    squares = (padded**2).sum(1)[items].sum(1)  # (B,)
+    total = sum(padded[column] for column in items.T)  # (B, G): |Σ v|² = Σ |v|² + Σ over ordered pairs of v·w
+    cosine = ((total**2).sum(1) - squares) / (lengths * (lengths - 1))
+    return float(1 - cosine.mean())
+
+
+def gini(counts: np.ndarray) -> float:
+    """Return the Gini coefficient of counts (I,): 0 if all are equal, 1 - 1/I if only one is not 0.
+
+    Over ascending x: Σ (2i - I - 1) x_i / (I Σ x), with i from 1.
+    """
+    ascending = np.sort(counts)
+    weights = 2 * np.arange(1, len(counts) + 1) - len(counts) - 1
+    return float((weights * ascending).sum() / (len(counts) * max(ascending.sum(), 1)))
+
+
+def calibration(items: np.ndarray, probabilities: np.ndarray, targets: np.ndarray) -> dict[str, Any]:
+    """Compare the probabilities (B, K) of listed items with their hit rates.
+
+    "ece" is the expected calibration error, Σ share · |hit rate - predicted| over the bins of `reliability`. "by_rank"
+    has the mean predicted probability and the hit rate at ranks 1 to K (arXiv:2308.07192).
+    """
+    is_listed, hits = items >= 0, items == targets[:, None]  # (B, K)
+    bins = reliability(probabilities[is_listed], hits[is_listed])
+    ranks = [column for column in range(items.shape[1]) if is_listed[:, column].any()]
+    return {
+        "ece": float(sum(row["share"] * abs(row["hit_rate"] - row["predicted"]) for row in bins)),
+        "by_rank": {
+            "predicted": [float(probabilities[is_listed[:, rank], rank].mean()) for rank in ranks],
+            "hit_rate": [float(hits[is_listed[:, rank], rank].mean()) for rank in ranks],
+        },
+        "bins": bins,
+    }
+
+
+def reliability(probabilities: np.ndarray, hits: np.ndarray) -> list[dict[str, float]]:
+    """Return predicted probability, hit rate and share of the predictions (P,) of each bin, in ascending order.
+
+    Bins have equally many predictions (arXiv:1904.01685). With equal widths, the first bin would have nearly all.
+    """
+    order = np.argsort(probabilities, kind="stable")
+    return [
+        {
+            "predicted": float(probabilities[rows].mean()),
+            "hit_rate": float(hits[rows].mean()),
+            "share": len(rows) / len(order),
+        }
+        for rows in np.array_split(order, CALIBRATION_BINS)
+        if len(rows)
+    ]
+
+
+def probabilities_by_rank(model: Model, query: Queries, k: int = MAX_RANK) -> pd.DataFrame:
+    """Return the top k items of one query: rank, item, probability. The table is empty without probabilities.
+
+    With a softmax, probabilities sum to 1 over the unseen items. A sigmoid gives each item its own probability.
+    """
+    ranking = Ranking.from_scores(model.score(query)[0], query.histories[0], model.log_probabilities)
+    items = ranking.top(k)
+    if (probabilities := ranking.probabilities(items)) is None:
+        items = probabilities = items[:0]
+    return pd.DataFrame({"rank": np.arange(1, len(items) + 1), "item": items, "probability": probabilities})
+
+
+def target_share_by_rank(ranks: np.ndarray, k: int = MAX_RANK) -> pd.DataFrame:
+    """Return the share of users whose target has a rank, from ranks (S, B), in bins of the ranks 1 to k.
+
+    Columns: rank, the middle of the bin on a log axis; first and last, its ends; share, divided by its number of ranks.
+    """
+    edges = np.unique(np.geomspace(1, k + 1, RANK_BINS + 1).round().astype(int))
+    low, high = edges[:-1], edges[1:] - 1
+    share = [np.mean((ranks >= start) & (ranks <= end)) for start, end in zip(low, high, strict=True)]
+    table = pd.DataFrame({"rank": np.sqrt(low * high), "first": low, "last": high})
+    return table.assign(share=share / (high - low + 1))
