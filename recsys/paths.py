@@ -44,7 +44,7 @@ def dataset_folders(dataset: str) -> list[Path]:
 
 def details(dataset: str) -> Path:
     """Who made the films of a data set and what they are about, as Wikidata knows it."""
-    return home() / "details" / dataset / "films.csv"
+    return home() / "details" / dataset / "films.json"
 
 
 def wikidata() -> Path:
@@ -80,22 +80,22 @@ def _checkpoints(root: Path, dataset: str, splitting: str) -> Path:
 
 def shipped_film_vectors(dataset: str) -> Path:
     """Sentence vectors of a data set's films, fp16, that come with the project."""
-    return ASSETS / "film_vectors" / f"{dataset}.safetensors"
+    return ASSETS / "film_vectors" / f"{dataset}.json"
 
 
 def film_vectors(dataset: str, texts: str) -> Path:
     """Sentence vectors of a data set's films, fp16, computed on this machine; `texts`: the hash of what was encoded."""
-    return home() / "film_vectors" / dataset / f"{texts[:16]}.safetensors"
+    return home() / "film_vectors" / dataset / f"{texts[:16]}.json"
 
 
 def shipped_tag_vectors(dataset: str) -> Path:
     """Sentence vectors of a data set's tags, fp16, that come with the project."""
-    return ASSETS / "tag_vectors" / f"{dataset}.safetensors"
+    return ASSETS / "tag_vectors" / f"{dataset}.json"
 
 
 def tag_vectors(dataset: str, texts: str) -> Path:
     """Sentence vectors of a data set's tags, fp16, computed on this machine; `texts`: the hash of what was encoded."""
-    return home() / "tag_vectors" / dataset / f"{texts[:16]}.safetensors"
+    return home() / "tag_vectors" / dataset / f"{texts[:16]}.json"
 
 
 def by_names() -> Path:
@@ -140,12 +140,12 @@ def trial(root: Path, dataset: str, protocol: str, name: str) -> Path:
 
 def shipped_film_map(dataset: str, variant: str) -> Path:
     """Where each film of a data set lies on a recommender's t-SNE map, fp16, that comes with the project."""
-    return ASSETS / "maps" / dataset / f"{variant}.safetensors"
+    return ASSETS / "maps" / dataset / f"{variant}.json"
 
 
 def film_map(dataset: str, variant: str) -> Path:
     """The same, computed on this machine."""
-    return home() / "maps" / dataset / f"{variant}.safetensors"
+    return home() / "maps" / dataset / f"{variant}.json"
 
 
 def jobs() -> Path:

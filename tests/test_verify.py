@@ -96,24 +96,24 @@ def test_what_is_damaged_is_named_with_the_command_that_mends_it(home, capsys, f
 
 def test_a_file_that_is_to_be_removed_is_made_again_later_and_all_is_sound(home):
     flip(paths.film_map("toy", "counts"))
-    (found,) = [found for found in verify.of_set("toy") if found.why]
+    (found,) = [found for found in verify.of_set("toy") if found.problem]
     subprocess.run(shlex.split(found.command), check=True)
-    assert not [found for found in verify.of_set("toy") if found.why]
+    assert not [found for found in verify.of_set("toy") if found.problem]
 
 
 def test_a_missing_array_and_a_set_of_another_version_are_said(home):
     (paths.prepared("toy") / "v0" / "user.npy").unlink()
-    assert next(verify.of_set("toy")).why == "v0/user.npy is missing"
+    assert next(verify.of_set("toy")).problem == "v0/user.npy is missing"
     (paths.prepared("toy") / "about.json").write_text('{"format": 3}')
-    assert next(verify.of_set("toy")).why == "was prepared by another version"
+    assert next(verify.of_set("toy")).problem == "was prepared by another version"
 
 
 def test_archives_are_known_by_what_was_published_or_by_what_the_set_was_made_of(home, tmp_path):
     archive = paths.downloads() / "ml-1m" / "ml-1m.zip"
     storage.replace_file(archive, archives.write(tmp_path, archives.double_colon()).read_bytes())
-    assert [found.why for found in verify.of_set("ml-1m")] == ["is missing or not the archive that it was"]
+    assert [found.problem for found in verify.of_set("ml-1m")] == ["is missing or not the archive that it was"]
     datasets.get("ml-1m", archive)
-    assert [found.why for found in verify.of_set("ml-1m")] == ["", ""]
+    assert [found.problem for found in verify.of_set("ml-1m")] == ["", ""]
     flip(archive)
     found = next(verify.of_set("ml-1m"))
     assert (found.path, found.command) == (archive, recsys_command("data", "get", "ml-1m"))
@@ -133,11 +133,11 @@ def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
     ]
     for victim in victims:
         flip(victim)
-    mends = {found.path: found.command for found in verify.everything() if found.why}
+    mends = {found.path: found.command for found in verify.everything() if found.problem}
     bundled = datasets.BUNDLED / f"{datasets.DEFAULT_DATASET}.zip"  # neither it nor the list of checksums is there
     assert set(mends) == {paths.encoder(), *victims[1:], bundled, paths.checksums()}
     assert [mends[path].split()[0] for path in (victims[3], bundled)] == ["git", "git"]
-    assert [found for found in verify.everything() if found.path == paths.prepared("toy") and not found.why]
+    assert [found for found in verify.everything() if found.path == paths.prepared("toy") and not found.problem]
 
 
 def test_a_name_of_nothing_is_refused(home):

@@ -64,8 +64,8 @@ class Verify:
 
         damaged = total = 0
         for found in verify.of_set(self.name) if self.name else verify.everything():
-            print(f"{'damaged' if found.why else 'sound':<9}{found}", flush=True)
-            damaged, total = damaged + bool(found.why), total + 1
+            print(f"{'damaged' if found.problem else 'sound':<9}{found}", flush=True)
+            damaged, total = damaged + bool(found.problem), total + 1
         print(f"damaged: {damaged:,} of {total:,}" if damaged else f"all {total:,} are sound")
         return int(damaged > 0)
 

@@ -103,9 +103,9 @@ def _missing(dataset: str) -> list[str]:
 
 def _published(dataset: str) -> "pd.DataFrame":
     """The paper's rows."""
-    from recsys.evaluation import results
+    from recsys.evaluation import published_figures
 
-    known = results.published(dataset, PROTOCOL)
+    known = published_figures.published(dataset, PROTOCOL)
     return known[known["code"].str.rstrip("*") == PAPER]
 
 

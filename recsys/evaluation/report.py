@@ -9,7 +9,7 @@ from typing import Any
 
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import recsys_command
-from recsys.evaluation import compare, protocols, results
+from recsys.evaluation import compare, protocols, published_figures, results
 from recsys.evaluation.results import UNSEEN, Report
 from recsys.evaluation.significance import FEW_USERS
 
@@ -101,7 +101,7 @@ def headlines(dataset: str, protocol: str) -> dict[str, str]:
 
 def published(dataset: str, protocol: str) -> dict[str, str]:
     """Variant → every published figure of it, with the code of its rules: ".1821 A, .169 A"."""
-    table = results.published(dataset, protocol).dropna(subset=["variant", HEADLINE])
+    table = published_figures.published(dataset, protocol).dropna(subset=["variant", HEADLINE])
     figures: dict[str, list[str]] = {}
     for variant, figure, code in zip(table["variant"], table[HEADLINE], table["code"], strict=True):
         figures.setdefault(variant, []).append(f"{short(figure)} {code}")
@@ -110,7 +110,7 @@ def published(dataset: str, protocol: str) -> dict[str, str]:
 
 def published_rules(dataset: str, protocol: str, documents: list[dict[str, Any]]) -> list[str]:
     """What the codes of the published figures beside these results mean: a paragraph, or none."""
-    table = results.published(dataset, protocol).dropna(subset=[HEADLINE])
+    table = published_figures.published(dataset, protocol).dropna(subset=[HEADLINE])
     known = table[table["variant"].isin([document["variant"] for document in documents])]
     plain = known[~known["code"].str.endswith("*")].drop_duplicates("code").sort_values("code")
     other = known[known["code"].str.endswith("*")].drop_duplicates(["variant", "rules"])

@@ -29,7 +29,7 @@ def test_what_is_written_is_read_again_whatever_stands_in_it():
 
 def test_a_set_that_was_never_enriched_knows_nothing():
     found = film_details.read("x")
-    assert (len(found), found.fingerprint, found.stamp, found.of(1)) == (0, "", "", Detail())
+    assert (len(found), found.fingerprint, found.version, found.of(1)) == (0, "", "", Detail())
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\0", b"movie_id,x\n1,2\n", b"\xff\xfe\xfd"])

@@ -93,9 +93,9 @@ def test_other_dates_are_other_people_but_rules_may_be_put_better():
 
 
 def test_a_stamp_changes_with_the_data_on_this_machine():
-    before = results.stamp("cycle", "full")
+    before = results.version("cycle", "full")
     prepared.save(CYCLE, {})
-    assert results.stamp("cycle", "full") != before
+    assert results.version("cycle", "full") != before
 
 
 def test_a_file_of_another_version_is_named_with_the_command_that_replaces_it():

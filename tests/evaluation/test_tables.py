@@ -42,14 +42,14 @@ def test_measures_hold_what_a_result_tells_of_intervals_lists_and_confidence():
 
 
 def test_a_stamp_changes_with_every_result_that_is_written_or_taken_away():
-    stamps = [results.stamp("toy", "full")]
+    stamps = [results.version("toy", "full")]
     keep("popular", [[1, 2]])
-    stamps.append(results.stamp("toy", "full"))
-    assert results.stamp("toy", "full") == stamps[-1]
+    stamps.append(results.version("toy", "full"))
+    assert results.version("toy", "full") == stamps[-1]
     keep("popular", [[1, 300]])
-    stamps.append(results.stamp("toy", "full"))
+    stamps.append(results.version("toy", "full"))
     (paths.results(paths.home(), "toy", "full") / "popular.npz").unlink()
-    stamps.append(results.stamp("toy", "full"))
+    stamps.append(results.version("toy", "full"))
     assert len(set(stamps)) == 4
 
 

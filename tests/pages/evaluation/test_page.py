@@ -14,7 +14,7 @@ from pages.evaluation.charts import looks
 from pages.shared import language
 from recsys import paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
-from recsys.evaluation import protocols, results, tables
+from recsys.evaluation import protocols, published_figures, results, tables
 from recsys.ranking import metrics
 from tests import toys
 from tests.pages import world
@@ -203,7 +203,7 @@ def test_letters_of_published_figures_are_explained_where_they_stand(visit, meas
     letters = " ".join(html.proto.body for html in app.get("html")).partition(words.LETTERS)[2]
     assert "<dt>B</dt><dd>same films for ML-1M, but nearly all users&#x27; validation films train too</dd>" in letters
     assert words.ANOTHER_METHOD_NOTE in letters
-    number = results.published("ml-1m", "full")["title"].tolist().index("SASRec (softmax over 3,000)")
+    number = published_figures.published("ml-1m", "full")["title"].tolist().index("SASRec (softmax over 3,000)")
     assert "3,000 sampled films, ours is over all films" in opened(app, f"published-{number}")
 
 
