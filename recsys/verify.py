@@ -99,10 +99,10 @@ def _verify(path: Path, check: Callable[[Path], object], command: str) -> Findin
 def _check_prepared(name: str) -> None:
     try:
         prepared.check(name)
-    except FileNotFoundError as error:
-        raise storage.DamagedFileError(f"{prepared.ABOUT} is missing") from error
+    except prepared.MissingData as error:
+        raise DataError(error.message) from error  # the command depends on the data set
     if datasets.differs_from_bundled(name):
-        raise DataError("was not prepared from the archive that comes with the project", datasets.how_to_get(name))
+        raise DataError("was not prepared from the archive that comes with the project")
 
 
 def _check_log(path: Path) -> None:

@@ -45,6 +45,7 @@ PAGES_MAY_USE = (
 )
 WRITERS = (  # all others use `storage.replace_file`: the system kills a process that has mapped a shortened file
     "recsys.storage",  # parts, which are renamed when they are whole
+    "recsys.data.prepared",  # temporary files of recsys.storage
     "recsys.data.download",  # parts
     "recsys.serving.insight.tsne",  # a temporary folder
     "recsys.serving.insight.tsne_worker",

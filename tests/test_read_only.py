@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from recsys import checkpoints, paths, storage
+from recsys import checkpoints, storage
 from recsys.cli.main import main
 from recsys.data import datasets, prepared
 from recsys.jobs import queue
@@ -103,22 +103,8 @@ def test_the_queue_is_read_and_what_would_change_it_is_refused(home, monkeypatch
     for name, data in ((queue.FILE, storage.sign_document(vars(job))), (queue.LOCK, b"")):
         storage.replace_file(job.folder / name, data)
     read_only.make(home, monkeypatch)
-    assert [known.state for known in queue.jobs()] == [queue.State.CUT_OFF]
+    assert [known.state for known in queue.jobs()] == [queue.State.INTERRUPTED]
     refused = (lambda: queue.add("bert4rec", "toy"), lambda: queue.resume(job.id), lambda: queue.remove(job.id))
     for change in refused:
         with pytest.raises(queue.JobError, match="Read-only file system; make room or set RECSYS_HOME"):
             change()
-
-
-def test_a_lock_on_a_disk_that_only_reads_can_be_looked_at(home, monkeypatch):
-    lock = home / "x.lock"
-    lock.touch()
-    with storage.try_locked(lock) as held:
-        assert held
-        read_only.make(home, monkeypatch)
-        with storage.try_locked(lock) as free:
-            assert not free
-    with storage.try_locked(lock) as free:
-        assert free
-    with pytest.raises(OSError, match="No such file"), storage.try_locked(paths.home() / "none.lock"):
-        pass

@@ -22,6 +22,7 @@ from recsys.storage import DamagedFileError
 from tests import toys
 from tests.dying import do_and_die
 
+SECONDS = 60  # of two processes that write one artifact
 OLD, NEW = ({"version": version} for version in ("old", "new"))
 
 
@@ -310,12 +311,12 @@ from recsys import storage
 from recsys.data import film_details, prepared
 from tests import toys
 from tests.evaluation import made_up
-from tests.test_storage import save_checkpoint
+from tests.test_storage import save_checkpoint, write
 
 kind, start = sys.argv[1], int(sys.argv[2])
 for number in itertools.count(start):
     if kind == "artifact":
-        storage.write_document(Path(sys.argv[3]), {"version": f"v{number}."}, {"x.bin": f"v{number}.".encode() * 20_000})
+        write(Path(sys.argv[3]), {"version": f"v{number}."}, 20_000)
     elif kind == "result":
         made_up.keep("popular", [[number + 1] * 5000])
     elif kind == "prepared":
@@ -335,7 +336,7 @@ def save_checkpoint(number):
 
     registry.get = fakes.VARIANTS.__getitem__
     world = toys.cycle()
-    model = fakes.VARIANTS["counts"].model(fakes.CountsConfig(number + 1.0)).fit(world)
+    model = fakes.VARIANTS["counts"].model(fakes.CountsConfig(1.0 + number % 5)).fit(world)
     checkpoints.save("counts", model, world, 0, {"number": number})
 
 
@@ -393,19 +394,19 @@ def test_a_killed_writer_loses_nothing(path, home):
     kill_writers("artifact", path, kills=3)
 
 
-@pytest.mark.skipif("RELIABILITY" not in os.environ, reason="minutes; set RELIABILITY=1")
+@pytest.mark.reliability
 @pytest.mark.parametrize("kind", ["checkpoint", "result", "prepared", "details"])
 def test_sixty_killed_writers_lose_nothing(path, home, kind):
     number = kill_writers(kind, path, kills=60)
     print(f"{kind}: 60 kills, {number} writes")
 
 
-@pytest.mark.skipif("RELIABILITY" not in os.environ, reason="minutes; set RELIABILITY=1")
-def test_two_processes_write_one_artifact_while_another_reads(path, seconds=60):
+@pytest.mark.reliability
+def test_two_processes_write_one_artifact_while_another_reads(path):
     writers = [start_writer("artifact", start, path) for start in (0, 10**6)]
     for writer in writers:
         writer.stdout.readline()
-    reads, deadline = 0, time.monotonic() + seconds
+    reads, deadline = 0, time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         read_number("artifact", path)
         reads += 1

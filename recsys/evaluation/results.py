@@ -255,21 +255,22 @@ def _paths(dataset: str, protocol: str) -> list[Path]:
 
 def _find(dataset: str, protocol: str, variant: str, report: Report) -> tuple[Path, dict[str, Any]]:
     """Return the result that is used, and its path. Raises as `load`."""
-    home, shipped = (_path(root, dataset, protocol, variant) for root in (paths.home(), paths.ASSETS))
-    fingerprint, errors = prepared.fingerprint(dataset), []
-    for path in (home, shipped) if home.exists() else (shipped,):
+    possible = [_path(root, dataset, protocol, variant) for root in (paths.home(), paths.ASSETS)]
+    stale = ResultError(
+        f"{variant} was measured on another form of {dataset} than the one on this machine", _command(possible[0])
+    )
+    fingerprint, damage = prepared.fingerprint(dataset), []
+    for path in [path for path in possible if path.exists()] or possible[:1]:
         try:
             document = _read(path)
         except ResultError as error:
-            errors.append(error)
+            damage.append(error)
             continue
         if fingerprint in (None, document["fingerprint"]):
-            for damage in errors:
-                report(str(damage))
+            for problem in damage:
+                report(str(problem))
             return path, document
-        name = f"{variant} was measured on another form of {dataset}"
-        errors.append(ResultError(f"{name} than the one on this machine", _command(path)))
-    raise errors[0]
+    raise damage[0] if damage else stale
 
 
 def _read(path: Path) -> dict[str, Any]:

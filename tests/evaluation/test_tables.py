@@ -7,6 +7,7 @@ import pytest
 from recsys import paths
 from recsys.evaluation import results, tables
 from recsys.evaluation.significance import FEW_USERS
+from tests.artifacts import payload
 from tests.evaluation.made_up import keep
 
 
@@ -48,7 +49,7 @@ def test_a_stamp_changes_with_every_result_that_is_written_or_taken_away():
     assert results.version("toy", "full") == stamps[-1]
     keep("popular", [[1, 300]])
     stamps.append(results.version("toy", "full"))
-    (paths.results(paths.home(), "toy", "full") / "popular.npz").unlink()
+    (paths.results(paths.home(), "toy", "full") / "popular.json").unlink()
     stamps.append(results.version("toy", "full"))
     assert len(set(stamps)) == 4
 
@@ -56,7 +57,7 @@ def test_a_stamp_changes_with_every_result_that_is_written_or_taken_away():
 def test_damaged_ranks_are_left_out_with_a_sentence():
     keep("popular", [[1, 2]])
     keep("als", [[3, 4]])
-    (paths.results(paths.home(), "toy", "full") / "als.npz").write_bytes(b"nothing")
+    payload(paths.results(paths.home(), "toy", "full") / "als.json", "als.npz").write_bytes(b"nothing")
     said = []
     found = tables.all_ranks("toy", "full", ["popular", "als"], said.append)
     assert list(found) == ["popular"]

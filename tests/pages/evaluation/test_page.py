@@ -17,6 +17,7 @@ from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import protocols, published_figures, results, tables
 from recsys.ranking import metrics
 from tests import toys
+from tests.artifacts import payload
 from tests.pages import world
 from tests.pages.reading import said
 
@@ -605,7 +606,8 @@ def test_no_section_needs_more_than_one_result_nor_fails_where_all_are_damaged(v
 
 
 def test_damaged_ranks_cost_the_tests_and_not_the_leaderboard(visit, measured):
-    (paths.results(paths.home(), "ml-latest-sample", "full") / "popular.npz").write_bytes(b"nothing")
+    document = paths.results(paths.home(), "ml-latest-sample", "full") / "popular.json"
+    payload(document, "popular.npz").write_bytes(b"nothing")
     app = visit("evaluation")
     assert len(board(app)) == 2
     assert "popular" in app.warning[0].value
