@@ -51,7 +51,7 @@ def test_what_is_not_on_disk_is_known_to_whoever_asks_later(home, small, monkeyp
         assert datasets.ensure(datasets.DEFAULT_DATASET) is datasets.load(datasets.DEFAULT_DATASET) is dataset
     assert datasets.prepared_names() == [datasets.DEFAULT_DATASET]
     assert prepared.fingerprint(datasets.DEFAULT_DATASET) == small.fingerprint
-    assert prepared.about(datasets.DEFAULT_DATASET)["people"] == 3
+    assert prepared.metadata(datasets.DEFAULT_DATASET)["people"] == 3
     monkeypatch.undo()
     monkeypatch.setenv("RECSYS_HOME", str(home.with_name("another")))  # which takes it
     prepared.save(dataset, toys.ARCHIVE)

@@ -353,11 +353,11 @@ def read_number(kind, path):
         assert (ranks == ranks[0, 0]).all()
         return ranks[0, 0] - 1
     if kind == "prepared":
-        number = prepared.about("cycle")["archive"]["number"]
+        number = prepared.metadata("cycle")["archive"]["number"]
         toys.same(prepared.load("cycle"), toys.cycle(seed=number % 7))
         return number
     if kind == "details":
-        return film_details.read("cycle").of(100).minutes - 1
+        return film_details.read("cycle").get(100).minutes - 1
     folder = checkpoints.find("counts", "cycle")
     checkpoints.check(folder)
     return checkpoints.read_meta(folder).notes["number"]

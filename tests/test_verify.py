@@ -55,7 +55,7 @@ def home(tmp_path, monkeypatch):
         arrays.write(path, "array", np.eye(4, dtype=np.float16), "a")
     folder = checkpoints.save("counts", fakes.Counts(fakes.CountsConfig()).fit(world), world, 0)
     RunFolder(folder).save({"run": {}})
-    storage.replace_file(folder / paths.LOG, f"{progress.line({'epoch': 1, 'loss': 2.5})}\n".encode())
+    storage.replace_file(folder / paths.LOG, f"{progress.to_line({'epoch': 1, 'loss': 2.5})}\n".encode())
     made_up.keep("counts", [[1, 2]])
     for path in (paths.studies(home) / "length-toy.json", paths.ties(home, "toy")):
         storage.replace_file(path, storage.sign_document(STUDY))

@@ -123,7 +123,7 @@ def _kinds(home: Path, stack: ExitStack) -> Iterator[Kind]:
     yield _job()
     answer = paths.wikidata() / "answer.json"
     storage.replace_file(answer, storage.sign_document({"films": {"tt0000001": {}}}))
-    yield Kind("wikidata/answer.json", answer, enrich.kept, without={})
+    yield Kind("wikidata/answer.json", answer, enrich.stored_answers, without={})
     yield _encoder(home, stack)
     yield _archive(home, stack)
 

@@ -98,7 +98,7 @@ def _waiting(sentence: str, *what: str) -> Iterator[None]:
 @of_set(most=32)
 def noun(name: str) -> str:
     """What a data set is of: "film", or "item" where whoever added it says no more."""
-    return str(prepared.about(name).get("noun", "film"))
+    return str(prepared.metadata(name).get("noun", "film"))
 
 
 def data_title(name: str) -> str:

@@ -47,7 +47,9 @@ class Get:
             f"({len(catalog.left_out):,} films have too few ratings to train on)"
         )
         published = datasets.SETS[self.name]
-        whose = "" if prepared.about(self.name)["archive"].get("official") else f"of the published {published.title}, "
+        whose = (
+            "" if prepared.metadata(self.name)["archive"].get("official") else f"of the published {published.title}, "
+        )
         print(f"licence: {whose}{published.licence}")
         return 0
 
@@ -84,8 +86,8 @@ class Enrich:
         with Terminal() as report:
             found = enrich.enrich(self.name, report)
         print(
-            f"{self.name} is enriched: Wikidata knows {found.known:,} of its {found.films:,} films "
-            f"({found.films - found.asked:,} have no IMDb id)"
+            f"{self.name} is enriched: Wikidata knows {found.with_facts:,} of its {found.films:,} films "
+            f"({found.films - found.with_id:,} have no IMDb id)"
         )
         print("licence: CC0, free for everything; from wikidata.org")
         return 0

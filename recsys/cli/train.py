@@ -9,7 +9,7 @@ from recsys.cli import options
 from recsys.cli.choices import ProtocolName
 from recsys.cli.options import conf
 from recsys.config import NonNegative, Seed, config_class
-from recsys.progress import ProgressCallback, Terminal, as_json
+from recsys.progress import ProgressCallback, Terminal, print_json
 
 if TYPE_CHECKING:
     from recsys.data.dataset import Dataset, Split
@@ -51,7 +51,7 @@ class Train(Options, Generic[Config]):
     def run(self) -> int:
         """Train, keep, and say how it is measured; progress goes to stdout, a line an epoch."""
         if self.json:
-            self._train(as_json)
+            self._train(print_json)
             return 0
         with Terminal() as report:
             folder = self._train(report)

@@ -64,7 +64,7 @@ class Details:
         columns = [self.table[name].tolist() for name in ("movie_id", *NAMES)]
         return {row[0]: row[1:] for row in zip(*columns, minutes, strict=True)}
 
-    def of(self, movie_id: int) -> Detail:
+    def get(self, movie_id: int) -> Detail:
         """Return the facts about a film."""
         if movie_id not in self._rows:
             return Detail()

@@ -31,7 +31,7 @@ TAG_COLUMNS = ("tag_movie", "tag_word", "tag_timestamp")
 _in_memory: dict[Path, tuple[Dataset, dict[str, Any]]] = {}  # data sets that could not be written, by their folder
 
 
-class MissingData(DataError):
+class MissingData(DataError):  # the name is public
     """A data set is not on this machine, or not in a usable form."""
 
 
@@ -81,10 +81,10 @@ def load(name: str) -> Dataset:
 
 def fingerprint(name: str) -> str | None:
     """Return `Dataset.fingerprint` without reading the data set, or None if it is missing or unusable."""
-    return about(name).get("fingerprint")
+    return metadata(name).get("fingerprint")
 
 
-def about(name: str) -> dict[str, Any]:
+def metadata(name: str) -> dict[str, Any]:
     """Return `PreparedMeta` without reading the data set, or {} if it is missing or unusable."""
     target = paths.prepared(name)
     if target in _in_memory:

@@ -22,15 +22,15 @@ def test_what_is_written_is_read_again_whatever_stands_in_it():
     film_details.write("x", {2571: OF_MATRIX, 7: strange})
     found = film_details.read("x")
     assert len(found) == 2
-    assert found.of(2571).directors == ("Lana Wachowski", "Lilly Wachowski")
-    assert found.of(2571).minutes == 136
-    assert found.of(7) == Detail(titles=tuple(strange["titles"]))
-    assert found.of(8) == Detail()
+    assert found.get(2571).directors == ("Lana Wachowski", "Lilly Wachowski")
+    assert found.get(2571).minutes == 136
+    assert found.get(7) == Detail(titles=tuple(strange["titles"]))
+    assert found.get(8) == Detail()
 
 
 def test_a_set_that_was_never_enriched_knows_nothing():
     found = film_details.read("x")
-    assert (len(found), found.fingerprint, found.version, found.of(1)) == (0, "", "", Detail())
+    assert (len(found), found.fingerprint, found.version, found.get(1)) == (0, "", "", Detail())
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\0", b"movie_id,x\n1,2\n", b"\xff\xfe\xfd"])
@@ -63,7 +63,7 @@ def test_the_fingerprint_tells_what_is_known_not_how_it_stands():
 def test_a_catalogue_of_the_past_does_not_know_the_subjects():
     film_details.write("x", {100: OF_MATRIX})
     catalog = replace(toys.catalog(2), details=film_details.read("x"))
-    then = catalog.as_of(0).details.of(100)
+    then = catalog.as_of(0).details.get(100)
     assert then.subjects == ()
-    assert then.directors == catalog.details.of(100).directors
+    assert then.directors == catalog.details.get(100).directors
     assert len(replace(catalog, details=Details()).as_of(0).details) == 0

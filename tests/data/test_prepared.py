@@ -187,7 +187,7 @@ def test_another_array_is_noticed_and_a_sound_set_is_read_once(monkeypatch):
 def test_a_sealed_document_of_arrays_of_different_lengths_is_refused():
     prepared.save(world(), {})
     np.save(file("rating.npy"), np.ones(3, np.float32))
-    about = prepared.about("toy")
+    about = prepared.metadata("toy")
     about["files"][file("rating.npy").name] = storage.digest(file("rating.npy"), "sha256")
     (paths.prepared("toy") / "about.json").write_bytes(storage.sign_document(about))
     with pytest.raises(MissingData, match="damaged"):
@@ -197,7 +197,7 @@ def test_a_sealed_document_of_arrays_of_different_lengths_is_refused():
 @pytest.mark.parametrize("change", [{"files": [1]}, {"files": None}, {"folder": "../x"}, {"ratings": "8"}])
 def test_a_sealed_but_malformed_document_is_no_traceback(change):
     prepared.save(world(), {})
-    (paths.prepared("toy") / "about.json").write_bytes(storage.sign_document(prepared.about("toy") | change))
+    (paths.prepared("toy") / "about.json").write_bytes(storage.sign_document(prepared.metadata("toy") | change))
     with pytest.raises(MissingData, match="damaged"):
         prepared.load("toy")
 
@@ -222,7 +222,7 @@ def test_a_set_of_format_4_is_read_and_replaced():
     prepared.save(world(), {"own": True})
     as_in_format(4)
     toys.same(prepared.load("toy"), world())
-    assert prepared.about("toy")["archive"] == {"own": True}
+    assert prepared.metadata("toy")["archive"] == {"own": True}
     (paths.prepared("toy").parent / ".toy~abc.part").mkdir()
     (paths.prepared("toy").parent / ".toy-1m~abc.part").mkdir()  # of another set
     prepared.save(world(last=1), {})
