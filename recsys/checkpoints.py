@@ -66,18 +66,9 @@ def save(
     notes: dict[str, Any] | None = None,
     splitting: Splitting = LEAVE_ONE_OUT,
 ) -> Path:
-    """Write the checkpoint of a fitted model, and return its folder.
+    """Write the checkpoint of a fitted model, and return its folder. After a StoreError the old one is intact.
 
-    Args:
-        variant: Name of the recommender.
-        model: The fitted model.
-        dataset: The whole data set, not its training part.
-        seed: Seed of the training.
-        notes: JSON about the training.
-        splitting: What divided the data set.
-
-    Raises:
-        StoreError: If the disk refuses. The old checkpoint is intact.
+    `dataset` is the whole data set, and `splitting` gave the training part. `notes` is JSON.
     """
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
     versions = member_versions(model, dataset.name, seed, splitting)
@@ -89,15 +80,10 @@ def save(
 def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, measuring: bool = False) -> Model:
     """Return the model of a checkpoint, ready to score the items of a data set.
 
-    Args:
-        folder: The checkpoint.
-        dataset: The data set.
-        splitting: What divides the data set.
-        measuring: Refuse a trained model if the data has changed since. Otherwise it is loaded with a warning.
+    If the data has changed, `measuring` refuses the model. Without it, a model that needs training gives a warning.
 
     Raises:
-        StoreError: If a file is missing or altered, or if the model was fitted to other items, with another splitting
-            or, for a model that needs no training, to other data.
+        StoreError: If a file is missing or altered, or if the model was fitted to other items, splitting or data.
     """
     meta, weights = _read(folder)
     variant = meta.variant
@@ -126,15 +112,7 @@ def load_or_fit(
     splitting: Splitting = LEAVE_ONE_OUT,
     measuring: bool = False,
 ) -> Model:
-    """Load a checkpoint. A model that needs no training is fitted and saved if there is no valid checkpoint.
-
-    Args:
-        variant: Name of the recommender.
-        dataset: The data set.
-        seed: Seed of the training; None: the seed that `find` prefers.
-        report: Receives events while something is fitted.
-        splitting: What divides the data set.
-        measuring: See `load`.
+    """Load the checkpoint that `find` prefers, as `load` does. A model that needs no training is fitted if necessary.
 
     Raises:
         UnknownModelError: If no recommender has this name.
@@ -189,28 +167,24 @@ def notes(
 
 def checkpoint_version(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
     """Return a text that changes with the checkpoint that `find` prefers and with its members, "" without one."""
-    folder = find(variant, dataset_name, splitting=splitting)
-    version, members = _version(folder), _member_versions(variant, dataset_name, folder, splitting)
-    if not version or not members:
-        return version
-    return storage.sha256(" ".join([version, *(current for _, current in members.values())]).encode())
+    version = _version(find(variant, dataset_name, splitting=splitting))
+    members = [current for _, current in _member_versions(variant, dataset_name, splitting).values()]
+    return storage.sha256(" ".join([version, *members]).encode()) if version and members else version
 
 
 def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
     """Return the recommenders that must be trained before `load_or_fit` can return this one: itself, or members."""
-    folder = find(variant, dataset_name, splitting=splitting)
-    members = _member_versions(variant, dataset_name, folder, splitting)
-    missing = [name for name, (_, current) in members.items() if not current] + [variant] * (folder is None)
+    members = _member_versions(variant, dataset_name, splitting)
+    missing = [name for name, (_, current) in members.items() if not current]
+    missing += [] if find(variant, dataset_name, splitting=splitting) else [variant]
     return [name for name in missing if registry.get(name).needs_training]
 
 
 def is_available(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
     """Return whether `load_or_fit` has nothing to fit, neither this recommender nor its members."""
-    folder = find(variant, dataset_name, splitting=splitting)
-    return has_fit(variant, dataset_name, splitting) and all(
-        is_available(name, dataset_name, splitting)
-        for name in _member_versions(variant, dataset_name, folder, splitting)
-    )
+    members = _member_versions(variant, dataset_name, splitting)
+    is_fitted = has_fit(variant, dataset_name, splitting)
+    return is_fitted and all(is_available(name, dataset_name, splitting) for name in members)
 
 
 def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
@@ -218,8 +192,7 @@ def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OU
     folder = find(variant, dataset_name, splitting=splitting)
     if folder is None or _preset_changed(folder, dataset_name):
         return False
-    members = _member_versions(variant, dataset_name, folder, splitting)
-    return all(stored == current for stored, current in members.values())
+    return all(stored == current for stored, current in _member_versions(variant, dataset_name, splitting).values())
 
 
 def attach_members(
@@ -313,14 +286,9 @@ def to_float16(weights: bytes) -> bytes:
 def training_command(
     variant: str, dataset_name: str, splitting: str = LEAVE_ONE_OUT.name, seed: int | None = None, also: str = ""
 ) -> str:
-    """Return the command that trains a model.
+    """Return the command that trains a model; also: another data set whose users it learns from.
 
-    Args:
-        variant: Name of the recommender.
-        dataset_name: Name of the data set.
-        splitting: Name of the splitting. A protocol with its own splitting has the same name.
-        seed: Seed of the training.
-        also: Another data set whose users the model learns from.
+    A protocol with its own splitting has the name of the splitting.
     """
     protocol = [] if splitting == LEAVE_ONE_OUT.name else ["--protocol", splitting]
     options = [*(["--also", also] if also else []), *(["--seed", str(seed)] if seed else [])]
@@ -333,13 +301,11 @@ def _trained_seeds(variant: str, dataset_name: str, splitting: Splitting) -> lis
     return [seed for seed in numbers if (paths.checkpoint(dataset_name, splitting.name, variant, seed) / META).exists()]
 
 
-def _member_versions(
-    variant: str, dataset_name: str, folder: Path | None, splitting: Splitting
-) -> dict[str, tuple[str, str]]:
-    """Return, for each member of a mixture, the versions stored in its checkpoint `folder` and of now; "" for none."""
+def _member_versions(variant: str, dataset_name: str, splitting: Splitting) -> dict[str, tuple[str, str]]:
+    """Return, for each member of a mixture, its version in the checkpoint and the current version, "" for none."""
     names, seed = registry.get(variant).members(dataset_name), 0
     stored = dict.fromkeys(names, "")
-    if names and folder:
+    if names and (folder := find(variant, dataset_name, splitting=splitting)):
         with suppress(StoreError):  # a damaged checkpoint is fitted again
             if (meta := read_meta(folder)).members:
                 stored, seed = meta.members, meta.seed
@@ -355,13 +321,17 @@ def _member_version(name: str, dataset_name: str, seed: int, splitting: Splittin
     variant, folder = registry.get(name), find(name, dataset_name, seed, splitting)
     if folder is None and not splitting.unties:  # `unties`: each seed has its own order of the data
         folder = find(name, dataset_name, splitting=splitting)
-    has_preset = False
-    with suppress(StoreError):
-        has_preset = folder is None or read_meta(folder).tuned
-    if variant.needs_training or not has_preset:
+    if variant.needs_training or (folder and not _has_preset(folder)):
         return _version(folder)
     settings = {"variant": name, "config": to_document(variant.preset(dataset_name))}
     return storage.sha256(json.dumps(settings, sort_keys=True).encode())
+
+
+def _has_preset(folder: Path) -> bool:
+    """Return whether a checkpoint was fitted on first use. False for a damaged one."""
+    with suppress(StoreError):
+        return read_meta(folder).tuned
+    return False
 
 
 def _version(folder: Path | None) -> str:

@@ -51,7 +51,7 @@ def home(tmp_path, monkeypatch):
     world = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4)
     prepared.save(world, {})
     film_details.write("toy", {100: {"directors": ["Somebody"]}})
-    for path in (paths.film_vectors("toy", "a"), paths.tag_vectors("toy", "a"), paths.film_map("toy", "counts")):
+    for path in (paths.film_vectors("toy", "a"), paths.tag_vectors("toy", "a"), paths.film_map(home, "toy", "counts")):
         arrays.write(path, "array", np.eye(4, dtype=np.float16), "a")
     folder = checkpoints.save("counts", fakes.Counts(fakes.CountsConfig()).fit(world), world, 0)
     RunFolder(folder).save({"run": {}})
@@ -100,7 +100,7 @@ def test_what_is_damaged_is_named_with_the_command_that_mends_it(home, capsys, f
 
 
 def test_a_file_that_is_to_be_removed_is_made_again_later_and_all_is_sound(home):
-    flip(paths.film_map("toy", "counts"))
+    flip(paths.film_map(home, "toy", "counts"))
     (found,) = [found for found in verify.of_set("toy") if found.problem]
     subprocess.run(shlex.split(found.command), check=True)
     assert not [found for found in verify.of_set("toy") if found.problem]

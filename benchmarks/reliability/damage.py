@@ -154,7 +154,7 @@ def _content(dataset: Dataset) -> list[str]:
 
 def _computed(world: Dataset, home: Path) -> Iterator[Kind]:
     """Vectors and maps, which are computed again where they cannot be read."""
-    for path in (paths.film_vectors(NAME, TEXTS), paths.film_map(NAME, "popular")):
+    for path in (paths.film_vectors(NAME, TEXTS), paths.film_map(home, NAME, "popular")):
         arrays.write(path, "array", np.eye(8, 16, dtype=np.float16), TEXTS)
         for each in _files(path):
             name = str(each.relative_to(home).with_stem("x"))
