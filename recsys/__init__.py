@@ -61,7 +61,7 @@ def recommender(
     from recsys.progress import no_progress
     from recsys.serving import predictor
 
-    data = _built_in(prepared.stamp(BUILT_IN), report) if data is None else data
+    data = _built_in(prepared.version(BUILT_IN), report) if data is None else data
     return TitleRecommender(predictor.load(name or predictor.default(data.name), data, report or no_progress))
 
 

@@ -1,7 +1,6 @@
-"""Checksums of the shipped text files whose content has no SHA-256 of its own.
+"""Checksums of the shipped text files that contain no hash: `assets/SHA256SUMS`, in the format of `sha256sum`.
 
-`assets/SHA256SUMS` has the format of `sha256sum`, so `sha256sum -c SHA256SUMS` in assets/ checks it without Python.
-`python -m recsys data verify` checks the same files. After a change to one of them, run `python -m recsys.checksums`.
+`python -m recsys data verify` checks the files. After a change to one of them, run `python -m recsys.checksums`.
 """
 
 import os
@@ -41,8 +40,8 @@ def _line(path: Path) -> str:
 
 
 def _name(path: Path) -> str:
-    """Return the path relative to assets/, with forward slashes on every system."""
-    return Path(os.path.relpath(path, paths.ASSETS)).as_posix()
+    """Return the path relative to assets/."""
+    return os.path.relpath(path, paths.ASSETS)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,25 @@
-"""Errors that a person can mend, each in one sentence; everything else is a bug and keeps its traceback."""
+"""Expected errors, which are reported in one sentence. All other exceptions are bugs and keep their traceback."""
 
 import shlex
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from recsys import paths
 
 
 class RecsysError(Exception):
-    """Something that a person can mend: a sentence and, where there is one, the command that mends it."""
+    """An error that the user can fix."""
 
     def __init__(self, message: str, command: str | None = None) -> None:
-        """message: without a full stop at its end; command: a line that works when pasted into a terminal."""
+        """Create the error.
+
+        Args:
+            message: A sentence without a full stop.
+            command: A command that fixes it when pasted into a terminal, if there is one.
+        """
         super().__init__(message, command)
         self.message, self.command = message, command
 
@@ -19,23 +28,40 @@ class RecsysError(Exception):
 
 
 class MissingLibraryError(RecsysError):
-    """A package that one feature needs and that is not installed."""
+    """A package that one feature needs is not installed."""
 
     def __init__(self, feature: str, package: str) -> None:
         super().__init__(f"{feature} needs the package {package}", f"{python()} -m pip install {package}")
 
 
+@contextmanager
+def disk_errors(path: Path, error_class: type[RecsysError] = RecsysError) -> Iterator[None]:
+    """Turn an OSError in the block into an `error_class` that says how to write `path`."""
+    try:
+        yield
+    except OSError as error:
+        advice = "make room or set RECSYS_HOME to a folder elsewhere"
+        raise error_class(f"cannot write {path}: {error.strerror or error}; {advice}") from error
+
+
 def recsys_command(*arguments: str) -> str:
-    """A line for the terminal: recsys_command("data", "get", "ml-1m") → ".venv/bin/python -m recsys data get ml-1m"."""
+    """Return a shell command: `recsys_command("data", "get", "ml-1m")` → "python -m recsys data get ml-1m"."""
     return f"{python()} -m recsys {shlex.join(arguments)}"
 
 
+def restore_command(*files: Path) -> str:
+    """Return the shell command that restores files or folders of the repository."""
+    root = paths.REPOSITORY
+    names = [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in files]
+    return shlex.join(["git", "-C", str(root), "checkout", "--", *names])
+
+
 def python() -> str:
-    """How the Python of this environment is called from the working directory, whether or not it is active."""
-    executable, found = Path(sys.executable), shutil.which("python")
-    if found and Path(found).samefile(executable) and Path(found).parent.samefile(executable.parent):
+    """Return how a shell in the working directory starts this Python, if its environment is active or not."""
+    executable, active = Path(sys.executable), shutil.which("python")
+    if active and Path(active).samefile(executable) and Path(active).parent.samefile(executable.parent):
         return "python"
     if executable.is_relative_to(Path.cwd()):
-        inside = executable.relative_to(Path.cwd())
-        return shlex.quote(str(inside) if len(inside.parts) > 1 else f"./{inside}")
+        relative = executable.relative_to(Path.cwd())
+        return shlex.quote(str(relative) if len(relative.parts) > 1 else f"./{relative}")
     return shlex.quote(str(executable))

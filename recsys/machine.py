@@ -1,4 +1,4 @@
-"""The machine: its hardware, versions and free memory, as they are stored with a measurement."""
+"""Hardware, versions and free memory of this machine, as they are stored with a measurement."""
 
 import contextlib
 import ctypes
@@ -71,9 +71,7 @@ def _memory_groups() -> list[Path]:
 def _left_in(group: Path, limit: str, used: str) -> float:
     """Return the bytes left in a control group, counting file pages as free; inf if it has no limit ("max")."""
     with contextlib.suppress(OSError, ValueError):
-        statistics = dict(
-            format_description.split() for format_description in (group / "memory.stat").read_text().splitlines()
-        )
+        statistics = dict(row.split() for row in (group / "memory.stat").read_text().splitlines())
         pages = int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
         return max(int((group / limit).read_text()) - int((group / used).read_text()) + pages, 0)
     return float("inf")

@@ -1,7 +1,6 @@
-"""Numbers about this process for whoever runs it: in Prometheus' format, on a port that this machine alone can reach.
+"""Metrics of this process for Prometheus, on a port that only this machine can reach.
 
-They tell of nobody: no title, session, address or key is in them. Until `serve` is called nothing is counted, and the
-package prometheus-client is not imported.
+They contain no titles, sessions, addresses or keys. Nothing is counted until `serve` is called.
 """
 
 import time
@@ -10,8 +9,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-HERE = "127.0.0.1"
-COUNTED = {  # name → what is counted, and by what
+HOST = "127.0.0.1"
+COUNTERS = {  # name → description, label ("" for none)
     "page_failures": ("Runs of pages that ended in a bug", ""),
     "fit_failures": ("Fits of recommenders that failed", "model"),
     "recommendations": ("Lists of films made", "model"),
@@ -20,62 +19,65 @@ COUNTED = {  # name → what is counted, and by what
     "uploads_refused": ("Files that were not taken", "status"),
     "messages_refused": ("Messages of browsers that were not taken", "kind"),
 }
-TIMED = {
+TIMERS = {  # name → description, label
     "page": ("Seconds of a run of a page", "page"),
     "fit": ("Seconds of a fit", "model"),
 }
-WATCHED = {
+GAUGES = {  # name → description
     "visitors": "Pages that are open",
     "tmdb_resting": "1 while TMDB is not asked, because it failed",
 }
-SECONDS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)  # limits of the histograms
+BUCKET_SECONDS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
-_kept: dict[str, Any] = {}  # name → metric of prometheus-client; empty until they are served
-_asked_for: dict[str, Callable[[], float]] = {}  # name → what tells its value
+_metrics: dict[str, Any] = {}  # name → metric of prometheus-client; empty until `serve` is called
+_gauge_values: dict[str, Callable[[], float]] = {}  # name → function that returns the value
 
 
 def serve(port: int) -> int:
-    """Begin to count, and answer http://127.0.0.1:port/metrics; 0 takes a free port, which is returned.
+    """Serve http://127.0.0.1:port/metrics and return the port; 0 selects a free one.
 
-    Raises OSError for a port in use, OverflowError for none at all, ImportError without prometheus-client.
+    Raises:
+        OSError: If the port is in use.
+        OverflowError: If the number is not a port.
+        ImportError: If prometheus-client is not installed.
     """
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, start_http_server
 
     registry = CollectorRegistry()
-    server, _ = start_http_server(port, HERE, registry)
-    ProcessCollector(registry=registry)  # memory, open files, seconds of the processor
-    known: dict[str, Any] = {}
-    for name, (told, label) in COUNTED.items():
-        known[name] = Counter(f"nextreel_{name}", told, [label] if label else [], registry=registry)
-    for name, (told, label) in TIMED.items():
-        known[name] = Histogram(f"nextreel_{name}_seconds", told, [label], buckets=SECONDS, registry=registry)
-    for name, told in WATCHED.items():
-        Gauge(f"nextreel_{name}", told, registry=registry).set_function(partial(_value, name))
-    _kept.update(known)
+    server, _ = start_http_server(port, HOST, registry)
+    ProcessCollector(registry=registry)  # memory, open files, processor time
+    metrics: dict[str, Any] = {}
+    for name, (text, label) in COUNTERS.items():
+        metrics[name] = Counter(f"nextreel_{name}", text, [label] if label else [], registry=registry)
+    for name, (text, label) in TIMERS.items():
+        metrics[name] = Histogram(f"nextreel_{name}_seconds", text, [label], buckets=BUCKET_SECONDS, registry=registry)
+    for name, text in GAUGES.items():
+        Gauge(f"nextreel_{name}", text, registry=registry).set_function(partial(_gauge_value, name))
+    _metrics.update(metrics)
     return int(server.server_port)
 
 
 def count(name: str, label: str = "", n: int = 1) -> None:
-    """Add to one of COUNTED."""
-    if metric := _kept.get(name):
+    """Increase a counter."""
+    if metric := _metrics.get(name):
         (metric.labels(label) if label else metric).inc(n)
 
 
 @contextmanager
 def timed(name: str, label: str) -> Iterator[None]:
-    """Measure a block for one of TIMED, however it ends."""
+    """Measure the block with a timer, also if it raises."""
     start = time.perf_counter()
     try:
         yield
     finally:
-        if metric := _kept.get(name):
+        if metric := _metrics.get(name):
             metric.labels(label).observe(time.perf_counter() - start)
 
 
 def register_gauge(name: str, value: Callable[[], float]) -> None:
-    """Say where one of WATCHED is to be asked for, whenever somebody looks."""
-    _asked_for[name] = value
+    """Set the function that returns the value of a gauge when it is read."""
+    _gauge_values[name] = value
 
 
-def _value(name: str) -> float:
-    return _asked_for[name]() if name in _asked_for else 0.0
+def _gauge_value(name: str) -> float:
+    return _gauge_values[name]() if name in _gauge_values else 0.0

@@ -1,153 +1,144 @@
-"""Every file location of the project, and nowhere else."""
+"""All file locations of the project. `root` is `home()` or `ASSETS`. Documents have payloads, see `recsys.storage`."""
 
 import os
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ASSETS = REPOSITORY / "assets"
-MEASURED = ("assets/results", "assets/trials")  # within REPOSITORY: what measuring writes
-PUBLIC = "NEXTREEL_PUBLIC"  # in the environment; anything but 0
-LOG = "log.jsonl"  # in a checkpoint's folder: one training event a line
+MEASURED = ("assets/results", "assets/trials")  # folders in REPOSITORY that evaluations write
+PUBLIC = "NEXTREEL_PUBLIC"  # environment variable, see `is_public`
+LOG = "log.jsonl"  # of a training, in the folder of the checkpoint
 
 
 def home() -> Path:
-    """The folder of everything downloaded or trained here: $RECSYS_HOME, else the platform's user data folder."""
-    if chosen := os.environ.get("RECSYS_HOME"):
-        return Path(chosen).expanduser()
+    """Return the folder of all downloads and computed files: $RECSYS_HOME, else the user data folder of the system."""
+    if folder := os.environ.get("RECSYS_HOME"):
+        return Path(folder).expanduser()
     try:
         from platformdirs import user_data_path
-    except ImportError:  # a bare training machine
+    except ImportError:  # not installed on a training machine
         return Path.home() / ".local" / "share" / "nextreel"
     return Path(user_data_path("nextreel", appauthor=False))
 
 
 def is_public() -> bool:
-    """Whether this machine serves the app to everybody: visitors then neither train nor add data."""
+    """Return whether the app is served to everyone. Then visitors can neither train nor add data."""
     return os.environ.get(PUBLIC, "") not in ("", "0")
 
 
 def downloads() -> Path:
-    """Archives and wheels as fetched."""
+    """Return the folder of downloaded archives and wheels."""
     return home() / "downloads"
 
 
 def prepared(dataset: str) -> Path:
-    """The parsed form of one data set: arrays as .npy, the film table as parquet."""
+    """Return the folder of a parsed data set."""
     return home() / "data" / dataset
 
 
 def dataset_folders(dataset: str) -> list[Path]:
-    """Every folder in which something of one data set lies on this machine: its data, and all that was made of it."""
+    """Return the folders of one data set in the home folder: its files and all that was computed from them."""
     kinds = ("data", "checkpoints", "results", "film_vectors", "tag_vectors", "maps", "trials", "downloads", "details")
     return [home() / kind / dataset for kind in kinds]
 
 
 def details(dataset: str) -> Path:
-    """Who made the films of a data set and what they are about, as Wikidata knows it."""
-    return home() / "details" / dataset / "films.csv"
+    """Return the document of the facts about films from Wikidata."""
+    return home() / "details" / dataset / "films.json"
 
 
 def wikidata() -> Path:
-    """Wikidata's answers, a file for each, for all sets together: films are known there by their IMDb ids."""
+    """Return the folder of Wikidata's answers. They have IMDb ids, so all data sets share them."""
     return home() / "wikidata"
 
 
 def encoder() -> Path:
-    """The unpacked sentence encoder."""
+    """Return the folder of the sentence encoder."""
     return home() / "encoder" / "all-MiniLM-L6-v2"
 
 
 def checkpoint(dataset: str, splitting: str, variant: str, seed: int) -> Path:
-    """A model trained or fitted on this machine, from the training part of one splitting."""
-    return _checkpoints(home(), dataset, splitting) / variant / f"seed-{seed}"
-
-
-def seeds(dataset: str, splitting: str, variant: str) -> list[int]:
-    """Seeds with a folder on this machine, finished or not, ascending."""
-    found = checkpoint(dataset, splitting, variant, 0).parent.glob("seed-*")
-    names = [path.name.removeprefix("seed-") for path in found]
-    return sorted(int(name) for name in names if name.isdecimal())
+    """Return the folder of a checkpoint in the home folder."""
+    return home() / "checkpoints" / dataset / splitting / variant / f"seed-{seed}"
 
 
 def shipped_checkpoint(dataset: str, splitting: str, variant: str) -> Path:
-    """A model that comes with the project."""
-    return _checkpoints(ASSETS, dataset, splitting) / variant
+    """Return the folder of a shipped checkpoint."""
+    return ASSETS / "checkpoints" / dataset / splitting / variant
 
 
-def _checkpoints(root: Path, dataset: str, splitting: str) -> Path:
-    return root / "checkpoints" / dataset / splitting
-
-
-def shipped_film_vectors(dataset: str) -> Path:
-    """Sentence vectors of a data set's films, fp16, that come with the project."""
-    return ASSETS / "film_vectors" / f"{dataset}.safetensors"
+def seeds(dataset: str, splitting: str, variant: str) -> list[int]:
+    """Return the seeds with a folder in the home folder, ascending. Some may have no checkpoint yet."""
+    folders = checkpoint(dataset, splitting, variant, 0).parent.glob("seed-*")
+    numbers = [path.name.removeprefix("seed-") for path in folders]
+    return sorted(int(number) for number in numbers if number.isdecimal())
 
 
 def film_vectors(dataset: str, texts: str) -> Path:
-    """Sentence vectors of a data set's films, fp16, computed on this machine; `texts`: the hash of what was encoded."""
-    return home() / "film_vectors" / dataset / f"{texts[:16]}.safetensors"
+    """Return the document of sentence vectors of films, float16; texts: SHA-256 of the encoded texts."""
+    return home() / "film_vectors" / dataset / f"{texts[:16]}.json"
 
 
-def shipped_tag_vectors(dataset: str) -> Path:
-    """Sentence vectors of a data set's tags, fp16, that come with the project."""
-    return ASSETS / "tag_vectors" / f"{dataset}.safetensors"
+def shipped_film_vectors(dataset: str) -> Path:
+    """Return the document of the shipped sentence vectors of films."""
+    return ASSETS / "film_vectors" / f"{dataset}.json"
 
 
 def tag_vectors(dataset: str, texts: str) -> Path:
-    """Sentence vectors of a data set's tags, fp16, computed on this machine; `texts`: the hash of what was encoded."""
-    return home() / "tag_vectors" / dataset / f"{texts[:16]}.safetensors"
+    """Return the document of sentence vectors of tags, float16; texts: SHA-256 of the encoded texts."""
+    return home() / "tag_vectors" / dataset / f"{texts[:16]}.json"
 
 
-def by_names() -> Path:
-    """What people call films that their titles do not tell."""
-    return ASSETS / "search" / "by_names.json"
+def shipped_tag_vectors(dataset: str) -> Path:
+    """Return the document of the shipped sentence vectors of tags."""
+    return ASSETS / "tag_vectors" / f"{dataset}.json"
 
 
-def published() -> Path:
-    """Figures that others published."""
-    return REPOSITORY / "recsys" / "evaluation" / "published.json"
-
-
-def translation(language: str) -> Path:
-    """The translations of the interface into a language."""
-    return ASSETS / "locale" / f"{language}.po"
-
-
-def checksums() -> Path:
-    """SHA-256 of shipped files that no sealed document covers."""
-    return ASSETS / "SHA256SUMS"
+def film_map(root: Path, dataset: str, variant: str) -> Path:
+    """Return the document of the t-SNE map of a recommender's films, float16."""
+    return root / "maps" / dataset / f"{variant}.json"
 
 
 def results(root: Path, dataset: str, protocol: str) -> Path:
-    """The folder of result files under `root`, which is `home()` or `ASSETS`."""
+    """Return the folder of results."""
     return root / "results" / dataset / protocol
 
 
 def ties(root: Path, dataset: str) -> Path:
-    """What was measured of the order within a second, under `root`, which is `home()` or `ASSETS`."""
+    """Return the document about the order of films with equal timestamps."""
     return root / "results" / "ties" / f"{dataset}.json"
 
 
 def studies(root: Path) -> Path:
-    """The folder of studies under `root`, which is `home()` or `ASSETS`."""
+    """Return the folder of studies."""
     return root / "results" / "studies"
 
 
 def trial(root: Path, dataset: str, protocol: str, name: str) -> Path:
-    """The folder that one training of a study left under `root`, which is `home()` or `ASSETS`."""
+    """Return the folder of a trial of a study."""
     return root / "trials" / dataset / protocol / name
 
 
-def shipped_film_map(dataset: str, variant: str) -> Path:
-    """Where each film of a data set lies on a recommender's t-SNE map, fp16, that comes with the project."""
-    return ASSETS / "maps" / dataset / f"{variant}.safetensors"
-
-
-def film_map(dataset: str, variant: str) -> Path:
-    """The same, computed on this machine."""
-    return home() / "maps" / dataset / f"{variant}.safetensors"
-
-
 def jobs() -> Path:
-    """The folder of training runs that were started in the app, a folder each."""
+    """Return the folder of the trainings that were started in the app, with a folder for each."""
     return home() / "jobs"
+
+
+def by_names() -> Path:
+    """Return the file of common names of films that differ from their titles."""
+    return ASSETS / "search" / "by_names.json"
+
+
+def published() -> Path:
+    """Return the file of published metrics."""
+    return REPOSITORY / "recsys" / "evaluation" / "published.json"
+
+
+def translation(language: str) -> Path:
+    """Return the file of translations of the interface."""
+    return ASSETS / "locale" / f"{language}.po"
+
+
+def checksums() -> Path:
+    """Return the file of the SHA-256 of shipped files that contain no hash."""
+    return ASSETS / "SHA256SUMS"

@@ -1,12 +1,10 @@
-"""What work reports as it goes on: events, and what shows them to people and to programs.
+"""Progress events of long work, their display in a terminal, and the log of a training.
 
-An event is a dict that JSON can hold. {"stage", "done", "total"} counts something, where the stage is "download",
-"parse", "describe", "fit", "encode", "rank" or "map"; {"stage": "note", "text"} says something, {"epoch", "epochs",
-"loss", …} is an epoch of a training, {"stage": "wait"} is said while nothing happens, and {"stage": "keep"} before what
-was made is written.
+An event is a JSON document. {"stage", "done", "total"} counts work in one of STAGES. {"stage": "note", "text"} is a
+message. {"stage": "wait"} is repeated while the work waits. {"stage": "keep"} comes before the result is written. An
+epoch of a training is {"epoch", "epochs", "loss", …}.
 
-Whoever has had enough raises Cancelled from the report that was handed in: the work stops there, and keeps nothing. A
-training that is told to end by SIGTERM raises it too, after having kept what it needs to go on.
+A callback that raises Cancelled stops the work. Then no result is written.
 """
 
 import io
@@ -19,7 +17,7 @@ from typing import Any, Self
 
 ProgressCallback = Callable[[dict[str, Any]], None]
 
-STAGES = {  # what is being waited for, and in which unit it is counted
+STAGES = {  # name → text in the terminal, unit of "done" and "total"
     "download": ("fetching from {from} …", "B"),
     "parse": ("reading …", ""),
     "describe": ("asking Wikidata about the films …", " films"),
@@ -28,38 +26,33 @@ STAGES = {  # what is being waited for, and in which unit it is counted
     "rank": ("{title}", " users"),
     "map": ("putting films on a map …", " iterations"),
 }
-
-
-CHECKSUM = "crc32"  # the first field of a line in a log
-LINE_STARTS = (b'{"crc32": "', b'{"epoch": ', b'{"stage": ')  # the last two: written before lines had checksums
+CHECKSUM = "crc32"  # field at the start of a line in a log
+LINE_STARTS = (b'{"crc32": "', b'{"epoch": ', b'{"stage": ')  # older versions wrote the last two, without checksums
 MAX_LOG_BYTES = 1 << 22  # about 15,000 epochs
 MAX_LINE_BYTES = 1 << 14
 
 
-class Cancelled(Exception):
-    """Somebody called the work off; nobody has to be told why."""
+class Cancelled(Exception):  # not an error
+    """The user or SIGTERM stopped the work. This is not an error to report."""
 
 
 def no_progress(event: dict[str, Any]) -> None:
-    """Report to nobody."""
+    """Ignore an event."""
 
 
-def as_json(event: dict[str, Any]) -> None:
-    """Print an event as a line of JSON with a checksum."""
-    print(line(event), flush=True)
+def print_json(event: dict[str, Any]) -> None:
+    """Print an event in the format of `to_line`."""
+    print(to_line(event), flush=True)
 
 
-def line(event: dict[str, Any]) -> str:
-    """Return an event as a line of JSON whose first field is the CRC-32 of the rest."""
+def to_line(event: dict[str, Any]) -> str:
+    """Return an event as a line of JSON that starts with the CRC-32 of the rest."""
     text = json.dumps(event)
     return json.dumps({CHECKSUM: f"{zlib.crc32(text.encode()):08x}"} | event)
 
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the events of a log that has one a line; skip lines that are damaged, or cut short by a kill.
-
-    Of a log of more than MAX_LOG_BYTES, only the end is read.
-    """
+    """Yield the events in the last MAX_LOG_BYTES of a log. Damaged and incomplete lines are skipped."""
     lines, rest = _lines(path)
     for text in (*lines, rest):
         event = _event(text)
@@ -68,37 +61,37 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def count_damaged(path: Path) -> int:
-    """Return the number of damaged lines in a log. A last line that was cut short by a kill is not damaged."""
+    """Return the number of damaged lines in a log. An incomplete last line, left by a kill, is not damaged."""
     lines, rest = _lines(path)
     damaged = sum(_event(text) is None for text in lines)
-    return damaged + (bool(rest) and _event(rest) is None and not _is_cut_short(rest))
+    return damaged + (bool(rest) and _event(rest) is None and not _is_incomplete(rest))
 
 
 def _lines(path: Path) -> tuple[list[bytes], bytes]:
-    """Return the complete lines in the last MAX_LOG_BYTES of a file, and what follows the last line break."""
+    """Return the complete lines in the last MAX_LOG_BYTES of a file, and the text after the last line break."""
     with path.open("rb") as file:
         start = max(0, file.seek(0, io.SEEK_END) - MAX_LOG_BYTES)
         file.seek(start)
         *lines, rest = file.read(MAX_LOG_BYTES).split(b"\n")
-    return lines[1:] if start else lines, rest  # the first of them has no beginning
+    return lines[1:] if start else lines, rest  # a start within the file cuts a line
 
 
 def _event(text: bytes) -> dict[str, Any] | None:
-    """Return the event of a line; None if a byte of it differs from what was written."""
+    """Return the event of a line, or None for a damaged line."""
     if len(text) > MAX_LINE_BYTES or not text.startswith(LINE_STARTS):
         return None
     try:
         event = json.loads(text)
         if isinstance(event, dict) and CHECKSUM in event:
             event = {name: value for name, value in event.items() if name != CHECKSUM}
-            return event if line(event).encode() == text else None
-    except (ValueError, RecursionError):  # no JSON, or no UTF-8
+            return event if to_line(event).encode() == text else None
+    except (ValueError, RecursionError):  # neither JSON nor UTF-8
         return None
-    return event  # written before lines had checksums
+    return event  # of an older version, without checksum
 
 
-def _is_cut_short(text: bytes) -> bool:
-    """Return whether a line is the beginning of one; False if there is something after its end."""
+def _is_incomplete(text: bytes) -> bool:
+    """Return whether a text is the start of a line, and nothing follows."""
     try:
         json.JSONDecoder().raw_decode(text.decode("utf-8", errors="replace"))
     except (ValueError, RecursionError):
@@ -107,16 +100,21 @@ def _is_cut_short(text: bytes) -> bool:
 
 
 class Terminal:
-    """Shows events on stderr: a bar where somebody is watching and something is counted, else a line once per stage.
+    """A progress callback that shows a bar on stderr. Without a terminal it prints a line per stage.
 
-    Use it in a `with` block, which clears the bar away at its end.
+    Use it in a `with` block, whose end removes the bar.
     """
 
     def __init__(self, title: str = "", bars: bool | None = None) -> None:
-        """title: what stands before the bar of a ranking; bars: None where stderr is a terminal."""
+        """Create the callback.
+
+        Args:
+            title: Text before the bar of stage "rank".
+            bars: Whether to show bars; None: if stderr is a terminal.
+        """
         self.title = title
         self.bars = sys.stderr.isatty() if bars is None else bars
-        self._text = ""
+        self._text = ""  # of the current stage
         self._bar: Any = None
 
     def __enter__(self) -> Self:
@@ -126,35 +124,35 @@ class Terminal:
         self.close()
 
     def __call__(self, event: dict[str, Any]) -> None:
-        """Show one event."""
+        """Show an event."""
         if "epoch" in event:
             self.close()
             print(epoch_line(event), flush=True)
         elif event.get("stage") == "note":
-            self._say(event["text"])
+            self._print_once(event["text"])
         elif event.get("stage") in STAGES:
-            self._count(event)
+            self._update_bar(event)
 
     def close(self) -> None:
-        """Clear the bar away, if there is one."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()
         self._text, self._bar = "", None
 
-    def _count(self, event: dict[str, Any]) -> None:
-        """Move the bar on; another stage, or an end and a new beginning, starts another."""
+    def _update_bar(self, event: dict[str, Any]) -> None:
+        """Advance the bar. A new stage, or a lower "done", starts a new bar."""
         pattern, unit = STAGES[event["stage"]]
         text, done = pattern.format_map({"from": "somewhere", "title": self.title} | event), event.get("done", 0)
         if not (self.bars and event.get("total")):
-            self._say(text if event["stage"] != "rank" else "")
+            self._print_once(text if event["stage"] != "rank" else "")
             return
         if self._bar is None or text != self._text or done < self._bar.n:
             self.close()
-            self._text, self._bar = text, _bar(text, unit, event["total"])
+            self._text, self._bar = text, _create_bar(text, unit, event["total"])
         self._bar.update(done - self._bar.n)
 
-    def _say(self, text: str) -> None:
-        """A line, unless it was the last one said."""
+    def _print_once(self, text: str) -> None:
+        """Print a line unless the line before was the same."""
         if text and text != self._text:
             self.close()
             print(text, file=sys.stderr, flush=True)
@@ -162,17 +160,17 @@ class Terminal:
 
 
 def epoch_line(event: dict[str, Any]) -> str:
-    """`epoch  12/100  loss 5.912  640 sequences/s  413 MB  NDCG@10 .0981 (best .0981)  12:30 left`."""
-    line = f"epoch {event['epoch']:>3}/{event['epochs']}  loss {event['loss']:.3f}"
-    line += f"  {event['sequences_per_second']:,.0f} sequences/s  {event['memory_mb']:,.0f} MB"
+    """Format an epoch: `epoch  12/100  loss 5.912  640 sequences/s  413 MB  NDCG@10 .0981 (best .0981)  12:30 left`."""
+    text = f"epoch {event['epoch']:>3}/{event['epochs']}  loss {event['loss']:.3f}"
+    text += f"  {event['sequences_per_second']:,.0f} sequences/s  {event['memory_mb']:,.0f} MB"
     if "ndcg@10" in event:
-        line += f"  NDCG@10 {event['ndcg@10']:.4f} (best {event['best']:.4f})"
+        text += f"  NDCG@10 {event['ndcg@10']:.4f} (best {event['best']:.4f})"
     minutes, seconds = divmod(round(event["seconds_left"]), 60)
-    return f"{line}  {minutes}:{seconds:02d} left"
+    return f"{text}  {minutes}:{seconds:02d} left"
 
 
-def _bar(text: str, unit: str, total: int) -> Any:
+def _create_bar(text: str, unit: str, total: int) -> Any:
     from tqdm import tqdm
 
-    scaled = unit == "B"
-    return tqdm(desc=text, total=total, unit=unit, unit_scale=scaled, leave=scaled, file=sys.stderr)
+    is_bytes = unit == "B"
+    return tqdm(desc=text, total=total, unit=unit, unit_scale=is_bytes, leave=is_bytes, file=sys.stderr)

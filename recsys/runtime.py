@@ -1,7 +1,8 @@
-"""This process: how the C library manages its memory, the peak of the memory, and signals that ask it to stop."""
+"""Settings of this process: memory of the C library, peak memory, and signals that stop a training."""
 
 import contextlib
 import ctypes
+import resource
 import signal
 import sys
 import threading
@@ -37,8 +38,6 @@ def peak_memory_mb() -> float:
     with contextlib.suppress(OSError):  # Linux, where getrusage includes the memory of the parent before the fork
         status = Path("/proc/self/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
-    import resource  # here, because Windows has none
-
     unit_bytes = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit_bytes / 1e6
 

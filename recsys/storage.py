@@ -1,135 +1,183 @@
-"""Files that are written whole or not at all, and in which an altered bit is noticed.
+"""Files that are replaced as a whole, and documents in which every altered bit is noticed.
 
-A *sealed* document is JSON with a SHA-256 over the rest of itself. A *pair* is a sealed document and the binary file
-whose hash it names: the two are replaced together, and damage to either is noticed. A folder of large files has a
-sealed document that names their hashes, see `verify`. Binary data that stands alone lies behind its hash.
-
-Nothing here writes into a file that somebody may have open: whoever has mapped one into memory keeps the old one. Only
-the largest arrays are mapped, see `recsys.data.prepared`.
+A *document* is a JSON file that contains its own SHA-256. An *artifact* is a document and the payload files that it
+names with their SHA-256. The name of a payload contains its hash: `weights-497d6bc544b6.safetensors`. A writer writes
+the payloads, then replaces the document, then deletes the payloads of the old version. So an interrupted write leaves
+the old version or the new one, and the next write deletes unused files. Readers need no lock. No file is changed in
+place, so a memory map of an old payload stays valid.
 """
 
-import contextlib
 import hashlib
 import json
 import logging
 import os
-import shlex
-from collections.abc import Callable, Iterator
+import re
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
+
+from filelock import FileLock, Timeout
 
 from recsys import paths
-from recsys.errors import RecsysError
+from recsys.errors import RecsysError, restore_command
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+HASH = re.compile(r"-[0-9a-f]{12}(?=\.|$)")  # the part of a payload name that comes from its content
+TEMPORARY = re.compile(r"(\.next|(\.[0-9a-f]{8})?\.part)$")  # ends of temporary names, those of older versions included
+
+Content = bytes | Callable[[BinaryIO], object]  # the bytes of a file, or a function that writes them
+T = TypeVar("T")
 
 
 class DamagedFileError(RecsysError):
-    """A file whose content is not what was written."""
+    """A file whose content differs from what was written."""
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Replace a file in one step: a full disk, Ctrl-C or a kill leaves the old one. Raises OSError.
+def write_document(path: Path, document: dict[str, Any], payloads: Mapping[str, Content] | None = None) -> None:
+    """Replace a document and its payloads. After an error the old version is intact.
 
-    Two writers of one path must take turns: see `locked`.
+    Args:
+        path: The document.
+        document: Its content, without hashes.
+        payloads: Name without hash, such as "weights.safetensors" → content.
+
+    Raises:
+        OSError: If the files cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.part")
-    try:
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    _sync(path.parent)
-
-
-def has_locks() -> bool:
-    """Whether this system has locks that end with the process that holds them."""
-    return fcntl is not None
-
-
-@contextlib.contextmanager
-def locked(folder: Path, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of a folder, once other threads and processes have released it; readers may share it.
-
-    Where the system has no such lock (Windows, some network disks) this does nothing.
-    """
-    if fcntl is None:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
-@contextlib.contextmanager
-def try_locked(path: Path) -> Iterator[bool]:
-    """Hold the lock file `path` if nobody else does; yields whether it is held. The file stays.
-
-    The system lets go of it when the process ends, however it ends. Where there is no such lock this yields True.
-    """
-    if fcntl is None:
-        yield True
-        return
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError:
-        handle = os.open(path, os.O_RDONLY)  # on a disk that takes no writes a lock can still be looked at
-    try:
-        yield _lock_at_once(handle)
-    finally:
-        os.close(handle)
-
-
-def _lock_at_once(handle: int) -> bool:
-    """Whether nobody else holds the lock of an open file; an OSError of another kind means that there are no locks."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def sign_document(document: dict[str, Any]) -> bytes:
-    """Canonical JSON with its own SHA-256: under "run" where there is one, so that all else repeats in a second run."""
-    bare = _with_digest(json.loads(_text(document)), None)  # as it will be read: tuples become lists
-    return _text(_with_digest(bare, sha256(_text(bare)))) + b"\n"
-
-
-def keep(document: dict[str, Any], place: Callable[[Path], Path], ship: bool = False) -> Path:
-    """Write a sealed document to its place in the home folder (`ship`: in assets/ too); returns the former."""
-    data = sign_document(document)
-    for root in (paths.home(), *([paths.ASSETS] if ship else [])):
-        replace_file(place(root), data)
-    return place(paths.home())
+    with locked(path):
+        old_names = _payload_names(path)
+        try:
+            files = dict(_write_payload(path.parent / name, content) for name, content in (payloads or {}).items())
+            replace_file(path, sign_document(document | ({"files": files} if files else {})))
+        finally:
+            _delete_unused(path, payloads or {}, old_names)
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """The document that `sign_document` made. Raises OSError, and DamagedFileError if a single bit differs."""
-    data = path.read_bytes()
+    """Return the content of a document, hashes included. Raises OSError, and DamagedFileError if a bit differs."""
+    _verify_document(path, *_identity(path))
+    return json.loads(path.read_bytes())  # type: ignore[no-any-return]
+
+
+def read_artifact(path: Path, read: Callable[[dict[str, Any], dict[str, Path]], T]) -> T:
+    """Return what `read` makes of one version of an artifact, even if a writer replaces it at the same time.
+
+    Args:
+        path: The document.
+        read: Gets the content of the document, and the intact payload files by their names without hash.
+
+    Raises:
+        OSError: If a file cannot be read. FileNotFoundError is about the document.
+        DamagedFileError: If a file is altered, or a payload is missing.
+    """
+    document = read_document(path)
+    while True:
+        try:
+            return read(document, _payloads(path, document))
+        except FileNotFoundError as error:
+            newest = read_document(path)
+            if newest == document:
+                payload = error.filename
+                raise DamagedFileError(f"{payload} is missing or damaged") from error
+            document = newest  # a writer has deleted the payload of the version before
+
+
+def read_payload(path: Path) -> tuple[dict[str, Any], bytes]:
+    """Return the content of a document and of its only payload. Raises as `read_artifact`."""
+
+    def read(document: dict[str, Any], files: dict[str, Path]) -> tuple[dict[str, Any], bytes]:
+        if len(files) != 1:
+            raise DamagedFileError(f"{path} is damaged")
+        return document, next(iter(files.values())).read_bytes()
+
+    return read_artifact(path, read)
+
+
+def check(path: Path) -> None:
+    """Verify a document and its payloads, also if they were verified before. Raises as `read_artifact`."""
+    _verify_document.cache_clear()
+    _verify_file.cache_clear()
+    read_artifact(path, lambda document, files: None)
+
+
+def version(*documents: Path) -> str:
+    """Return a text that changes when one of these documents is written or deleted; "" if none exists."""
+    identities = []
+    for path in documents:
+        with suppress(OSError):
+            identities.append((path.name, *_identity(path)))
+    return sha256(repr(identities).encode()) if identities else ""
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a path, which other threads and processes wait for. A disk that takes no files has no locks."""
+    lock = FileLock(paths.home() / "locks" / f"{sha256(os.fsencode(path.absolute()))[:16]}.lock")
+    with suppress(OSError):  # the write that follows fails, too, and its error is reported
+        Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
     try:
-        document = json.loads(data)
-        # bytes are compared, not values, to notice also what means the same: 1E-05 for 1e-05
-        intact = isinstance(document, dict) and sign_document(document) == data
-    except (ValueError, RecursionError):
-        intact = False
-    if not intact:
+        yield
+    finally:
+        lock.release()
+
+
+def has_locks() -> bool:
+    """Return True. `recsys.jobs` asks."""
+    return True
+
+
+@contextmanager
+def try_locked(path: Path) -> Iterator[bool]:
+    """Hold a lock file unless another thread or process holds it, and yield whether it is free.
+
+    The system releases the lock when the process ends. A disk that takes no files has no locks.
+    """
+    lock = FileLock(path, blocking=False)
+    is_free = True
+    try:
+        lock.acquire()
+    except Timeout:
+        is_free = False
+    except OSError:
+        if not path.exists():
+            raise
+    try:
+        yield is_free
+    finally:
+        lock.release()
+
+
+def replace_file(path: Path, content: Content) -> None:
+    """Replace a file in one step. A full disk, Ctrl-C or a kill leaves the old file. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _temporary(path, content) as temporary:
+        os.replace(temporary, path)
+
+
+def sign_document(document: dict[str, Any]) -> bytes:
+    """Return canonical JSON with its own SHA-256.
+
+    The hash is a field of "run" if the document has this field. So repeated measurements differ in "run" only.
+    """
+    unsigned = _with_hash(json.loads(_to_json(document)), None)  # as it will be read: tuples become lists
+    return _to_json(_with_hash(unsigned, sha256(_to_json(unsigned)))) + b"\n"
+
+
+def sealed_bytes(data: bytes) -> bytes:
+    """Return data behind its SHA-256 (32 bytes), for a file without a document."""
+    return hashlib.sha256(data).digest() + data
+
+
+def read_sealed_bytes(path: Path) -> bytes:
+    """Return the data that `sealed_bytes` got. Raises OSError, and DamagedFileError if a bit differs."""
+    data = path.read_bytes()
+    if sealed_bytes(data[32:]) != data:
         raise DamagedFileError(f"{path} is damaged")
-    return document
+    return data[32:]
 
 
 def read_shipped_json(path: Path, is_valid: Callable[[Any], bool]) -> Any:
@@ -151,125 +199,129 @@ def read_shipped_json(path: Path, is_valid: Callable[[Any], bool]) -> Any:
     return None
 
 
+def verify(path: Path, expected: str) -> None:
+    """Check the SHA-256 of a file, once per process and version of the file. Raises OSError and DamagedFileError."""
+    _verify_file(path, expected, *_identity(path))
+
+
+def digest(path: Path, algorithm: str) -> str:
+    """Return the hexadecimal hash of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()
+
+
+def sha256(data: bytes) -> str:
+    """Return the hexadecimal SHA-256."""
+    return hashlib.sha256(data).hexdigest()
+
+
 @cache
 def _warn_once(path: Path, reason: str) -> None:
     logging.getLogger(__name__).warning("ignored %s: %s; run: %s", path, reason, restore_command(path))
 
 
-def write_artifact(index: Path, document: dict[str, Any], payload: Path, data: bytes) -> None:
-    """Replace a document and its binary file so that a reader finds both old or both new. Raises OSError.
-
-    The new data is written under another name; replacing the document is the moment from which it counts; then it is
-    renamed. The caller holds the folder's lock.
-    """
-    _settle(index, payload)
-    try:
-        replace_file(_waiting(payload), data)
-        replace_file(index, sign_document(document | {"files": {payload.name: sha256(data)}}))
-    finally:
-        _settle(index, payload)
-
-
-def read_artifact(index: Path, payload: Path) -> tuple[dict[str, Any], bytes]:
-    """The document and the bytes whose hash it names. Raises OSError and DamagedFileError."""
-    document = read_document(index)
-    wanted = _hash_of(document, payload)
-    for path in (payload, _waiting(payload)):  # the second: a kill came just before the last rename
-        if path.exists() and sha256(data := path.read_bytes()) == wanted:
-            return document, data
-    raise DamagedFileError(f"{payload} is missing or damaged")
-
-
-def sealed_bytes(data: bytes) -> bytes:
-    """Binary data behind its SHA-256 (32 bytes), for a file that stands alone."""
-    return hashlib.sha256(data).digest() + data
-
-
-def read_sealed_bytes(path: Path) -> bytes:
-    """The data that `sealed_bytes` was given. Raises OSError, and DamagedFileError if a single bit differs."""
-    data = path.read_bytes()
-    if sealed_bytes(data[32:]) != data:
-        raise DamagedFileError(f"{path} is damaged")
-    return data[32:]
-
-
-def verify(path: Path, wanted: str) -> None:
-    """Raise DamagedFileError unless a file has this SHA-256, and OSError where it cannot be read.
-
-    A file is read once by each process, and again when it is another one: by its number, size and times.
-    """
-    known = path.stat()
-    found = _sha256_of(path, known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns)
-    if found != wanted:
+@lru_cache(maxsize=4096)  # an error is not cached
+def _verify_file(path: Path, expected: str, *identity: int) -> None:
+    if digest(path, "sha256") != expected:
         raise DamagedFileError(f"{path} is damaged")
 
 
 @lru_cache(maxsize=4096)
-def _sha256_of(path: Path, *version: int) -> str:
-    return digest(path, "sha256")
-
-
-def digest(path: Path, algorithm: str) -> str:
-    """The hash of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, algorithm).hexdigest()
-
-
-def restore_command(*kept: Path) -> str:
-    """The command that restores files or folders of the project."""
-    root = paths.REPOSITORY
-    inside = [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in kept]
-    return shlex.join(["git", "-C", str(root), "checkout", "--", *inside])
-
-
-def sha256(data: bytes) -> str:
-    """Hexadecimal digest."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def _settle(index: Path, payload: Path) -> None:
-    """Finish or undo an interrupted `write_artifact`: rename waiting data that the document names, else delete it."""
-    waiting = _waiting(payload)
-    if not waiting.exists():
-        return
+def _verify_document(path: Path, *identity: int) -> None:
+    data = path.read_bytes()
     try:
-        wanted = _hash_of(read_document(index), payload)
-    except (OSError, DamagedFileError):
-        wanted = None
-    if sha256(waiting.read_bytes()) == wanted:
-        os.replace(waiting, payload)
-        _sync(payload.parent)
-    else:
-        waiting.unlink()
+        document = json.loads(data)
+        # compares bytes, because different bytes may have equal values: 1E-05 and 1e-05
+        is_intact = isinstance(document, dict) and sign_document(document) == data
+    except (ValueError, RecursionError):
+        is_intact = False
+    if not is_intact:
+        raise DamagedFileError(f"{path} is damaged")
 
 
-def _hash_of(document: dict[str, Any], payload: Path) -> str | None:
-    """What a document says of its binary file; None where it says nothing."""
-    named = document.get("files")
-    return named.get(payload.name) if isinstance(named, dict) else None
+def _identity(path: Path) -> tuple[int, ...]:
+    """Return numbers that differ between versions of a file."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _waiting(payload: Path) -> Path:
-    return payload.with_name(f"{payload.name}.next")
+def _payloads(path: Path, document: dict[str, Any]) -> dict[str, Path]:
+    """Return the verified payloads of a document by their names without hash."""
+    folder, files = path.parent / document.get("folder", ""), document.get("files", {})  # older data sets have a folder
+    if not isinstance(files, dict):
+        raise DamagedFileError(f"{path} is damaged")
+    return {HASH.sub("", name): _intact(folder / name, expected) for name, expected in files.items()}
 
 
-def _with_digest(document: dict[str, Any], digest: str | None) -> dict[str, Any]:
-    """A copy with its "sha256" set, or without it (None)."""
+def _intact(payload: Path, expected: str) -> Path:
+    """Return a payload with the expected SHA-256.
+
+    Older versions wrote to a name with ".next" and renamed it after replacing the document.
+    """
+    for path in (payload.with_name(f"{payload.name}.next"), payload):
+        if path == payload or path.exists():
+            with suppress(DamagedFileError):
+                verify(path, expected)
+                return path
+    raise DamagedFileError(f"{payload} is missing or damaged")
+
+
+def _payload_names(path: Path) -> set[str]:
+    """Return the names of the payloads of a document, {} if it cannot be read."""
+    with suppress(OSError, DamagedFileError, TypeError):
+        return set(read_document(path).get("files", ()))
+    return set()
+
+
+def _delete_unused(path: Path, payloads: Mapping[str, Content], old_names: set[str]) -> None:
+    """Delete payloads of other versions, and temporary files of writers that were killed."""
+    used = {path.name, *_payload_names(path)}
+    for other in path.parent.iterdir():
+        name = TEMPORARY.sub("", other.name)
+        is_part = name in old_names or HASH.sub("", name) in payloads or (name == path.name != other.name)
+        if is_part and other.name not in used:
+            other.unlink(missing_ok=True)
+
+
+def _write_payload(path: Path, content: Content) -> tuple[str, str]:
+    """Write a payload under its name with hash. Returns that name and the SHA-256."""
+    with _temporary(path, content) as temporary:
+        hexadecimal = digest(temporary, "sha256")
+        name = f"{path.stem}-{hexadecimal[:12]}{path.suffix}"
+        os.replace(temporary, path.with_name(name))
+    return name, hexadecimal
+
+
+@contextmanager
+def _temporary(path: Path, content: Content) -> Iterator[Path]:
+    """Write a temporary file beside `path`, for the block to rename. After an error it is deleted."""
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with temporary.open("xb") as file:
+            if isinstance(content, bytes):
+                file.write(content)
+            else:
+                content(file)
+            file.flush()
+            os.fsync(file.fileno())
+        yield temporary
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # so that the rename survives a power failure
+    finally:
+        os.close(folder)
+
+
+def _with_hash(document: dict[str, Any], hexadecimal: str | None) -> dict[str, Any]:
+    """Return a copy with this "sha256", or without one (None)."""
     if isinstance(document.get("run"), dict):
-        return document | {"run": _with_digest(document["run"], digest)}
+        return document | {"run": _with_hash(document["run"], hexadecimal)}
     rest = {key: value for key, value in document.items() if key != "sha256"}
-    return rest if digest is None else rest | {"sha256": digest}
+    return rest if hexadecimal is None else rest | {"sha256": hexadecimal}
 
 
-def _text(document: dict[str, Any]) -> bytes:
+def _to_json(document: dict[str, Any]) -> bytes:
     return json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True).encode()
-
-
-def _sync(folder: Path) -> None:
-    """Make a rename survive a power failure."""
-    with contextlib.suppress(OSError):  # Windows cannot open a folder
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -5,10 +5,16 @@ import numpy as np
 import pytest
 
 from recsys import arrays, storage
+from tests.artifacts import payload
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
 
 
 def test_an_array_is_read_again_by_its_name_and_by_what_it_was_made_of(tmp_path):
-    path, array = tmp_path / "deep" / "x.safetensors", np.arange(6, dtype=np.float16).reshape(2, 3)
+    path, array = tmp_path / "deep" / "x.json", np.arange(6, dtype=np.float16).reshape(2, 3)
     assert arrays.read(path, "points", "a") is None
     arrays.write(path, "points", array, "a")
     np.testing.assert_array_equal(arrays.read(path, "points", "a"), array)
@@ -18,9 +24,9 @@ def test_an_array_is_read_again_by_its_name_and_by_what_it_was_made_of(tmp_path)
 
 @pytest.mark.parametrize("suffix", [".safetensors", ".json"])
 def test_no_altered_bit_is_read(tmp_path, suffix):
-    path = tmp_path / "x.safetensors"
+    path = tmp_path / "x.json"
     arrays.write(path, "points", np.eye(2, dtype=np.float16), "a")
-    victim = path.with_suffix(suffix)
+    victim = path if suffix == ".json" else payload(path, "x.safetensors")
     whole = victim.read_bytes()
     for bit in range(0, 8 * len(whole), 7):
         altered = bytearray(whole)
@@ -32,14 +38,14 @@ def test_no_altered_bit_is_read(tmp_path, suffix):
 
 
 def test_where_the_disk_takes_nothing_it_is_said_and_the_older_one_stays(tmp_path, monkeypatch):
-    path = tmp_path / "x.safetensors"
+    path = tmp_path / "x.json"
     arrays.write(path, "points", np.zeros(2), "a")
 
     def full(*arguments):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(storage, "replace_file", full)
-    with pytest.warns(UserWarning, match=r"cannot write .*x\.safetensors: No space left on device; make room"):
+    with pytest.warns(UserWarning, match=r"cannot write .*x\.json: No space left on device; make room"):
         arrays.keep(path, "points", np.ones(2), "a")
     with pytest.raises(OSError, match="No space"):
         arrays.write(path, "points", np.ones(2), "a")

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from recsys import checksums, paths, verify
-from recsys.evaluation import results
+from recsys.evaluation import published_figures
 from recsys.serving.films import search
 
 SHIPPED = [path.relative_to(paths.REPOSITORY) for path in checksums.covered()]
@@ -16,7 +16,7 @@ LIST = paths.checksums().relative_to(paths.REPOSITORY)
 DATASETS = ("ml-1m", "ml-20m", "beauty")
 READERS = {
     paths.by_names().name: search.by_names,
-    paths.published().name: lambda: [results.published(name, "full") for name in DATASETS],
+    paths.published().name: lambda: [published_figures.published(name, "full") for name in DATASETS],
 }
 
 
@@ -34,7 +34,7 @@ def copied(tmp_path, monkeypatch):
 
 def damaged():
     texts = {*checksums.covered(), paths.checksums()}
-    return [finding for finding in verify.everything() if finding.why and finding.path in texts]
+    return [finding for finding in verify.everything() if finding.problem and finding.path in texts]
 
 
 def flipped(data, count, seed=0):

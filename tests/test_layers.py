@@ -5,7 +5,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 LAYERS = [  # from the ground up: a package may import itself and what stands below it, not its neighbours on a line
-    ("recsys.errors", "recsys.monitoring", "recsys.paths", "recsys.progress"),
+    ("recsys.paths",),
+    ("recsys.errors", "recsys.monitoring", "recsys.progress"),
     ("recsys.config", "recsys.storage", "recsys.machine", "recsys.runtime"),
     ("recsys.arrays", "recsys.checksums"),
     ("recsys.data",),
@@ -42,9 +43,9 @@ PAGES_MAY_USE = (
     "recsys.evaluation",
     "recsys.jobs",
 )
-WRITERS = (  # all others replace files (`files.write`): whoever has mapped one that is cut short is ended by the system
+WRITERS = (  # all others use `storage.replace_file`: the system kills a process that has mapped a shortened file
     "recsys.storage",  # parts, which are renamed when they are whole
-    "recsys.data.prepared",  # a folder of its own, which is renamed when it is whole
+    "recsys.data.prepared",  # temporary files of recsys.storage
     "recsys.data.download",  # parts
     "recsys.serving.insight.tsne",  # a temporary folder
     "recsys.serving.insight.tsne_worker",
@@ -100,7 +101,7 @@ def test_pages_reach_the_package_only_through_its_front_rooms():
 def test_files_are_replaced_and_never_written_in_place():
     found = {module_of(path): in_place(ast.parse(path.read_text("utf-8"))) for path in SOURCES}
     assert {module: calls for module, calls in found.items() if calls and module not in WRITERS} == {}
-    assert found["recsys.storage"] == ["part.open('wb')"]
+    assert found["recsys.storage"] == ["temporary.open('xb')"]
 
 
 def test_the_rule_of_writing_sees_each_way_to_write_in_place():

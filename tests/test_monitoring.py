@@ -11,8 +11,8 @@ from recsys.paths import REPOSITORY
 @pytest.fixture
 def told(monkeypatch):
     """What the port says, as {"nextreel_visitors": 3.0}; counting begins anew."""
-    monkeypatch.setattr(monitoring, "_kept", {})
-    monkeypatch.setattr(monitoring, "_asked_for", {})
+    monkeypatch.setattr(monitoring, "_metrics", {})
+    monkeypatch.setattr(monitoring, "_gauge_values", {})
     port = monitoring.serve(0)
 
     def read():
@@ -59,10 +59,10 @@ def test_memory_and_open_files_of_the_process_are_told(told):
 
 def test_a_port_in_use_is_an_error_and_nothing_is_counted_then(told, monkeypatch):
     port = monitoring.serve(0)
-    monkeypatch.setattr(monitoring, "_kept", {})
+    monkeypatch.setattr(monitoring, "_metrics", {})
     with pytest.raises(OSError, match="in use"):
         monitoring.serve(port)
-    assert monitoring._kept == {}
+    assert monitoring._metrics == {}
 
 
 def test_nobody_who_does_not_ask_pays_for_it():

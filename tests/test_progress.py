@@ -68,8 +68,8 @@ def test_an_event_of_another_kind_is_passed_over(capsys, event):
 
 
 def test_programs_read_each_event_as_a_line_of_json(capsys):
-    progress.as_json({"epoch": 1})
-    progress.as_json({"epoch": 2})
+    progress.print_json({"epoch": 1})
+    progress.print_json({"epoch": 2})
     assert [json.loads(line)["epoch"] for line in capsys.readouterr().out.splitlines()] == [1, 2]
 
 
@@ -78,7 +78,7 @@ EVENTS = [{"epoch": 1, "loss": 2.5, "best": None}, {"stage": "note", "text": "na
 
 def test_every_flipped_bit_in_a_log_is_noticed_and_costs_the_lines_it_is_in_alone(tmp_path):
     path = tmp_path / "log.jsonl"
-    whole = "".join(f"{progress.line(event)}\n" for event in EVENTS).encode()
+    whole = "".join(f"{progress.to_line(event)}\n" for event in EVENTS).encode()
     for bit in range(8 * len(whole)):
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
@@ -103,7 +103,7 @@ def test_every_line_of_a_shipped_log_has_a_checksum():
 
 def test_a_line_cut_short_by_a_kill_is_left_out_and_is_no_damage(tmp_path):
     path = tmp_path / "log.jsonl"
-    whole = progress.line(EVENTS[0]).encode()
+    whole = progress.to_line(EVENTS[0]).encode()
     for length in range(len(whole)):
         path.write_bytes(whole + b"\n" + whole[:length])
         assert (list(progress.read(path)), progress.count_damaged(path)) == (EVENTS[:1], 0)

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from recsys import checkpoints, paths, storage
+from recsys import checkpoints, storage
 from recsys.cli.main import main
 from recsys.data import datasets, prepared
 from recsys.jobs import queue
@@ -51,7 +51,7 @@ def test_what_is_not_on_disk_is_known_to_whoever_asks_later(home, small, monkeyp
         assert datasets.ensure(datasets.DEFAULT_DATASET) is datasets.load(datasets.DEFAULT_DATASET) is dataset
     assert datasets.prepared_names() == [datasets.DEFAULT_DATASET]
     assert prepared.fingerprint(datasets.DEFAULT_DATASET) == small.fingerprint
-    assert prepared.about(datasets.DEFAULT_DATASET)["people"] == 3
+    assert prepared.metadata(datasets.DEFAULT_DATASET)["people"] == 3
     monkeypatch.undo()
     monkeypatch.setenv("RECSYS_HOME", str(home.with_name("another")))  # which takes it
     prepared.save(dataset, toys.ARCHIVE)
@@ -108,17 +108,3 @@ def test_the_queue_is_read_and_what_would_change_it_is_refused(home, monkeypatch
     for change in refused:
         with pytest.raises(queue.JobError, match="Read-only file system; make room or set RECSYS_HOME"):
             change()
-
-
-def test_a_lock_on_a_disk_that_only_reads_can_be_looked_at(home, monkeypatch):
-    lock = home / "x.lock"
-    lock.touch()
-    with storage.try_locked(lock) as held:
-        assert held
-        read_only.make(home, monkeypatch)
-        with storage.try_locked(lock) as free:
-            assert not free
-    with storage.try_locked(lock) as free:
-        assert free
-    with pytest.raises(OSError, match="No such file"), storage.try_locked(paths.home() / "none.lock"):
-        pass

@@ -1,10 +1,179 @@
-import os
-import subprocess
+"""Artifacts survive writers that are killed or that write at the same time, and no altered bit is read."""
 
+import itertools
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from recsys import paths, storage
+from recsys.data import film_details, prepared
+from recsys.errors import restore_command
 from recsys.storage import DamagedFileError
+from tests import toys
+from tests.dying import do_and_die
+
+SECONDS = 60  # of two processes that write one artifact
+OLD, NEW = ({"version": version} for version in ("old", "new"))
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "artifact" / "x.json"
+
+
+def write(path, document, size=1000):
+    """Write an artifact whose payload repeats the version."""
+    storage.write_document(path, document, {"x.bin": document["version"].encode() * size})
+
+
+def read(path):
+    """Return the version of the document, after a comparison with the payload."""
+    document, data = storage.read_payload(path)
+    version = document["version"]
+    assert data == version.encode() * (len(data) // len(version))
+    return version
+
+
+def names(path):
+    return sorted(other.name for other in path.parent.iterdir())
+
+
+def without_hash(document):
+    return {name: value for name, value in document.items() if name not in ("sha256", "files")}
+
+
+def test_a_document_names_its_payload_by_hash(path):
+    write(path, OLD)
+    assert without_hash(storage.read_document(path)) == OLD
+    assert read(path) == "old"
+    digest = storage.sha256(b"old" * 1000)
+    assert names(path) == [f"x-{digest[:12]}.bin", "x.json"]
+    assert storage.read_document(path)["files"] == {f"x-{digest[:12]}.bin": digest}
+
+
+def test_a_payload_can_be_written_by_a_function(path):
+    array = np.arange(5)
+    storage.write_document(path, {}, {"a.npy": lambda file: np.save(file, array), "b.txt": b"text"})
+    contents = storage.read_artifact(path, lambda _, files: (np.load(files["a.npy"]), files["b.txt"].read_bytes()))
+    np.testing.assert_array_equal(contents[0], array)
+    assert contents[1] == b"text"
+
+
+def test_a_new_version_deletes_the_payloads_of_the_old_one_and_nothing_else(path):
+    path.parent.mkdir()
+    others = ["x-bigger-0123456789ab.bin", "xy-0123456789ab.bin", "x.json.md", "x-0123456789ab.json"]
+    for name in others:
+        (path.parent / name).touch()
+    storage.write_document(path, OLD, {"x.bin": b"old", "only-old.bin": b"old"})
+    write(path, NEW)
+    assert len(names(path)) == len(others) + 2
+    assert set(others) < set(names(path))
+
+
+def test_files_of_older_versions_are_read_and_replaced(path):
+    path.parent.mkdir()
+    (path.parent / "x.bin").write_bytes(b"old")
+    path.write_bytes(storage.sign_document(OLD | {"files": {"x.bin": storage.sha256(b"old")}}))
+    assert read(path) == "old"
+    # killed after the document was replaced, and before the payload was renamed
+    (path.parent / "x.bin.next").write_bytes(b"newnew")
+    path.write_bytes(storage.sign_document(NEW | {"files": {"x.bin": storage.sha256(b"newnew")}}))
+    assert read(path) == "new"
+    write(path, OLD)
+    assert read(path) == "old"
+    assert len(names(path)) == 2
+
+
+def test_no_altered_bit_of_a_document_is_read(path):
+    storage.write_document(path, {"run": {"date": "x"}, "mean": 1e-05, "text": "naïve"})
+    whole = path.read_bytes()
+    for bit in range(8 * len(whole)):
+        altered = bytearray(whole)
+        altered[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(altered)
+        with pytest.raises(DamagedFileError, match=r"x\.json is damaged"):
+            storage.read_document(path)
+    path.write_bytes(whole)
+    assert storage.read_document(path)["mean"] == 1e-05
+
+
+@pytest.mark.parametrize("change", [b"", b"ol", b"olf", None])
+def test_an_altered_or_missing_payload_is_reported_by_its_name(path, change):
+    write(path, OLD, size=1)
+    (payload,) = path.parent.glob("*.bin")
+    payload.unlink()
+    if change is not None:
+        payload.write_bytes(change)
+    for attempt in (storage.read_payload, storage.check):
+        with pytest.raises(DamagedFileError, match=rf"{payload.name} is missing or damaged"):
+            attempt(path)
+
+
+@pytest.mark.parametrize("files", [None, [1], "x", 3])
+def test_a_signed_document_with_invalid_payload_names_is_damaged(path, files):
+    path.parent.mkdir()
+    path.write_bytes(storage.sign_document({"files": files}))
+    with pytest.raises(DamagedFileError, match=r"x\.json is damaged"):
+        storage.read_payload(path)
+    write(path, NEW)
+    assert read(path) == "new"
+
+
+def test_a_file_is_verified_once_for_each_version_of_it(tmp_path, monkeypatch):
+    path, reads, digest = tmp_path / "x", [], storage.digest
+    monkeypatch.setattr(storage, "digest", lambda *arguments: (reads.append(arguments), digest(*arguments))[1])
+    path.write_bytes(b"abc")
+    for _ in range(3):
+        storage.verify(path, storage.sha256(b"abc"))
+    assert len(reads) == 1
+    path.write_bytes(b"abd")
+    os.utime(path, ns=(7, 7))  # as if the clock had not moved in between
+    with pytest.raises(DamagedFileError):
+        storage.verify(path, storage.sha256(b"abc"))
+    storage.replace_file(path, b"abc")
+    storage.verify(path, storage.sha256(b"abc"))
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        storage.verify(path, storage.sha256(b"abc"))
+
+
+def test_check_reads_a_verified_file_again(path):
+    write(path, OLD)
+    (payload,) = path.parent.glob("*.bin")
+    status = payload.stat()
+    payload.write_bytes(b"bad" * 1000)
+    os.utime(payload, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with pytest.raises(DamagedFileError):
+        storage.check(path)
+
+
+def test_the_version_changes_when_a_document_is_written_or_deleted(path):
+    other = path.with_name("y.json")
+    versions = [storage.version(path, other)]
+    for document in (path, other, path):
+        write(document, OLD)
+        versions.append(storage.version(path, other))
+    assert storage.version(path, other) == versions[-1]
+    path.unlink()
+    versions.append(storage.version(path, other))
+    assert versions[0] == ""
+    assert len(set(versions)) == len(versions)
 
 
 def test_binary_data_comes_back_and_no_altered_bit_does(tmp_path):
@@ -24,37 +193,7 @@ def test_binary_data_comes_back_and_no_altered_bit_does(tmp_path):
         storage.read_sealed_bytes(path)
 
 
-def test_a_file_is_read_once_for_each_version_of_it(tmp_path, monkeypatch):
-    path, reads, digest = tmp_path / "x", [], storage.digest
-    monkeypatch.setattr(storage, "digest", lambda *asked: (reads.append(asked), digest(*asked))[1])
-    path.write_bytes(b"abc")
-    for _ in range(3):
-        storage.verify(path, storage.sha256(b"abc"))
-    assert len(reads) == 1
-    path.write_bytes(b"abd")
-    os.utime(path, ns=(7, 7))  # as if the clock had not moved in between
-    for _ in range(2):
-        with pytest.raises(DamagedFileError):
-            storage.verify(path, storage.sha256(b"abc"))
-    assert len(reads) == 2
-    storage.replace_file(path, b"abc")
-    storage.verify(path, storage.sha256(b"abc"))
-    path.unlink()
-    with pytest.raises(FileNotFoundError):
-        storage.verify(path, storage.sha256(b"abc"))
-
-
-@pytest.mark.parametrize("named", [None, [1], "x", {}, {"y.bin": "0"}])
-def test_a_document_that_names_no_hash_of_its_file_is_damage(tmp_path, named):
-    index, payload = tmp_path / "x.json", tmp_path / "x.bin"
-    payload.write_bytes(b"abc")
-    index.write_bytes(storage.sign_document({"files": named}))
-    with pytest.raises(DamagedFileError, match=r"x\.bin is missing or damaged"):
-        storage.read_artifact(index, payload)
-
-
-def test_whoever_has_mapped_a_file_keeps_it_when_it_is_replaced(tmp_path):
-    np = pytest.importorskip("numpy")
+def test_a_memory_map_of_a_replaced_file_stays_valid(tmp_path):
     path = tmp_path / "x.npy"
     np.save(path, np.arange(100_000))
     mapped = np.load(path, mmap_mode="r")
@@ -62,14 +201,220 @@ def test_whoever_has_mapped_a_file_keeps_it_when_it_is_replaced(tmp_path):
     assert mapped.sum() == np.arange(100_000).sum()  # a file cut short in place would end this process
 
 
-def test_what_belongs_to_the_project_is_restored_by_the_command(tmp_path, monkeypatch):
+def test_the_command_restores_shipped_files(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "REPOSITORY", root := tmp_path / "a b")
-    kept = [root / "assets" / name for name in ("x y.json", "z.json")]
-    for path in kept:
+    files = [root / "assets" / name for name in ("x y.json", "z.json")]
+    for path in files:
         storage.replace_file(path, b"whole")
     for arguments in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", "-C", str(root), *arguments], check=True)
-    for path in kept:
+    for path in files:
         path.write_bytes(b"damaged")
-    subprocess.run(storage.restore_command(*kept), shell=True, check=True, cwd="/")
-    assert [path.read_bytes() for path in kept] == [b"whole"] * 2
+    subprocess.run(restore_command(*files), shell=True, check=True, cwd="/")
+    assert [path.read_bytes() for path in files] == [b"whole"] * 2
+
+
+# Writers that fail, are killed, or write at the same time
+
+
+@pytest.mark.parametrize("step", range(4))
+def test_a_full_disk_leaves_the_old_version_and_nothing_else(path, monkeypatch, step):
+    write(path, OLD)
+    before, sync, calls = names(path), os.fsync, itertools.count()
+
+    def full(handle):
+        if next(calls) == step:
+            raise OSError("No space left on device")
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write(path, NEW)
+    monkeypatch.undo()
+    version = read(path)
+    assert len(names(path)) == 2
+    assert version == "new" if step == 3 else (version == "old" and names(path) == before)
+
+
+def test_a_writer_killed_at_any_step_leaves_one_version_and_the_next_writer_cleans_up(path):
+    versions = []
+    for step in range(30):
+        write(path, OLD)
+        code = do_and_die(lambda: write(path, NEW), step)
+        versions.append(read(path))
+        write(path, OLD)
+        assert len(names(path)) == 2
+        if code == 0:
+            break
+        assert code == 9
+    assert code == 0
+    assert versions == sorted(versions, reverse=True)  # "old" until the commit
+    assert len(set(versions[:-1])) == 2
+
+
+def test_a_reader_that_loses_a_race_reads_the_newer_version(path):
+    write(path, OLD)
+
+    def read_slowly(document, files):
+        if document["version"] == "old":
+            write(path, NEW)  # deletes the payload of the old version
+        return files["x.bin"].read_bytes()
+
+    assert storage.read_artifact(path, read_slowly) == b"new" * 1000
+
+
+def test_two_threads_that_write_one_artifact_leave_it_whole(path):
+    def write_often(version):
+        for number in range(20):
+            write(path, {"version": f"{version}{number}"})
+
+    threads = [threading.Thread(target=write_often, args=(version,)) for version in "ab"]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        if path.exists():
+            read(path)
+    for thread in threads:
+        thread.join()
+    assert read(path) in ("a19", "b19")
+    assert len(names(path)) == 2
+
+
+def test_a_lock_excludes_threads_and_processes(path, home):
+    entered = threading.Event()
+
+    def enter():
+        with storage.locked(path):
+            entered.set()
+
+    with storage.locked(path):
+        thread = threading.Thread(target=enter)
+        thread.start()
+        assert not entered.wait(0.2)
+        assert do_and_die(lambda: _enter_at_once(path), 1000) == 1
+    thread.join()
+    assert entered.is_set()
+    assert do_and_die(lambda: _enter_at_once(path), 1000) == 0
+
+
+def _enter_at_once(path):
+    (lock,) = (paths.home() / "locks").iterdir()
+    with storage.try_locked(lock) as is_free:
+        assert is_free
+
+
+WRITERS = """
+import itertools, os, sys
+from pathlib import Path
+import numpy as np
+from recsys import storage
+from recsys.data import film_details, prepared
+from tests import toys
+from tests.evaluation import made_up
+from tests.test_storage import save_checkpoint, write
+
+kind, start = sys.argv[1], int(sys.argv[2])
+for number in itertools.count(start):
+    if kind == "artifact":
+        write(Path(sys.argv[3]), {"version": f"v{number}."}, 20_000)
+    elif kind == "result":
+        made_up.keep("popular", [[number + 1] * 5000])
+    elif kind == "prepared":
+        prepared.save(toys.cycle(seed=number % 7), {"number": number})
+    elif kind == "details":
+        film_details.write("cycle", {100: {"minutes": number + 1, "titles": ["x" * 20_000]}})
+    else:
+        save_checkpoint(number)
+    print(number, flush=True)
+"""
+
+
+def save_checkpoint(number):
+    from recsys import checkpoints
+    from recsys.models import registry
+    from tests import fakes
+
+    registry.get = fakes.VARIANTS.__getitem__
+    world = toys.cycle()
+    model = fakes.VARIANTS["counts"].model(fakes.CountsConfig(1.0 + number % 5)).fit(world)
+    checkpoints.save("counts", model, world, 0, {"number": number})
+
+
+def read_number(kind, path):
+    """Return the number that a writer stored last."""
+    from recsys import checkpoints
+    from recsys.evaluation import results
+
+    if kind == "artifact":
+        return int(read(path).strip("v."))
+    if kind == "result":
+        ranks = results.ranks("toy", "full", "popular")
+        assert ranks.shape == (1, 5000)
+        assert (ranks == ranks[0, 0]).all()
+        return ranks[0, 0] - 1
+    if kind == "prepared":
+        number = prepared.metadata("cycle")["archive"]["number"]
+        toys.same(prepared.load("cycle"), toys.cycle(seed=number % 7))
+        return number
+    if kind == "details":
+        return film_details.read("cycle").get(100).minutes - 1
+    folder = checkpoints.find("counts", "cycle")
+    checkpoints.check(folder)
+    return checkpoints.read_meta(folder).notes["number"]
+
+
+def start_writer(kind, number, path):
+    command = [sys.executable, "-c", WRITERS, kind, str(number), str(path)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=paths.REPOSITORY)
+
+
+def kill_writers(kind, path, kills):
+    """Kill a writer at random moments. After each kill, its last finished write or the next one is on disk."""
+    generator, number = random.Random(0), 0
+    for _ in range(kills):
+        with start_writer(kind, number, path) as writer:
+            assert writer.stdout.readline()
+            time.sleep(generator.uniform(0, 0.1))
+            writer.send_signal(signal.SIGKILL)
+            finished = number + len(writer.stdout.read().splitlines())
+        assert read_number(kind, path) in (finished, finished + 1)
+        number = finished + 2
+    with start_writer(kind, number, path) as writer:
+        writer.stdout.readline()
+        writer.stdout.readline()
+        writer.send_signal(signal.SIGTERM)
+    return number
+
+
+def leftovers(*folders):
+    return [path for folder in folders for path in Path(folder).rglob("*") if re.search(r"\.(part|next)$", path.name)]
+
+
+def test_a_killed_writer_loses_nothing(path, home):
+    kill_writers("artifact", path, kills=3)
+
+
+@pytest.mark.reliability
+@pytest.mark.parametrize("kind", ["checkpoint", "result", "prepared", "details"])
+def test_sixty_killed_writers_lose_nothing(path, home, kind):
+    number = kill_writers(kind, path, kills=60)
+    print(f"{kind}: 60 kills, {number} writes")
+
+
+@pytest.mark.reliability
+def test_two_processes_write_one_artifact_while_another_reads(path):
+    writers = [start_writer("artifact", start, path) for start in (0, 10**6)]
+    for writer in writers:
+        writer.stdout.readline()
+    reads, deadline = 0, time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        read_number("artifact", path)
+        reads += 1
+    writes = 0
+    for writer in writers:
+        writer.send_signal(signal.SIGKILL)
+        writes += len(writer.communicate()[0].splitlines())
+    print(f"{writes} writes, {reads} reads")
+    write(path, OLD)
+    assert len(names(path)) == 2
+    assert json.loads(path.read_bytes())["version"] == "old"

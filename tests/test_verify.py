@@ -21,7 +21,7 @@ from tests.evaluation import made_up
 
 STUDY = {"title": "A", "question": "B", "columns": [{"name": "n"}], "rows": [[1]]}
 DAMAGE = {  # file, from the home → a part of the command that mends it
-    "data/toy/v0/item.npy": "data add toy --replace --interactions FILE",
+    "data/toy/item.npy": "data add toy --replace --interactions FILE",
     "data/toy/about.json": "data add toy --replace --interactions FILE",
     "details/toy/films.csv": "data enrich toy",
     "film_vectors/toy/a.safetensors": "rm -r",
@@ -51,11 +51,11 @@ def home(tmp_path, monkeypatch):
     world = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4)
     prepared.save(world, {})
     film_details.write("toy", {100: {"directors": ["Somebody"]}})
-    for path in (paths.film_vectors("toy", "a"), paths.tag_vectors("toy", "a"), paths.film_map("toy", "counts")):
+    for path in (paths.film_vectors("toy", "a"), paths.tag_vectors("toy", "a"), paths.film_map(home, "toy", "counts")):
         arrays.write(path, "array", np.eye(4, dtype=np.float16), "a")
     folder = checkpoints.save("counts", fakes.Counts(fakes.CountsConfig()).fit(world), world, 0)
     RunFolder(folder).save({"run": {}})
-    storage.replace_file(folder / paths.LOG, f"{progress.line({'epoch': 1, 'loss': 2.5})}\n".encode())
+    storage.replace_file(folder / paths.LOG, f"{progress.to_line({'epoch': 1, 'loss': 2.5})}\n".encode())
     made_up.keep("counts", [[1, 2]])
     for path in (paths.studies(home) / "length-toy.json", paths.ties(home, "toy")):
         storage.replace_file(path, storage.sign_document(STUDY))
@@ -63,6 +63,11 @@ def home(tmp_path, monkeypatch):
         paths.trial(paths.home(), "toy", FULL.name, "popular") / trials.FILE, storage.sign_document({"ranks": [1]})
     )
     return home
+
+
+def stored(path):
+    """A file by its name without hash."""
+    return next(other for other in path.parent.iterdir() if storage.HASH.sub("", other.name) == path.name)
 
 
 def flip(path):
@@ -85,7 +90,7 @@ def test_a_home_as_it_was_written_is_sound(home, capsys):
 
 @pytest.mark.parametrize("file", DAMAGE)
 def test_what_is_damaged_is_named_with_the_command_that_mends_it(home, capsys, file):
-    flip(home / file)
+    flip(stored(home / file))
     assert main(["data", "verify", "toy"]) == 1
     *lines, last = capsys.readouterr().out.splitlines()
     (line,) = [line for line in lines if line.startswith("damaged")]
@@ -95,25 +100,26 @@ def test_what_is_damaged_is_named_with_the_command_that_mends_it(home, capsys, f
 
 
 def test_a_file_that_is_to_be_removed_is_made_again_later_and_all_is_sound(home):
-    flip(paths.film_map("toy", "counts"))
-    (found,) = [found for found in verify.of_set("toy") if found.why]
+    flip(paths.film_map(home, "toy", "counts"))
+    (found,) = [found for found in verify.of_set("toy") if found.problem]
     subprocess.run(shlex.split(found.command), check=True)
-    assert not [found for found in verify.of_set("toy") if found.why]
+    assert not [found for found in verify.of_set("toy") if found.problem]
 
 
 def test_a_missing_array_and_a_set_of_another_version_are_said(home):
-    (paths.prepared("toy") / "v0" / "user.npy").unlink()
-    assert next(verify.of_set("toy")).why == "v0/user.npy is missing"
+    victim = stored(paths.prepared("toy") / "user.npy")
+    victim.unlink()
+    assert next(verify.of_set("toy")).problem == f"{victim} is missing or damaged"
     (paths.prepared("toy") / "about.json").write_text('{"format": 3}')
-    assert next(verify.of_set("toy")).why == "was prepared by another version"
+    assert next(verify.of_set("toy")).problem == "toy was prepared by another version"
 
 
 def test_archives_are_known_by_what_was_published_or_by_what_the_set_was_made_of(home, tmp_path):
     archive = paths.downloads() / "ml-1m" / "ml-1m.zip"
     storage.replace_file(archive, archives.write(tmp_path, archives.double_colon()).read_bytes())
-    assert [found.why for found in verify.of_set("ml-1m")] == ["is missing or not the archive that it was"]
+    assert [found.problem for found in verify.of_set("ml-1m")] == ["is missing or not the archive that it was"]
     datasets.get("ml-1m", archive)
-    assert [found.why for found in verify.of_set("ml-1m")] == ["", ""]
+    assert [found.problem for found in verify.of_set("ml-1m")] == ["", ""]
     flip(archive)
     found = next(verify.of_set("ml-1m"))
     assert (found.path, found.command) == (archive, recsys_command("data", "get", "ml-1m"))
@@ -133,11 +139,11 @@ def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
     ]
     for victim in victims:
         flip(victim)
-    mends = {found.path: found.command for found in verify.everything() if found.why}
+    mends = {found.path: found.command for found in verify.everything() if found.problem}
     bundled = datasets.BUNDLED / f"{datasets.DEFAULT_DATASET}.zip"  # neither it nor the list of checksums is there
     assert set(mends) == {paths.encoder(), *victims[1:], bundled, paths.checksums()}
     assert [mends[path].split()[0] for path in (victims[3], bundled)] == ["git", "git"]
-    assert [found for found in verify.everything() if found.path == paths.prepared("toy") and not found.why]
+    assert [found for found in verify.everything() if found.path == paths.prepared("toy") and not found.problem]
 
 
 def test_a_name_of_nothing_is_refused(home):

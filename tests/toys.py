@@ -40,7 +40,7 @@ def tagged(films: Catalog, tags: Tags) -> Catalog:
 
 def enriched(world: Dataset, known: Mapping[int, Mapping[str, Any]]) -> Dataset:
     """The same set with what is known of its films, by their original ids."""
-    return replace(world, catalog=replace(world.catalog, details=Details.known(known)))
+    return replace(world, catalog=replace(world.catalog, details=Details.from_facts(known)))
 
 
 def dataset(histories: Sequence[Sequence[int]], n_items: int, name: str = "toy") -> Dataset:

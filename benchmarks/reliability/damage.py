@@ -111,11 +111,11 @@ def _kinds(home: Path, stack: ExitStack) -> Iterator[Kind]:
     for path in sorted(paths.prepared(NAME).rglob("*.*")):
         yield Kind(f"data/{path.name}", path, lambda: _content(prepared.load(NAME)))
     film_details.write(NAME, {100: {"directors": ["Somebody"], "minutes": 90}})
-    for path in _pair(paths.details(NAME)):
+    for path in _files(paths.details(NAME)):
         yield Kind(f"details/{path.name}", path, lambda: film_details.read(NAME).fingerprint, without="")
     yield from _computed(world, home)
     folder = checkpoints.save("popular", Popular(registry.get("popular").preset(NAME)).fit(world), world, 0)
-    for path in (folder / checkpoints.META, folder / checkpoints.WEIGHTS):
+    for path in _files(folder / checkpoints.META):
         yield Kind(f"checkpoints/{path.name}", path, lambda: checkpoints.load(folder, world).state()["counts"].tolist())
     RunFolder(folder).save({"run": {}, "step": 7})
     yield Kind("checkpoints/resume.pt", folder / RunFolder.STATE, lambda: RunFolder(folder).load())
@@ -123,7 +123,7 @@ def _kinds(home: Path, stack: ExitStack) -> Iterator[Kind]:
     yield _job()
     answer = paths.wikidata() / "answer.json"
     storage.replace_file(answer, storage.sign_document({"films": {"tt0000001": {}}}))
-    yield Kind("wikidata/answer.json", answer, enrich.kept, without={})
+    yield Kind("wikidata/answer.json", answer, enrich.stored_answers, without={})
     yield _encoder(home, stack)
     yield _archive(home, stack)
 
@@ -154,9 +154,9 @@ def _content(dataset: Dataset) -> list[str]:
 
 def _computed(world: Dataset, home: Path) -> Iterator[Kind]:
     """Vectors and maps, which are computed again where they cannot be read."""
-    for path in (paths.film_vectors(NAME, TEXTS), paths.film_map(NAME, "popular")):
+    for path in (paths.film_vectors(NAME, TEXTS), paths.film_map(home, NAME, "popular")):
         arrays.write(path, "array", np.eye(8, 16, dtype=np.float16), TEXTS)
-        for each in _pair(path):
+        for each in _files(path):
             name = str(each.relative_to(home).with_stem("x"))
             yield Kind(name, each, lambda path=path: _list(arrays.read(path, "array", TEXTS)), without=[])
 
@@ -170,7 +170,7 @@ def _measured(world: Dataset) -> Iterator[Kind]:
     evaluate.evaluate("popular", world, "full")
     path = paths.results(paths.home(), NAME, "full") / "popular.json"
     yield Kind("results/x.json", path, lambda: str(results.load(NAME, "full", "popular")))
-    yield Kind("results/x.npz", path.with_suffix(".npz"), lambda: results.ranks(NAME, "full", "popular").tolist())
+    yield Kind("results/x.npz", _files(path)[1], lambda: results.ranks(NAME, "full", "popular").tolist())
     trial = trials.Trial("popular")
     trials.measure(trial, world, protocols.FULL)
     file = trial.folder(NAME, "full") / trials.FILE
@@ -207,8 +207,9 @@ def _archive(home: Path, stack: ExitStack) -> Kind:
     return Kind("assets/data/x.zip", path, lambda: datasets.archives(datasets.DEFAULT_DATASET)[path], without=False)
 
 
-def _pair(payload: Path) -> tuple[Path, Path]:
-    return payload, payload.with_suffix(".json")
+def _files(document: Path) -> list[Path]:
+    """A document and its payloads."""
+    return [document, *(document.with_name(name) for name in storage.read_document(document)["files"])]
 
 
 def main() -> None:

@@ -111,7 +111,7 @@ def traps(data: bytes) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "archive of a set", lambda: as_published(data)
     checkpoint = paths.checkpoint(name, "leave-one-out", "popular", 0)
     checkpoint.mkdir(parents=True, exist_ok=True)
-    storage.write_artifact(checkpoint / checkpoints.META, evil_meta(dataset), checkpoint / checkpoints.WEIGHTS, data)
+    storage.write_document(checkpoint / checkpoints.META, evil_meta(dataset), {checkpoints.WEIGHTS: data})
     yield "checkpoint", lambda: predictor.load("popular", dataset)
     folder = paths.home() / "trap"
     storage.replace_file(folder / RunFolder.STATE, data)
@@ -122,13 +122,13 @@ def traps(data: bytes) -> Iterator[tuple[str, Callable[[], Any]]]:
     result = paths.results(paths.home(), name, "full") / "popular.json"
     shipped = json.loads((paths.results(paths.ASSETS, name, "full") / "popular.json").read_text("utf-8"))
     result.parent.mkdir(parents=True, exist_ok=True)
-    storage.write_artifact(result, shipped, result.with_suffix(".npz"), data)
+    storage.write_document(result, shipped, {"popular.npz": data})
     yield "ranks", lambda: results.ranks(name, "full", "popular")
     shutil.rmtree(result.parent)
     storage.replace_file(paths.details(name), data)
     yield "details", lambda: film_details.read(name)
     paths.details(name).unlink()
-    for array in sorted(paths.prepared(name).glob("*/*.npy"))[:2]:
+    for array in sorted(paths.prepared(name).glob("*.npy"))[:2]:
         yield f"prepared {array.name}", lambda array=array: with_content(array, data, lambda: datasets.load(name))
 
 

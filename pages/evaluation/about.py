@@ -45,7 +45,7 @@ def ours(document: dict[str, Any]) -> About:
 
 
 def theirs(row: dict[str, Any], number: int) -> About:
-    """Of a figure that others published (a row of `results.published`)."""
+    """Of a figure that others published (a row of `published_figures.published`)."""
     facts = {words.RULES_FACT: f"{row['code']}: {words.rules(row['rules'])}", words.SOURCE_FACT: say(row["source"])}
     return About(f"published-{number}", str(say(row["title"])), facts)
 

@@ -14,7 +14,7 @@ from pages.shared import errors
 from pages.shared import words as common
 from pages.shared.charts import numbers, written
 from pages.shared.language import number, say
-from recsys.evaluation import results, significance
+from recsys.evaluation import published_figures, results, significance
 
 BOARD, FIGURES = "intervals", "all-figures"  # ways to see it
 FIRST_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # those that fit on a phone, then others
@@ -65,7 +65,7 @@ def choose_view() -> str:
 
 def of_families(shown: Shown, families: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Our rows and the published ones of those families; all where none is named."""
-    theirs = results.published(shown.dataset, shown.protocol)
+    theirs = published_figures.published(shown.dataset, shown.protocol)
     if not families:
         return shown.board, theirs
     ours = shown.board[shown.board["family"].isin(families)]

@@ -33,7 +33,7 @@ class Shown:
     @property
     def stamp(self) -> str:
         """Another one when a result or the data has changed."""
-        return results.stamp(self.dataset, self.protocol)
+        return results.version(self.dataset, self.protocol)
 
     @property
     def users(self) -> int:
@@ -60,7 +60,7 @@ class Shown:
 
 def board(dataset: str, protocol: str) -> tuple[pd.DataFrame, Damaged]:
     """What was measured (`tables.measures`), with titles in the visitor's language; families are English keys."""
-    found, damaged = _board(dataset, protocol, results.stamp(dataset, protocol))
+    found, damaged = _board(dataset, protocol, results.version(dataset, protocol))
     return found.assign(title=found["title"].map(say)), damaged
 
 

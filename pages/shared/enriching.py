@@ -46,7 +46,7 @@ def news() -> None:
             watch(name)
         elif going_on and going_on.error:
             failed(name, going_on.error)
-        elif going_on and "known" in going_on.event:
+        elif going_on and "with_facts" in going_on.event:
             outcome(name, going_on)
         else:  # called off
             put_away(name)
@@ -56,7 +56,7 @@ def outcome(name: str, ended: work.Work) -> None:
     """What is known by now, until it is put away."""
     data, event = words.plain(loaders.data_title(name)), ended.event
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        said = words.ENRICHED_NOW.format(data=data, known=count(event["known"]), films=count(event["films"]))
+        said = words.ENRICHED_NOW.format(data=data, known=count(event["with_facts"]), films=count(event["films"]))
         st.success(said, icon=":material/check:")
         st.button(words.GOOD, key=f"enriched-{name}", type="tertiary", on_click=put_away, args=(name,))
 

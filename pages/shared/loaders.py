@@ -35,7 +35,7 @@ def of_set(most: int = 4) -> Callable[[Callable[[str], Made]], Callable[[str], M
         def at(name: str, stamp: str) -> Made:
             return make(name)
 
-        return wraps(make)(lambda name: at(name, prepared.stamp(name)))
+        return wraps(make)(lambda name: at(name, prepared.version(name)))
 
     return keep
 
@@ -65,7 +65,7 @@ def predictor(variant_name: str, dataset_name: str) -> Predictor:
     One that was trained again is loaded again. Raises StoreError, with the command, for one that must be trained first.
     """
     with _waiting(words.GETTING_READY, variant_name, dataset_name):
-        return _predictor(variant_name, dataset_name, prepared.stamp(dataset_name))
+        return _predictor(variant_name, dataset_name, prepared.version(dataset_name))
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda predictor: predictor.is_current)
@@ -98,7 +98,7 @@ def _waiting(sentence: str, *what: str) -> Iterator[None]:
 @of_set(most=32)
 def noun(name: str) -> str:
     """What a data set is of: "film", or "item" where whoever added it says no more."""
-    return str(prepared.about(name).get("noun", "film"))
+    return str(prepared.metadata(name).get("noun", "film"))
 
 
 def data_title(name: str) -> str:

@@ -131,7 +131,7 @@ def write_address() -> None:
 def address() -> dict[str, str]:
     """The query of a link to all that was chosen: {"data": "ml-100k", "s": "1-260-1196", "n": "5"}, MovieLens ids."""
     state = st.session_state
-    if state.films is None or not prepared.stamp(state.data):  # not looked up yet, or the data set was deleted
+    if state.films is None or not prepared.version(state.data):  # not looked up yet, or the data set was deleted
         found = dict(zip((FILMS, UNWANTED), state.asked, strict=True))
     else:
         catalog = loaders.dataset(state.data).catalog
@@ -261,7 +261,7 @@ def switch_data() -> None:
 
 def _packed(now: Moment) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The titles of the films that go along, and those of the unwanted ones."""
-    if not (now.films or now.unwanted) or not prepared.stamp(now.data):  # without its data set a film has no title
+    if not (now.films or now.unwanted) or not prepared.version(now.data):  # without its data set a film has no title
         return now.carried
     known = loaders.dataset(now.data).catalog.films
     titles, unwanted = (tuple(known[item].label for item in items) for items in (now.films or (), now.unwanted))

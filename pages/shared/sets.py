@@ -196,12 +196,12 @@ def action(name: str, here: bool) -> None:
 
 def richer(name: str) -> None:
     """Whether more is known of its films than their titles, and, but on a public server, the button that asks."""
-    if film_details.stamp(name):
+    if film_details.version(name):
         st.caption(words.IS_ENRICHED)
     going_on = enriching.find(name)
     if not paths.is_public() and (not going_on or going_on.is_over):  # visitors of a public server add nothing to it
         data = words.plain(loaders.data_title(name))
-        text = (words.ENRICH_REST if film_details.stamp(name) else words.ENRICH).format(data=data)
+        text = (words.ENRICH_REST if film_details.version(name) else words.ENRICH).format(data=data)
         press(text, f"enrich-{name}", "groups", enriching.begin, name, help=words.ENRICH_HELP)
 
 

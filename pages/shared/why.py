@@ -43,7 +43,7 @@ def body(predictor: Predictor, request: Request, item: int) -> None:
 
 def about(catalog: Catalog, item: int) -> None:
     """Who made the film and what it is about, where the set was enriched."""
-    lines = words.about_it(catalog.details.of(catalog.films[item].movie_id))
+    lines = words.about_it(catalog.details.get(catalog.films[item].movie_id))
     if lines:
         st.markdown("  \n".join(f":gray[{said}] {words.plain(what)}" for said, what in lines))
         st.caption(words.FROM_WIKIDATA)

@@ -128,7 +128,7 @@ def listing(answer: Answer) -> None:
 def made(answer: Answer, pick: Recommendation) -> str | None:
     """How long a film is and who directed it, "" where nobody knows; None where the set was not enriched."""
     known = answer.predictor.dataset.catalog.details
-    return common.made(known.of(pick.film.movie_id)) if len(known) else None
+    return common.made(known.get(pick.film.movie_id)) if len(known) else None
 
 
 def actions(answer: Answer, pick: Recommendation) -> None:

@@ -34,7 +34,7 @@ def search(name: str) -> None:
         st.caption(words.THEME_HELP)
         text = st.text_input(words.THEME_LABEL, key="theme", type="search", live="400ms", placeholder=words.THEME_HINT)
         with st.spinner(words.THEME_WAKING):
-            found = index(name, prepared.stamp(name))
+            found = index(name, prepared.version(name))
         say_missing(name, found.missing)
         if text and text.strip():
             show(loaders.dataset(name), found.search(text, SHOWN))

@@ -44,7 +44,7 @@ def get(name: Name, source: Archive = None) -> None:
         f"({len(catalog.left_out):,} films have too few ratings to train on)"
     )
     published = datasets.SETS[name]
-    is_official = prepared.about(name)["archive"].get("official")
+    is_official = prepared.metadata(name)["archive"].get("official")
     print(f"licence: {'' if is_official else f'of the published {published.title}, '}{published.licence}")
 
 
@@ -54,8 +54,8 @@ def verify(name: Name = "") -> int:
 
     damaged = total = 0
     for finding in verification.of_set(name) if name else verification.everything():
-        print(f"{'damaged' if finding.why else 'sound':<9}{finding}", flush=True)
-        damaged, total = damaged + bool(finding.why), total + 1
+        print(f"{'damaged' if finding.problem else 'sound':<9}{finding}", flush=True)
+        damaged, total = damaged + bool(finding.problem), total + 1
     print(f"damaged: {damaged:,} of {total:,}" if damaged else f"all {total:,} are sound")
     return int(damaged > 0)
 
@@ -68,8 +68,8 @@ def enrich(name: Name) -> None:
     with Terminal() as report:
         summary = add_details(name, report)
     print(
-        f"{name} is enriched: Wikidata knows {summary.known:,} of its {summary.films:,} films "
-        f"({summary.films - summary.asked:,} have no IMDb id)"
+        f"{name} is enriched: Wikidata knows {summary.with_facts:,} of its {summary.films:,} films "
+        f"({summary.films - summary.with_id:,} have no IMDb id)"
     )
     print("licence: CC0, free for everything; from wikidata.org")
 

@@ -183,11 +183,11 @@ def _measure(dataset: str, flags: Sequence[str]) -> None:
 
 def _table(dataset: str) -> tuple[list[list[str]], list[str]]:
     """Return two rows per recommender, the paper's and ours, and the commands that measure missing results."""
-    from recsys.evaluation import report, results
+    from recsys.evaluation import published_figures, report, results
     from recsys.evaluation.report import short
     from recsys.models import registry
 
-    published = results.published(dataset, PROTOCOL)
+    published = published_figures.published(dataset, PROTOCOL)
     rows, commands = [], []
     for _, row in published[published["code"].str.rstrip("*") == PAPER_CODE].iterrows():
         variant = row["variant"]

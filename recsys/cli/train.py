@@ -7,7 +7,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from recsys.cli.options import Flag, ProtocolName, conf, read, read_some
 from recsys.config import NonNegative, Seed, config_class
-from recsys.progress import ProgressCallback, Terminal, as_json
+from recsys.progress import ProgressCallback, Terminal, print_json
 
 Config = TypeVar("Config")
 
@@ -48,7 +48,7 @@ class Train(Options, Generic[Config]):
         from recsys.errors import recsys_command
 
         if self.json:
-            self._train(as_json)
+            self._train(print_json)
             return
         with Terminal() as report:
             folder = self._train(report)

@@ -108,7 +108,7 @@ class Catalog:
 
         Films whose tags have no times lose them: nobody knows whether they were given before. So it is with subjects.
         """
-        known, details = self.tags.before(time), self.details.as_released()
+        known, details = self.tags.before(time), self.details.without_subjects()
         movies, left_out = known.onto(self.movies), known.onto(self.left_out)
         return replace(self, movies=movies, left_out=left_out, tags=known, details=details)
 

@@ -173,7 +173,7 @@ def table() -> list[Row]:
 
 def _size(name: str) -> tuple[int, int, int] | None:
     """People, items and ratings of a prepared set; None where it is not here, or damaged."""
-    about = prepared.about(name)
+    about = prepared.metadata(name)
     return (about["people"], about["items"] + about["left_out"], about["ratings"]) if about else None
 
 
@@ -206,7 +206,7 @@ def differs_from_bundled(name: str) -> bool:
     published = SETS.get(name)
     if not (published and published.sha256):
         return False
-    archive: dict[str, Any] = prepared.about(name).get("archive", {})
+    archive: dict[str, Any] = prepared.metadata(name).get("archive", {})
     return archive.get("sha256") != published.sha256
 
 
@@ -221,7 +221,7 @@ def archives(name: str) -> dict[Path, bool]:
 
     Those that were fetched, and the one that comes with the project, be it there or not.
     """
-    published, known = SETS.get(name), {prepared.about(name).get("archive", {}).get("sha256")}
+    published, known = SETS.get(name), {prepared.metadata(name).get("archive", {}).get("sha256")}
     here = sorted(path for path in _downloads(name).glob("*") if path.suffix in (".zip", ".whl"))
     if published:
         known |= {published.md5, published.sha256, published.wheel and published.wheel.sha256}
@@ -276,7 +276,7 @@ def serving_split(name: str) -> Splitting:
 
 def min_ratings(name: str) -> int:
     """The ratings that a film of a set needs to be trained on."""
-    own: int = prepared.about(name).get("archive", {}).get("fewest", FEWEST)
+    own: int = prepared.metadata(name).get("archive", {}).get("fewest", FEWEST)
     return SETS[name].min_ratings if name in SETS else own
 
 

@@ -1,7 +1,7 @@
-"""Richer films: who made them, who is in them, what they are about and are called elsewhere, from Wikidata (CC0).
+"""Add facts from Wikidata (CC0) to the films of a data set: credits, cast, subjects, titles in other languages.
 
-Every answer is kept as it comes, by the IMDb ids that were asked for, for all sets together: what was had is not asked
-for again, whatever ended the last run. Of what is known, the table of one set is made (`recsys.data.film_details`).
+Every answer is stored for all data sets together, so no film is asked for twice. An interrupted run continues where it
+stopped. `recsys.data.film_details` is the table of one data set.
 """
 
 import time
@@ -19,25 +19,30 @@ from recsys.data.download import DownloadError, exclusive_folder, plain_disk_err
 from recsys.errors import recsys_command
 from recsys.progress import ProgressCallback, no_progress
 
-BATCH_SIZE = 100  # films in a question
-BETWEEN = 1.0  # seconds between two questions
-OTHER_IDS = ("ml-100k",)  # sets of MovieLens that number films in a way of their own
+BATCH_SIZE = 100  # films in a query
+PAUSE_SECONDS = 1.0  # between two queries
+OTHER_MOVIE_IDS = ("ml-100k",)  # MovieLens sets whose movie ids are not those of the other sets
 
 
 class Outcome(NamedTuple):
-    """What came of it."""
+    """Numbers of films."""
 
-    films: int  # of the set
-    asked: int  # that have an IMDb id
-    known: int  # that Wikidata knows
+    films: int  # of the data set
+    with_id: int  # of these, films with an IMDb id
+    with_facts: int  # of these, films that Wikidata has
 
 
 def enrich(name: str, report: ProgressCallback = no_progress, sleep: Callable[[float], None] = time.sleep) -> Outcome:
-    """Ask Wikidata about the films of a set, as far as that was not done before, and keep what it knows.
+    """Query Wikidata for the films of a data set that were not queried before, and write its `film_details`.
 
-    Reports {"stage": "describe", "done", "total"} in films, and "wait". Raises DataError for a set that is not here or
-    has no IMDb ids, DownloadError when Wikidata cannot be asked. Whatever ends it, what was had until then counts, and
-    the next run goes on from there.
+    Args:
+        name: Name of the data set.
+        report: Receives events of the stages "describe" (in films) and "wait".
+        sleep: Waits for a number of seconds.
+
+    Raises:
+        DataError: If the data set is not on this machine, has other items than films, or has no IMDb ids.
+        DownloadError: If Wikidata does not answer. Answers until then are stored.
     """
     dataset = datasets.ensure(name, report)
     if dataset.noun != "film":
@@ -48,82 +53,79 @@ def enrich(name: str, report: ProgressCallback = no_progress, sleep: Callable[[f
             f"no film of {name} has an IMDb id, by which Wikidata knows films, nor the title and year of one"
         )
     with exclusive_folder(paths.wikidata()):
-        had = kept()
+        answers = stored_answers()
         try:
-            _ask_for([one for one in dict.fromkeys(ids.values()) if one not in had], had, report, sleep)
+            missing = [imdb for imdb in dict.fromkeys(ids.values()) if imdb not in answers]
+            _query(missing, answers, report, sleep)
         except DownloadError as error:
-            advice = f"what was had is kept, and everything else works without it ({_share(ids, had)})"
+            n = sum(imdb in answers for imdb in ids.values())
+            share = f"{n:,} of {len(ids):,} films were asked for so far"
+            advice = f"what was had is kept, and everything else works without it ({share})"
             raise DownloadError(error.message, advice, recsys_command("data", "enrich", name)) from error
         finally:
-            found = {movie: had[imdb] for movie, imdb in ids.items() if had.get(imdb)}
-            if found:
-                film_details.write(name, found)
-    return Outcome(len(dataset.catalog.films), len(ids), len(found))
+            facts = {movie: answers[imdb] for movie, imdb in ids.items() if answers.get(imdb)}
+            if facts:
+                film_details.write(name, facts)
+    return Outcome(len(dataset.catalog.films), len(ids), len(facts))
 
 
-def _ask_for(
-    wanted: list[str], had: dict[str, wikidata.Facts], report: ProgressCallback, sleep: Callable[[float], None]
-) -> None:
-    """Ask for the films that are not known yet, AT_ONCE at a time, and add each answer to `had` and to the disk."""
-    for start in range(0, len(wanted), BATCH_SIZE):
-        report({"stage": "describe", "done": start, "total": len(wanted)})
-        if start:
-            wikidata.pause(BETWEEN, report, sleep)
-        batch = wanted[start : start + BATCH_SIZE]
-        answer = wikidata.facts(batch, report, sleep)
-        with plain_disk_errors(paths.wikidata()):
-            storage.replace_file(_place(batch), storage.sign_document({"films": answer}))
-        had |= answer
-
-
-def kept() -> dict[str, wikidata.Facts]:
-    """All answers that lie here, by IMDb id; those of damaged files have to be asked for again."""
-    found: dict[str, wikidata.Facts] = {}
+def stored_answers() -> dict[str, wikidata.Facts]:
+    """Return all stored answers by IMDb id. Damaged files are skipped, so their films are queried again."""
+    answers: dict[str, wikidata.Facts] = {}
     for path in sorted(paths.wikidata().glob("*.json")):
         with suppress(OSError, storage.DamagedFileError, KeyError, TypeError, ValueError):
-            found |= storage.read_document(path)["films"]
-    return found
+            answers |= storage.read_document(path)["films"]
+    return answers
 
 
 def imdb_ids(dataset: Dataset) -> dict[int, str]:
-    """Film → its IMDb id. Where a set has none, that of the film in the first set, which has links.
+    """Return movie id → IMDb id. A data set without IMDb ids gets those of the built-in data set.
 
-    The ids of MovieLens are the same in all its sets but one; there, and in anybody's own, title and year must agree.
+    MovieLens sets have equal movie ids, with the exceptions in OTHER_MOVIE_IDS. For other data sets, title and year
+    must be equal.
     """
-    own = _ids(dataset.catalog)
-    if own:
-        return own
+    if ids := _ids(dataset.catalog):
+        return ids
     links = datasets.ensure(datasets.DEFAULT_DATASET).catalog
-    same_ids = dataset.name in datasets.SETS and dataset.name not in OTHER_IDS
-    return _by_number(dataset.catalog, links) if same_ids else _by_title(dataset.catalog, links)
+    has_equal_ids = dataset.name in datasets.SETS and dataset.name not in OTHER_MOVIE_IDS
+    return _by_movie_id(dataset.catalog, links) if has_equal_ids else _by_title(dataset.catalog, links)
+
+
+def _query(
+    ids: list[str], answers: dict[str, wikidata.Facts], report: ProgressCallback, sleep: Callable[[float], None]
+) -> None:
+    """Query Wikidata in batches. Each answer is stored and added to `answers`."""
+    for start in range(0, len(ids), BATCH_SIZE):
+        report({"stage": "describe", "done": start, "total": len(ids)})
+        if start:
+            wikidata.pause(PAUSE_SECONDS, report, sleep)
+        batch = ids[start : start + BATCH_SIZE]
+        answer = wikidata.facts(batch, report, sleep)
+        with plain_disk_errors(paths.wikidata()):
+            storage.write_document(_path(batch), {"films": answer})
+        answers |= answer
+
+
+def _path(batch: list[str]) -> Path:
+    return paths.wikidata() / f"{storage.sha256(' '.join(batch).encode())[:16]}.json"
 
 
 def _ids(catalog: Catalog) -> dict[int, str]:
-    """Those that stand in the film table."""
+    """Return the valid IMDb ids in the film table."""
     films = catalog.complete.movies
     pairs = zip(films["movie_id"].tolist(), films["imdb_id"].tolist(), strict=True)
     return {movie: imdb for movie, imdb in pairs if wikidata.is_id(imdb)}
 
 
-def _by_number(catalog: Catalog, links: Catalog) -> dict[int, str]:
-    known = _ids(links)
-    return {film.movie_id: known[film.movie_id] for film in catalog.films if film.movie_id in known}
+def _by_movie_id(catalog: Catalog, links: Catalog) -> dict[int, str]:
+    ids = _ids(links)
+    return {film.movie_id: ids[film.movie_id] for film in catalog.films if film.movie_id in ids}
 
 
 def _by_title(catalog: Catalog, links: Catalog) -> dict[int, str]:
-    """By title and year, where only one film of `links` has both."""
-    known = _ids(links)
-    called = pd.Series({film.movie_id: film.label for film in links.films if film.year and film.movie_id in known})
-    only = called[~called.duplicated(keep=False)] if len(called) else called
-    movie_of = dict(zip(only, only.index, strict=True))
-    return {film.movie_id: known[movie_of[film.label]] for film in catalog.films if film.label in movie_of}
-
-
-def _place(batch: list[str]) -> Path:
-    """The file of the answer to a question."""
-    return paths.wikidata() / f"{storage.sha256(' '.join(batch).encode())[:16]}.json"
-
-
-def _share(ids: dict[int, str], had: dict[str, wikidata.Facts]) -> str:
-    n = sum(imdb in had for imdb in ids.values())
-    return f"{n:,} of {len(ids):,} films were asked for so far"
+    """Match films by title and year, if only one film of `links` has both."""
+    ids = _ids(links)
+    labels = pd.Series({film.movie_id: film.label for film in links.films if film.year and film.movie_id in ids})
+    unique = labels[~labels.duplicated(keep=False)] if len(labels) else labels
+    movie_ids = dict(zip(unique, unique.index, strict=True))
+    return {film.movie_id: ids[movie_ids[film.label]] for film in catalog.films if film.label in movie_ids}

@@ -7,12 +7,14 @@ kept as titles and names. Without times the order of the rows counts. Shapes: R 
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from recsys import paths
+from recsys import paths, storage
 from recsys.data import columns, datasets, movielens_files, prepared, text_encoding, titles
 from recsys.data.dataset import MORE_COLUMNS, MOVIE_COLUMNS, DataError, Dataset, Noun, Ties
 from recsys.data.download import exclusive_folder
@@ -423,7 +425,20 @@ def remove(name: str) -> None:
     """Delete a set of one's own and all that was made of it: models, results, vectors. Raises DataError for others."""
     if not is_own(name):
         raise DataError(f"{name} is no set that was added here; see: {recsys_command('data', 'list')}")
+    files = _files_outside(name)
     for folder in paths.dataset_folders(name):
         shutil.rmtree(folder, ignore_errors=True)
-    if left := [str(folder) for folder in paths.dataset_folders(name) if folder.exists()]:
+    for path in files:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+    if left := [str(path) for path in (*paths.dataset_folders(name), *files) if path.exists()]:
         raise DataError(f"cannot delete {', '.join(left)}; see who may write there")
+
+
+def _files_outside(name: str) -> list[Path]:
+    """Return the results of a data set in folders that it shares with others: order of the file, studies."""
+    files = [paths.ties(paths.home(), name)]
+    for path in paths.studies(paths.home()).glob(f"*-{name}.json"):
+        with suppress(OSError, storage.DamagedFileError):
+            files += [path] if storage.read_document(path).get("dataset") == name else []
+    return files

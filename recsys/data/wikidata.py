@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from recsys.data.download import CHUNK, POLL_SECONDS, DownloadError, cause, stream_with_timeout
-from recsys.data.film_details import BETWEEN
+from recsys.data.film_details import SEPARATOR
 from recsys.progress import ProgressCallback, no_progress
 
 if TYPE_CHECKING:
@@ -296,7 +296,7 @@ def plain(text: str) -> str:
     """A name on one line, without invisible signs and without the one that stands between names."""
     text = " ".join(text[: 10 * LONGEST].split())  # so that no text takes long
     visible = "".join(letter for letter in text if letter in JOINERS or _is_seen(letter))
-    return " ".join(visible.replace(BETWEEN, "/").split())[:LONGEST].strip()
+    return " ".join(visible.replace(SEPARATOR, "/").split())[:LONGEST].strip()
 
 
 def _is_seen(letter: str) -> bool:

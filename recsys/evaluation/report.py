@@ -11,7 +11,7 @@ from typing import Any
 from recsys import checkpoints
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import recsys_command
-from recsys.evaluation import protocols, results, significance
+from recsys.evaluation import protocols, published_figures, results, significance
 from recsys.evaluation.results import UNSEEN, Report
 from recsys.evaluation.significance import FEW_USERS
 from recsys.models import registry
@@ -176,7 +176,7 @@ def _facts(dataset: str, variants: set[str]) -> dict[str, Missing]:
 
 def _published(dataset: str, protocol: str) -> dict[str, str]:
     """Return the published figures of each recommender with the codes of their rules: ".1821 A, .169 A"."""
-    table = results.published(dataset, protocol).dropna(subset=["variant", HEADLINE])
+    table = published_figures.published(dataset, protocol).dropna(subset=["variant", HEADLINE])
     figures: dict[str, list[str]] = {}
     for variant, figure, code in zip(table["variant"], table[HEADLINE], table["code"], strict=True):
         figures.setdefault(variant, []).append(f"{short(figure)} {code}")
@@ -185,7 +185,7 @@ def _published(dataset: str, protocol: str) -> dict[str, str]:
 
 def _published_rules(dataset: str, protocol: str, documents: list[dict[str, Any]]) -> list[str]:
     """Return a paragraph that explains the codes of the published figures, or []."""
-    table = results.published(dataset, protocol).dropna(subset=[HEADLINE])
+    table = published_figures.published(dataset, protocol).dropna(subset=[HEADLINE])
     table = table[table["variant"].isin([document["variant"] for document in documents])]
     is_other = table["code"].str.endswith("*")  # the published method differs from ours
     plain, other = table[~is_other].sort_values("code"), table[is_other]

@@ -77,7 +77,9 @@ def measure(
 
 def write(document: dict[str, Any], ship: bool = False) -> Path:
     """Keep a document in the home folder (`ship`: in assets/ too); returns the file of the home folder."""
-    return storage.keep(document, lambda root: paths.ties(root, document["dataset"]), ship)
+    for root in (paths.home(), paths.ASSETS) if ship else (paths.home(),):
+        storage.write_document(paths.ties(root, document["dataset"]), document)
+    return paths.ties(paths.home(), document["dataset"])
 
 
 def read(dataset: str, report: Callable[[str], None]) -> dict[str, Any] | None:

@@ -94,7 +94,7 @@ class Recommender:
 
 def size_of(dataset: str) -> DataSize | None:
     """Return the size of a prepared data set without reading its events. None: it is not prepared."""
-    counts = prepared.about(dataset)
+    counts = prepared.metadata(dataset)
     return DataSize(counts["people"], counts["items"], counts["ratings"]) if "people" in counts else None
 
 

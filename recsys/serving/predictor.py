@@ -45,7 +45,7 @@ class Predictor:
     @property
     def is_current(self) -> bool:
         """Whether `load` would still give this one: nothing was trained since, nor is more known of the films."""
-        return self.key == _key(self.variant.name, self.dataset, details=film_details.stamp(self.dataset.name))
+        return self.key == _key(self.variant.name, self.dataset, details=film_details.version(self.dataset.name))
 
     @property
     def log_probabilities(self) -> LogProbabilities | None:
@@ -102,7 +102,7 @@ def _key(variant_name: str, dataset: Dataset, stamp: str = "", details: str | No
     details: the stamp of what is known of the films; None: that of the data set.
     """
     stamp = stamp or _stamp(variant_name, dataset.name)
-    details = dataset.catalog.details.stamp if details is None else details
+    details = dataset.catalog.details.version if details is None else details
     return "/".join([dataset.name, variant_name, stamp, dataset.fingerprint, *filter(None, [details])])
 
 

@@ -137,7 +137,10 @@ def write(name: str, dataset: str, document: dict[str, Any], protocol: str = "",
     The name of a protocol other than `default_protocol` becomes a part of the file name.
     """
     parts = [name, dataset] if protocol in ("", default_protocol(dataset)) else [name, protocol, dataset]
-    return storage.keep(document, lambda root: paths.studies(root) / f"{'-'.join(parts)}.json", ship)
+    file = f"{'-'.join(parts)}.json"
+    for root in (paths.home(), paths.ASSETS) if ship else (paths.home(),):
+        storage.write_document(paths.studies(root) / file, document)
+    return paths.studies(paths.home()) / file
 
 
 def default_protocol(dataset: str) -> str:

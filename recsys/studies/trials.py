@@ -1,6 +1,6 @@
 """Trials: a recommender with some settings changed, trained and measured once. The ranks are stored, not the weights.
 
-A trial is a JSON document with a hash of itself (`storage.sign_document`) in
+A trial is a document (`recsys.storage`) in
 `trials/<data set>/<protocol>/<recommender>-<hash>/trial.json`, in the home folder or in assets/. Several processes may
 share a home folder, so a process locks the trial that it runs. If a recommender combines others (its members), its
 trial is run again after a member was trained again.
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from recsys import checkpoints, machine, paths, storage
 from recsys.config import replace_settings, to_document
@@ -59,6 +60,19 @@ class Trial:
         return paths.trial(root or paths.home(), dataset, protocol, name)
 
 
+class TrialDocument(BaseModel):
+    """The fields of trial.json that are read."""
+
+    model_config = ConfigDict(strict=True)
+
+    fingerprint: str  # of the data set
+    valid: dict[str, float]
+    ranks: str
+    training: dict[str, Any]
+    run: dict[str, Any]
+    members: dict[str, str] = {}  # versions of the members
+
+
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """The measurements of a trial."""
@@ -76,11 +90,12 @@ def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
     """
     members = checkpoints.member_versions(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
     for root in (paths.home(), paths.ASSETS):
-        with suppress(OSError, storage.DamagedFileError):
-            document = storage.read_document(trial.folder(dataset.name, protocol.name, root) / FILE)
-            if document["fingerprint"] == dataset.fingerprint and document.get("members", {}) == members:
-                ranks = np.array(document["ranks"].split(), np.int64)
-                return Outcome(ranks, document["valid"], document["training"], document["run"])
+        with suppress(OSError, storage.DamagedFileError, ValidationError):
+            path = trial.folder(dataset.name, protocol.name, root) / FILE
+            document = TrialDocument.model_validate(storage.read_document(path))
+            if document.fingerprint == dataset.fingerprint and document.members == members:
+                ranks = np.array(document.ranks.split(), np.int64)
+                return Outcome(ranks, document.valid, document.training, document.run)
     return None
 
 
@@ -89,7 +104,7 @@ def ship(trial: Trial, dataset: Dataset, protocol: Protocol) -> None:
     outcome = read(trial, dataset, protocol)
     source, target = (trial.folder(dataset.name, protocol.name, root) / FILE for root in (paths.home(), paths.ASSETS))
     if outcome and outcome.training and source.exists():
-        storage.replace_file(target, source.read_bytes())
+        storage.write_document(target, storage.read_document(source))
 
 
 def measure(
@@ -133,7 +148,7 @@ def measure(
         }
         if members := checkpoints.member_versions(model, dataset.name, trial.seed, protocol.splitting):
             document["members"] = members
-        storage.replace_file(folder / FILE, storage.sign_document(document))
+        storage.write_document(folder / FILE, document)
         RunFolder(folder).finish()  # deletes the resumable state
         return outcome
 
@@ -149,15 +164,15 @@ def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, di
     with_counts = {name: value for name, value in config.items() if name != "memory"} | {"memory": True}
     for name in registry.siblings(trial.recommender):
         folder = checkpoints.find(name, dataset.name, trial.seed, protocol.splitting)
-        with suppress(checkpoints.StoreError, OSError, ValueError, storage.DamagedFileError):
-            meta = storage.read_document(folder / checkpoints.META) if folder else {}
-            stored = to_document(registry.get(name).read_config(meta["config"])) if folder else {}
-            if folder and stored in (config, with_counts):
+        with suppress(checkpoints.StoreError, ValueError):
+            meta = checkpoints.read_meta(folder) if folder else None
+            stored = to_document(registry.get(name).read_config(meta.config)) if meta else {}
+            if folder and meta and stored in (config, with_counts):
                 model = checkpoints.load(folder, dataset, protocol.splitting, measuring=True)
                 if not config.get("memory"):
                     model.drop_memory()
                 if not model.also:  # trained on this data set alone
-                    return model, meta["notes"]
+                    return model, meta.notes
     return None
 
 

@@ -61,7 +61,7 @@ def texts_with_credits(catalog: Catalog) -> list[str]:
     texts = film_texts(catalog)
     if not len(catalog.details):
         return texts
-    details = [catalog.details.of(movie) for movie in catalog.movies["movie_id"].tolist()]
+    details = [catalog.details.get(movie) for movie in catalog.movies["movie_id"].tolist()]
     return [". ".join(filter(None, [text, _credits(detail)])) for text, detail in zip(texts, details, strict=True)]
 
 

@@ -116,7 +116,7 @@ class RunFolder:
     def write_log(self, events: list[dict[str, Any]]) -> None:
         """Replace the log of the unfinished run by these events, one per epoch."""
         storage.replace_file(
-            self.path / self.NEW_LOG, "".join(progress.line(event) + "\n" for event in events).encode()
+            self.path / self.NEW_LOG, "".join(progress.to_line(event) + "\n" for event in events).encode()
         )
 
     def finish(self) -> None:

@@ -75,11 +75,11 @@ def test_rivals_have_the_papers_figures_and_ours_or_the_lines_that_measure_them(
 
 def test_what_is_there_is_not_done_again(fetched, capsys):
     assert thesis() == 0
-    weights = paths.checkpoint("ml-1m", LEAVE_ONE_OUT.name, "bert4rec-paper", 0) / checkpoints.WEIGHTS
-    made = weights.stat().st_mtime_ns
+    meta = paths.checkpoint("ml-1m", LEAVE_ONE_OUT.name, "bert4rec-paper", 0) / checkpoints.META
+    made = meta.stat().st_mtime_ns
     table = rows(capsys.readouterr().out, "ml-1m")
     assert thesis() == 0
-    assert weights.stat().st_mtime_ns == made
+    assert meta.stat().st_mtime_ns == made
     assert fetched == ["ml-1m"]
     assert rows(capsys.readouterr().out, "ml-1m") == table
 

@@ -25,6 +25,7 @@ from recsys.progress import Cancelled
 from recsys.ranking.ranking import ScoreError
 from recsys.studies.plans import COMPARISON_NAMES, PLANS
 from recsys.training.trainer import RunFolder
+from tests.artifacts import payload
 
 SMALL = shlex.split("--dim 16 --length 12 --epochs 4 --batch-size 32 --validate-every 1 --warmup-steps 5 --device cpu")
 
@@ -72,9 +73,9 @@ def test_a_killed_training_goes_on_and_ends_where_an_unbroken_one_does(home):
     assert not (folder / checkpoints.META).exists()  # it had not finished
     subprocess.run([*command, "--seed", "1", "--resume"], **alike, check=True)
     assert [event["epoch"] for event in progress.read(folder / paths.LOG)] == list(range(1, 61))
-    resumed = (folder / checkpoints.WEIGHTS).read_bytes()
+    resumed = payload(folder / checkpoints.META, checkpoints.WEIGHTS).read_bytes()
     subprocess.run([*command, "--seed", "1"], **alike, check=True)
-    assert (folder / checkpoints.WEIGHTS).read_bytes() == resumed
+    assert payload(folder / checkpoints.META, checkpoints.WEIGHTS).read_bytes() == resumed
 
 
 @pytest.mark.parametrize(

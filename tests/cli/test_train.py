@@ -15,6 +15,7 @@ from recsys.models.popular import Popular
 from recsys.storage import read_document
 from recsys.training.trainer import RunFolder, Trainer
 from tests import toys
+from tests.artifacts import payload
 
 SMALL = shlex.split("--dim 8 --length 12 --epochs 3 --batch-size 32 --validate-every 1 --warmup-steps 5 --device cpu")
 
@@ -25,7 +26,8 @@ def checkpoint(variant="bert4rec", seed=0):
 
 def kept(folder):
     """What counts in a checkpoint's folder, file by file."""
-    return {name: (folder / name).read_bytes() for name in (checkpoints.META, checkpoints.WEIGHTS, paths.LOG)}
+    weights = payload(folder / checkpoints.META, checkpoints.WEIGHTS)
+    return {path.name: path.read_bytes() for path in (folder / checkpoints.META, weights, folder / paths.LOG)}
 
 
 def settings(*arguments):

@@ -235,7 +235,7 @@ def test_a_copy_that_was_not_made_from_the_archive_of_the_project_is_prepared_ag
 def test_the_set_of_the_project_is_not_taken_from_another_archive(tmp_path):
     with pytest.raises(DataError, match=f"is not the archive of {datasets.DEFAULT_DATASET} .*{LINE}"):
         datasets.get(datasets.DEFAULT_DATASET, archives.write(tmp_path, archives.comma()))
-    assert not prepared.about(datasets.DEFAULT_DATASET)
+    assert not prepared.metadata(datasets.DEFAULT_DATASET)
 
 
 @pytest.mark.parametrize(("content", "state"), [(None, "missing"), (b"PK", "damaged")])

@@ -48,8 +48,8 @@ def test_films_are_asked_for_in_batches_and_known_from_then_on(service):
     events = []
     assert run(report=events.append) == (6, 5, 2)
     assert service.asked == [IDS[:2], IDS[2:4], IDS[4:]]
-    assert known().of(100).directors == ("Lana Wachowski", "Lilly Wachowski")
-    assert known().of(101).minutes == 154
+    assert known().get(100).directors == ("Lana Wachowski", "Lilly Wachowski")
+    assert known().get(101).minutes == 154
     assert len(known()) == 2
     counted = [(event["done"], event["total"]) for event in events if event["stage"] == "describe"]
     assert counted == [(0, 5), (2, 5), (4, 5)]
@@ -61,13 +61,13 @@ def test_what_is_had_is_not_asked_for_again_not_even_by_another_set(service):
     assert run() == (6, 5, 2)
     run("ml-25m")
     assert service.asked[3:] == [["tt0000077"]]
-    assert known("ml-25m").of(100).directors == ("Quentin Tarantino",)
+    assert known("ml-25m").get(100).directors == ("Quentin Tarantino",)
 
 
 def test_between_two_questions_there_is_a_pause(service):
     slept = []
     enrich.enrich(NAME, sleep=slept.append)
-    assert sum(slept) == 2 * enrich.BETWEEN
+    assert sum(slept) == 2 * enrich.PAUSE_SECONDS
 
 
 @pytest.mark.parametrize("end", [Cancelled, KeyboardInterrupt])
@@ -96,7 +96,7 @@ def test_a_failure_in_the_middle_says_what_to_do_and_keeps_what_was_had(service)
 def test_an_answer_cut_off_by_a_lost_connection_leaves_nothing_half(service):
     service.server.tricks = [lambda request: service.answer(request, stop_after=400)]
     run()
-    assert known().of(100).minutes == 136
+    assert known().get(100).minutes == 136
     assert not list(paths.wikidata().glob("*.part"))
 
 
@@ -150,7 +150,7 @@ def test_a_set_of_movielens_without_ids_has_those_of_the_first_set_by_film_numbe
     first_set([MATRIX, PULP])
     save("ml-1m", ["", "", ""], title=["Called otherwise", "x", "y"])
     assert run("ml-1m") == (3, 2, 2)
-    assert known("ml-1m").of(100).minutes == 136
+    assert known("ml-1m").get(100).minutes == 136
 
 
 def test_where_films_are_numbered_otherwise_title_and_year_must_agree(service):

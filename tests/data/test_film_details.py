@@ -2,10 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from recsys import paths
+from recsys import paths, storage
 from recsys.data import film_details
 from recsys.data.film_details import Detail, Details
 from tests import toys
+from tests.artifacts import payload
 from tests.data.wikidata_fake import OF_MATRIX
 
 NOTHING: dict[str, list[str]] = {}
@@ -21,41 +22,33 @@ def test_what_is_written_is_read_again_whatever_stands_in_it():
     film_details.write("x", {2571: OF_MATRIX, 7: strange})
     found = film_details.read("x")
     assert len(found) == 2
-    assert found.of(2571).directors == ("Lana Wachowski", "Lilly Wachowski")
-    assert found.of(2571).minutes == 136
-    assert found.of(7) == Detail(titles=tuple(strange["titles"]))
-    assert found.of(8) == Detail()
+    assert found.get(2571).directors == ("Lana Wachowski", "Lilly Wachowski")
+    assert found.get(2571).minutes == 136
+    assert found.get(7) == Detail(titles=tuple(strange["titles"]))
+    assert found.get(8) == Detail()
 
 
 def test_a_set_that_was_never_enriched_knows_nothing():
     found = film_details.read("x")
-    assert (len(found), found.fingerprint, found.stamp, found.of(1)) == (0, "", "", Detail())
+    assert (len(found), found.fingerprint, found.version, found.get(1)) == (0, "", "", Detail())
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\0", b"movie_id,x\n1,2\n", b"\xff\xfe\xfd"])
 def test_a_damaged_table_is_said_and_done_without(content):
     film_details.write("x", {1: OF_MATRIX})
-    paths.details("x").write_bytes(content)
+    payload(paths.details("x"), "films.csv").write_bytes(content)
     with pytest.warns(UserWarning, match=r"damaged; run: .* data enrich x"):
         assert len(film_details.read("x")) == 0
 
 
-@pytest.mark.parametrize("film", ["1", "2"])
-def test_a_film_that_stands_in_it_twice_or_has_another_number_is_damage(film):
+@pytest.mark.parametrize("film", ["1", "x"])
+def test_a_film_that_stands_in_it_twice_or_has_no_number_is_damage(film):
     film_details.write("x", {1: OF_MATRIX})
-    lines = paths.details("x").read_text("utf-8").splitlines(keepends=True)
-    paths.details("x").write_text("".join([*lines, lines[-1].replace("1", film, 1)]), "utf-8")
+    lines = payload(paths.details("x"), "films.csv").read_text("utf-8").splitlines(keepends=True)
+    table = "".join([*lines, lines[-1].replace("1", film, 1)]).encode()
+    storage.write_document(paths.details("x"), {"dataset": "x"}, {"films.csv": table})
     with pytest.warns(UserWarning, match="damaged"):
         assert len(film_details.read("x")) == 0
-
-
-def test_a_table_of_an_earlier_version_without_its_hash_is_made_again():
-    film_details.write("x", {1: OF_MATRIX})
-    paths.details("x").with_suffix(".json").unlink()
-    with pytest.warns(UserWarning, match=r"damaged; run: .* data enrich x"):
-        assert len(film_details.read("x")) == 0
-    film_details.write("x", {1: OF_MATRIX})
-    assert len(film_details.read("x")) == 1
 
 
 def test_the_fingerprint_tells_what_is_known_not_how_it_stands():
@@ -70,7 +63,7 @@ def test_the_fingerprint_tells_what_is_known_not_how_it_stands():
 def test_a_catalogue_of_the_past_does_not_know_the_subjects():
     film_details.write("x", {100: OF_MATRIX})
     catalog = replace(toys.catalog(2), details=film_details.read("x"))
-    then = catalog.as_of(0).details.of(100)
+    then = catalog.as_of(0).details.get(100)
     assert then.subjects == ()
-    assert then.directors == catalog.details.of(100).directors
+    assert then.directors == catalog.details.get(100).directors
     assert len(replace(catalog, details=Details()).as_of(0).details) == 0

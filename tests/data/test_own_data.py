@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from recsys import paths
+from recsys import paths, storage
 from recsys.data import datasets, film_details, own_data, prepared, tables
 from recsys.data.dataset import DataError
 from recsys.data.joined import add_users_from
@@ -289,11 +289,11 @@ def test_a_set_whose_items_have_numbers_of_its_own_lends_nobody_its_people():
         add_users_from(add(BOUGHT), leave_one_out(world).train, world)
 
 
-@pytest.mark.parametrize("file", ["v0/item.npy", "about.json"])
+@pytest.mark.parametrize("file", ["item-*.npy", "about.json"])
 def test_damage_is_mended_by_adding_it_again_or_by_removing_it(file):
     for mend in (lambda: own_data.add("shop", check(BOUGHT), "shop.csv", again=True), lambda: own_data.remove("shop")):
         add(BOUGHT)
-        (paths.prepared("shop") / file).write_bytes(b"")
+        next(paths.prepared("shop").glob(file)).write_bytes(b"")
         with pytest.raises(prepared.MissingData, match="data add shop --replace --interactions FILE"):
             datasets.load("shop")
         mend()
@@ -316,3 +316,15 @@ def test_large_ids_of_people_do_not_disturb_the_order():
         f"{10**14 + user},{item},{times[item]}\n" for user in (1, 0) for item in range(4)
     )
     assert [items.tolist() for items in add(text).histories] == [[0, 1, 2, 3]] * 2
+
+
+def test_removing_a_set_deletes_its_results_in_shared_folders_and_those_of_no_other_set():
+    add(BOUGHT)
+    studies = paths.studies(paths.home())
+    for name, dataset in (("length-shop", "shop"), ("length-my-shop", "my-shop")):
+        storage.write_document(studies / f"{name}.json", {"dataset": dataset})
+    for dataset in ("shop", "my-shop"):
+        storage.write_document(paths.ties(paths.home(), dataset), {"dataset": dataset})
+    own_data.remove("shop")
+    assert [path.name for path in studies.iterdir()] == ["length-my-shop.json"]
+    assert [path.name for path in paths.ties(paths.home(), "").parent.iterdir()] == ["my-shop.json"]

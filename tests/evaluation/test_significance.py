@@ -23,6 +23,7 @@ from recsys.evaluation.significance import (
 )
 from recsys.ranking.metrics import METRICS, summary
 from tests import toys
+from tests.artifacts import payload
 from tests.evaluation.made_up import keep
 
 
@@ -255,7 +256,7 @@ def test_the_command_for_a_stale_result_brings_it_back_into_the_comparison():
 def test_ranks_that_are_damaged_are_left_out_with_a_sentence(home):
     for variant in ("good", "worse", "worst"):
         keep(variant, GOOD)
-    (paths.results(home, "toy", "full") / "worst.npz").write_bytes(b"nothing")
+    payload(paths.results(home, "toy", "full") / "worst.json", "worst.npz").write_bytes(b"nothing")
     said = []
     assert len(pairwise_tests("toy", "full", report=said.append)) == 1
     assert "worst" in said[0]

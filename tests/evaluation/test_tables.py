@@ -10,6 +10,7 @@ from recsys.evaluation import results, tables
 from recsys.evaluation.results import ResultError
 from recsys.evaluation.significance import FEW_USERS
 from tests import toys
+from tests.artifacts import payload
 from tests.evaluation.made_up import CIRCUMSTANCES, keep
 
 
@@ -45,21 +46,21 @@ def test_measures_hold_what_a_result_tells_of_intervals_lists_and_confidence():
 
 
 def test_a_stamp_changes_with_every_result_that_is_written_or_taken_away():
-    stamps = [results.stamp("toy", "full")]
+    stamps = [results.version("toy", "full")]
     keep("popular", [[1, 2]])
-    stamps.append(results.stamp("toy", "full"))
-    assert results.stamp("toy", "full") == stamps[-1]
+    stamps.append(results.version("toy", "full"))
+    assert results.version("toy", "full") == stamps[-1]
     keep("popular", [[1, 300]])
-    stamps.append(results.stamp("toy", "full"))
-    (paths.results(paths.home(), "toy", "full") / "popular.npz").unlink()
-    stamps.append(results.stamp("toy", "full"))
+    stamps.append(results.version("toy", "full"))
+    (paths.results(paths.home(), "toy", "full") / "popular.json").unlink()
+    stamps.append(results.version("toy", "full"))
     assert len(set(stamps)) == 4
 
 
 def test_damaged_ranks_are_left_out_with_a_sentence():
     keep("popular", [[1, 2]])
     keep("als", [[3, 4]])
-    (paths.results(paths.home(), "toy", "full") / "als.npz").write_bytes(b"nothing")
+    payload(paths.results(paths.home(), "toy", "full") / "als.json", "als.npz").write_bytes(b"nothing")
     said = []
     found = tables.all_ranks("toy", "full", ["popular", "als"], said.append)
     assert list(found) == ["popular"]

@@ -10,6 +10,7 @@ from recsys import checkpoints, paths
 from recsys.data import prepared
 from recsys.training.trainer import RunFolder
 from tests import toys
+from tests.artifacts import payload
 
 SETTINGS = {"dim": 8, "length": 12, "epochs": 3, "batch-size": 8, "warmup-steps": 5, "validate-every": 1, "dropout": 0}
 TRAIN = ["-m", "recsys", "train", "bert4rec", "--dataset", "cycle", "--device", "cpu", "--precision", "fp32"]
@@ -109,7 +110,9 @@ def test_a_signal_to_one_process_stops_both_at_the_same_step_and_the_run_resumes
     assert [(tmp_path / f"stopped-{rank}").read_text() for rank in (0, 1)] == ["4", "4"], interrupted.stderr
     assert RunFolder(checkpoint(tmp_path)).load()["step"] == 4
     run(tmp_path, [*TOGETHER, *TRAIN, *settings, "--resume"])
-    weights = [(checkpoint(home) / checkpoints.WEIGHTS).read_bytes() for home in (tmp_path, runs[2])]
+    weights = [
+        payload(checkpoint(home) / checkpoints.META, checkpoints.WEIGHTS).read_bytes() for home in (tmp_path, runs[2])
+    ]
     assert weights[0] == weights[1]
 
 

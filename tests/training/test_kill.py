@@ -7,6 +7,7 @@ from recsys import paths, progress
 from recsys.data import prepared
 from recsys.training.trainer import RunFolder
 from tests import toys
+from tests.artifacts import payload
 
 TRAIN = (
     sys.executable,
@@ -56,7 +57,8 @@ def test_a_run_killed_again_and_again_ends_with_the_weights_of_one_left_alone(tm
         assert training.returncode == 0
 
     alone = tmp_path / "alone" / folder.relative_to(tmp_path / "killed")
-    assert (folder / "weights.safetensors").read_bytes() == (alone / "weights.safetensors").read_bytes()
+    weights = [payload(path / "meta.json", "weights.safetensors") for path in (folder, alone)]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
     losses = [[event["loss"] for event in progress.read(path / paths.LOG)] for path in (folder, alone)]
     assert losses[0] == losses[1]
     assert not (folder / RunFolder.STATE).exists()  # its work is done

@@ -57,7 +57,7 @@ class OtherNames:
         titles: dict[str, list[int]] = {}  # in plain form → films
         people: dict[str, list[int]] = {}
         for row, film in enumerate(films):
-            known = details.of(film.movie_id)
+            known = details.get(film.movie_id)
             own = {normalise(name) for name in names_of(film.title)} if known.titles else set()
             for title in {normalise(title) for title in known.titles} - own:
                 titles.setdefault(title, []).append(row)

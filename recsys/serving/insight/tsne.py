@@ -35,7 +35,7 @@ def kept(predictor: Predictor) -> np.ndarray | None:
     """(I, 2) float32 points of this recommender's films: computed on this machine, or shipped; None: neither."""
     names = predictor.dataset.name, predictor.variant.name
     known_as = fingerprint(predictor.model.item_embeddings())
-    found = (_read(path, known_as) for path in (paths.film_map(*names), paths.shipped_film_map(*names)))
+    found = (_read(paths.film_map(root, *names), known_as) for root in (paths.home(), paths.ASSETS))
     return next((points for points in found if points is not None), None)
 
 
@@ -52,9 +52,9 @@ def compute(predictor: Predictor, report: ProgressCallback = no_progress, ship: 
     halves = points(vectors, report).astype(np.float16)
     names = predictor.dataset.name, predictor.variant.name
     if ship:
-        arrays.write(paths.shipped_film_map(*names), POINTS, halves, fingerprint(vectors))
+        arrays.write(paths.film_map(paths.ASSETS, *names), POINTS, halves, fingerprint(vectors))
     else:
-        arrays.keep(paths.film_map(*names), POINTS, halves, fingerprint(vectors))
+        arrays.keep(paths.film_map(paths.home(), *names), POINTS, halves, fingerprint(vectors))
     return halves.astype(np.float32)
 
 

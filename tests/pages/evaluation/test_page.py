@@ -14,9 +14,10 @@ from pages.evaluation.charts import looks
 from pages.shared import language
 from recsys import paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
-from recsys.evaluation import protocols, results, tables
+from recsys.evaluation import protocols, published_figures, results, tables
 from recsys.ranking import metrics
 from tests import toys
+from tests.artifacts import payload
 from tests.pages import world
 from tests.pages.reading import said
 
@@ -203,7 +204,7 @@ def test_letters_of_published_figures_are_explained_where_they_stand(visit, meas
     letters = " ".join(html.proto.body for html in app.get("html")).partition(words.LETTERS)[2]
     assert "<dt>B</dt><dd>same films for ML-1M, but nearly all users&#x27; validation films train too</dd>" in letters
     assert words.ANOTHER_METHOD_NOTE in letters
-    number = results.published("ml-1m", "full")["title"].tolist().index("SASRec (softmax over 3,000)")
+    number = published_figures.published("ml-1m", "full")["title"].tolist().index("SASRec (softmax over 3,000)")
     assert "3,000 sampled films, ours is over all films" in opened(app, f"published-{number}")
 
 
@@ -605,7 +606,8 @@ def test_no_section_needs_more_than_one_result_nor_fails_where_all_are_damaged(v
 
 
 def test_damaged_ranks_cost_the_tests_and_not_the_leaderboard(visit, measured):
-    (paths.results(paths.home(), "ml-latest-sample", "full") / "popular.npz").write_bytes(b"nothing")
+    document = paths.results(paths.home(), "ml-latest-sample", "full") / "popular.json"
+    payload(document, "popular.npz").write_bytes(b"nothing")
     app = visit("evaluation")
     assert len(board(app)) == 2
     assert "popular" in app.warning[0].value

@@ -8,7 +8,7 @@ from recsys import monitoring
 
 @pytest.fixture(autouse=True)
 def _nothing_kept(monkeypatch):
-    monkeypatch.setattr(monitoring, "_kept", {})
+    monkeypatch.setattr(monitoring, "_metrics", {})
 
 
 def test_numbers_are_served_on_the_port_that_is_asked_for(monkeypatch):
@@ -24,7 +24,7 @@ def test_numbers_are_served_on_the_port_that_is_asked_for(monkeypatch):
 def test_unless_somebody_asks_there_are_none(monkeypatch):
     monkeypatch.delenv(numbers.PORT, raising=False)
     numbers.serve_if_asked()
-    assert monitoring._kept == {}
+    assert monitoring._metrics == {}
 
 
 @pytest.mark.parametrize("port", ["http", "-1", "99999"])

@@ -58,7 +58,7 @@ def test_what_is_known_of_films_is_there_in_the_next_run(home):
     index = loaders.title_index(SET)
     assert loaders.dataset(SET) is loaders.dataset(SET)
     film_details.write(SET, {1: {"titles": ["Зоряні війни"]}})
-    assert loaders.dataset(SET).catalog.details.of(1).titles == ("Зоряні війни",)
+    assert loaders.dataset(SET).catalog.details.get(1).titles == ("Зоряні війни",)
     assert loaders.dataset(SET) is loaders.dataset(SET)
     assert index.search("зоряні") == []
     assert loaders.title_index(SET).search("зоряні")[0].item == 0

@@ -50,6 +50,6 @@ def test_a_misspelt_title_is_found_with_and_without_tags(index, without_tags, ty
 
 def test_a_director_who_is_known_leads_to_the_films_and_to_no_guess(sample):
     film = next(film for film in sample.catalog.films if film.title == "Pulp Fiction")
-    details = Details.known({film.movie_id: {"directors": ["Quentin Tarantino"]}})
+    details = Details.from_facts({film.movie_id: {"directors": ["Quentin Tarantino"]}})
     found = TitleIndex(replace(sample.catalog, tags=Tags(), details=details), sample.counts).search("tarantino")
     assert [(one.title, one.by) for one in found] == [("Pulp Fiction", "Quentin Tarantino")]

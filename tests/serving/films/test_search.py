@@ -317,7 +317,7 @@ def test_numbers_are_alike_in_words_figures_and_roman_numerals_and_what_stands_b
 def enriched(films: list[tuple[str, int, int]], known: dict[str, dict]) -> TitleIndex:
     """Films (title, year, how often watched) and "The Unseen"; known: what is known of some, by title."""
     catalog = Catalog(film_table([film[:2] for film in films], 1), film_table([("The Unseen", 1980)], 1001))
-    details = Details.known({film.movie_id: known[film.title] for film in catalog.films if film.title in known})
+    details = Details.from_facts({film.movie_id: known[film.title] for film in catalog.films if film.title in known})
     return TitleIndex(replace(catalog, details=details), [film[2] for film in films])
 
 

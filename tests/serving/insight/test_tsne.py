@@ -38,14 +38,14 @@ def test_a_map_is_kept_for_these_embeddings_and_no_others(places):
     made = tsne.compute(asked)
     np.testing.assert_array_equal(tsne.kept(asked), made)
     assert tsne.kept(predictor(WORLD, Embedded(groups() + 1e-3))) is None  # trained again
-    paths.film_map("cycle", "given").write_bytes(b"broken")
+    paths.film_map(paths.home(), "cycle", "given").write_bytes(b"broken")
     assert tsne.kept(asked) is None
 
 
 def test_a_map_is_shipped_with_the_project(places):
     asked = predictor(WORLD, Embedded(groups()))
     made = tsne.compute(asked, ship=True)
-    assert not paths.film_map("cycle", "given").exists()
+    assert not paths.film_map(paths.home(), "cycle", "given").exists()
     np.testing.assert_array_equal(tsne.kept(asked), made)
 
 

@@ -12,11 +12,13 @@ TABLE = pd.DataFrame(
         "to": [None, -0.01, 0.02],
     }
 )
-ROWS = Chart("rows", "name", "value", low="from", high="to")
+ROWS = Chart(kind="rows", x="name", y="value", low="from", high="to")
 
 
 def study(table, chart):
-    return Study("s", "S", "?", table, titles={name: name.title() for name in table}, chart=chart)
+    columns = [{"name": name, "title": name.title()} for name in table]
+    rows = table.astype(object).where(table.notna(), None).to_numpy().tolist()
+    return Study(name="s", title="S", question="?", columns=columns, rows=rows, chart=chart)
 
 
 def test_differences_are_rows_from_the_top_with_whiskers_and_a_line_at_nothing():
@@ -37,7 +39,7 @@ def test_figures_above_nothing_need_no_line():
 
 def test_marks_of_a_family_have_its_colour_and_their_names_beside_them():
     table = pd.DataFrame({"s": [10, 99], "ndcg": [0.1, 0.2], "who": ["GRU4Rec", "SASRec"], "f": ["Recurrent", "Later"]})
-    chart = Chart("scatter", "s", "ndcg", by="f", label="who", log=("x",))
+    chart = Chart(kind="scatter", x="s", y="ndcg", by="f", label="who", log=("x",))
     first, second, phone, wide = drawn(study(table, chart), chart).data
     assert (first.hovertext[0], first.marker.color, second.hovertext[0]) == (
         "GRU4Rec",
@@ -52,7 +54,7 @@ def test_names_that_would_cover_each_other_are_left_out_the_higher_mark_has_its_
     table = pd.DataFrame(
         {"s": [10, 10, 10, 90], "ndcg": [0.2, 0.2001, 0.2002, 0.1], "who": ["A" * 30, "B" * 30, "C" * 30, "D"]}
     )
-    chart = Chart("scatter", "s", "ndcg", label="who")
+    chart = Chart(kind="scatter", x="s", y="ndcg", label="who")
     *_, phone, wide = drawn(study(table, chart), chart).data
     named = [one or other for one, other in zip(phone.text, wide.text, strict=True)]
     assert (named[0], named[-1]) == ("C" * 30, "D")
@@ -61,7 +63,7 @@ def test_names_that_would_cover_each_other_are_left_out_the_higher_mark_has_its_
 
 def test_a_logarithmic_axis_names_the_values_that_were_set():
     table = pd.DataFrame({"dim": [16, 64, 16, 64], "ndcg": [0.1, 0.2, 0.3, 0.2], "model": ["A", "A", "B", "B"]})
-    chart = Chart("line", "dim", "ndcg", by="model", log=("x",))
+    chart = Chart(kind="line", x="dim", y="ndcg", by="model", log=("x",))
     figure = drawn(study(table, chart), chart)
     assert [trace.name for trace in figure.data] == ["A", "B"]
     assert figure.layout.xaxis.type == "log"

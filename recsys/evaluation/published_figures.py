@@ -1,0 +1,85 @@
+"""Metrics from publications, beside which our results are shown."""
+
+from typing import Any, NotRequired
+
+import pandas as pd
+from pydantic import ConfigDict, TypeAdapter, with_config
+from typing_extensions import TypedDict
+
+from recsys import paths, storage
+
+METRICS = ("hr@1", "hr@5", "hr@10", "ndcg@5", "ndcg@10", "mrr")
+
+
+class Rule(TypedDict):
+    """Rules of an evaluation. A letter in the table stands for them."""
+
+    short: str
+    text: str
+    knows_the_time: NotRequired[bool]  # whether the model gets the time of the held-out item; ours do not
+
+
+Figure = TypedDict(
+    "Figure",
+    {
+        "dataset": str,
+        "protocol": str,
+        "title": str,
+        "variant": NotRequired[str],  # our nearest recommender
+        "code": str,  # key of a rule
+        "source": str,  # key of a source
+        "note": NotRequired[str],  # how the published method differs from ours
+        "hr@1": NotRequired[float],
+        "hr@5": NotRequired[float],
+        "hr@10": float,
+        "ndcg@5": NotRequired[float],
+        "ndcg@10": float,
+        "mrr": NotRequired[float],
+    },
+)
+
+
+@with_config(ConfigDict(strict=True, allow_inf_nan=False))
+class Document(TypedDict):
+    """Content of published.json."""
+
+    rules: dict[str, Rule]
+    sources: dict[str, str]
+    figures: list[Figure]
+
+
+_DOCUMENT = TypeAdapter(Document)
+
+
+def published(dataset: str, protocol: str) -> pd.DataFrame:
+    """Return published metrics, best NDCG@10 first. Their rules are similar to ours, but not all equal.
+
+    Columns: title, variant (our nearest recommender), METRICS, code, short and rules (how the rules compare to ours: a
+    letter, a few words, a sentence), knows_the_time, source. Missing values are NaN. A code that ends in * means that
+    the method differs from ours, and `rules` describes the difference.
+    """
+    content = storage.read_shipped_json(paths.published(), _is_valid) or {"figures": []}
+    rows = [
+        {**row, **_rules(row, content["rules"][row["code"]]), "source": content["sources"][row["source"]]}
+        for row in content["figures"]
+        if (row["dataset"], row["protocol"]) == (dataset, protocol)
+    ]
+    columns = ["title", "variant", *METRICS, "code", "short", "rules", "knows_the_time", "source"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
+
+
+def _is_valid(content: Any) -> bool:
+    try:
+        document = _DOCUMENT.validate_python(content)
+    except ValueError:
+        return False
+    rules, sources = document["rules"], document["sources"]
+    return all(row["code"] in rules and row["source"] in sources for row in document["figures"])
+
+
+def _rules(row: Figure, rule: Rule) -> dict[str, Any]:
+    """Return the columns about the rules of a row."""
+    note, time = row.get("note"), rule.get("knows_the_time", False)
+    columns = {"code": row["code"], "short": rule["short"], "rules": rule["text"], "knows_the_time": time}
+    return columns | ({"code": f"{row['code']}*", "rules": f"{rule['text']}; {note}"} if note else {})
