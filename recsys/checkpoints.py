@@ -322,9 +322,9 @@ def _describe(
 def _learnt_from(model: Model, dataset: Dataset, splitting: Splitting) -> dict[str, Any]:
     """What would have given another fit, had it been other: the split, the sequences, and what else the model reads."""
     split = splitting(dataset)
-    read = {"split": split.about, "fingerprint": dataset.fingerprint}
+    read = {"split": split.description, "fingerprint": dataset.fingerprint}
     if model.uses_times_or_ratings or splitting.reads_times:
-        read["details"] = dataset.details_fingerprint
+        read["details"] = dataset.full_fingerprint
     if model.uses_item_texts:
         texts = texts_with_credits if model.uses_credits else film_texts
         read["texts"] = texts_fingerprint(texts(split.train.catalog))

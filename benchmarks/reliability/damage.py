@@ -146,9 +146,9 @@ def _world() -> Dataset:
 
 def _content(dataset: Dataset) -> list[str]:
     """All that is in a set."""
-    catalog, tables = dataset.catalog, (dataset.catalog.movies, dataset.catalog.left_out, dataset.people)
+    catalog, tables = dataset.catalog, (dataset.catalog.movies, dataset.catalog.infrequent, dataset.user_profiles)
     columns = (catalog.tags.movie, catalog.tags.word, catalog.tags.timestamp, dataset.user_ids, dataset.user_names)
-    said = [dataset.details_fingerprint, *map(str, catalog.tags.words)]
+    said = [dataset.full_fingerprint, *map(str, catalog.tags.words)]
     return [*said, *(table.to_csv() for table in tables if table is not None), *(str(np.asarray(c)) for c in columns)]
 
 

@@ -44,7 +44,7 @@ class Get:
         print(
             f"{self.name} is ready: {dataset.n_users:,} users, {len(catalog):,} films, "
             f"{len(dataset.interactions):,} ratings "
-            f"({len(catalog.left_out):,} films have too few ratings to train on)"
+            f"({len(catalog.infrequent):,} films have too few ratings to train on)"
         )
         published = datasets.SETS[self.name]
         whose = "" if prepared.about(self.name)["archive"].get("official") else f"of the published {published.title}, "

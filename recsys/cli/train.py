@@ -98,7 +98,7 @@ class Train(Options, Generic[Config]):
 
         if not self.also:
             return parts.train
-        until = int(parts.train.interactions.timestamp.max()) if "dates" in parts.about else None
+        until = int(parts.train.interactions.timestamp.max()) if "dates" in parts.description else None
         return add_users_from(datasets.load(self.also), parts.train, dataset, until)
 
     def _run(self, device: str, folder: Path, report: ProgressCallback) -> Any:

@@ -63,7 +63,7 @@ class Catalog:
     """
 
     movies: pd.DataFrame
-    left_out: pd.DataFrame  # same columns: films of the set with too few ratings to train on
+    infrequent: pd.DataFrame  # same columns: films of the set with too few ratings to train on
     tags: Tags = field(default_factory=Tags, repr=False)  # when each tag was given, for all these films
     details: Details = field(default_factory=Details, repr=False)  # who made them, where the set was enriched
 
@@ -83,7 +83,7 @@ class Catalog:
     @cached_property
     def films(self) -> list[Film]:
         """The film of item i at index i; after the I items, those that training left out."""
-        return [*films(self.movies), *films(self.left_out)]
+        return [*films(self.movies), *films(self.infrequent)]
 
     @cached_property
     def number_of(self) -> dict[int, int]:
@@ -93,15 +93,15 @@ class Catalog:
     @cached_property
     def images(self) -> dict[int, str]:
         """Original film id → the address of its picture, where somebody's own set gives one."""
-        tables = [movies for movies in (self.movies, self.left_out) if "image" in movies]
+        tables = [movies for movies in (self.movies, self.infrequent) if "image" in movies]
         pairs = (zip(movies["movie_id"].tolist(), movies["image"].tolist(), strict=True) for movies in tables)
         return {movie: image for table in pairs for movie, image in table if image}
 
     @cached_property
     def complete(self) -> "Catalog":
         """All films as items, in the order of `films`, and none left out: for models that read descriptions alone."""
-        whole = pd.concat([self.movies, self.left_out], ignore_index=True)
-        return replace(self, movies=whole, left_out=self.left_out.iloc[:0])
+        whole = pd.concat([self.movies, self.infrequent], ignore_index=True)
+        return replace(self, movies=whole, infrequent=self.infrequent.iloc[:0])
 
     def as_of(self, time: int) -> "Catalog":
         """The catalogue with the tags that were given before a time, in seconds since 1970.
@@ -109,8 +109,8 @@ class Catalog:
         Films whose tags have no times lose them: nobody knows whether they were given before. So it is with subjects.
         """
         known, details = self.tags.before(time), self.details.as_released()
-        movies, left_out = known.onto(self.movies), known.onto(self.left_out)
-        return replace(self, movies=movies, left_out=left_out, tags=known, details=details)
+        movies, infrequent = known.onto(self.movies), known.onto(self.infrequent)
+        return replace(self, movies=movies, infrequent=infrequent, tags=known, details=details)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -133,7 +133,7 @@ class Interactions:
     def __len__(self) -> int:
         return len(self.item)
 
-    def where(self, keep: np.ndarray) -> "Interactions":
+    def select(self, keep: np.ndarray) -> "Interactions":
         """The events that a boolean mask (E,) keeps, in the same order."""
         return Interactions(self.user[keep], self.item[keep], self.rating[keep], self.timestamp[keep])
 
@@ -151,7 +151,7 @@ class Dataset:
     interactions: Interactions
     user_ids: np.ndarray  # (U,) original ids
     ties: Ties = "file"
-    people: pd.DataFrame | None = None  # (U, 3); None: the set says nothing about its people
+    user_profiles: pd.DataFrame | None = None  # (U, 3); None: the set says nothing about its people
     user_names: np.ndarray | None = None  # (U,) str, what the file calls its users; None: by their ids
     noun: Noun = "film"
 
@@ -193,7 +193,7 @@ class Dataset:
         return digest.hexdigest()
 
     @cached_property
-    def details_fingerprint(self) -> str:
+    def full_fingerprint(self) -> str:
         """SHA-256 of the sequences with their times and ratings; never needed to load or to serve a set."""
         digest = hashlib.sha256(bytes.fromhex(self.fingerprint))
         digest.update(self.interactions.timestamp.astype("<i8").tobytes())
@@ -208,7 +208,7 @@ class Queries:
     histories: Sequence[np.ndarray]
     users: np.ndarray | None = None  # (B,) rows of the training data; None: unseen users, such as visitors of the app
     ratings: Sequence[np.ndarray] | None = None  # (T,) float32 for each history, NaN: not rated; None: nothing was
-    people: pd.DataFrame | None = None  # (B, 3) as in `Dataset`; None: nothing is known of them
+    user_profiles: pd.DataFrame | None = None  # (B, 3) as in `Dataset`; None: nothing is known of them
 
     def __len__(self) -> int:
         return len(self.histories)
@@ -217,8 +217,8 @@ class Queries:
         chosen = np.arange(len(self))[rows]
         users = None if self.users is None else self.users[rows]
         ratings = None if self.ratings is None else [self.ratings[row] for row in chosen]
-        people = None if self.people is None else self.people.iloc[rows]
-        return Queries([self.histories[row] for row in chosen], users, ratings, people)
+        profiles = None if self.user_profiles is None else self.user_profiles.iloc[rows]
+        return Queries([self.histories[row] for row in chosen], users, ratings, profiles)
 
 
 @dataclass(frozen=True)
@@ -239,4 +239,6 @@ class Split:
     train: Dataset
     valid: HeldOut
     test: HeldOut
-    about: dict[str, Any]  # how the set was divided, as JSON: {"name": "time", "dates": {"valid": "2000-12-04", …}}
+    description: dict[
+        str, Any
+    ]  # how the set was divided, as JSON: {"name": "time", "dates": {"valid": "2000-12-04", …}}

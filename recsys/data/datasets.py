@@ -308,7 +308,7 @@ def assemble(
     )
     catalog = Catalog(films[kept].reset_index(drop=True), films[~kept].reset_index(drop=True), raw.tags)
     user_ids = user[is_first].astype(np.int64)
-    return Dataset(name, catalog, events, user_ids, ties, _of(user_ids, raw.people))
+    return Dataset(name, catalog, events, user_ids, ties, _of(user_ids, raw.user_profiles))
 
 
 def _of(user_ids: np.ndarray, people: pd.DataFrame | None) -> pd.DataFrame | None:

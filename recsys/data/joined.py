@@ -30,7 +30,7 @@ def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | 
         keep &= np.asarray(other.interactions.timestamp) <= until
     if not keep.any():
         raise DataError(f"{other.name} has nobody to add to {train.name}; take another set")
-    more = _sorted(Interactions(other.interactions.user, item.astype(np.int32), *_ratings(other)).where(keep))
+    more = _sorted(Interactions(other.interactions.user, item.astype(np.int32), *_ratings(other)).select(keep))
     people, row = np.unique(more.user, return_inverse=True)
     own = train.interactions
     events = Interactions(
@@ -59,10 +59,10 @@ def shared_users(one: Dataset, other: Dataset) -> np.ndarray:
 
 def _described(train: Dataset, other: Dataset, rows: np.ndarray) -> pd.DataFrame | None:
     """The people of `train`, then those rows of `other`; "" where one of the two does not describe its own."""
-    if train.people is None and other.people is None:
+    if train.user_profiles is None and other.user_profiles is None:
         return None
     unknown = pd.DataFrame("", range(max(train.n_users, other.n_users)), list(PEOPLE_COLUMNS), "str")
-    own, more = (unknown if people is None else people for people in (train.people, other.people))
+    own, more = (unknown if people is None else people for people in (train.user_profiles, other.user_profiles))
     return pd.concat([own.iloc[: train.n_users], more.iloc[rows]], ignore_index=True)
 
 
@@ -83,4 +83,4 @@ def _ratings(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 def _sorted(events: Interactions) -> Interactions:
     """By person and time, films of one second in a drawn order."""
     order = np.lexsort((random_sort_keys(events.user, events.item, TIES_SEED), events.timestamp, events.user))
-    return events.where(order)
+    return events.select(order)

@@ -51,12 +51,12 @@ class RawRatings:
     timestamp: np.ndarray  # (E,) int64, seconds since 1970
     films: pd.DataFrame  # (F, 7) with MOVIE_COLUMNS, rated or not
     tags: Tags = field(default_factory=Tags)  # of those films
-    people: pd.DataFrame | None = None  # (P, 3) PEOPLE_COLUMNS by original id; None: not described
+    user_profiles: pd.DataFrame | None = None  # (P, 3) PEOPLE_COLUMNS by original id; None: not described
 
     def reordered(self, order: np.ndarray) -> "RawRatings":
         """The same ratings in another order, given as (E,) rows."""
         parts = (self.user[order], self.movie[order], self.rating[order], self.timestamp[order])
-        return RawRatings(*parts, self.films, self.tags, self.people)
+        return RawRatings(*parts, self.films, self.tags, self.user_profiles)
 
 
 class Archive:
@@ -141,7 +141,7 @@ def parse_100k(archive: Archive) -> RawRatings:
         genres = [genre for genre, flag in zip(_GENRES_100K, flags, strict=True) if flag == "1"]
         films.append((int(movie), title, "|".join(genres)))
     people = [line.split("|")[:-1] for line in _lines(archive, "u.user")] if "u.user" in archive else []
-    return RawRatings(*ratings, _films(films), people=_people(people))
+    return RawRatings(*ratings, _films(films), user_profiles=_people(people))
 
 
 def parse_csv(archive: Archive) -> RawRatings:
@@ -174,7 +174,7 @@ def parse_recbole(archive: Archive) -> RawRatings:
         films.append((int(movie), whole, genres.replace(" ", "|")))
     name = "ml-100k.user"
     people = [line.split("\t")[:-1] for line in _lines(archive, name)[1:]] if name in archive else []
-    return RawRatings(*ratings, _films(films), people=_people(people))
+    return RawRatings(*ratings, _films(films), user_profiles=_people(people))
 
 
 Parser = Callable[[Archive], RawRatings]

@@ -168,7 +168,7 @@ def _described(dataset: Dataset, archive: dict[str, Any]) -> dict[str, Any]:
     """What about.json says, but for the files."""
     known = {"format": FORMAT, "name": dataset.name, "ratings": len(dataset.interactions), "ties": dataset.ties}
     counted = {"people": dataset.n_users, "items": dataset.n_items, "noun": dataset.noun}
-    counted["left_out"] = len(dataset.catalog.left_out)
+    counted["left_out"] = len(dataset.catalog.infrequent)
     return known | counted | {"fingerprint": dataset.fingerprint, "archive": archive}
 
 
@@ -222,12 +222,12 @@ def _write(dataset: Dataset, folder: Path) -> None:
     for column, array in (arrays | {"user_ids": dataset.user_ids}).items():
         np.save(folder / f"{column}.npy", array, allow_pickle=False)
     (folder / "tag_words.json").write_text(json.dumps(tags.words, ensure_ascii=False), "utf-8")
-    films = pd.concat([catalog.movies.assign(left_out=False), catalog.left_out.assign(left_out=True)])
+    films = pd.concat([catalog.movies.assign(left_out=False), catalog.infrequent.assign(left_out=True)])
     films.to_csv(folder / "films.csv", index=False)
     with suppress(ImportError):  # no pyarrow here; the CSV will do
         films.to_parquet(folder / "films.parquet", index=False)
-    if dataset.people is not None:
-        dataset.people.to_csv(folder / PEOPLE, index=False)
+    if dataset.user_profiles is not None:
+        dataset.user_profiles.to_csv(folder / PEOPLE, index=False)
     if dataset.user_names is not None:
         (folder / NAMES).write_text(json.dumps(dataset.user_names.tolist(), ensure_ascii=False), "utf-8")
     for path in folder.iterdir():

@@ -39,7 +39,7 @@ class Splitting:
             known = _splits.setdefault(dataset, {})
             if (self, drawing) not in known:
                 found = self.divide(shuffle_ties(dataset, drawing) if self.unties else dataset)
-                known[self, drawing] = replace(found, about={"name": self.name, **found.about})
+                known[self, drawing] = replace(found, description={"name": self.name, **found.description})
             return known[self, drawing]
 
 
@@ -74,7 +74,7 @@ def leave_one_out(dataset: Dataset) -> Split:
     last = dataset.offsets[1:][users] - 1
     keep = np.ones(len(dataset.interactions), bool)
     keep[last] = keep[last - 1] = False
-    train = replace(dataset, interactions=dataset.interactions.where(keep))
+    train = replace(dataset, interactions=dataset.interactions.select(keep))
     valid, test = (_held_out(dataset, users, lengths[users] - from_end) for from_end in (2, 1))
     return Split(train, valid, test, {})
 
@@ -90,7 +90,7 @@ def by_time(dataset: Dataset) -> Split:
     if dataset.ties == "rows":
         raise DataError(f"{dataset.name} has no times to cut; choose a protocol that does not go by date")
     chosen = cuts(dataset)
-    before = dataset.interactions.where(_time(dataset) < chosen.valid)
+    before = dataset.interactions.select(_time(dataset) < chosen.valid)
     train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(chosen.valid))
     valid, test = _next(dataset, chosen.valid, chosen.test), _next(dataset, chosen.test, None)
     return Split(train, valid, test, {"dates": chosen.dates})
@@ -145,5 +145,5 @@ def _held_out(dataset: Dataset, users: np.ndarray, positions: np.ndarray) -> Hel
     """The item at a position of each user's history (0 = oldest), after the items before it."""
     pairs = [(dataset.history(user), position) for user, position in zip(users, positions, strict=True)]
     targets = np.array([history[position] for history, position in pairs])
-    people = None if dataset.people is None else dataset.people.iloc[users]
-    return HeldOut(Queries([history[:position] for history, position in pairs], users, people=people), targets)
+    people = None if dataset.user_profiles is None else dataset.user_profiles.iloc[users]
+    return HeldOut(Queries([history[:position] for history, position in pairs], users, user_profiles=people), targets)

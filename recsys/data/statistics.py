@@ -41,7 +41,7 @@ class Size:
 
 def size(dataset: Dataset) -> Size:
     """How much a data set holds."""
-    times, left_out = dataset.interactions.timestamp, len(dataset.catalog.left_out)
+    times, left_out = dataset.interactions.timestamp, len(dataset.catalog.infrequent)
     first, last = (int(times.min()), int(times.max())) if has_times(dataset) else (0, 0)
     return Size(dataset.n_users, dataset.n_items, left_out, len(times), first, last)
 

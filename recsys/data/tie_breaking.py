@@ -61,7 +61,7 @@ def redrawn(dataset: Dataset, seed: int) -> Dataset:
     person, film = dataset.user_ids[events.user], dataset.catalog.movie_ids[events.item]
     order = np.argsort(random_sort_keys(person, film, seed), kind="stable")
     order = order[by_user_then_time(events.user[order], events.timestamp[order])]
-    return replace(dataset, interactions=events.where(order), ties="drawn")
+    return replace(dataset, interactions=events.select(order), ties="drawn")
 
 
 def by_user_then_time(user: np.ndarray, timestamp: np.ndarray) -> np.ndarray:

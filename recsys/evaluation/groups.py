@@ -58,7 +58,7 @@ def side_by_side(split: Split, ranks: dict[str, np.ndarray], name: str, metric: 
 
 def offered(dataset: Dataset) -> list[str]:
     """The SLICES that a data set has: those of OF_PEOPLE only where it describes its people."""
-    return [name for name in SLICES if name not in OF_PEOPLE or dataset.people is not None]
+    return [name for name in SLICES if name not in OF_PEOPLE or dataset.user_profiles is not None]
 
 
 def median_lengths(split: Split, name: str) -> dict[str, int]:
@@ -126,7 +126,7 @@ def _lengths(split: Split) -> np.ndarray:
 
 def _said(split: Split, column: str, names: dict[str, str]) -> Buckets:
     """A bucket for each of `names`, as the table of people has it → as it is shown, and one for who said nothing."""
-    people = split.train.people
+    people = split.train.user_profiles
     if people is None:
         return []
     said = people[column].to_numpy()[split.test.queries.users]

@@ -42,7 +42,7 @@ class Protocol:
 
         Raises DataError.
         """
-        about = self.split(dataset).about
+        about = self.split(dataset).description
         order = {} if self.splitting.unties else ORDERS[dataset.ties]
         return self.rules | order | {name: value for name, value in about.items() if name != "name"}
 

@@ -232,7 +232,7 @@ class SequenceModel(Model):
             validate=(lambda module: self._validate(module, valid)) if valid else None,
             identity={
                 "config": to_document(self.config),
-                "data": train.details_fingerprint if self.uses_times_or_ratings else train.fingerprint,
+                "data": train.full_fingerprint if self.uses_times_or_ratings else train.fingerprint,
             },
         )
 

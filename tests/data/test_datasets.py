@@ -93,7 +93,7 @@ def test_films_with_fewer_than_five_ratings_are_left_out_and_so_are_users_withou
     films = pd.DataFrame({"movie_id": [3, 5, 7]})
     dataset = datasets.assemble("toy", movielens_files.RawRatings(user, movie, np.ones(7), np.arange(7), films))
     assert dataset.catalog.movie_ids.tolist() == [7]
-    assert dataset.catalog.left_out["movie_id"].tolist() == [3, 5]
+    assert dataset.catalog.infrequent["movie_id"].tolist() == [3, 5]
     assert dataset.user_ids.tolist() == [1, 2, 3, 4, 5]
 
 
@@ -101,12 +101,12 @@ def test_people_without_a_film_that_is_kept_are_dropped_from_the_table_of_people
     user, movie = np.array([9, 2, 3, 4, 5, 1], np.int32), np.array([7, 7, 7, 7, 7, 3], np.int32)
     people = pd.DataFrame({"gender": list("FMFMFM")}, [1, 2, 3, 4, 5, 9]).astype("str")
     raw = movielens_files.RawRatings(
-        user, movie, np.ones(6), np.arange(6), pd.DataFrame({"movie_id": [3, 7]}), people=people
+        user, movie, np.ones(6), np.arange(6), pd.DataFrame({"movie_id": [3, 7]}), user_profiles=people
     )
     for ties in ("file", "drawn"):
         dataset = datasets.assemble("toy", raw, ties=ties)
         assert dataset.user_ids.tolist() == [2, 3, 4, 5, 9]
-        assert dataset.people["gender"].tolist() == ["M", "F", "M", "F", "M"]
+        assert dataset.user_profiles["gender"].tolist() == ["M", "F", "M", "F", "M"]
 
 
 def test_ml_20m_keeps_every_film_that_somebody_rated(tmp_path):
@@ -199,7 +199,7 @@ def test_the_first_start_needs_no_network(monkeypatch):
     gone = {"stage": "note", "text": "people left out because none of their films has 5 ratings: 7"}
     assert events == [{"stage": "parse"}, gone, {"stage": "keep"}]
     assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (2745, 6135, 291716)
-    assert len(dataset.catalog.left_out) == 8902
+    assert len(dataset.catalog.infrequent) == 8902
     assert dataset.catalog.movies["year"].max() == 2022
     assert dataset.fingerprint == "cc458c7e0816cc2cbe3be62c23c6b34992371637648e7b47f29ee395591d4b10"
     datasets.ensure(datasets.DEFAULT_DATASET, events.append)
@@ -266,8 +266,8 @@ import sys
 from pathlib import Path
 for name in {absent}: sys.modules[name] = None
 from recsys.data import datasets
-movielens.get("ml-latest-small", Path({str(path)!r}))
-print(movielens.load("ml-latest-small").fingerprint)
+datasets.get("ml-latest-small", Path({str(path)!r}))
+print(datasets.load("ml-latest-small").fingerprint)
 """
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert result.stderr == ""
@@ -423,7 +423,7 @@ def test_the_wheels_100k_is_that_of_the_official_archive(tmp_path):
     assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (943, 1349, 99287)
     # Both hashes were taken from ml-100k.zip in the official layout.
     assert dataset.fingerprint == "d581be272a9ab1c2718abd6a97988600593fac89b9162395ca6e1f340ca157e9"
-    films = pd.concat([dataset.catalog.movies, dataset.catalog.left_out])[["movie_id", "title", "year", "genres"]]
+    films = pd.concat([dataset.catalog.movies, dataset.catalog.infrequent])[["movie_id", "title", "year", "genres"]]
     assert len(films) == 1682
     assert hashlib.sha256(films.to_csv(index=False).encode()).hexdigest() == (
         "9fea80cc99b30af80fb3a3b2c5dec8b08638ee1f96183c02475770633ae8a7e6"

@@ -140,7 +140,7 @@ def test_the_fingerprint_is_known_without_reading_the_set():
 
 def test_loading_computes_no_fingerprint(monkeypatch):
     prepared.save(world(), {})
-    for name in ("fingerprint", "details_fingerprint"):
+    for name in ("fingerprint", "full_fingerprint"):
         monkeypatch.setattr(Dataset, name, property(lambda dataset: pytest.fail("computed")))
     assert prepared.load("toy").n_users == 2
 
