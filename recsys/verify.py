@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recsys import arrays, checkpoints, checksums, paths, progress, storage
-from recsys.data import datasets, own_data, prepared
+from recsys.data import datasets, own_data, prepared, published
 from recsys.data.dataset import DataError
 from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import results, studies
@@ -59,7 +59,7 @@ def of_set(name: str) -> Iterator[Finding]:
         raise DataError(f"there is nothing of {name} on this machine; see: {recsys_command('data', 'list')}")
     get = datasets.how_to_get(name)
     for path, sound in datasets.archives(name).items():
-        mend = storage.restore_command(path) if path.parent == datasets.BUNDLED else get
+        mend = storage.restore_command(path) if path.parent == published.BUNDLED else get
         yield Finding(path) if sound else Finding(path, "is missing or not the archive that it was", mend)
     if _has_files(paths.prepared(name)):
         damage = prepared.damage(name)

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from recsys import arrays, checkpoints, paths, storage
-from recsys.data import datasets, enrich, film_details, prepared
+from recsys.data import datasets, enrich, film_details, prepared, published
 from recsys.data.dataset import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
@@ -202,8 +202,8 @@ def _encoder(home: Path, stack: ExitStack) -> Kind:
 def _archive(home: Path, stack: ExitStack) -> Kind:
     """The archive that comes with the project; it is read where the first set is not prepared yet."""
     path = home / f"{datasets.DEFAULT_DATASET}.zip"
-    path.write_bytes((datasets.BUNDLED / path.name).read_bytes())
-    stack.enter_context(mock.patch.object(datasets, "BUNDLED", home))
+    path.write_bytes((published.BUNDLED / path.name).read_bytes())
+    stack.enter_context(mock.patch.object(published, "BUNDLED", home))
     return Kind("assets/data/x.zip", path, lambda: datasets.archives(datasets.DEFAULT_DATASET)[path], without=False)
 
 

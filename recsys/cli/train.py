@@ -94,7 +94,7 @@ class Train(Options, Generic[Config]):
     def _people(self, parts: "Split", dataset: "Dataset") -> "Dataset":
         """Whom to learn from: the training part, with the people of another set if there is one."""
         from recsys.data import datasets
-        from recsys.data.joined import add_users_from
+        from recsys.data.assemble import add_users_from
 
         if not self.also:
             return parts.train

@@ -65,7 +65,7 @@ DESCRIBED = {  # the columns of a file of items
 }
 MISSING = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None", "\\N")
 UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
-LONGEST_AGO, LATEST = -62_135_596_800, 253_402_300_800  # the years 1 to 9999, in seconds since 1970
+MIN_TIME, MAX_TIME = -62_135_596_800, 253_402_300_800  # the years 1 to 9999, in seconds since 1970
 _KNOWN = {name for names in (*ROLES.values(), *DESCRIBED.values()) for name in names}
 _SIGNS = re.compile(r"[\W_]+")
 
@@ -112,7 +112,7 @@ def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
             return _dates(cells.str.slice(0, 8), "%Y%m%d")
         unit = _unit(numbers[said])
         found = numbers / UNITS[unit]
-        known = said & (found > LONGEST_AGO) & (found < LATEST)
+        known = said & (found > MIN_TIME) & (found < MAX_TIME)
         return np.where(known, found, 0), known, unit
     return _dates(cells.str.replace("/", "-", regex=False), "ISO8601")
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from recsys import paths
 from recsys.data import columns, datasets, movielens_files, prepared, text_encoding, titles
+from recsys.data.assemble import TIES_SEED, RawRatings, assemble
 from recsys.data.dataset import MORE_COLUMNS, MOVIE_COLUMNS, DataError, Dataset, Noun, Ties
 from recsys.data.download import exclusive_folder
 from recsys.data.tables import Table
@@ -100,7 +101,7 @@ class Checked:
     """A file that can become a set, and what was found in it."""
 
     facts: ImportSummary
-    raw: movielens_files.RawRatings  # events in the order that counts, oldest first for each person
+    raw: RawRatings  # events in the order that counts, oldest first for each person
     ties: Ties
     user_names: pd.Series = field(repr=False)  # by id; empty where the ids are numbers
     noun: Noun
@@ -198,14 +199,12 @@ def check(
     user, user_ids, user_names = _ids(cells("user")[kept])
     item, item_ids, item_names = _ids(cells("item")[kept])
     time, rating, rated = time[kept], rating[kept], rated[kept]
-    lot = random_sort_keys(user_ids[user], item_ids[item], datasets.TIES_SEED) if unit else None
+    lot = random_sort_keys(user_ids[user], item_ids[item], TIES_SEED) if unit else None
     order, repeated, again, unsorted = _in_order(user, item, time, lot)
     films, described = _described(item_ids, item_names, items)
     user, item, rating, rated = user[order], item[order], rating[order], rated[order]
     sizes = np.bincount(user)
-    raw = movielens_files.RawRatings(
-        user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films
-    )
+    raw = RawRatings(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
     stars = rating[rated] if "rating" in found else rating[:0]
     facts = ImportSummary(
         len(table.rows),
@@ -402,7 +401,7 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, again: b
     with exclusive_folder(paths.downloads() / "own"):
         if paths.prepared(name).exists() and not (again and is_own(name)):
             raise DataError(f"there is a set called {name} already; take another name, or add --replace")
-        made = datasets.assemble(name, checked.raw, fewest)
+        made = assemble(name, checked.raw, fewest)
         names = checked.user_names.reindex(made.user_ids).to_numpy(object) if len(checked.user_names) else None
         made = replace(made, ties=checked.ties, user_names=names, noun=checked.noun)
         prepared.save(made, {"file": source, "own": True, "fewest": fewest})

@@ -21,7 +21,7 @@ import pandas as pd
 from recsys.data import columns
 from recsys.data.dataset import DataError
 from recsys.data.text_encoding import NoTextError, decode_text
-from recsys.data.zip_files import MAX_COMPRESSION_RATIO, SMALL
+from recsys.data.zip_files import MAX_COMPRESSION_RATIO, UNCHECKED_BYTES
 
 LARGEST = 4 << 30  # bytes that a gzipped file may unpack to
 MOST_COLUMNS = 1_000
@@ -186,7 +186,7 @@ def _unpacked(name: str, data: bytes) -> bytes:
     """The bytes without gzip."""
     if data[:2] != b"\x1f\x8b":
         return data
-    most = min(LARGEST, max(SMALL, MAX_COMPRESSION_RATIO * len(data)))
+    most = min(LARGEST, max(UNCHECKED_BYTES, MAX_COMPRESSION_RATIO * len(data)))
     try:
         with gzip.open(io.BytesIO(data)) as file:
             unpacked = file.read(most + 1)

@@ -16,7 +16,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from recsys.data.download import CHUNK, POLL_SECONDS, DownloadError, cause, stream_with_timeout
+from recsys.data.download import CHUNK_BYTES, POLL_SECONDS, DownloadError, network_error_text, stream_with_timeout
 from recsys.data.film_details import BETWEEN
 from recsys.progress import ProgressCallback, no_progress
 
@@ -180,10 +180,10 @@ def _post(query: str) -> Iterator[Any]:
     try:
         with requests.post(ADDRESS, data={"query": query}, headers=headers, stream=True, timeout=SILENCE) as response:
             yield response
-            yield from response.iter_content(CHUNK)
+            yield from response.iter_content(CHUNK_BYTES)
     except requests.RequestException as error:
         slow = isinstance(error, requests.exceptions.ReadTimeout | requests.exceptions.ChunkedEncodingError)
-        raise QueryFailed(cause(error), too_much=slow) from error
+        raise QueryFailed(network_error_text(error), too_much=slow) from error
 
 
 def _refuse(response: "requests.Response") -> None:

@@ -104,8 +104,8 @@ def test_a_set_without_such_a_file_describes_nobody(tmp_path):
     [
         (b"1::M::25::21::1", "nobody knows what occupation 21 is"),
         (b"2::M::25::1::1", "person 2 is described twice"),
-        (b"7::M::25::1", "not enough values"),
-        (b"7::M::old::1::1", "invalid literal"),
+        (b"7::M::25::1", "line 7 of its users.dat cannot be read; fetch it again"),
+        (b"7::M::old::1::1", "line 7 of its users.dat cannot be read"),
     ],
 )
 def test_a_malformed_person_is_refused_with_one_line(tmp_path, row, words):
@@ -113,6 +113,14 @@ def test_a_malformed_person_is_refused_with_one_line(tmp_path, row, words):
     files["ml-1m/users.dat"] += row + b"\n"
     with pytest.raises(DataError, match=f"^some\\.zip is not a sound archive[^\n]*{words}"):
         read(archives.write(tmp_path, files), movielens_files.parse_dat)
+
+
+def test_a_bug_in_a_parser_is_not_reported_as_a_damaged_archive(tmp_path):
+    def parse(archive):
+        return archive.paths.index("nothing")
+
+    with pytest.raises(ValueError, match="is not in list"):
+        read(archives.write(tmp_path, archives.comma()), parse)
 
 
 def test_only_ten_tags_of_a_film_are_shown(tmp_path):
@@ -326,7 +334,7 @@ def test_links_and_genres_may_be_missing(tmp_path):
             "field larger than field limit",
         ),
         ("movies", lambda text: text.replace("City", "\0"), "its movies.csv is no text"),
-        ("movies", lambda text: text.replace("20,", "9" * 30 + ",", 1), "too large"),
+        ("movies", lambda text: text.replace("20,", "9" * 30 + ",", 1), "9' in its movies.csv is no number"),
         ("movies", lambda text: text.replace("title", "called"), "the first row of its movies.csv names no title"),
         ("movies", lambda text: text.replace("20,", "tt20,", 1), "'tt20' in its movies.csv is no number"),
     ],

@@ -3,8 +3,8 @@ import pytest
 
 from recsys import paths
 from recsys.data import datasets, film_details, own_data, prepared, tables
+from recsys.data.assemble import add_users_from
 from recsys.data.dataset import DataError
-from recsys.data.joined import add_users_from
 from recsys.data.split import by_time, leave_one_out
 from recsys.data.tie_breaking import shuffle_ties
 from tests import toys

@@ -1,15 +1,27 @@
 """The door for history files: bytes in, entries out, whatever service wrote them."""
 
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from recsys.data.history_import import archive, csv_text, formats, json_files, rows
+from recsys.data import zip_files
+from recsys.data.history_import import csv_text, formats, json_files, rows
 from recsys.data.history_import.csv_text import Table
-from recsys.data.history_import.entries import Answers, ColumnQuestion, HistoryError, Imported, Reason, Skipped
+from recsys.data.history_import.entries import (
+    MOST_BYTES,
+    Answers,
+    ColumnQuestion,
+    HistoryError,
+    Imported,
+    Reason,
+    Skipped,
+)
 
+MAX_UNCOMPRESSED_BYTES = 5 * MOST_BYTES  # of all CSV and JSON files of an archive
+ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 SAMPLE = 5  # lines of an unknown CSV that are shown
 INSIDE = " › "  # between an archive and a file in it
 # Files of Letterboxd's ZIP that look like its films, told apart by their place in it alone
@@ -24,10 +36,10 @@ def read(name: str, data: bytes, answers: Answers | None = None, now: datetime |
     now: the present, for tests. Raises HistoryError, with what to do, for whatever is no history.
     """
     answers = answers or Answers()
-    if not archive.is_zip(data):
+    if not data.startswith(ZIP_SIGNATURES):
         return [_one(name, data, answers, now)]
     found, left_aside = [], []
-    for path, content in archive.files(name, data):
+    for path, content in _archive_files(name, data):
         inside = f"{name}{INSIDE}{path}"
         reason = _by_place(path)
         if content is None or reason:
@@ -45,6 +57,26 @@ def read(name: str, data: bytes, answers: Answers | None = None, now: datetime |
     if not found:
         raise HistoryError(f"“{name}” holds no history that is known; bring the CSV or JSON files in it one by one")
     return [*found, Imported(name, "ZIP", skipped=tuple(left_aside))]
+
+
+def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]:
+    """Yield path and content of each file of an archive; None for a file that is neither CSV nor JSON."""
+    if len(data) > MOST_BYTES:
+        raise HistoryError(f"“{name}” has more than {MOST_BYTES >> 20} MB; bring the CSV files in it one by one")
+    try:
+        with zip_files.opened(io.BytesIO(data), MAX_UNCOMPRESSED_BYTES, _may_be_history) as archive:
+            if "[Content_Types].xml" in archive.paths:
+                raise HistoryError(f"“{name}” is a document of an office program; save the table as CSV and bring that")
+            for path in archive.paths:
+                yield path, archive.read(path) if _may_be_history(path) else None
+    except zip_files.ArchiveError as error:
+        advice = "bring the CSV or JSON files in it one by one, or export it again"
+        raise HistoryError(f"“{name}” is not a sound ZIP file: {error.message}; {advice}") from error
+
+
+def _may_be_history(path: str) -> bool:
+    place = PurePosixPath(path)
+    return place.suffix.lower() in (".csv", ".json") and not place.name.startswith("._")
 
 
 def _by_place(path: str) -> Reason | None:

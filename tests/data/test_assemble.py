@@ -5,8 +5,8 @@ import pytest
 
 from recsys import paths
 from recsys.data import datasets, movielens_files
+from recsys.data.assemble import MIN_SHARED_RATINGS, add_users_from, shared_users
 from recsys.data.dataset import DataError, Interactions
-from recsys.data.joined import SHARED, add_users_from, shared_users
 from recsys.data.split import leave_one_out
 from tests import toys
 from tests.data import archives
@@ -34,7 +34,7 @@ HERE = world([[0, 1, 2, 3, 4, 5], [6, 7, 8, 9]])
 
 
 def test_whoever_shares_five_ratings_to_the_second_is_in_both():
-    assert SHARED == 5
+    assert MIN_SHARED_RATINGS == 5
     other = world([[0, 1, 2, 3, 4, 11], [6, 7, 8, 9]])  # the first shares five ratings, the second four
     assert shared_users(HERE, other).tolist() == [0]
     assert shared_users(HERE, shifted(other, 0, by=1)).tolist() == []
@@ -107,7 +107,7 @@ def test_nobody_of_the_set_that_comes_with_the_project_is_left_in_one_that_holds
     other = datasets.assemble("other", copied)
     found = set(shared_users(here, other).tolist())
     lengths = np.diff(other.offsets)
-    assert all(user in found or length < SHARED for user, length in enumerate(lengths.tolist()))
+    assert all(user in found or length < MIN_SHARED_RATINGS for user, length in enumerate(lengths.tolist()))
     joined = add_users_from(other, leave_one_out(here).train, here)
     added = joined.interactions.select(joined.interactions.user >= here.n_users)
     left = toys.replace(joined, interactions=added)
