@@ -192,7 +192,7 @@ def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
     rows = list(csv.reader([line for line in lines if line] or [""], delimiter=separator))
     if not columns.is_header(rows):
         return _ratings(archive, name, separator)
-    column_of = {role: columns.named(rows[0], names) for role, names in columns.ROLES.items()}
+    column_of = {role: next(iter(columns.matching(rows[0], names)), None) for role, names in columns.ROLES.items()}
     if missing := [role for role, column in column_of.items() if column is None]:
         raise DataError(f"the first row of its {name} names no {', '.join(missing)}")
     return _ratings(archive, name, separator, [rows[0].index(str(column)) for column in column_of.values()], skip=1)

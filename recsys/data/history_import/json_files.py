@@ -7,7 +7,7 @@ from typing import Any
 
 from recsys.data.history_import import rows
 from recsys.data.history_import.entries import MOST_LINES, Columns, HistoryError, Imported, Reason, Skipped
-from recsys.data.titles import LONGEST
+from recsys.data.titles import MAX_LENGTH
 
 TRAKT = Columns(
     title="title",
@@ -96,7 +96,7 @@ def _is_show(one: dict[str, Any]) -> bool:
 def _title(one: dict[str, Any]) -> str:
     """What a record that is no film is called: "Show", or nothing."""
     found: dict[str, Any] = next((one[kind] for kind in ("movie", *_SHOWS) if isinstance(one.get(kind), dict)), {})
-    return _text(found.get("title"))[:LONGEST]
+    return _text(found.get("title"))[:MAX_LENGTH]
 
 
 def _cells(record: dict[str, Any]) -> rows.Row:

@@ -11,7 +11,7 @@ from typing import Any
 from recsys.data.history_import import dates
 from recsys.data.history_import.csv_text import Table
 from recsys.data.history_import.entries import Answers, Columns, Entry, Imported, Reason, Skipped
-from recsys.data.titles import LONGEST, title_and_year
+from recsys.data.titles import MAX_LENGTH, title_and_year
 
 _YEAR = re.compile(r"(?<!\d)(18[89]\d|19\d\d|20\d\d)(?!\d)")
 _IMDB = re.compile(r"^(?:.*\b)?(?:tt)?(\d{5,10})\b")
@@ -100,7 +100,7 @@ def _entry(
         file,
         line,
         title,
-        _said(cells, columns.original)[:LONGEST],
+        _said(cells, columns.original)[:MAX_LENGTH],
         _year(_said(cells, columns.year)) or year,
         _imdb(_said(cells, columns.imdb_id)),
         _integer(_said(cells, columns.tmdb_id)),
@@ -183,4 +183,4 @@ def when(entry: Entry) -> datetime | None:
 
 
 def _short(cells: Sequence[str]) -> str:
-    return ", ".join(cell.strip() for cell in cells if cell.strip())[:LONGEST]
+    return ", ".join(cell.strip() for cell in cells if cell.strip())[:MAX_LENGTH]
