@@ -138,7 +138,7 @@ def _world() -> Dataset:
     item = np.concatenate([np.roll(films, user) for user in range(6)]).astype(np.int32)
     user, time = np.repeat(np.arange(6, dtype=np.int32), 8), 1_000_000_000 + np.arange(48)
     events = Interactions(user, item, np.full(48, 4, np.float32), time)
-    catalog = Catalog(movies, movies.iloc[:0], Tags.of([(100, "slow", 7)]))
+    catalog = Catalog(movies, movies.iloc[:0], Tags.from_rows([(100, "slow", 7)]))
     people = pd.DataFrame([["F", "25-34", "none"]] * 6, columns=list(PEOPLE_COLUMNS), dtype="str")
     names = np.array([f"person {user}" for user in range(6)], object)
     return Dataset(NAME, catalog, events, np.arange(6), "file", people, names)

@@ -33,10 +33,10 @@ def table() -> list[Row]:
     """List the published and the prepared data sets. Counts are those of the prepared form if there is one."""
     present, rows = prepared_names(), []
     for name in [*SETS, *(name for name in present if name not in SETS)]:
-        entry, about = SETS.get(name), prepared.about(name)
+        entry, facts = SETS.get(name), prepared.about(name)
         counts = (entry.people, entry.films, entry.ratings) if entry else (0, 0, 0)
-        if about:
-            counts = (about["people"], about["items"] + about["left_out"], about["ratings"])
+        if facts:
+            counts = (facts["people"], facts["items"] + facts["left_out"], facts["ratings"])
         licence, megabytes = (entry.licence, entry.megabytes) if entry else ("yours", None)
         rows.append(Row(name, *counts, megabytes, licence, name in present))
     return rows

@@ -88,7 +88,7 @@ def parse_dat(archive: Archive) -> RawRatings:
         return _profile("users.dat", user, gender, age, _occupation_1m(occupation))
 
     films = _films(_parse_lines(archive, "movies.dat", film))
-    tags = Tags.of(_parse_lines(archive, "tags.dat", tag, optional=True))
+    tags = Tags.from_rows(_parse_lines(archive, "tags.dat", tag, optional=True))
     profiles = _user_profiles(_parse_lines(archive, "users.dat", profile, optional=True))
     return RawRatings(*ratings, tags.onto(films), tags, profiles)
 
@@ -117,7 +117,9 @@ def parse_csv(archive: Archive) -> RawRatings:
     movies = _rows(archive, "movies.csv", ("movieId", "title", "genres"), ("genres",))
     films = [(_integer("movies.csv", movie), title, genres) for movie, title, genres in movies]
     tag_rows = _rows(archive, "tags.csv", ("movieId", "tag", "timestamp")) if "tags.csv" in archive else ()
-    tags = Tags.of((_integer("tags.csv", movie), tag, _integer("tags.csv", time)) for movie, tag, time in tag_rows)
+    tags = Tags.from_rows(
+        (_integer("tags.csv", movie), tag, _integer("tags.csv", time)) for movie, tag, time in tag_rows
+    )
     names = ("movieId", "imdbId", "tmdbId")
     link_rows = _rows(archive, "links.csv", names, names[1:]) if "links.csv" in archive else ()
     links = {
@@ -238,9 +240,9 @@ def _check_ranges(name: str, ratings: Ratings) -> None:
         f"rating from 0 to {MAX_RATING}": (rating, (rating < 0) | (rating > MAX_RATING)),
         "time since 1970": (time, (time < 0) | (time >= columns.MAX_TIME)),
     }
-    for what, (found, bad) in checks.items():
-        if bad.any():
-            raise DataError(f"{found[bad][0]} in its {name} is no {what}")
+    for what, (values, is_wrong) in checks.items():
+        if is_wrong.any():
+            raise DataError(f"{values[is_wrong][0]} in its {name} is no {what}")
 
 
 def _in_seconds(user: np.ndarray, movie: np.ndarray, rating: np.ndarray, time: np.ndarray) -> Ratings:

@@ -1,8 +1,8 @@
-"""How a data set is divided into training, validation and test: leave-one-out, untied or not, or a cut through time.
+"""Splits into training, validation and test data.
 
-Leave-one-out: the last item of a user is test, the last but one validation, the rest trains. It lets a model learn from
-what others watched later; the cut does not. Untied: films of one second are put in a drawn order first, another for
-each seed. Shapes: U users, E events.
+Leave-one-out: the last item of a user is the test target, the second last the validation target. Models can then learn
+from events of other users that happened later. The split by time prevents that. "Untied": events of one second are
+first put in a random order, which depends on the seed. Shapes: U users, E events.
 """
 
 import threading
@@ -16,35 +16,40 @@ import numpy as np
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries, Split
 from recsys.data.tie_breaking import shuffle_ties
 
-TEST_SHARE = 0.1  # proportion of the events, at least, that lie after a cut
-DAY = 86_400  # seconds
+TEST_SHARE = 0.1  # minimum share of events after a cut
+DAY_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
 class Splitting:
-    """A way to divide a data set. Calling it gives the same Split for the same Dataset object, computed once."""
+    """A split method. Calling it splits a data set; the result is cached for the Dataset object."""
 
     name: str  # as in folder names
-    divide: Callable[[Dataset], Split]  # its `about` needs no name
-    reads_times: bool = False  # with other times, other events train
-    unties: bool = False  # films of one second are first put in an order drawn from the seed
+    divide: Callable[[Dataset], Split]  # its description has no name
+    reads_times: bool = False  # the training events depend on the times
+    unties: bool = False  # ties are shuffled first
 
     def __call__(self, dataset: Dataset, seed: int = 0) -> Split:
-        """The training, validation and test part; raises DataError when the data cannot be divided like this.
+        """Split a data set.
 
-        seed: that of a training; it matters only where an order is drawn, which it then learns from and is measured on.
+        Args:
+            dataset: What to split.
+            seed: Seed of the training run. It only affects how ties are shuffled.
+
+        Raises:
+            DataError: The data set cannot be split by this method.
         """
-        drawing = seed if self.unties else 0
-        with _computing:
-            known = _splits.setdefault(dataset, {})
-            if (self, drawing) not in known:
-                found = self.divide(shuffle_ties(dataset, drawing) if self.unties else dataset)
-                known[self, drawing] = replace(found, description={"name": self.name, **found.description})
-            return known[self, drawing]
+        key = self, seed if self.unties else 0
+        with _lock:
+            splits = _splits.setdefault(dataset, {})
+            if key not in splits:
+                split = self.divide(shuffle_ties(dataset, seed) if self.unties else dataset)
+                splits[key] = replace(split, description={"name": self.name, **split.description})
+            return splits[key]
 
 
-_splits: WeakKeyDictionary[Dataset, dict[tuple[Splitting, int], Split]] = WeakKeyDictionary()  # as long as the data set
-_computing = threading.Lock()
+_splits: WeakKeyDictionary[Dataset, dict[tuple[Splitting, int], Split]] = WeakKeyDictionary()
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -56,15 +61,15 @@ class Cuts:
 
     @property
     def dates(self) -> dict[str, str]:
-        """Both as dates: {"valid": "2000-12-04", "test": "2000-12-29"}."""
+        """Return the cuts as dates: {"valid": "2000-12-04", "test": "2000-12-29"}."""
         return {"valid": _date(self.valid), "test": _date(self.test)}
 
 
 def leave_one_out(dataset: Dataset) -> Split:
-    """Split as in the SASRec and BERT4Rec papers. Users with fewer than three items only train.
+    """Split as in the SASRec and BERT4Rec papers. Users with fewer than three items are used for training only.
 
-    Validation queries hold the training items; test queries hold those and the validation item.
-    Raises DataError when no user has three items.
+    Validation queries contain the training items, test queries also the validation item. Raises DataError if no user
+    has three items.
     """
     lengths = np.diff(dataset.offsets)
     users = np.flatnonzero(lengths >= 3)
@@ -80,20 +85,20 @@ def leave_one_out(dataset: Dataset) -> Split:
 
 
 def by_time(dataset: Dataset) -> Split:
-    """Split at two midnights, the same for everybody: nothing that happened later can be learnt from.
+    """Split at two midnights, the same for all users, so that no model learns from later events.
 
-    What lies before the first cut trains, and films have the tags that they had by then. The validation target is the
-    first item that a user watched between the cuts, the test target the first after the second; a query holds
-    everything that its user watched before that cut. Users who watched nothing before a cut, or nothing after it, are
-    not measured. Raises DataError when nobody is left.
+    Events before the first cut are training data. Films have only the tags given before it. A query contains all
+    earlier items of its user. The validation target is the first item after the first cut and before the second, the
+    test target the first item after the second cut. Users without an earlier item or a target are not evaluated.
+    Raises DataError if no user is left.
     """
     if dataset.ties == "rows":
         raise DataError(f"{dataset.name} has no times to cut; choose a protocol that does not go by date")
-    chosen = cuts(dataset)
-    before = dataset.interactions.select(_time(dataset) < chosen.valid)
-    train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(chosen.valid))
-    valid, test = _next(dataset, chosen.valid, chosen.test), _next(dataset, chosen.test, None)
-    return Split(train, valid, test, {"dates": chosen.dates})
+    limits = cuts(dataset)
+    before = dataset.interactions.select(_time(dataset) < limits.valid)
+    train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(limits.valid))
+    valid, test = _next(dataset, limits.valid, limits.test), _next(dataset, limits.test, None)
+    return Split(train, valid, test, {"dates": limits.dates})
 
 
 LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out)
@@ -102,7 +107,7 @@ BY_TIME = Splitting("time", by_time, reads_times=True)
 
 
 def cuts(dataset: Dataset) -> Cuts:
-    """The last midnights after which a tenth of the events lie, and before that a tenth of the rest."""
+    """Choose the latest cuts with TEST_SHARE of all events after the second, and of the others after the first cut."""
     time = _time(dataset)
     if not len(time):
         raise DataError(f"{dataset.name} has no events; choose another data set")
@@ -112,14 +117,14 @@ def cuts(dataset: Dataset) -> Cuts:
 
 
 def _time(dataset: Dataset) -> np.ndarray:
-    """(E,) seconds since 1970."""
+    """Return the times (E,) in seconds since 1970."""
     return np.asarray(dataset.interactions.timestamp)
 
 
 def _midnight(time: np.ndarray) -> int:
-    """The last midnight with at least AFTER of the events at it or later."""
+    """Return the latest midnight with at least TEST_SHARE of the events at or after it."""
     from_end = int(np.ceil(TEST_SHARE * len(time)))
-    return int(np.partition(time, -from_end)[-from_end] // DAY * DAY)
+    return int(np.partition(time, -from_end)[-from_end] // DAY_SECONDS * DAY_SECONDS)
 
 
 def _date(time: int) -> str:
@@ -127,23 +132,23 @@ def _date(time: int) -> str:
 
 
 def _next(dataset: Dataset, cut: int, end: int | None) -> HeldOut:
-    """Each user's first item at or after `cut`, and before `end`, for those who watched something before `cut`."""
+    """Hold out the first item of each user from `cut` until `end`, for users with an item before `cut`."""
     time = _time(dataset)
-    watched = np.bincount(dataset.interactions.user[time < cut], minlength=dataset.n_users)  # (U,) items before the cut
-    due = time >= cut if end is None else (time >= cut) & (time < end)
-    follows = np.bincount(dataset.interactions.user[due], minlength=dataset.n_users)  # (U,)
-    users = np.flatnonzero((watched > 0) & (follows > 0))
+    n_before = np.bincount(dataset.interactions.user[time < cut], minlength=dataset.n_users)
+    is_target = time >= cut if end is None else (time >= cut) & (time < end)
+    n_targets = np.bincount(dataset.interactions.user[is_target], minlength=dataset.n_users)  # (U,)
+    users = np.flatnonzero((n_before > 0) & (n_targets > 0))
     if not len(users):
         raise DataError(
             f"{dataset.name}: nobody watched films both before and after {_date(cut)}, so time cannot be cut there; "
             "choose a protocol that does not go by date"
         )
-    return _held_out(dataset, users, watched[users])
+    return _held_out(dataset, users, n_before[users])
 
 
 def _held_out(dataset: Dataset, users: np.ndarray, positions: np.ndarray) -> HeldOut:
-    """The item at a position of each user's history (0 = oldest), after the items before it."""
+    """Hold out the item at one position (0 = oldest) of the history of each user. The query has the earlier items."""
     pairs = [(dataset.history(user), position) for user, position in zip(users, positions, strict=True)]
     targets = np.array([history[position] for history, position in pairs])
-    people = None if dataset.user_profiles is None else dataset.user_profiles.iloc[users]
-    return HeldOut(Queries([history[:position] for history, position in pairs], users, user_profiles=people), targets)
+    profiles = None if dataset.user_profiles is None else dataset.user_profiles.iloc[users]
+    return HeldOut(Queries([history[:position] for history, position in pairs], users, user_profiles=profiles), targets)

@@ -23,7 +23,7 @@ class Tags:
     words: tuple[str, ...] = ()  # (W,) lower case, sorted
 
     @classmethod
-    def of(cls, given: Iterable[tuple[int, str, int]]) -> "Tags":
+    def from_rows(cls, given: Iterable[tuple[int, str, int]]) -> "Tags":
         """Make tags from (film, text, time). Case and repeated blanks are removed, and empty texts are dropped."""
         given = list(given)
         plain = {text: " ".join(text.lower().split()) for text in {text for _, text, _ in given}}

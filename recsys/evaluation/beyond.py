@@ -6,6 +6,7 @@ Shapes: B lists of K items each, best first, -1 where no more items were left; I
 import numpy as np
 
 from recsys.data.dataset import Dataset
+from recsys.data.statistics import gini
 from recsys.text.films import genre_vectors
 
 
@@ -48,13 +49,3 @@ def diversity(items: np.ndarray, vectors: np.ndarray) -> float:
     total = sum(with_none[column] for column in items.T)  # (B, G): |Σ v|² = Σ |v|² + Σ over ordered pairs of v·w
     cosine = ((total**2).sum(1) - squares) / (lengths * (lengths - 1))
     return float(1 - cosine.mean())
-
-
-def gini(shown: np.ndarray) -> float:
-    """Gini coefficient of how often each item of the catalogue (I,) is shown: 0 all alike, 1 - 1/I one item alone.
-
-    Over ascending x: Σ (2i - I - 1) x_i / (I Σ x), i from 1.
-    """
-    ascending = np.sort(shown)
-    weights = 2 * np.arange(1, len(shown) + 1) - len(shown) - 1
-    return float((weights * ascending).sum() / (len(shown) * max(ascending.sum(), 1)))

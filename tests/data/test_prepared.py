@@ -21,7 +21,7 @@ from recsys.errors import recsys_command
 from tests import toys
 from tests.dying import do_and_die
 
-TAGS = Tags.of([(101, "Cyber, Punk", 7), (100, "naïve", 5), (101, "cyber, punk", 3)])
+TAGS = Tags.from_rows([(101, "Cyber, Punk", 7), (100, "naïve", 5), (101, "cyber, punk", 3)])
 
 
 @pytest.fixture(autouse=True)

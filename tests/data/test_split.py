@@ -137,7 +137,7 @@ def test_tags_given_after_the_cut_do_not_reach_training():
     world = toys.over_days(SPANNING)
     cut = cuts(world).valid
     given = [(100, "before", cut - 1), (100, "after", cut), (101, "after", cut + 1)]
-    tagged = replace(world, catalog=toys.tagged(world.catalog, Tags.of(given)))
+    tagged = replace(world, catalog=toys.tagged(world.catalog, Tags.from_rows(given)))
     assert tagged.catalog.movies["tags"].tolist()[:2] == ["after, before", "after"]
     train = by_time(tagged).train
     assert train.catalog.movies["tags"].tolist()[:2] == ["before", ""]

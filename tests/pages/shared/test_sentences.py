@@ -21,7 +21,6 @@ from tests.pages.texts import NAMES, SHIPPED
 ELSEWHERE = ("cli", "bench", "desktop", "studies", "verify.py")  # in a terminal alone
 NOT_OURS = ("Value", "Type", "OS", "Key", "Runtime", "Import", "FileNotFound", "NotImplemented", "Cancelled", "Index")
 RAISED = re.compile(rf"(?!({'|'.join(NOT_OURS)})Error)\w*(Error|MissingData)$")
-ALSO_RAISED = {"_Interrupted", "Unanswered"}
 CODE = re.compile(  # names of settings, flags, files and programs, and what stands for a field
     r"--[\w-]+( (none|full|cpu|auto|NAME|FILE(\.zip)?))?|recsys/\S+|\b[A-Z]+[A-Z_\d]+\b|\b[a-z_]+=\S+|⟨\d*⟩"
     r"|[\w-]+\.com/\S+|\b(dim|heads|loss|members|edges|only_unseen|item-knn|pip install|pip|pyarrow|parquet|gzip|csv"
@@ -61,7 +60,7 @@ def raised():
 
 def is_error(function):
     name = getattr(function, "id", getattr(function, "attr", ""))
-    return bool(RAISED.match(name)) or name in ALSO_RAISED
+    return bool(RAISED.match(name))
 
 
 def text(node):
