@@ -232,7 +232,7 @@ def test_lines_that_do_not_fit_are_listed_not_dropped():
         files.FILMS + "2019-05-05,The Good, the Bad and the Ugly,1966,https://boxd.it/f9\n2019-05-05,,,\n2019-05-05\n"
     )
     made = one(text)
-    assert [reason for _, reason in reasons(made)] == [Reason.RAGGED, Reason.NAMELESS, Reason.NAMELESS]
+    assert [reason for _, reason in reasons(made)] == [Reason.EXTRA_CELLS, Reason.NAMELESS, Reason.NAMELESS]
     assert len(made.entries) == 2
 
 

@@ -133,8 +133,8 @@ def test_what_a_study_found_and_how_it_was_made_is_in_ukrainian(path):
 
 
 PARTS = [
-    *text_files._NO_TEXT.values(),
-    json_files._UNLIKE,
+    *text_files._BINARY_FORMATS.values(),
+    json_files._ADVICE,
     *(part for source in formats.SOURCES if source.advice for part in source.advice.split(sentences.BETWEEN)),
     *(state for state in queue.State if state is not queue.State.DAMAGED),
     *(text.format(ge=1, gt=0, le=1, expected="'a'") for text in REQUIREMENTS.values()),
