@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from recsys import paths, storage
-from recsys.data import movielens_files
 from recsys.data.assemble import MIN_RATINGS
 from recsys.data.dataset import DataError, Ties
 from recsys.data.download import DownloadError, Hashes, fetch, file_hashes
+from recsys.data.movielens_files import Parser, parse_100k, parse_csv, parse_dat, parse_recbole
 from recsys.data.wheel import Wheel, fetch_wheel
 from recsys.errors import recsys_command
 from recsys.progress import ProgressCallback
@@ -32,12 +32,12 @@ class PublishedDataset:
     ratings: int
     megabytes: int  # of the archive
     licence: str
-    parse: movielens_files.Parser
+    parse: Parser
     people: int  # users with a rating
     years: tuple[int | None, int]  # of the oldest (None: unknown) and the newest film
-    wheel: Wheel | None = None  # with the same ratings, on the package index
-    sha256: str | None = None  # of an archive that is shipped with the project
     ties: Ties = "file"
+    sha256: str | None = None  # of an archive that is shipped with the project
+    wheel: Wheel | None = None  # with the same ratings, on the package index
     is_shuffled: bool = False  # the file has a random order, so that ties contain no information
     min_ratings: int = MIN_RATINGS  # as in the published evaluations of this data set
 
@@ -47,109 +47,39 @@ class PublishedDataset:
         return {text for text in (self.md5, self.sha256, self.wheel and self.wheel.sha256) if text}
 
 
+# fmt: off
 SETS: dict[str, PublishedDataset] = {
     DEFAULT_DATASET: PublishedDataset(
-        "MovieLens latest (sample)",
-        None,
-        15_037,
-        306_797,
-        2,
-        OPEN,
-        movielens_files.parse_csv,
-        2_752,
-        (1895, 2023),
-        sha256="57d0a81bee2fd8d53c71037216dd908da438fda4acea99b13788b8c1abc8aafe",
-        ties="drawn",
-    ),
+        "MovieLens latest (sample)", None, 15_037, 306_797, 2, OPEN, parse_csv, 2_752, (1895, 2023),
+        ties="drawn", sha256="57d0a81bee2fd8d53c71037216dd908da438fda4acea99b13788b8c1abc8aafe"),
     "ml-100k": PublishedDataset(
-        "MovieLens 100K",
-        "0e33842e24a9c977be4e0107933c0723",
-        1_682,
-        100_000,
-        5,
-        CLOSED,
-        movielens_files.parse_100k,
-        943,
-        (1922, 1998),
-        RECBOLE,
-        is_shuffled=True,
-    ),
+        "MovieLens 100K", "0e33842e24a9c977be4e0107933c0723", 1_682, 100_000, 5, CLOSED, parse_100k, 943, (1922, 1998),
+        wheel=RECBOLE, is_shuffled=True),
     "ml-1m": PublishedDataset(
-        "MovieLens 1M",
-        "c4d9eecfca2ab87c1945afe126590906",
-        3_883,
-        1_000_209,
-        6,
-        CLOSED,
-        movielens_files.parse_dat,
-        6_040,
-        (1919, 2000),
-    ),
+        "MovieLens 1M", "c4d9eecfca2ab87c1945afe126590906", 3_883, 1_000_209, 6, CLOSED, parse_dat, 6_040, (1919, 2000)),
     "ml-10m": PublishedDataset(
-        "MovieLens 10M",
-        "ce571fd55effeba0271552578f2648bd",
-        10_681,
-        10_000_054,
-        66,
-        CLOSED,
-        movielens_files.parse_dat,
-        69_878,
-        (None, 2008),
-    ),
+        "MovieLens 10M", "ce571fd55effeba0271552578f2648bd", 10_681, 10_000_054, 66, CLOSED, parse_dat, 69_878,
+        (None, 2008)),
     "ml-20m": PublishedDataset(
-        "MovieLens 20M",
-        "cd245b17a1ae2cc31bb14903e1204af3",
-        27_278,
-        20_000_263,
-        199,
-        CLOSED,
-        movielens_files.parse_csv,
-        138_493,
-        (None, 2015),
-        min_ratings=1,  # all 26,744 rated films
-    ),
+        "MovieLens 20M", "cd245b17a1ae2cc31bb14903e1204af3", 27_278, 20_000_263, 199, CLOSED, parse_csv, 138_493,
+        (None, 2015), min_ratings=1),  # 1: all 26,744 rated films
     "ml-25m": PublishedDataset(
-        "MovieLens 25M",
-        "6b51fb2759a8657d3bfcbfc42b592ada",
-        62_423,
-        25_000_095,
-        262,
-        CLOSED,
-        movielens_files.parse_csv,
-        162_541,
-        (None, 2019),
-    ),
+        "MovieLens 25M", "6b51fb2759a8657d3bfcbfc42b592ada", 62_423, 25_000_095, 262, CLOSED, parse_csv, 162_541,
+        (None, 2019)),
     "ml-32m": PublishedDataset(
-        "MovieLens 32M",
-        "d472be332d4daa821edc399621853b57",
-        87_585,
-        32_000_204,
-        251,
-        OPEN,
-        movielens_files.parse_csv,
-        200_948,
-        (None, 2023),
-    ),
+        "MovieLens 32M", "d472be332d4daa821edc399621853b57", 87_585, 32_000_204, 251, OPEN, parse_csv, 200_948,
+        (None, 2023)),
     "ml-latest-small": PublishedDataset(
-        "MovieLens latest-small",
-        None,
-        9_742,
-        100_836,
-        1,
-        OPEN,
-        movielens_files.parse_csv,
-        610,
-        (1902, 2018),
-        ties="drawn",
-    ),
+        "MovieLens latest-small", None, 9_742, 100_836, 1, OPEN, parse_csv, 610, (1902, 2018), ties="drawn"),
 }
+# fmt: on
 
 
 class Archive(NamedTuple):
     """A verified archive of a data set."""
 
     path: Path
-    parse: movielens_files.Parser
+    parse: Parser
     sha256: str
     is_official: bool  # as published; else of another version of the data set
 
@@ -197,7 +127,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         report({"stage": "note", "text": f"{site}; taking the same ratings from the package index"})
     try:
         path = fetch_wheel(published.wheel, target.parent, report)
-        return Archive(path, movielens_files.parse_recbole, published.wheel.sha256, True)
+        return Archive(path, parse_recbole, published.wheel.sha256, True)
     except DownloadError as index:
         failures = f"neither the site ({site}) nor the package index ({index.reason}) has sent it"
         advice = f"check the network, or fetch {address} elsewhere and add --from FILE.zip"

@@ -176,7 +176,7 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
 
 
 def _oldest_first(entries: list[Entry], columns: Columns) -> list[Entry]:
-    """Sort entries by time. Entries of one day keep the file order, or its reverse if the file begins with the newest."""
+    """Sort entries by time. Entries of one day keep the file order, reversed if the file begins with the newest."""
     days = [day for entry in entries if (day := when(entry))]
     newest_first = columns.newest_first if not days else days[0] > days[-1]
     ordered = entries[::-1] if newest_first else entries
