@@ -39,17 +39,11 @@ class RawRatings:
 def assemble(
     name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: Ties = "file", seed: int = TIES_SEED
 ) -> Dataset:
-    """Sort ratings by user and time, and separate the films with too few ratings.
+    """Sort ratings by user and time, and separate the films with fewer than `min_ratings` ratings.
 
-    Args:
-        name: Name of the data set.
-        raw: Ratings and films. Users of the result ascend by original id, items by film id.
-        min_ratings: Films with fewer ratings, and their ratings, are not used for training.
-        ties: Order of ratings with equal user and time: that of the file, or "drawn" for a random order.
-        seed: Seed of the random order. The order depends only on seed, user id and film id.
-
-    Raises:
-        DataError: Ratings and films are inconsistent, or no film has enough ratings.
+    Users of the result ascend by original id, items by film id. With ties="drawn", ratings with equal user and time get
+    a random order, which depends only on seed, user id and film id. Raises DataError if ratings and films are
+    inconsistent, or if no film has enough ratings.
     """
     if ties == "drawn":
         raw = raw.reordered(np.argsort(random_sort_keys(raw.user, raw.movie, seed), kind="stable"))
@@ -107,18 +101,11 @@ def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> 
 
 
 def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | None = None) -> Dataset:
-    """Append the users of another MovieLens data set to training data.
+    """Append the users of another MovieLens data set to `train`, the training part of `whole`.
 
-    Users who are in both data sets are not added, because their held-out films would be training data.
-
-    Args:
-        other: The data set with the additional users.
-        train: Training part of `whole`. Its films stay. Other films are dropped from the added histories.
-        whole: The data set that is evaluated.
-        until: Add only ratings up to this time, in seconds since 1970.
-
-    Raises:
-        DataError: A data set has no MovieLens ids or times, or no user is left to add.
+    Films that `train` lacks are dropped. Users who are in both data sets are not added, because their held-out films
+    would become training data. until: add only ratings up to this time, in seconds since 1970. Raises DataError if a
+    data set has no MovieLens ids or times, or if no user is left to add.
     """
     for dataset in (other, whole):
         if "item_id" in dataset.catalog.movies or dataset.ties == "rows":

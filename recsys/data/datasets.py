@@ -45,9 +45,8 @@ def table() -> list[Row]:
 def load(name: str) -> Dataset:
     """Read a prepared data set.
 
-    Raises:
-        MissingData: It is not on this machine or damaged. The error contains the command that helps.
-        DataError: There is no such data set.
+    Raises MissingData with the command that helps if it is not on this machine or damaged, and DataError if there is
+    no such data set.
     """
     if name not in SETS and name not in prepared_names():
         raise _unknown(name)
@@ -87,17 +86,11 @@ def ensure(name: str, report: ProgressCallback = no_progress) -> Dataset:
 
 
 def get(name: str, source: Path | None = None, report: ProgressCallback = no_progress) -> Dataset:
-    """Download, verify, parse and save a published data set. A failure leaves an older prepared form as it is.
+    """Download, verify, parse and save a published data set, or take it from the archive `source`.
 
-    Args:
-        name: One of SETS.
-        source: Archive to use instead of a download.
-        report: Receives {"stage": "download", "done", "total", "from"}, {"stage": "note", "text"},
-            {"stage": "parse"} and {"stage": "keep"}.
-
-    Raises:
-        DownloadError: The archive cannot be downloaded.
-        DataError: The archive cannot be used, or there is no such data set.
+    The progress callback receives {"stage": "download", "done", "total", "from"}, {"stage": "note", "text"},
+    {"stage": "parse"} and {"stage": "keep"}. A failure leaves an older prepared form as it is. Raises DownloadError if
+    the archive cannot be downloaded, and DataError if it cannot be used.
     """
     if name not in SETS:
         raise _unknown(name)

@@ -82,23 +82,12 @@ def fetch(
     attempts: int = MAX_ATTEMPTS,
     report: ProgressCallback = no_progress,
 ) -> Hashes:
-    """Download a file, or continue its download. An existing file with the expected MD5 is kept.
+    """Download a file, or continue its download, and return its hashes. A file with the expected MD5 is kept.
 
-    Args:
-        address: URL of the file.
-        target: Where to write it.
-        md5: Expected hash; None: any.
-        max_bytes: A longer file is refused.
-        seconds: Maximum duration, including name resolution; None: unlimited.
-        attempts: Maximum number of connections in a row that fail without a new byte.
-        report: Receives {"stage": "download", "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"}
-            while nothing arrives. It may raise Cancelled.
-
-    Returns:
-        The hashes of the file.
-
-    Raises:
-        DownloadError: The download failed.
+    At most `max_bytes` are accepted. `seconds` limits the whole duration, including name resolution. `attempts` is the
+    maximum number of connections in a row without a new byte. The progress callback receives {"stage": "download",
+    "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"} while nothing arrives. It may raise
+    Cancelled. Raises DownloadError.
     """
     if md5 and target.exists() and (hashes := file_hashes(target)).md5 == md5:
         return hashes
@@ -278,11 +267,8 @@ def network_error_text(error: BaseException) -> str:
 def stream_with_timeout(stream: Iterator[Any], report: ProgressCallback, deadline: float, late: str) -> Generator[Any]:
     """Yield items of `stream` from a reader thread, so that timeout and cancellation also apply to DNS and TLS.
 
-    Args:
-        stream: What to read.
-        report: Receives {"stage": "wait"} while nothing arrives. It may raise Cancelled.
-        deadline: On the monotonic clock.
-        late: Message of the DownloadError that is raised at the deadline.
+    The deadline is on the monotonic clock. `late` is the message of the DownloadError at the deadline. The progress
+    callback receives {"stage": "wait"} while nothing arrives.
     """
     items: queue.Queue[Any] = queue.Queue(maxsize=16)
     is_closed = threading.Event()

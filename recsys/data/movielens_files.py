@@ -46,12 +46,9 @@ T = TypeVar("T")
 
 @contextmanager
 def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
-    """Open an archive. Errors that occur while it is read become a DataError that names the file.
+    """Open an archive of a published data set. Errors while it is read become a DataError that names the file.
 
-    Args:
-        path: The archive.
-        title: Title of the data set, for error messages.
-        verified: The hash of the archive is known.
+    verified: the hash of the archive is known.
     """
     try:
         with path.open("rb") as file, zip_files.opened(file, MAX_BYTES, verified=verified) as archive:

@@ -110,14 +110,10 @@ class Checked:
 
 
 def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[Role, str]:
-    """Determine the column of each role.
+    """Determine the column of each role: as in `wanted`, else by usual names or, without a header, by content.
 
-    Args:
-        table: The file.
-        wanted: Role → column name, or column number from 1, or NONE. "" and missing roles are detected.
-
-    Raises:
-        DataError: A wanted column does not exist, or user and item cannot be detected.
+    A wanted column is given by name, by number from 1, or as NONE. Raises DataError if a wanted column does not exist,
+    or if user and item cannot be detected.
     """
     wanted = {role: text for role, text in (wanted or {}).items() if text}
     if table.is_ambiguous and not {"user", "item"} <= wanted.keys():
@@ -209,21 +205,11 @@ def _looks_like_time(cells: pd.Series) -> bool:
 
 
 def check(
-    table: Table,
-    items: Table | None = None,
-    wanted: dict[Role, str] | None = None,
-    noun: Noun = "item",
+    table: Table, items: Table | None = None, wanted: dict[Role, str] | None = None, noun: Noun = "item"
 ) -> Checked:
-    """Check a file of interactions and count its problems.
+    """Check a file of interactions and an optional file of items, and count their problems.
 
-    Args:
-        table: One row per event.
-        items: One row per item: titles, years, genres, images, texts.
-        wanted: Columns, see `assign_columns`.
-        noun: What the items are.
-
-    Raises:
-        DataError: No row can be used.
+    See `assign_columns` for `wanted`. Raises DataError if no row can be used.
     """
     column_names = assign_columns(table, wanted)
 
@@ -236,7 +222,11 @@ def check(
         time, is_valid, unit = columns.parse_timestamps(cells("time"))
         is_used = is_complete & is_valid
         if 2 * is_valid.sum() < len(is_valid):
-            raise _no_times(table, column_names["time"], cells("time")[is_complete & ~is_valid])
+            example = next(iter(cells("time")[is_complete & ~is_valid]), "")
+            raise DataError(
+                f"{table.name}: {example!r} in its column {column_names['time']} is no time that can be read; write "
+                "seconds since 1970 or dates such as 2024-01-31, or do without times: --time-col none"
+            )
     if not is_used.any():
         raise DataError(f"{table.name} has no row with a person and an item; choose another file or other columns")
     rating, is_rated = _ratings(cells("rating") if "rating" in column_names else None, len(is_used))
@@ -281,14 +271,6 @@ def _ends(values: np.ndarray) -> tuple[float, float]:
     return float(values.min()), float(values.max())
 
 
-def _no_times(table: Table, name: str, bad: pd.Series) -> DataError:
-    example = bad.iloc[0] if len(bad) else ""
-    return DataError(
-        f"{table.name}: {example!r} in its column {name} is no time that can be read; write seconds since 1970 or "
-        "dates such as 2024-01-31, or do without times: --time-col none"
-    )
-
-
 def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Return ratings, (R,) float32, and whether each was given. Missing ones get the mean, or 1 without a column."""
     if cells is None:
@@ -301,11 +283,9 @@ def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray
 
 
 def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
-    """Convert texts to ids.
+    """Convert texts to ids: whole numbers to themselves, other texts to their rank from 1.
 
-    Returns:
-        The positions of the ids of all rows, (R,) int32; the ids, (n,) int64 ascending; and id → text. Whole numbers
-        are their own ids, and id → text is empty. Other texts are sorted and numbered from 1.
+    Returns the index of each row's id, (R,) int32; the ascending ids; and id → text, which is empty for numbers.
     """
     codes, texts = pd.factorize(cells, sort=True)
     if max(map(len, texts)) > MAX_ID_LENGTH:
@@ -322,16 +302,10 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
 def _sort(
     user: np.ndarray, item: np.ndarray, time: np.ndarray, keys: np.ndarray | None
 ) -> tuple[np.ndarray, int, int, int]:
-    """Sort rows by user and time, and drop duplicates.
+    """Sort rows by user and time, and drop duplicates. Rows with equal times are sorted by the random `keys`.
 
-    Args:
-        user: (R,) users.
-        item: (R,) items.
-        time: (R,) times, or row numbers.
-        keys: (R,) sort keys of rows with equal times; None: there are no times, and the order of the rows stays.
-
-    Returns:
-        Row numbers (E,), and the numbers of duplicates, of repeated items at another time, and of unsorted rows.
+    Without keys there are no times, and the order of the rows stays. Returns row numbers (E,) and the numbers of
+    duplicates, of repeated items at another time, and of unsorted rows.
     """
     order = np.argsort(user, kind="stable")
     if keys is None:
@@ -453,17 +427,10 @@ def is_own(name: str) -> bool:
 
 
 def add(name: str, checked: Checked, source: str, min_ratings: int = 0, again: bool = False) -> Dataset:
-    """Add a checked file as a data set.
+    """Add a checked file of the name `source` as a data set.
 
-    Args:
-        name: Name of the data set.
-        checked: The checked file.
-        source: Name of the file.
-        min_ratings: Items with fewer events are not used for training.
-        again: Whether to replace an added data set of this name.
-
-    Raises:
-        DataError: The name is invalid or taken, or no item has enough events.
+    Items with fewer than `min_ratings` events are not used for training. `again` replaces an added data set of this
+    name. Raises DataError if the name is invalid or taken.
     """
     check_name(name)
     min_ratings = max(1, min_ratings)

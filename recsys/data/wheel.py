@@ -27,18 +27,10 @@ class Wheel:
 
 
 def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progress) -> Path:
-    """Download a wheel with pip, unless it is already in the folder, and check its SHA-256.
+    """Download a wheel with pip, unless it is already in the folder, and return its path.
 
-    Args:
-        wheel: Which one.
-        folder: Where to put it.
-        report: Receives one download event without figures, then {"stage": "wait"} until pip ends.
-
-    Returns:
-        The path of the wheel.
-
-    Raises:
-        DownloadError: The download failed.
+    The progress callback receives one download event without figures, then {"stage": "wait"} until pip ends. Raises
+    DownloadError, also if the SHA-256 differs.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.whl"):

@@ -76,10 +76,7 @@ _IMDB = re.compile(r"tt\d{1,12}")
 
 
 class QueryError(Exception):
-    """A query without a usable answer.
-
-    reason: for the user; too_much: whether a smaller query may succeed; seconds: the pause that the service demands.
-    """
+    """A query without a usable answer. too_much: a smaller query may succeed; seconds: the pause that is demanded."""
 
     def __init__(self, reason: str, too_much: bool = False, seconds: float | None = None) -> None:
         super().__init__(reason)
@@ -138,18 +135,10 @@ def user_agent() -> str:
 def facts(
     ids: Sequence[str], report: ProgressCallback = no_progress, sleep: Callable[[float], None] = time.sleep
 ) -> dict[str, Facts]:
-    """Query facts about films, and repeat the query after a failure.
+    """Query facts by IMDb id, {} for films that Wikidata does not have. Failed queries are repeated after a pause.
 
-    Args:
-        ids: IMDb ids.
-        report: Receives {"stage": "wait"} during pauses. It may raise Cancelled.
-        sleep: For tests.
-
-    Returns:
-        Facts by IMDb id, {} for a film that Wikidata does not have.
-
-    Raises:
-        DownloadError: The service cannot be used now.
+    The progress callback receives {"stage": "wait"} during pauses. It may raise Cancelled. Raises DownloadError if the
+    service cannot be used now.
     """
     for failures in range(1, MAX_ATTEMPTS + 1):
         try:

@@ -90,16 +90,10 @@ class _LimitedFile:
 def opened(
     file: BinaryIO, max_bytes: int, is_needed: Callable[[str], bool] = lambda path: True, verified: bool = False
 ) -> Iterator[Archive]:
-    """Check and open an archive.
+    """Check and open an archive, whose needed members may have `max_bytes` together after decompression.
 
-    Args:
-        file: The archive. The caller closes it.
-        max_bytes: Maximum uncompressed size of all needed members together.
-        is_needed: Whether the member with this path will be read. Other members are not checked for size.
-        verified: The hash of the archive is known. All compression methods are then allowed.
-
-    Raises:
-        ArchiveError: The archive is refused, or a member turns out to be damaged while the caller reads it.
+    Other members are not checked for size. verified: the hash of the archive is known, and all compression methods are
+    allowed. Raises ArchiveError, also if a member turns out to be damaged while the caller reads it.
     """
     with _archive_errors(OPEN_ERRORS):
         zip_file = zipfile.ZipFile(_LimitedFile(file))  # type: ignore[call-overload]  # has all methods that it needs

@@ -23,10 +23,7 @@ _KOREAN = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 
 def reader(cells: Sequence[str], answers: Answers, now: datetime | None = None) -> tuple[Reader, DateQuestion | None]:
     """Return a function that reads the dates of a column, and a question if two orders fit equally well.
 
-    Args:
-        cells: All cells of the column.
-        answers: Answers of the user, also to this question.
-        now: Current time, for tests. Later dates are invalid.
+    answers: of the user, also to this question; now: current time, for tests. Later dates are invalid.
     """
     latest = (now or datetime.now()) + timedelta(days=2)
     counts = Counter(cell for cell in cells if cell.strip())  # dates are often repeated

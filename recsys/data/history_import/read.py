@@ -32,19 +32,10 @@ _LETTERBOXD_LIST = re.compile(r"^letterboxd list export", re.IGNORECASE)
 
 
 def read(name: str, data: bytes, answers: Answers | None = None, now: datetime | None = None) -> list[Imported]:
-    """Read a file.
+    """Read a file: one `Imported`, or for an archive one per file with a history, then one with the skipped files.
 
-    Args:
-        name: File name.
-        data: Content.
-        answers: Answers to the questions of an earlier call.
-        now: Current time, for tests.
-
-    Returns:
-        One `Imported` for a file. For an archive: one for each file with a history, then one with the skipped files.
-
-    Raises:
-        HistoryError: The file has no history.
+    answers: to the questions of an earlier call; now: current time, for tests. Raises HistoryError if there is no
+    history.
     """
     answers = answers or Answers()
     if not data.startswith(ZIP_SIGNATURES):

@@ -73,16 +73,9 @@ def of_rows(
     answers: Answers | None = None,
     now: datetime | None = None,
 ) -> Imported:
-    """Convert rows.
+    """Convert rows, given as line number and cells by column name.
 
-    Args:
-        file: File name.
-        rows: (line number, cells) of each row.
-        source: Title of the format.
-        columns: Names of the columns.
-        episodes: Whether titles such as "Show: Season 1: Episode" are episodes.
-        answers: Answers of the user.
-        now: Current time, for tests.
+    episodes: titles such as "Show: Season 1: Episode" are episodes; now: current time, for tests.
     """
     dated = [cells.get(name, "") for name in (columns.watched, columns.logged) if name for _, cells in rows]
     read_date, question = dates.reader(dated, answers or Answers(), now)
