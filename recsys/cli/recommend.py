@@ -97,12 +97,12 @@ class Recommend:
 
 def content(path: Path) -> bytes:
     """A history file; no more of one that is too large than is needed to see that it is."""
-    from recsys.data.history_import.entries import MOST_BYTES
+    from recsys.data.history_import.entries import MAX_FILE_BYTES
     from recsys.errors import RecsysError
 
     try:
         with path.open("rb") as file:
-            return file.read(MOST_BYTES + 1)
+            return file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise RecsysError(f"cannot read {path}: {error.strerror}; check the path") from error
 

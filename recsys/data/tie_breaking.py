@@ -56,7 +56,7 @@ def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
 
 
 def reshuffle_ties(dataset: Dataset, seed: int) -> Dataset:
-    """Do the same for any data set, including those with a random order. The seed is below 2^64."""
+    """Put tied events in another random order, also if their order is random already. The seed is below 2^64."""
     events = dataset.interactions
     user_ids, movie_ids = dataset.user_ids[events.user], dataset.catalog.movie_ids[events.item]
     order = np.argsort(random_sort_keys(user_ids, movie_ids, seed), kind="stable")

@@ -178,7 +178,7 @@ def toys_agree(one, other):
 
 
 def test_the_sets_whose_file_order_would_leak_are_drawn_and_the_prepared_form_remembers(tmp_path):
-    drawn = [name for name, published in datasets.SETS.items() if published.ties == "drawn"]
+    drawn = [name for name, entry in datasets.SETS.items() if entry.ties == "drawn"]
     assert drawn == ["ml-latest-sample", "ml-latest-small"]
     assert datasets.get("ml-latest-small", archives.write(tmp_path, archives.comma())).ties == "drawn"
     assert datasets.get("ml-1m", archives.write(tmp_path, archives.double_colon())).ties == "file"
@@ -448,9 +448,9 @@ def test_the_wheels_100k_is_that_of_the_official_archive(tmp_path):
 def test_every_published_set_can_be_had():
     sets = ["ml-latest-sample", "ml-100k", "ml-1m", "ml-10m", "ml-20m", "ml-25m", "ml-32m", "ml-latest-small"]
     assert list(datasets.SETS) == sets
-    frozen = [name for name, published in datasets.SETS.items() if published.md5 or published.sha256]
+    frozen = [name for name, entry in datasets.SETS.items() if entry.md5 or entry.sha256]
     assert frozen == sets[:-1]
-    assert all(published.licence.startswith("research only") for published in datasets.SETS.values())
+    assert all(entry.licence.startswith("research only") for entry in datasets.SETS.values())
 
 
 def test_the_table_tells_what_is_here(tmp_path):

@@ -4,7 +4,7 @@ import csv
 import io
 from dataclasses import dataclass
 
-from recsys.data.history_import.entries import MOST_BYTES, MOST_LINES, HistoryError
+from recsys.data.history_import.entries import MAX_FILE_BYTES, MAX_LINES, HistoryError
 from recsys.data.text_encoding import GUESSED, NoTextError, UnknownEncodingError, decode_text
 
 MAX_COLUMNS = 200
@@ -30,9 +30,9 @@ class Table:
 
 def decode(name: str, data: bytes) -> tuple[str, tuple[str, ...]]:
     """Decode a file; also return notes for the user. Raises HistoryError if it is no text."""
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_FILE_BYTES:
         raise HistoryError(
-            f"“{name}” has more than {MOST_BYTES >> 20} MB, far more than a history of films; bring a smaller export"
+            f"“{name}” has more than {MAX_FILE_BYTES >> 20} MB, far more than a history of films; bring a smaller export"
         )
     if not data.strip(b"\0 \t\r\n\xef\xbb\xbf\xff\xfe"):
         raise HistoryError(f"“{name}” is empty; export it again")
@@ -91,6 +91,6 @@ def _parse(name: str, text: str, separator: str, strict: bool) -> Lines:
         if any(map(str.strip, cells)):
             lines.append((start, tuple(cells)))  # tuples of texts are not tracked by the garbage collector
         start = reader.line_num + 1
-        if len(lines) > MOST_LINES + 1:
-            raise HistoryError(f"“{name}” has more than {MOST_LINES:,} lines; bring the years that count")
+        if len(lines) > MAX_LINES + 1:
+            raise HistoryError(f"“{name}” has more than {MAX_LINES:,} lines; bring the years that count")
     return lines

@@ -6,8 +6,8 @@ from enum import Enum
 
 from recsys.data.dataset import DataError
 
-MOST_BYTES = 10 << 20  # of one file; a diary of 3,000 films has 0.3 MB
-MOST_LINES = 100_000  # of one file
+MAX_FILE_BYTES = 10 << 20  # of one file; a diary of 3,000 films has 0.3 MB
+MAX_LINES = 100_000  # of one file
 
 
 class HistoryError(DataError):

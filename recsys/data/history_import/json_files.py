@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from recsys.data.history_import import rows
-from recsys.data.history_import.entries import MOST_LINES, Columns, HistoryError, Imported, Reason, Skipped
+from recsys.data.history_import.entries import MAX_LINES, Columns, HistoryError, Imported, Reason, Skipped
 from recsys.data.titles import MAX_LENGTH
 
 TRAKT = Columns("title", "", "year", "watched_at", "rated_at", "rating", 10, "imdb", "tmdb", times="plays")
@@ -62,8 +62,8 @@ def _trakt(name: str, records: list[dict[str, Any]], now: datetime | None) -> Im
 
 
 def _check_size(name: str, records: list[dict[str, Any]]) -> None:
-    if len(records) > MOST_LINES:
-        raise HistoryError(f"“{name}” has more than {MOST_LINES:,} entries; bring the years that count")
+    if len(records) > MAX_LINES:
+        raise HistoryError(f"“{name}” has more than {MAX_LINES:,} entries; bring the years that count")
 
 
 def _cells(record: dict[str, Any]) -> rows.Row:

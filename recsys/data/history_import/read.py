@@ -12,7 +12,7 @@ from recsys.data import zip_files
 from recsys.data.history_import import csv_text, formats, json_files, rows
 from recsys.data.history_import.csv_text import Table
 from recsys.data.history_import.entries import (
-    MOST_BYTES,
+    MAX_FILE_BYTES,
     Answers,
     ColumnQuestion,
     HistoryError,
@@ -21,7 +21,7 @@ from recsys.data.history_import.entries import (
     Skipped,
 )
 
-MAX_UNCOMPRESSED_BYTES = 5 * MOST_BYTES  # of all CSV and JSON files of an archive
+MAX_UNCOMPRESSED_BYTES = 5 * MAX_FILE_BYTES  # of all CSV and JSON files of an archive
 ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 SAMPLE_ROWS = 5  # of an unknown CSV file
 INSIDE = " › "  # between an archive and a file in it
@@ -59,8 +59,8 @@ def read(name: str, data: bytes, answers: Answers | None = None, now: datetime |
 
 def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]:
     """Yield path and content of each file of an archive; None for a file that is neither CSV nor JSON."""
-    if len(data) > MOST_BYTES:
-        raise HistoryError(f"“{name}” has more than {MOST_BYTES >> 20} MB; bring the CSV files in it one by one")
+    if len(data) > MAX_FILE_BYTES:
+        raise HistoryError(f"“{name}” has more than {MAX_FILE_BYTES >> 20} MB; bring the CSV files in it one by one")
     try:
         with zip_files.opened(io.BytesIO(data), MAX_UNCOMPRESSED_BYTES, _may_be_history) as archive:
             if "[Content_Types].xml" in archive.paths:
