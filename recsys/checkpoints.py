@@ -47,7 +47,7 @@ class CheckpointMeta(BaseModel):
     config: dict[str, Any]
     n_items: int
     films: str  # fingerprint of the list of items
-    split: dict[str, Any]  # `Split.about`
+    split: dict[str, Any]  # `Split.description`
     seed: int
     fingerprint: str | None = None  # of the sequences
     details: str | None = None  # fingerprint of times and ratings, if the model reads them
@@ -229,9 +229,9 @@ def member_versions(model: Model, dataset_name: str, seed: int, splitting: Split
 def training_fingerprints(model: Model, dataset: Dataset, splitting: Splitting) -> dict[str, Any]:
     """Return the fields of `CheckpointMeta` about the data that the model is fitted to."""
     split = splitting(dataset)
-    fingerprints = {"split": split.about, "fingerprint": dataset.fingerprint}
+    fingerprints = {"split": split.description, "fingerprint": dataset.fingerprint}
     if model.uses_times_or_ratings or splitting.reads_times:
-        fingerprints["details"] = dataset.details_fingerprint
+        fingerprints["details"] = dataset.full_fingerprint
     if model.uses_item_texts:
         texts = texts_with_credits if model.uses_credits else film_texts
         fingerprints["texts"] = texts_fingerprint(texts(split.train.catalog))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recsys import checkpoints, checksums, paths, progress, storage
-from recsys.data import datasets, own_data, prepared
+from recsys.data import datasets, own_data, prepared, published
 from recsys.data.dataset import DataError
 from recsys.errors import RecsysError, recsys_command, restore_command
 from recsys.evaluation import results, studies
@@ -58,7 +58,7 @@ def of_set(name: str) -> Iterator[Finding]:
         raise DataError(f"there is nothing of {name} on this machine; see: {recsys_command('data', 'list')}")
     get = datasets.how_to_get(name)
     for path, is_intact in datasets.archives(name).items():
-        command = restore_command(path) if path.parent == datasets.BUNDLED else get
+        command = restore_command(path) if path.parent == published.BUNDLED else get
         yield Finding(path, "" if is_intact else "is missing or not the archive that it was", command)
     if _has_files(paths.prepared(name)):
         yield _verify(paths.prepared(name), lambda path: _check_prepared(name), get)

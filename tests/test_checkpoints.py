@@ -289,7 +289,7 @@ def test_each_splitting_has_its_own_fits():
     assert np.array_equal(checkpoints.load_or_fit("counts", spanning).counts, whole.counts)
     assert fakes.Counts.fits == 2
     folder = checkpoints.find("counts", "days", splitting=BY_TIME)
-    assert storage.read_document(folder / "meta.json")["split"] == BY_TIME(spanning).about
+    assert storage.read_document(folder / "meta.json")["split"] == BY_TIME(spanning).description
     assert checkpoints.seeds("counts", "days", BY_TIME) == [0]
 
 

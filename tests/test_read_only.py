@@ -28,7 +28,7 @@ def home(tmp_path, monkeypatch):
 def small(monkeypatch):
     """In place of the first set's archive, a toy of that name."""
     made = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0], [1, 2, 3, 0]], 4, datasets.DEFAULT_DATASET)
-    monkeypatch.setattr(datasets, "_parsed", lambda name, source, report: (made, toys.ARCHIVE))
+    monkeypatch.setattr(datasets, "_parse", lambda name, source, report: (made, toys.ARCHIVE))
     return made
 
 

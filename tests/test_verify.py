@@ -7,7 +7,7 @@ import pytest
 
 from recsys import arrays, checkpoints, paths, progress, storage, verify
 from recsys.cli.main import main
-from recsys.data import datasets, film_details, prepared
+from recsys.data import datasets, film_details, prepared, published
 from recsys.data.dataset import DataError
 from recsys.errors import recsys_command
 from recsys.evaluation.protocols import FULL
@@ -46,7 +46,7 @@ def home(tmp_path, monkeypatch):
     home = tmp_path / "home"
     monkeypatch.setenv("RECSYS_HOME", str(home))
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
-    monkeypatch.setattr(datasets, "BUNDLED", tmp_path / "assets" / "data")
+    monkeypatch.setattr(published, "BUNDLED", tmp_path / "assets" / "data")
     monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
     world = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4)
     prepared.save(world, {})
@@ -140,7 +140,7 @@ def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
     for victim in victims:
         flip(victim)
     mends = {found.path: found.command for found in verify.everything() if found.problem}
-    bundled = datasets.BUNDLED / f"{datasets.DEFAULT_DATASET}.zip"  # neither it nor the list of checksums is there
+    bundled = published.BUNDLED / f"{datasets.DEFAULT_DATASET}.zip"  # neither it nor the list of checksums is there
     assert set(mends) == {paths.encoder(), *victims[1:], bundled, paths.checksums()}
     assert [mends[path].split()[0] for path in (victims[3], bundled)] == ["git", "git"]
     assert [found for found in verify.everything() if found.path == paths.prepared("toy") and not found.problem]

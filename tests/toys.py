@@ -55,7 +55,7 @@ def dataset(histories: Sequence[Sequence[int]], n_items: int, name: str = "toy")
 
 def described(world: Dataset, *people: tuple[str, str, str]) -> Dataset:
     """The same set with its people: (gender, age, occupation) of each user."""
-    return replace(world, people=pd.DataFrame(people, columns=list(PEOPLE_COLUMNS), dtype="str"))
+    return replace(world, user_profiles=pd.DataFrame(people, columns=list(PEOPLE_COLUMNS), dtype="str"))
 
 
 def over_days(histories: Sequence[Sequence[tuple[int, int]]], n_items: int = 30, name: str = "days") -> Dataset:
@@ -79,15 +79,15 @@ def checkerboard(n: int = 30, seed: int = 0) -> Dataset:
 
 def same(one: Dataset, other: Dataset) -> None:
     """Assert that two data sets agree in everything but their names."""
-    assert one.details_fingerprint == other.details_fingerprint
+    assert one.full_fingerprint == other.full_fingerprint
     assert one.catalog.tags.words == other.catalog.tags.words
     assert_frame_equal(one.catalog.movies, other.catalog.movies)
-    assert_frame_equal(one.catalog.left_out, other.catalog.left_out)
+    assert_frame_equal(one.catalog.infrequent, other.catalog.infrequent)
     for column in ("user", "item", "rating", "timestamp"):
         np.testing.assert_array_equal(getattr(one.interactions, column), getattr(other.interactions, column))
     for column in ("movie", "word", "timestamp"):
         np.testing.assert_array_equal(getattr(one.catalog.tags, column), getattr(other.catalog.tags, column))
     np.testing.assert_array_equal(one.user_ids, other.user_ids)
-    assert (one.people is None) == (other.people is None)
-    if one.people is not None:
-        assert_frame_equal(one.people, other.people)
+    assert (one.user_profiles is None) == (other.user_profiles is None)
+    if one.user_profiles is not None:
+        assert_frame_equal(one.user_profiles, other.user_profiles)

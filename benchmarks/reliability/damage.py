@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from recsys import arrays, checkpoints, paths, storage
-from recsys.data import datasets, enrich, film_details, prepared
+from recsys.data import datasets, enrich, film_details, prepared, published
 from recsys.data.dataset import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
@@ -138,7 +138,7 @@ def _world() -> Dataset:
     item = np.concatenate([np.roll(films, user) for user in range(6)]).astype(np.int32)
     user, time = np.repeat(np.arange(6, dtype=np.int32), 8), 1_000_000_000 + np.arange(48)
     events = Interactions(user, item, np.full(48, 4, np.float32), time)
-    catalog = Catalog(movies, movies.iloc[:0], Tags.of([(100, "slow", 7)]))
+    catalog = Catalog(movies, movies.iloc[:0], Tags.from_rows([(100, "slow", 7)]))
     people = pd.DataFrame([["F", "25-34", "none"]] * 6, columns=list(PEOPLE_COLUMNS), dtype="str")
     names = np.array([f"person {user}" for user in range(6)], object)
     return Dataset(NAME, catalog, events, np.arange(6), "file", people, names)
@@ -146,9 +146,9 @@ def _world() -> Dataset:
 
 def _content(dataset: Dataset) -> list[str]:
     """All that is in a set."""
-    catalog, tables = dataset.catalog, (dataset.catalog.movies, dataset.catalog.left_out, dataset.people)
+    catalog, tables = dataset.catalog, (dataset.catalog.movies, dataset.catalog.infrequent, dataset.user_profiles)
     columns = (catalog.tags.movie, catalog.tags.word, catalog.tags.timestamp, dataset.user_ids, dataset.user_names)
-    said = [dataset.details_fingerprint, *map(str, catalog.tags.words)]
+    said = [dataset.full_fingerprint, *map(str, catalog.tags.words)]
     return [*said, *(table.to_csv() for table in tables if table is not None), *(str(np.asarray(c)) for c in columns)]
 
 
@@ -202,8 +202,8 @@ def _encoder(home: Path, stack: ExitStack) -> Kind:
 def _archive(home: Path, stack: ExitStack) -> Kind:
     """The archive that comes with the project; it is read where the first set is not prepared yet."""
     path = home / f"{datasets.DEFAULT_DATASET}.zip"
-    path.write_bytes((datasets.BUNDLED / path.name).read_bytes())
-    stack.enter_context(mock.patch.object(datasets, "BUNDLED", home))
+    path.write_bytes((published.BUNDLED / path.name).read_bytes())
+    stack.enter_context(mock.patch.object(published, "BUNDLED", home))
     return Kind("assets/data/x.zip", path, lambda: datasets.archives(datasets.DEFAULT_DATASET)[path], without=False)
 
 

@@ -24,7 +24,7 @@ def d1() -> Outcome:
 
 def d2() -> Outcome:
     """The rows of a file in three other orders, for recommenders that only count."""
-    from recsys.data.datasets import assemble
+    from recsys.data.assemble import assemble
     from tests.evaluation.test_shuffled import COUNTING, metrics, ratings, shuffled
 
     raw = ratings()

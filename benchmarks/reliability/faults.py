@@ -133,7 +133,7 @@ def two_at_once(folder: Path) -> bool:
 
 def f5() -> Outcome:
     """Each fault a few times, then two that want the same file."""
-    download.PAUSE = 0.05
+    download.PAUSE_SECONDS = 0.05
     checks, whole = {}, 0
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(TURNS):
@@ -144,7 +144,9 @@ def f5() -> Outcome:
                 whole += found == WHOLE
                 checks[f"{name}: {found}"] = found in (WHOLE, NOTHING)
                 if share := SHARES.get(name):
-                    checks[f"{name}: a chunk is fetched again at most"] = start >= share * len(CONTENT) - download.CHUNK
+                    checks[f"{name}: a chunk is fetched again at most"] = (
+                        start >= share * len(CONTENT) - download.CHUNK_BYTES
+                    )
         checks["two at once fetch it once"] = two_at_once(Path(folder))
     n = TURNS * len(FAULTS)
     return judged(

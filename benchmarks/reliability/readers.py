@@ -13,7 +13,8 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 
-from recsys.data import columns, datasets, movielens_files, own_data, tables, wikidata, zip_files
+from recsys.data import columns, movielens_files, own_data, tables, wikidata, zip_files
+from recsys.data.assemble import assemble
 from recsys.data.dataset import Catalog
 from recsys.data.history_import import dates
 from recsys.data.history_import.entries import Answers
@@ -82,7 +83,7 @@ def _of_layout(parse: movielens_files.Parser, files: dict[str, bytes]) -> Reader
     def read(data: bytes) -> object:
         _place().write_bytes(toy_archives.zipped(dict(zip(files, data.split(CUT), strict=False))))
         with movielens_files.opened(_place(), "a set") as archive:
-            return datasets.assemble("set", parse(archive))
+            return assemble("set", parse(archive))
 
     return Reader(read, [CUT.join(files.values())])
 

@@ -23,7 +23,7 @@ def numbers(dataset: Dataset) -> Statistics:
 
 @loaders.of_set()
 def _numbers(name: str) -> Statistics:
-    return Statistics.of(loaders.dataset(name))
+    return Statistics.from_dataset(loaders.dataset(name))
 
 
 def show(dataset: Dataset) -> None:

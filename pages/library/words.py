@@ -144,8 +144,8 @@ ADD_QUIET = "*Add {film} to your films*"
 
 def size(found: Size) -> str:
     """When the ratings were made, and how many films are not counted."""
-    days = [datetime.fromtimestamp(time, UTC).strftime("%Y-%m") for time in (found.first, found.last)]
-    said = [say(SIZE).format(first=days[0], last=days[1])] if found.last else []
+    days = [datetime.fromtimestamp(time, UTC).strftime("%Y-%m") for time in (found.first_time, found.last_time)]
+    said = [say(SIZE).format(first=days[0], last=days[1])] if found.last_time else []
     return " ".join([*said, *([say(LEFT_OUT).format(n=count(found.left_out))] if found.left_out else [])])
 
 

@@ -23,7 +23,7 @@ from pages.shared.sentences import told
 from pages.watch import history_columns, in_browser, ratings
 from pages.watch import history_words as words
 from recsys.data.dataset import Dataset, Film
-from recsys.data.history_import.entries import MOST_BYTES, Answers, HistoryError, Imported
+from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, HistoryError, Imported
 from recsys.data.history_import.read import read
 from recsys.serving import own_history
 from recsys.serving.films.matching import Matcher
@@ -80,11 +80,11 @@ def body(dataset: Dataset) -> None:
     st.caption(words.ABOUT)
     in_browser.offer(_take_kept, "dialog")
     if context := get_script_run_ctx():
-        expect(context.session_id, MOST_BYTES)
+        expect(context.session_id, MAX_FILE_BYTES)
     uploads = st.file_uploader(
         words.CHOOSE,
         accept_multiple_files=True,
-        max_upload_size=MOST_BYTES >> 20,
+        max_upload_size=MAX_FILE_BYTES >> 20,
         key="history-files",
         help=words.PRIVATE,
     )

@@ -77,4 +77,4 @@ def catalog(films: int) -> Catalog:
             "tmdb_id": pd.array([pd.NA] * films, dtype="Int64"),
         }
     )[list(MOVIE_COLUMNS)]
-    return Catalog(movies, left_out=movies.iloc[:0])  # no film was left out
+    return Catalog(movies, infrequent=movies.iloc[:0])  # no film was left out

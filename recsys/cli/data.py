@@ -41,7 +41,7 @@ def get(name: Name, source: Archive = None) -> None:
     catalog = dataset.catalog
     print(
         f"{name} is ready: {dataset.n_users:,} users, {len(catalog):,} films, {len(dataset.interactions):,} ratings "
-        f"({len(catalog.left_out):,} films have too few ratings to train on)"
+        f"({len(catalog.infrequent):,} films have too few ratings to train on)"
     )
     published = datasets.SETS[name]
     is_official = prepared.metadata(name)["archive"].get("official")

@@ -89,11 +89,11 @@ def recommend(
 
 def read_history(path: Path) -> bytes:
     """Return the content of a history file. Of a file that is too large, only enough to detect this is read."""
-    from recsys.data.history_import.entries import MOST_BYTES
+    from recsys.data.history_import.entries import MAX_FILE_BYTES
 
     try:
         with path.open("rb") as file:
-            return file.read(MOST_BYTES + 1)
+            return file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise RecsysError(f"cannot read {path}: {error.strerror}; check the path") from error
 

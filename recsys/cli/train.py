@@ -60,7 +60,7 @@ class Train(Options, Generic[Config]):
         """Train, on several processes if there are, and return the checkpoint folder. None: another process saves."""
         from recsys import checkpoints, paths
         from recsys.data import datasets
-        from recsys.data.joined import add_users_from
+        from recsys.data.assemble import add_users_from
         from recsys.evaluation import protocols
         from recsys.models import registry
         from recsys.training import device as devices
@@ -73,7 +73,7 @@ class Train(Options, Generic[Config]):
         parts = splitting(dataset, self.seed)
         train = parts.train
         if self.also:
-            last_time = int(train.interactions.timestamp.max()) if "dates" in parts.about else None
+            last_time = int(train.interactions.timestamp.max()) if "dates" in parts.description else None
             train = add_users_from(datasets.load(self.also), train, dataset, last_time)
         device = devices.choose(self.device)
         folder = paths.checkpoint(self.dataset, splitting.name, self.model, self.seed)

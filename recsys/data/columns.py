@@ -1,4 +1,4 @@
-"""What the columns of a ratings file are, by their names and by their cells, and times however they are written.
+"""Recognition of columns by name and content, and parsing of timestamps in many formats.
 
 Shapes: R rows.
 """
@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 _ITEM_IDS = (
-    *("item", "itemid", "movie", "movieid", "film", "filmid", "asin", "parentasin", "product", "productid", "isbn"),
+    *("item", "itemid", "movie", "movieid", "film", "filmid", "parentasin", "asin", "product", "productid", "isbn"),
     *("book", "bookid", "song", "songid", "track", "trackid", "artist", "artistid", "article", "articleid", "sku"),
     *("game", "gameid", "business", "businessid", "recipe", "recipeid", "iid", "mid"),
     *("productsku", "itemsku", "variantsku", "lineitemsku", "stockcode", "productcode", "itemcode", "articlenumber"),
 )
-_OTHER_ITEMS = (  # in a file of items these may describe an item that has another id
+_OTHER_ITEMS = (  # in an item file, these may describe an item that has another id
     *("barcode", "ean", "gtin", "upc", "trackuri", "spotifytrackuri", "album", "albumid", "podcast", "podcastid"),
     *("episode", "episodeid", "video", "videoid", "show", "showid", "series", "seriesid", "anime", "animeid"),
     *("app", "appid", "course", "courseid", "job", "jobid", "venue", "venueid", "poi", "restaurant", "restaurantid"),
@@ -24,7 +24,7 @@ _OTHER_ITEMS = (  # in a file of items these may describe an item that has anoth
     *("tracktitle", "songname", "songtitle", "mastermetadatatrackname", "movietitle", "filmtitle", "booktitle"),
     *("artistname", "url", "title"),
 )
-ROLES = {  # the names that a column goes by, whatever its case and signs; the first that a file has is taken
+ROLES = {  # role → normalised column names, in order of preference
     "user": (
         *("user", "userid", "users", "person", "personid", "customer", "customerid", "client", "clientid", "reviewer"),
         *("reviewerid", "visitor", "visitorid", "member", "memberid", "account", "accountid", "uid", "username"),
@@ -53,7 +53,7 @@ ROLES = {  # the names that a column goes by, whatever its case and signs; the f
         *("clickedat", "clicktime", "accesstime", "logtime", "checkintime", "visitdate", "updatedat"),
     ),
 }
-DESCRIBED = {  # the columns of a file of items
+ITEM_ROLES = {  # the same for a file of items
     "item": (*_ITEM_IDS, "id", *(name for name in _OTHER_ITEMS if name.endswith("id"))),
     "title": ("title", "name", "itemname", "movietitle", "producttitle", "productname", "booktitle", "label"),
     "year": ("year", "releaseyear", "yearofpublication", "originalpublicationyear", "releasedate", "published"),
@@ -65,77 +65,88 @@ DESCRIBED = {  # the columns of a file of items
 }
 MISSING = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None", "\\N")
 UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
-LONGEST_AGO, LATEST = -62_135_596_800, 253_402_300_800  # the years 1 to 9999, in seconds since 1970
-_KNOWN = {name for names in (*ROLES.values(), *DESCRIBED.values()) for name in names}
+MIN_TIME, MAX_TIME = -62_135_596_800, 253_402_300_800  # the years 1 to 9999, in seconds since 1970
+_ALL_NAMES = {name for names in (*ROLES.values(), *ITEM_ROLES.values()) for name in names}
 _SIGNS = re.compile(r"[\W_]+")
 
 
 def normalise_name(name: str) -> str:
-    """A column's name without case, signs, and the type that RecBole writes after a colon: "user_id:token" → userid."""
+    """Remove case, punctuation and RecBole's type suffix from a column name: "user_id:token" becomes "userid"."""
     return _SIGNS.sub("", name.strip().casefold().partition(":")[0])
 
 
-def named(names: Sequence[str], known: Sequence[str]) -> str | None:
-    """Which of a file's columns has the first of the `known` names; None: none has any."""
-    plain_names = {normalise_name(name): name for name in reversed(names)}
-    return next((plain_names[name] for name in known if name in plain_names), None)
+def is_usual(name: str) -> bool:
+    """Whether a column name belongs to a role."""
+    return normalise_name(name) in _ALL_NAMES
+
+
+def matching(names: Sequence[str], usual_names: Sequence[str]) -> list[str]:
+    """Return the columns whose normalised names are in `usual_names`, in that order."""
+    column_of = {normalise_name(name): name for name in reversed(names)}
+    return [column_of[name] for name in usual_names if name in column_of]
 
 
 def is_header(lines: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line names the columns: names that are known, or words above a column of numbers."""
-    first, rest = lines[0], lines[1:]
-    known = [name for cell in first if (name := normalise_name(cell)) in _KNOWN]
-    sure = len(known) > 1 or any(name.endswith("id") or name in ("user", "item", "title") for name in known)
-    if sure and not any(_is_number(cell) for cell in first):
+    """Whether the first line has column names: usual names, or words above a column of numbers."""
+    header, rows = lines[0], lines[1:]
+    usual = [normalise_name(cell) for cell in header if is_usual(cell)]
+    is_clear = len(usual) > 1 or any(name.endswith("id") or name in ("user", "item", "title") for name in usual)
+    if is_clear and not any(_is_number(cell) for cell in header):
         return True
-    below = [[line[place] for line in rest if place < len(line)] for place in range(len(first))]
+    below = [[row[position] for row in rows if position < len(row)] for position in range(len(header))]
     return any(
         bool(cells) and not _is_number(cell) and cell.strip() not in MISSING and all(map(_is_number, cells))
-        for cell, cells in zip(first, below, strict=True)
+        for cell, cells in zip(header, below, strict=True)
     )
 
 
 def is_missing(cells: pd.Series) -> np.ndarray:
-    """(R,) bool: cells in which nothing is said."""
+    """(R,) bool: cells without a value."""
     return cells.isin(MISSING).to_numpy(bool)
 
 
-def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
-    """Times as (R,) float64 seconds since 1970, (R,) bool whether each was understood, and how they are written.
-
-    Written as: one of UNITS, told by their size, or "dates": ISO 8601, or 20240131.
-    """
+def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Parse cells as float64 (R,); also return whether each cell is a finite number, (R,) bool."""
     numbers = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    said = np.isfinite(numbers)
-    if 2 * said.sum() > (~is_missing(cells)).sum():
-        if _are_days(numbers[said]):
-            return _dates(cells.str.slice(0, 8), "%Y%m%d")
-        unit = _unit(numbers[said])
-        found = numbers / UNITS[unit]
-        known = said & (found > LONGEST_AGO) & (found < LATEST)
-        return np.where(known, found, 0), known, unit
-    return _dates(cells.str.replace("/", "-", regex=False), "ISO8601")
+    return numbers, np.isfinite(numbers)
 
 
-def _dates(cells: pd.Series, layout: str) -> tuple[np.ndarray, np.ndarray, str]:
-    times = pd.to_datetime(cells, format=layout, utc=True, errors="coerce")
-    known = times.notna().to_numpy(bool)
-    found = np.zeros(len(cells))
-    found[known] = times[known].dt.as_unit("us").astype("int64").to_numpy() / UNITS["microseconds"]
-    return found, known, "dates"
+def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
+    """Parse times in the format of most cells.
+
+    Returns:
+        Seconds since 1970, (R,) float64; whether each cell could be parsed, (R,) bool; and the format. The format is
+        one of UNITS, which is inferred from the size of the numbers, or "dates" for ISO 8601 and 20240131.
+    """
+    numbers, is_number = parse_numbers(cells)
+    if 2 * is_number.sum() > (~is_missing(cells)).sum():
+        if _are_days(numbers[is_number]):
+            return _parse_dates(cells.str.slice(0, 8), "%Y%m%d")
+        unit = _unit(numbers[is_number])
+        seconds = numbers / UNITS[unit]
+        is_valid = is_number & (seconds > MIN_TIME) & (seconds < MAX_TIME)
+        return np.where(is_valid, seconds, 0), is_valid, unit
+    return _parse_dates(cells.str.replace("/", "-", regex=False), "ISO8601")
+
+
+def _parse_dates(cells: pd.Series, date_format: str) -> tuple[np.ndarray, np.ndarray, str]:
+    times = pd.to_datetime(cells, format=date_format, utc=True, errors="coerce")
+    is_valid, seconds = times.notna().to_numpy(bool), np.zeros(len(cells))
+    seconds[is_valid] = times[is_valid].dt.as_unit("us").astype("int64").to_numpy() / UNITS["microseconds"]
+    return seconds, is_valid, "dates"
 
 
 def _unit(numbers: np.ndarray) -> str:
-    """Seconds since 1970 have ten digits nowadays, and each finer unit three more."""
+    """Infer the unit: current times have ten digits in seconds, and three more in each finer unit."""
     typical = float(np.median(np.abs(numbers)))
     return next((unit for unit, scale in reversed(UNITS.items()) if typical >= 1e8 * scale), "seconds")
 
 
 def _are_days(numbers: np.ndarray) -> bool:
-    """Whether all are dates such as 20240131."""
+    """Whether all numbers are dates such as 20240131."""
     days, months, years = numbers % 100, numbers // 100 % 100, numbers // 10_000
-    inside = (days >= 1) & (days <= 31) & (months >= 1) & (months <= 12) & (years >= 1900) & (years < 2100)
-    return bool(len(numbers)) and bool(inside.all()) and bool((numbers == np.floor(numbers)).all())
+    is_day = (days >= 1) & (days <= 31) & (months >= 1) & (months <= 12) & (years >= 1900) & (years < 2100)
+    return bool(len(numbers)) and bool(is_day.all()) and bool((numbers == np.floor(numbers)).all())
 
 
 def _is_number(cell: str) -> bool:

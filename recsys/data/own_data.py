@@ -1,7 +1,7 @@
-"""Anybody's own data: a file of who had what, checked and counted first, then a set like any other.
+"""A user's own data: read and check a file of interactions, then add it as a data set.
 
-Nothing is left out in silence: `check` counts what a file says, `Facts.sentences` says it. Ids of text are numbered and
-kept as titles and names. Without times the order of the rows counts. Shapes: R rows of a file, E events, I items.
+`check` counts every dropped or changed row, and `ImportSummary.sentences` reports the counts. Text ids are numbered and
+kept as titles and user names. Without times the order of the rows counts. Shapes: R rows, E events, I items.
 """
 
 import re
@@ -16,6 +16,7 @@ import pandas as pd
 
 from recsys import paths, storage
 from recsys.data import columns, datasets, movielens_files, prepared, text_encoding, titles
+from recsys.data.assemble import TIES_SEED, RawRatings, assemble
 from recsys.data.dataset import MORE_COLUMNS, MOVIE_COLUMNS, DataError, Dataset, Noun, Ties
 from recsys.data.download import exclusive_folder
 from recsys.data.tables import Table
@@ -23,65 +24,67 @@ from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_
 from recsys.errors import recsys_command
 
 Role = str  # "user", "item", "rating" or "time"
-NONE = "none"  # in place of a column's name: do without it
+NONE = "none"  # in place of a column name: the file has no such column
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-RESERVED_NAMES = {"ties", "studies"}  # folders beside those of the data sets
-INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # ids that are kept as numbers: exact even where a number is a float
-FEW = 3  # events from which a person's last can be held out
-MOST = 1e6  # a rating beyond it, up or down, is a slip or a code for none
-LONGEST = 1_000  # characters by which a person or an item is called
+RESERVED_NAMES = {"ties", "studies"}  # other folders beside those of the data sets
+INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # kept as a number; exact even as a float
+MAX_RATING = 1e6  # absolute value; larger numbers are typing errors or codes for "no rating"
+SAMPLE_ROWS = 1_000  # from which dates and fractions are recognised
+MAX_ID_LENGTH = 1_000  # characters of a user or an item
+_ASIN, _AMAZON_USER = r"B[0-9A-Z]{9}|[0-9]{9}[0-9X]", r"A[0-9A-Z]{9,20}"
+_FRACTION = r"-?\d+\.\d*[1-9]\d*"
 
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """What was counted in a file of interactions, and what became of it."""
+    """Counts of an imported file: rows used, dropped and changed."""
 
     rows: int
-    events: int  # rows that are used
+    events: int  # used rows
     people: int
     items: int
-    columns: dict[Role, str]  # where each was found
+    columns: dict[Role, str]
     has_header: bool
-    times: str = ""  # how they are written, as `columns.parse_timestamps` tells; "": there are none
-    span: tuple[str, str] = ("", "")  # the days of the first and the last
-    scale: tuple[float, float] | None = None  # the lowest and the highest rating; None: there are none
-    guessed: bool = False  # whether the encoding of the file was
-    incomplete: int = 0  # rows without a person or an item: left out
-    untimed: int = 0  # rows whose time is missing or cannot be read: left out
-    repeated: int = 0  # rows that say again what another said: left out
-    again: int = 0  # events of an item that the same person had before, at another time
-    unrated: int = 0  # rows without a rating, in a file that has ratings: they count as the mean
-    unsorted: int = 0  # rows that are earlier than the row before of the same person
-    single: int = 0  # people with one event
-    brief: int = 0  # people with two
-    undescribed: int = 0  # items that the file of items does not have
-    unused: int = 0  # items of that file that nobody had
-    unsafe: int = 0  # addresses of pictures that are none of the web
+    times: str = ""  # format, see `columns.parse_timestamps`; "": no times
+    span: tuple[str, str] = ("", "")  # the days of the first and the last event
+    scale: tuple[float, float] | None = None  # lowest and highest rating; None: no ratings
+    encoding_guessed: bool = False
+    incomplete: int = 0  # dropped rows without a user or an item
+    untimed: int = 0  # dropped rows without a valid time
+    repeated: int = 0  # dropped duplicates: equal user, item and time
+    again: int = 0  # events of an item that the user already had, at another time
+    unrated: int = 0  # rows without a rating in a file with ratings; they get the mean
+    unsorted: int = 0  # rows earlier than the previous row of the same user
+    single: int = 0  # users with one event
+    brief: int = 0  # users with two events
+    undescribed: int = 0  # items that the item file lacks
+    unused: int = 0  # items of the item file without events
+    unsafe: int = 0  # image addresses without https
 
     def sentences(self, say: Callable[[str], str] = str) -> list[str]:
-        """Everything that a person should know, a sentence each, without full stops; say: puts it in their language."""
-        written = {"written": say(_WRITTEN.get(self.times, "")), "first": self.span[0], "last": self.span[1]}
+        """Return the summary as sentences without full stops. `say` translates a template."""
+        written = {"written": say(_TIME_FORMATS.get(self.times, "")), "first": self.span[0], "last": self.span[1]}
         return [
             say("{rows:,} rows: {people:,} people, {items:,} items, {events:,} events").format(**vars(self)),
-            say(_READ_AS if self.has_header else _READ_WITHOUT_NAMES).format(found=self._found(say)),
+            say(_READ_AS if self.has_header else _READ_WITHOUT_NAMES).format(found=self._column_list(say)),
             say(_TIMES if self.times else _NO_TIMES).format(**written),
             *([say(_SCALE).format(low=self.scale[0], high=self.scale[1])] if self.scale else []),
-            *([say(text_encoding.GUESSED)] if self.guessed else []),
+            *([say(text_encoding.GUESSED)] if self.encoding_guessed else []),
             *(f"{say(words)}: {n:,}" for name, words in _COUNTED.items() if (n := getattr(self, name))),
         ]
 
-    def _found(self, say: Callable[[str], str]) -> str:
-        """Which column is what."""
+    def _column_list(self, say: Callable[[str], str]) -> str:
+        """List roles and columns: "person = user, item = movie"."""
         place = "{name}" if self.has_header else say("column {n}")
-        columns = ((say(_ROLE_NAMES[role]), place.format(name=name, n=name)) for role, name in self.columns.items())
-        return ", ".join(f"{role} = {column}" for role, column in columns)
+        pairs = ((say(_ROLE_NAMES[role]), place.format(name=name, n=name)) for role, name in self.columns.items())
+        return ", ".join(f"{role} = {column}" for role, column in pairs)
 
 
 _TIMES, _SCALE = "times are {written}, {first} to {last}", "ratings go from {low:g} to {high:g}"
 _NO_TIMES = "there are no times: the order of the rows counts"
 _READ_AS, _READ_WITHOUT_NAMES = "read as {found}", "no names of columns in the first row; read as {found}"
 _ROLE_NAMES: dict[Role, str] = {"user": "person", "item": "item", "rating": "rating", "time": "time"}
-_WRITTEN = {unit: f"in {unit} since 1970" for unit in columns.UNITS} | {"dates": "dates"}
+_TIME_FORMATS = {unit: f"in {unit} since 1970" for unit in columns.UNITS} | {"dates": "dates"}
 _COUNTED = {
     "incomplete": "rows left out because a person or an item is missing",
     "untimed": "rows left out because their time cannot be read",
@@ -99,40 +102,42 @@ _COUNTED = {
 
 @dataclass(frozen=True)
 class Checked:
-    """A file that can become a set, and what was found in it."""
+    """A checked file that can be added as a data set."""
 
     facts: ImportSummary
-    raw: movielens_files.RawRatings  # events in the order that counts, oldest first for each person
+    raw: RawRatings  # sorted by user and time
     ties: Ties
-    user_names: pd.Series = field(repr=False)  # by id; empty where the ids are numbers
+    user_names: pd.Series = field(repr=False)  # by id; empty if the ids are numbers
     noun: Noun
 
 
 def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[Role, str]:
-    """Which column is what, by names and by content; `wanted` wins, "none" in it does without a column.
+    """Determine the column of each role: as in `wanted`, else by usual names or, without a header, by content.
 
-    Columns may be named or, from 1, counted. Raises DataError where person and item cannot be told.
+    A wanted column is given by name, by number from 1, or as NONE. Raises DataError if a wanted column does not exist,
+    or if user and item cannot be detected.
     """
-    wanted = wanted or {}
-    names = list(table.rows.columns)
-    found = {role: column_of(table, text) for role, text in wanted.items() if text and text != NONE}
-    left = {role: known for role, known in columns.ROLES.items() if not wanted.get(role)}
-    free = [name for name in names if name not in found.values()]
-    if table.has_header:
-        guessed = {role: columns.named(free, known) for role, known in left.items()}
-    else:
-        guessed = _by_content(table, free, list(left))
-    found |= {role: name for role, name in guessed.items() if name}
-    if missing := [_ROLE_NAMES[role] for role in ("user", "item") if role not in found]:
+    wanted = {role: text for role, text in (wanted or {}).items() if text}
+    if table.is_ambiguous and not {"user", "item"} <= wanted.keys():
         raise DataError(
-            f"{table.name} has the columns {', '.join(names)}, and which is the {' and which the '.join(missing)} does "
+            f"{table.name} may have a column for each of person, item and rating, or a person and all items of that "
+            "person in each line; name the columns: --user-col 1 --item-col 2, or write a line for each event"
+        )
+    names = list(table.rows.columns)
+    assigned = {role: column_of(table, text) for role, text in wanted.items() if text != NONE}
+    free = [name for name in names if name not in assigned.values()]
+    missing = [role for role in columns.ROLES if role not in wanted]
+    assigned |= _by_name(table, free, missing) if table.has_header else _by_content(table, free, missing)
+    if unknown := [_ROLE_NAMES[role] for role in ("user", "item") if role not in assigned]:
+        raise DataError(
+            f"{table.name} has the columns {', '.join(names)}, and which is the {' and which the '.join(unknown)} does "
             "not show; say so: --user-col NAME --item-col NAME"
         )
-    return {role: found[role] for role in _ROLE_NAMES if role in found}
+    return {role: assigned[role] for role in _ROLE_NAMES if role in assigned}
 
 
 def column_of(table: Table, text: str) -> str:
-    """The column that a person means, by its name or, from 1, its place. Raises DataError that lists what there is."""
+    """Return the column with this name or number. Raises DataError if there is none."""
     names = list(table.rows.columns)
     if text in names:
         return text
@@ -141,238 +146,267 @@ def column_of(table: Table, text: str) -> str:
     raise DataError(f"{table.name} has no column {text}; there are: {', '.join(names)}")
 
 
-def _by_content(table: Table, free: list[str], left: list[Role]) -> dict[Role, str | None]:
-    """Person, item, rating and time in a file that does not name them: in this order, but for what looks like times."""
-    rest: list[str] = list(free)
-    guessed: dict[Role, str | None] = {}
-    for role in ("user", "item"):
-        if role in left:
-            guessed[role] = rest.pop(0) if rest else None
-    timed = next((name for name in rest if _looks_like_time(table.rows[name])), None)
-    if "time" in left and timed:
-        guessed["time"] = timed
-        rest.remove(timed)
-    if "rating" in left and rest:
-        guessed["rating"] = rest[0] if _numbers(table.rows[rest[0]])[1].mean() > 0.5 else None
-    return guessed
+def _by_name(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
+    """Choose the columns with the most usual names, preferably with values in most rows."""
+    assigned = {}
+    for role in roles:
+        names = columns.matching(free, columns.ROLES[role])
+        filled = [name for name in names if columns.is_missing(table.rows[name]).mean() < 0.5]
+        if names:
+            assigned[role] = (filled or names)[0]
+    return assigned
+
+
+def _by_content(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
+    """Assign columns without names: user, item and rating in this order, and times anywhere.
+
+    Dates are recognised in any column, numeric times only after user and item. Columns of fractions before the item
+    are not ratings but, for example, coordinates.
+    """
+    rest, assigned = list(free), {}
+    dates = [name for name in rest if _is_date(table.rows[name])]
+    if "time" in roles and dates:
+        assigned["time"] = dates[0]
+    rest = [name for name in rest if name not in dates]
+    if "user" in roles and rest:
+        assigned["user"] = rest.pop(0)
+    if "item" in roles and rest:
+        whole = [name for name in rest if table.rows[name].head(SAMPLE_ROWS).str.fullmatch(_FRACTION).mean() < 0.5]
+        assigned["item"] = (whole or rest)[0]
+        rest = rest[rest.index(assigned["item"]) + 1 :]
+    if {"user", "item"} <= assigned.keys() and _is_amazon_2018(table.rows, assigned):
+        assigned |= {"user": assigned["item"], "item": assigned["user"]}
+    if "time" in roles and "time" not in assigned:
+        times = [name for name in rest if _looks_like_time(table.rows[name])]
+        assigned |= {"time": times[0]} if times else {}
+    rest = [name for name in rest if name != assigned.get("time")]
+    if "rating" in roles and rest and columns.parse_numbers(table.rows[rest[0]])[1].mean() > 0.5:
+        assigned["rating"] = rest[0]
+    return assigned
+
+
+def _is_amazon_2018(rows: pd.DataFrame, assigned: dict[Role, str]) -> bool:
+    """Whether the item precedes the user, as in the rating files of Amazon 2018."""
+    is_item, is_user = rows[assigned["user"]].str.fullmatch(_ASIN), rows[assigned["item"]].str.fullmatch(_AMAZON_USER)
+    return bool((is_item & is_user).mean() > 0.5)
+
+
+def _is_date(cells: pd.Series) -> bool:
+    """Whether most cells are dates that are not mere numbers."""
+    sample = cells.head(SAMPLE_ROWS)
+    _, is_valid, unit = columns.parse_timestamps(sample)
+    return unit == "dates" and 2 * is_valid.sum() > len(sample) and not columns.parse_numbers(sample)[1].any()
 
 
 def _looks_like_time(cells: pd.Series) -> bool:
-    """Numbers above a hundred million, which no rating reaches, or dates."""
-    found, known, unit = columns.parse_timestamps(cells)
-    if not known.any() or 2 * known.sum() < len(cells):
+    """Whether most cells are dates or numbers above 100 million, which are no ratings."""
+    seconds, is_valid, unit = columns.parse_timestamps(cells)
+    if not is_valid.any() or 2 * is_valid.sum() < len(cells):
         return False
-    return unit != "seconds" or float(np.median(found[known])) > 1e8
-
-
-def _numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """(R,) float64, and (R,) bool where they are numbers."""
-    found = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    return found, np.isfinite(found)
+    return unit != "seconds" or float(np.median(seconds[is_valid])) > 1e8
 
 
 def check(
-    table: Table,
-    items: Table | None = None,
-    wanted: dict[Role, str] | None = None,
-    noun: Noun = "item",
+    table: Table, items: Table | None = None, wanted: dict[Role, str] | None = None, noun: Noun = "item"
 ) -> Checked:
-    """Read a file of interactions and, if there is one, of items; count what is wrong with them.
+    """Check a file of interactions and an optional file of items, and count their problems.
 
-    Raises DataError where nothing would be left.
+    See `assign_columns` for `wanted`. Raises DataError if no row can be used.
     """
-    found = assign_columns(table, wanted)
+    column_names = assign_columns(table, wanted)
 
-    def cells(role: Role) -> pd.Series:  # made anew each time: a file of 10 MB may have two million rows
-        return table.rows[found[role]].str.strip()
+    def cells(role: Role) -> pd.Series:  # computed at each call, because a file of 10 MB may have two million rows
+        return table.rows[column_names[role]].str.strip()
 
-    complete = ~(columns.is_missing(cells("user")) | columns.is_missing(cells("item")))
-    timed, time, unit = complete, np.arange(len(complete), dtype=np.int32), ""
-    if "time" in found and not columns.is_missing(cells("time")).all():
-        time, known, unit = columns.parse_timestamps(cells("time"))
-        timed = complete & known
-        if 2 * known.sum() < len(known):
-            raise _no_times(table, found["time"], cells("time")[complete & ~known])
-    if not timed.any():
+    is_complete = ~(columns.is_missing(cells("user")) | columns.is_missing(cells("item")))
+    is_used, time, unit = is_complete, np.arange(len(is_complete), dtype=np.int32), ""
+    if "time" in column_names and not columns.is_missing(cells("time")).all():
+        time, is_valid, unit = columns.parse_timestamps(cells("time"))
+        is_used = is_complete & is_valid
+        if 2 * is_valid.sum() < len(is_valid):
+            example = next(iter(cells("time")[is_complete & ~is_valid]), "")
+            raise DataError(
+                f"{table.name}: {example!r} in its column {column_names['time']} is no time that can be read; write "
+                "seconds since 1970 or dates such as 2024-01-31, or do without times: --time-col none"
+            )
+    if not is_used.any():
         raise DataError(f"{table.name} has no row with a person and an item; choose another file or other columns")
-    rating, rated = _ratings(cells("rating") if "rating" in found else None, len(timed))
-    kept = slice(None) if timed.all() else timed
-    user, user_ids, user_names = _ids(cells("user")[kept])
-    item, item_ids, item_names = _ids(cells("item")[kept])
-    time, rating, rated = time[kept], rating[kept], rated[kept]
-    lot = random_sort_keys(user_ids[user], item_ids[item], datasets.TIES_SEED) if unit else None
-    order, repeated, again, unsorted = _in_order(user, item, time, lot)
-    films, described = _described(item_ids, item_names, items)
-    user, item, rating, rated = user[order], item[order], rating[order], rated[order]
+    rating, is_rated = _ratings(cells("rating") if "rating" in column_names else None, len(is_used))
+    rows = slice(None) if is_used.all() else is_used
+    user, user_ids, user_names = _ids(cells("user")[rows])
+    item, item_ids, item_names = _ids(cells("item")[rows])
+    time, rating, is_rated = time[rows], rating[rows], is_rated[rows]
+    keys = random_sort_keys(user_ids[user], item_ids[item], TIES_SEED) if unit else None
+    order, repeated, again, unsorted = _sort(user, item, time, keys)
+    films, item_counts = _item_films(item_ids, item_names, items)
+    user, item, rating, is_rated = user[order], item[order], rating[order], is_rated[order]
     sizes = np.bincount(user)
-    raw = movielens_files.RawRatings(
-        user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films
-    )
-    stars = rating[rated] if "rating" in found else rating[:0]
+    raw = RawRatings(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
+    rated = rating[is_rated] if "rating" in column_names else rating[:0]
+    span = tuple(str(np.datetime64(int(end), "s").astype("datetime64[D]")) for end in _ends(raw.timestamp))
     facts = ImportSummary(
-        len(table.rows),
-        len(order),
-        len(sizes),
-        len(item_ids),
-        found,
-        table.has_header,
-        unit,
-        (_day(raw.timestamp.min()), _day(raw.timestamp.max())),
-        (float(stars.min()), float(stars.max())) if len(stars) else None,
-        table.guessed,
-        incomplete=int((~complete).sum()),
-        untimed=int((complete & ~timed).sum()),
+        rows=len(table.rows),
+        events=len(order),
+        people=len(sizes),
+        items=len(item_ids),
+        columns=column_names,
+        has_header=table.has_header,
+        times=unit,
+        span=(span[0], span[1]),
+        scale=_ends(rated) if len(rated) else None,
+        encoding_guessed=table.encoding_guessed,
+        incomplete=int((~is_complete).sum()),
+        untimed=int((is_complete & ~is_used).sum()),
         repeated=repeated,
         again=again,
-        unrated=int((~rated).sum()),
+        unrated=int((~is_rated).sum()),
         unsorted=unsorted,
         single=int((sizes == 1).sum()),
         brief=int((sizes == 2).sum()),
-        **described,
+        **item_counts,
     )
     return Checked(facts, raw, "drawn" if unit else "rows", user_names, noun)
 
 
-def _day(seconds: int) -> str:
-    return str(np.datetime64(int(seconds), "s").astype("datetime64[D]"))
-
-
-def _no_times(table: Table, name: str, bad: pd.Series) -> DataError:
-    example = bad.iloc[0] if len(bad) else ""
-    return DataError(
-        f"{table.name}: {example!r} in its column {name} is no time that can be read; write seconds since 1970 or "
-        "dates such as 2024-01-31, or do without times: --time-col none"
-    )
+def _ends(values: np.ndarray) -> tuple[float, float]:
+    """Return minimum and maximum."""
+    return float(values.min()), float(values.max())
 
 
 def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """(R,) float32, the mean where there is none, and (R,) bool whether it was there; 1 for all without a column."""
+    """Return ratings, (R,) float32, and whether each was given. Missing ones get the mean, or 1 without a column."""
     if cells is None:
         return np.broadcast_to(np.float32(1), rows), np.broadcast_to(True, rows)
-    found, known = _numbers(cells)
-    known &= np.abs(found) <= MOST
-    if not known.any():
+    numbers, is_valid = columns.parse_numbers(cells)
+    is_valid &= np.abs(numbers) <= MAX_RATING
+    if not is_valid.any():
         raise DataError(f"the column {cells.name} holds no ratings, which are numbers; do without: --rating-col none")
-    return np.where(known, found, found[known].mean()).astype(np.float32), known
+    return np.where(is_valid, numbers, numbers[is_valid].mean()).astype(np.float32), is_valid
 
 
 def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
-    """(R,) int32 places in the (n,) int64 ascending ids, and id → text.
+    """Convert texts to ids: whole numbers to themselves, other texts to their rank from 1.
 
-    The ids are the texts where those are whole numbers, and nothing is said of them then; else the texts are numbered
-    in their order from 1.
+    Returns the index of each row's id, (R,) int32; the ascending ids; and id → text, which is empty for numbers.
     """
     codes, texts = pd.factorize(cells, sort=True)
-    if max(map(len, texts)) > LONGEST:
+    if max(map(len, texts)) > MAX_ID_LENGTH:
         raise DataError(
-            f"the column {cells.name} holds a name of more than {LONGEST:,} characters; is it the right one?"
+            f"the column {cells.name} holds a name of more than {MAX_ID_LENGTH:,} characters; is it the right one?"
         )
     if all(INTEGER_ID.fullmatch(text) for text in texts):
-        ids, places = np.unique(np.array([int(text) for text in texts], np.int64), return_inverse=True)
-        return places.astype(np.int32)[codes], ids, pd.Series(dtype="str")
+        ids, positions = np.unique(np.array([int(text) for text in texts], np.int64), return_inverse=True)
+        return positions.astype(np.int32)[codes], ids, pd.Series(dtype="str")
     ids = np.arange(1, len(texts) + 1)
     return codes.astype(np.int32), ids, pd.Series(texts, index=ids, dtype="str")
 
 
-def _in_order(
-    user: np.ndarray, item: np.ndarray, time: np.ndarray, lot: np.ndarray | None
+def _sort(
+    user: np.ndarray, item: np.ndarray, time: np.ndarray, keys: np.ndarray | None
 ) -> tuple[np.ndarray, int, int, int]:
-    """(E,) rows by person and exact time, repeated ones once; how many were repeated, came again, were unsorted.
+    """Sort rows by user and time, and drop duplicates. Rows with equal times are sorted by the random `keys`.
 
-    Rows of the same time are put in the order of the (R,) `lot` drawn for them: that of a file says nothing of taste.
-    Without one the order of the rows counts, and what repeats a person and an item repeats all that is known.
+    Without keys there are no times, and the order of the rows stays. Returns row numbers (E,) and the numbers of
+    duplicates, of repeated items at another time, and of unsorted rows.
     """
     order = np.argsort(user, kind="stable")
-    if lot is None:
+    if keys is None:
         repeated = is_duplicate(user[order], item[order])
         return order[~repeated], int(repeated.sum()), 0, 0
     unsorted = int((equals_previous(user[order]) & (np.diff(time[order]) < 0)).sum())
-    order = np.lexsort((lot, time, user))
+    order = np.lexsort((keys, time, user))
     again, repeated = is_duplicate(user[order], item[order]), is_duplicate(user[order], item[order], time[order])
     return order[~repeated], int(repeated.sum()), int(again.sum() - repeated.sum()), unsorted
 
 
-def _described(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The film table of all items, from the file of items where there is one, and what has to be said of that."""
+def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Make the film table of all items, and counts of `ImportSummary` about the item file."""
     texts = names.reindex(ids) if len(names) else pd.Series(ids.astype(str), index=ids, dtype="str")
     if items is None:
         return _films(ids, texts.to_numpy(), pd.DataFrame(index=texts.to_numpy()), len(names) > 0), {}
     table, unsafe = _item_table(items)
-    more = table.index.difference(pd.Index(texts.to_numpy()))
+    extra = table.index.difference(pd.Index(texts.to_numpy()))
     if len(names):
-        extra_ids = np.arange(len(more)) + int(ids.max()) + 1
+        extra_ids = np.arange(len(extra)) + int(ids.max()) + 1
     else:
-        more = more[[bool(INTEGER_ID.fullmatch(text)) for text in more]]
-        extra_ids = more.astype("int64").to_numpy()
-    everything = np.concatenate([texts.to_numpy(object), more.to_numpy(object)])
-    counted = {"undescribed": int((~texts.isin(table.index)).sum()), "unused": len(more), "unsafe": unsafe}
-    films = _films(np.concatenate([ids, extra_ids]), everything, table, len(names) > 0)
-    return films, counted
+        extra = extra[[bool(INTEGER_ID.fullmatch(text)) for text in extra]]
+        extra_ids = extra.astype("int64").to_numpy()
+    all_texts = np.concatenate([texts.to_numpy(object), extra.to_numpy(object)])
+    counts = {"undescribed": int((~texts.isin(table.index)).sum()), "unused": len(extra), "unsafe": unsafe}
+    return _films(np.concatenate([ids, extra_ids]), all_texts, table, len(names) > 0), counts
 
 
 def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
-    """A file of items by the text of their ids, the first where one is described twice; how many addresses are none."""
+    """Return the columns of an item file by role, indexed by item id, and the number of unsafe image addresses."""
     names = list(items.rows.columns)
-    found = {role: columns.named(names, known) for role, known in columns.DESCRIBED.items()}
-    found = {role: name for role, name in found.items() if name}
-    if "item" not in found:
-        found["item"] = names[0]
+    column_names = {
+        role: matches[0] for role, usual in columns.ITEM_ROLES.items() if (matches := columns.matching(names, usual))
+    }
+    column_names.setdefault("item", names[0])
     if not items.has_header and len(names) > 1:
-        found["title"] = names[1]
-    cells = {role: items.rows[name].str.strip() for role, name in found.items() if name}
-    rest = [items.rows[name].str.strip() for name in names if name not in found.values() and _is_text(items, name)]
+        column_names["title"] = names[1]
+    cells = {role: items.rows[name].str.strip() for role, name in column_names.items()}
+    rest = [items.rows[name].str.strip() for name in names if name not in column_names.values()]
+    rest = [column for column in rest if _is_prose(column)]
     if rest and items.has_header:
         cells["text"] = pd.Series([". ".join(filter(None, row)) for row in zip(*rest, strict=True)], dtype="str")
     unsafe = 0
     if "image" in cells:
-        safe = cells["image"].str.match(r"https://\S+$")
-        unsafe = int((~safe & (cells["image"] != "")).sum())
-        cells["image"] = cells["image"].where(safe, "")
+        is_safe = cells["image"].str.match(r"https://\S+$")
+        unsafe = int((~is_safe & (cells["image"] != "")).sum())
+        cells["image"] = cells["image"].where(is_safe, "")
     table = pd.DataFrame(cells).set_index("item")
     return table[~table.index.duplicated()], unsafe
 
 
-def _is_text(items: Table, name: str) -> bool:
-    """Whether a column says something of items in words: most of what stands in it are no numbers, nor addresses."""
-    cells = items.rows[name].str.strip()
-    said = cells[cells != ""]
-    if not len(said):
+def _is_prose(cells: pd.Series) -> bool:
+    """Whether most non-empty cells are neither numbers nor web addresses."""
+    cells = cells[cells != ""]
+    if not len(cells):
         return False
-    return bool((~_numbers(said)[1]).mean() > 0.5) and not bool(said.str.match(r"https?://").mean() > 0.5)
+    return bool((~columns.parse_numbers(cells)[1]).mean() > 0.5) and not bool(
+        cells.str.match(r"https?://").mean() > 0.5
+    )
 
 
-def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, named: bool) -> pd.DataFrame:
-    """(I, 7 or more) the film table of items by their ids and what the file calls them; named: ids are mere numbers."""
-    known = table.reindex(texts).reset_index(drop=True)
+def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, has_names: bool) -> pd.DataFrame:
+    """Make the film table (I, 7 or more) from ids, ids as in the file, and the item table.
+
+    has_names: the ids are only row numbers, and the ids of the file become the column item_id.
+    """
+    rows = table.reindex(texts).reset_index(drop=True)
     blank = pd.Series([""] * len(ids), dtype="str")
-    given = {role: known[role].fillna("").astype("str") if role in known else blank for role in columns.DESCRIBED}
-    named_so = [
-        _title(title or str(text), year) for title, text, year in zip(given["title"], texts, given["year"], strict=True)
+    cells = {role: rows[role].fillna("").astype("str") if role in rows else blank for role in columns.ITEM_ROLES}
+    titles_and_years = [
+        _title(title or str(text), year) for title, text, year in zip(cells["title"], texts, cells["year"], strict=True)
     ]
-    films = pd.DataFrame({"movie_id": ids.astype("int64"), "title": pd.array([name for name, _ in named_so], "str")})
-    films["year"] = pd.array([year for _, year in named_so], dtype="Int64")
-    films["genres"] = _genres(given["genres"])
-    films["tags"] = given["tags"].str.replace("|", ", ", regex=False)
-    films["imdb_id"] = [movielens_files.imdb_id(text) for text in given["imdb_id"]]
-    films["tmdb_id"] = pd.array([int(t) if INTEGER_ID.fullmatch(t) else None for t in given["tmdb_id"]], dtype="Int64")
-    films = films[list(MOVIE_COLUMNS)].astype({"genres": "str", "tags": "str"})
-    more = {"item_id": pd.Series(texts, dtype="str") if named else None}
-    more |= {name: known[name].fillna("").astype("str") if name in known else None for name in ("image", "text")}
-    return films.assign(**{name: more[name] for name in MORE_COLUMNS if more[name] is not None})
+    tmdb_ids = [int(text) if INTEGER_ID.fullmatch(text) else None for text in cells["tmdb_id"]]
+    films = {
+        "movie_id": ids.astype("int64"),
+        "title": pd.array([title for title, _ in titles_and_years], "str"),
+        "year": pd.array([year for _, year in titles_and_years], dtype="Int64"),
+        "genres": _genres(cells["genres"]),
+        "tags": cells["tags"].str.replace("|", ", ", regex=False),
+        "imdb_id": [movielens_files.imdb_id(text) for text in cells["imdb_id"]],
+        "tmdb_id": pd.array(tmdb_ids, dtype="Int64"),
+    }
+    more = {"item_id": pd.Series(texts, dtype="str") if has_names else None}
+    more |= {name: rows[name].fillna("").astype("str") if name in rows else None for name in ("image", "text")}
+    frame = pd.DataFrame(films, columns=list(MOVIE_COLUMNS)).astype({"genres": "str", "tags": "str"})
+    return frame.assign(**{name: more[name] for name in MORE_COLUMNS if more[name] is not None})
 
 
 def _title(title: str, year: str) -> tuple[str, int | None]:
-    """A title and its year, from a column of years or else, as MovieLens writes it, from its end."""
-    title = title[: titles.LONGEST]
-    if found := re.search(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)", year):
-        plain, own = titles.title_and_year(title)
-        return (plain if own == int(found[0]) else title), int(found[0])
-    plain, own = titles.title_and_year(title)
-    return (title, None) if own is None else (plain, own)
+    """Return title and year. The year comes from its own cell or, as in MovieLens, from the end of the title."""
+    title = title[: titles.MAX_LENGTH]
+    plain, title_year = titles.title_and_year(title)
+    if match := re.search(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)", year):
+        return (plain if title_year == int(match[0]) else title), int(match[0])
+    return (title, None) if title_year is None else (plain, title_year)
 
 
 def _genres(cells: pd.Series) -> pd.Series:
-    """ "Action|Sci-Fi", whichever of | ; , stands between them in the file."""
+    """Convert genre lists to "Action|Sci-Fi". The separator may be | ; or a comma."""
     for separator in ("|", ";", ","):
         if cells.str.contains(separator, regex=False).any():
             break
@@ -381,7 +415,7 @@ def _genres(cells: pd.Series) -> pd.Series:
 
 
 def check_name(name: str) -> None:
-    """Raises DataError for a name that no folder, or another set, should have."""
+    """Raise DataError for a name that is invalid or taken."""
     if not NAME.fullmatch(name) or name.endswith("."):
         raise DataError(f"{name!r} is no name for a data set; take up to 40 letters, digits, dots and dashes")
     if name.casefold() in datasets.SETS or name.casefold() in RESERVED_NAMES:
@@ -389,31 +423,32 @@ def check_name(name: str) -> None:
 
 
 def is_own(name: str) -> bool:
-    """Whether somebody added this set here, be it damaged or not."""
+    """Whether this is an added data set, damaged or not."""
     published = name.casefold() in datasets.SETS
     return bool(NAME.fullmatch(name)) and not published and paths.prepared(name).is_dir()
 
 
 def add(name: str, checked: Checked, source: str, min_ratings: int = 0, again: bool = False) -> Dataset:
-    """Keep a checked file as a set. Items with fewer than `min_ratings` events are left out of what is learnt from.
+    """Add a checked file of the name `source` as a data set.
 
-    source: the name of the file; again: in place of the one of that name. Raises DataError.
+    Items with fewer than `min_ratings` events are not used for training. `again` replaces an added data set of this
+    name. Raises DataError if the name is invalid or taken.
     """
     check_name(name)
-    fewest = max(1, min_ratings)
+    min_ratings = max(1, min_ratings)
     with exclusive_folder(paths.downloads() / "own"):
         if paths.prepared(name).exists() and not (again and is_own(name)):
             raise DataError(f"there is a set called {name} already; take another name, or add --replace")
-        made = datasets.assemble(name, checked.raw, fewest)
-        names = checked.user_names.reindex(made.user_ids).to_numpy(object) if len(checked.user_names) else None
-        made = replace(made, ties=checked.ties, user_names=names, noun=checked.noun)
-        prepared.save(made, {"file": source, "own": True, "fewest": fewest})
-        paths.details(name).unlink(missing_ok=True)  # of other items by the same numbers
+        dataset = assemble(name, checked.raw, min_ratings)
+        names = checked.user_names.reindex(dataset.user_ids).to_numpy(object) if len(checked.user_names) else None
+        dataset = replace(dataset, ties=checked.ties, user_names=names, noun=checked.noun)
+        prepared.save(dataset, {"file": source, "own": True, "fewest": min_ratings})
+        paths.details(name).unlink(missing_ok=True)  # its ids belong to other items
     return prepared.load(name)
 
 
 def left_out(checked: Checked, dataset: Dataset) -> str:
-    """What --min-ratings took away, as a sentence; "" for nothing."""
+    """Describe what --min-ratings removed; "" if it removed nothing."""
     people, items = checked.facts.people - dataset.n_users, checked.facts.items - dataset.n_items
     events = checked.facts.events - len(dataset.interactions)
     if not events:
@@ -422,7 +457,7 @@ def left_out(checked: Checked, dataset: Dataset) -> str:
 
 
 def remove(name: str) -> None:
-    """Delete a set of one's own and all that was made of it: models, results, vectors. Raises DataError for others."""
+    """Delete an added data set with its models, results and vectors. Raises DataError for other data sets."""
     if not is_own(name):
         raise DataError(f"{name} is no set that was added here; see: {recsys_command('data', 'list')}")
     files = _files_outside(name)

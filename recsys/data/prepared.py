@@ -148,7 +148,7 @@ def _describe(dataset: Dataset, archive: dict[str, Any]) -> PreparedMeta:
         "name": dataset.name,
         "people": dataset.n_users,
         "items": dataset.n_items,
-        "left_out": len(dataset.catalog.left_out),
+        "left_out": len(dataset.catalog.infrequent),
         "ratings": len(dataset.interactions),
         "ties": dataset.ties,
         "noun": dataset.noun,
@@ -163,14 +163,14 @@ def _files(dataset: Dataset) -> Mapping[str, storage.Content]:
     arrays = {column: getattr(dataset.interactions, column) for column in EVENT_COLUMNS}
     arrays |= dict(zip(TAG_COLUMNS, (tags.movie, tags.word, tags.timestamp), strict=True))
     arrays["user_ids"] = dataset.user_ids
-    films = pd.concat([catalog.movies.assign(left_out=False), catalog.left_out.assign(left_out=True)])
+    films = pd.concat([catalog.movies.assign(left_out=False), catalog.infrequent.assign(left_out=True)])
     files: dict[str, storage.Content] = {
         f"{column}.npy": lambda file, array=array: np.save(file, array, allow_pickle=False)  # type: ignore[misc]
         for column, array in arrays.items()
     }
     files |= {"tag_words.json": _json(tags.words), "films.csv": _csv(films)}
-    if dataset.people is not None:
-        files["people.csv"] = _csv(dataset.people)
+    if dataset.user_profiles is not None:
+        files["people.csv"] = _csv(dataset.user_profiles)
     if dataset.user_names is not None:
         files["user_names.json"] = _json(dataset.user_names.tolist())
     return files

@@ -36,7 +36,7 @@ class Splitting:
             splits = _splits.setdefault(dataset, {})
             if key not in splits:
                 split = self.divide(dataset, key[1])
-                splits[key] = replace(split, about={"name": self.name, **split.about})
+                splits[key] = replace(split, description={"name": self.name, **split.description})
             return splits[key]
 
 
@@ -71,7 +71,7 @@ def leave_one_out(dataset: Dataset, seed: int = 0) -> Split:
     last = dataset.offsets[1:][users] - 1
     keep = np.ones(len(dataset.interactions), bool)
     keep[last] = keep[last - 1] = False
-    train = replace(dataset, interactions=dataset.interactions.where(keep))
+    train = replace(dataset, interactions=dataset.interactions.select(keep))
     valid, test = (_held_out(dataset, users, lengths[users] - from_end) for from_end in (2, 1))
     return Split(train, valid, test, {})
 
@@ -91,7 +91,7 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
     if dataset.ties == "rows":
         raise DataError(f"{dataset.name} has no times to cut; choose a protocol that does not go by date")
     chosen = cuts(dataset)
-    before = dataset.interactions.where(np.asarray(dataset.interactions.timestamp) < chosen.valid)
+    before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < chosen.valid)
     train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(chosen.valid))
     return Split(train, _next(dataset, chosen.valid, chosen.test), _next(dataset, chosen.test), {"dates": chosen.dates})
 
@@ -125,20 +125,20 @@ def _date(time: int) -> str:
 def _next(dataset: Dataset, cut: int, end: float = np.inf) -> HeldOut:
     """Hold out the first item of each user in [cut, end), for users with an item before `cut`."""
     time = np.asarray(dataset.interactions.timestamp)  # (E,) seconds since 1970
-    watched = np.bincount(dataset.interactions.user[time < cut], minlength=dataset.n_users)  # (U,) items before the cut
-    follows = np.bincount(dataset.interactions.user[(time >= cut) & (time < end)], minlength=dataset.n_users)  # (U,)
-    users = np.flatnonzero((watched > 0) & (follows > 0))
+    n_before = np.bincount(dataset.interactions.user[time < cut], minlength=dataset.n_users)  # (U,)
+    n_after = np.bincount(dataset.interactions.user[(time >= cut) & (time < end)], minlength=dataset.n_users)  # (U,)
+    users = np.flatnonzero((n_before > 0) & (n_after > 0))
     if not len(users):
         raise DataError(
             f"{dataset.name}: nobody watched films both before and after {_date(cut)}, so time cannot be cut there; "
             "choose a protocol that does not go by date"
         )
-    return _held_out(dataset, users, watched[users])
+    return _held_out(dataset, users, n_before[users])
 
 
 def _held_out(dataset: Dataset, users: np.ndarray, positions: np.ndarray) -> HeldOut:
     """Hold out the item at a position (0 = oldest) of each user's history. The query has the items before it."""
     pairs = [(dataset.history(user), position) for user, position in zip(users, positions, strict=True)]
     targets = np.array([history[position] for history, position in pairs])
-    people = None if dataset.people is None else dataset.people.iloc[users]
-    return HeldOut(Queries([history[:position] for history, position in pairs], users, people=people), targets)
+    profiles = None if dataset.user_profiles is None else dataset.user_profiles.iloc[users]
+    return HeldOut(Queries([history[:position] for history, position in pairs], users, user_profiles=profiles), targets)

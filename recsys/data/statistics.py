@@ -1,6 +1,6 @@
-"""What a data set is like: how much of it there is, who watched how much, and which films.
+"""Statistics of a data set for charts: its size, activity of users, popularity of films, and times.
 
-Every table is small, whatever the set: a row for a bar or a point of a chart. Shapes: U people, I films, E events.
+Every table is small: one row for each bar or point of a chart. Shapes: U users, I films, E events, G genres.
 """
 
 from dataclasses import dataclass
@@ -10,163 +10,166 @@ import pandas as pd
 
 from recsys.data.dataset import Dataset
 
-TOP_SHARES = (0.01, 0.10, 0.20)  # of the films, the most watched
-LORENZ_POINTS = 100  # of the curve
-GAPS = (  # what passes between two ratings of one person: name, seconds below which it counts as that
+TOP_SHARES = (0.01, 0.10, 0.20)  # of the most watched films
+LORENZ_POINTS = 100
+HISTOGRAM_BINS = 24
+GAPS = (  # name and upper bound in seconds
     ("the same second", 1),
     ("under a minute", 60),
     ("under an hour", 3_600),
     ("under a day", 86_400),
     ("a day or more", np.inf),
 )
-SHORT_SPAN = 5 * 365 * 86_400  # seconds: ratings of fewer years are counted by month
+MONTHLY_SPAN_SECONDS = 5 * 365 * 86_400  # ratings of a shorter span are counted by month, else by year
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much there is."""
+    """Counts of a data set."""
 
     people: int
-    films: int  # that somebody can be recommended
-    left_out: int  # films with too few ratings to learn from
+    films: int  # used for training
+    left_out: int  # films with too few ratings for training
     ratings: int
-    first: int  # second of the first rating, since 1970; 0 where the set has no times
-    last: int
+    first_time: int  # of a rating, in seconds since 1970; 0: no times
+    last_time: int
 
     @property
     def density(self) -> float:
-        """The share of all pairs of a person and a film that were rated."""
+        """Share of all (user, film) pairs that were rated."""
         return self.ratings / max(1, self.people * self.films)
 
 
 def size(dataset: Dataset) -> Size:
-    """How much a data set holds."""
-    times, left_out = dataset.interactions.timestamp, len(dataset.catalog.left_out)
-    first, last = (int(times.min()), int(times.max())) if has_times(dataset) else (0, 0)
-    return Size(dataset.n_users, dataset.n_items, left_out, len(times), first, last)
+    """Count users, films and ratings."""
+    times = dataset.interactions.timestamp
+    span = (int(times.min()), int(times.max())) if has_times(dataset) else (0, 0)
+    return Size(dataset.n_users, dataset.n_items, len(dataset.catalog.infrequent), len(times), *span)
 
 
 def has_times(dataset: Dataset) -> bool:
-    """Whether it is known when people rated; in a set without times the numbers of rows stand for them."""
+    """Whether the data set has times. Without times, `timestamp` has row numbers."""
     return bool(len(dataset.interactions)) and dataset.ties != "rows"
 
 
 def has_ratings(dataset: Dataset) -> bool:
-    """Whether people gave stars; in a set without them a 1 stands for each."""
+    """Whether the data set has ratings. Without ratings, all are 1."""
     return bool((dataset.interactions.rating != 1).any())
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """How many films people watched."""
+    """Distribution of the history lengths of all users with at least one film."""
 
-    table: pd.DataFrame  # from, to (both included), people: bins that grow with the length
+    table: pd.DataFrame  # from, to (both included), people: a histogram whose bins grow with the length
     median: float
-    p90: float  # a tenth of the people watched more
+    p90: float  # 90th percentile
     shortest: int
     longest: int
 
 
 def lengths(dataset: Dataset) -> Lengths:
-    """How long the histories of people are; those of people without films are not counted."""
-    known = np.diff(dataset.offsets)
-    known = known[known > 0]
-    if not len(known):
+    """Compute the distribution of history lengths."""
+    counts = np.diff(dataset.offsets)
+    counts = counts[counts > 0]
+    if not len(counts):
         return Lengths(pd.DataFrame({"from": [], "to": [], "people": []}, dtype=int), 0.0, 0.0, 0, 0)
-    edges = _growing(int(known.min()), int(known.max()))
-    people = np.histogram(known, np.append(edges, np.inf))[0]
-    table = pd.DataFrame({"from": edges, "to": np.append(edges[1:] - 1, known.max()), "people": people})
-    median, p90 = np.percentile(known, [50, 90])
-    return Lengths(table, float(median), float(p90), int(known.min()), int(known.max()))
-
-
-def _growing(least: int, most: int, steps: int = 24) -> np.ndarray:
-    """Up to `steps` whole numbers from least to most, where each bin is as much wider as its start is larger."""
-    return np.unique(np.geomspace(least, most + 1, steps + 1).astype(np.int64))[:-1]
+    shortest, longest = int(counts.min()), int(counts.max())
+    edges = np.unique(np.geomspace(shortest, longest + 1, HISTOGRAM_BINS + 1).astype(np.int64))[:-1]
+    people = np.histogram(counts, np.append(edges, np.inf))[0]
+    table = pd.DataFrame({"from": edges, "to": np.append(edges[1:] - 1, longest), "people": people})
+    median, p90 = np.percentile(counts, [50, 90])
+    return Lengths(table, float(median), float(p90), shortest, longest)
 
 
 @dataclass(frozen=True)
 class LongTail:
     """How unequally films are watched."""
 
-    curve: pd.DataFrame  # films, events: shares, the most watched films first, from 0, 0 to 1, 1 (a Lorenz curve)
+    curve: pd.DataFrame  # films, events: cumulative shares, the most watched films first (a Lorenz curve)
     top: dict[float, float]  # share of the films → their share of the events, for TOP_SHARES
-    gini: float  # 0: all are watched equally often; towards 1: one film has it all
+    gini: float
 
 
 def long_tail(counts: np.ndarray) -> LongTail:
-    """From how often each of I films was watched (I,). Gini, Variabilità e mutabilità, 1912.
+    """Compute the concentration of events from the count (I,) of each film.
 
-    A share of the films is rounded to whole films, and is one at least.
+    Each share in TOP_SHARES is rounded to whole films, at least one.
     """
     ordered = np.sort(counts)[::-1].astype(np.float64)
     n, total = len(ordered), float(ordered.sum())
     if not total:
         return LongTail(pd.DataFrame({"films": [0.0, 1.0], "events": [0.0, 1.0]}), dict.fromkeys(TOP_SHARES, 0.0), 0.0)
-    reached = np.append(0, np.cumsum(ordered)) / total  # by how many of the first films, 0…n
-    places = np.unique(np.linspace(0, n, min(n, LORENZ_POINTS) + 1).round().astype(np.int64))
-    curve = pd.DataFrame({"films": places / n, "events": reached[places]})
-    top = {share: float(reached[max(1, round(share * n))]) for share in TOP_SHARES}
-    gini = float(((n + 1 - 2 * np.arange(1, n + 1)) * ordered).sum() / (n * total))
-    return LongTail(curve, top, gini)
+    cumulative = np.append(0, np.cumsum(ordered)) / total  # (n + 1,)
+    positions = np.unique(np.linspace(0, n, min(n, LORENZ_POINTS) + 1).round().astype(np.int64))
+    curve = pd.DataFrame({"films": positions / n, "events": cumulative[positions]})
+    top = {share: float(cumulative[max(1, round(share * n))]) for share in TOP_SHARES}
+    return LongTail(curve, top, gini(counts))
+
+
+def gini(counts: np.ndarray) -> float:
+    """Compute the Gini coefficient of counts (I,): 0 if all are equal, 1 - 1/I if only one is not 0.
+
+    Reference: Gini, Variabilità e mutabilità, 1912. For ascending x: Σ (2i - I - 1) x_i / (I Σ x), with i from 1.
+    """
+    ascending = np.sort(counts)
+    weights = 2 * np.arange(1, len(counts) + 1) - len(counts) - 1
+    return float((weights * ascending).sum() / (len(counts) * max(ascending.sum(), 1)))
 
 
 def years(dataset: Dataset) -> pd.DataFrame:
-    """decade, films, events: when the films were made, and how often those of each decade were watched.
-
-    Films without a year are not in it; a decade between others without a film has zeros.
-    """
-    made = dataset.catalog.movies["year"]
-    known = made.notna().to_numpy()
-    decades = made[known].to_numpy(np.int64) // 10 * 10
+    """Count films and events by decade of the film, as decade, films, events. Films without a year are ignored."""
+    film_years = dataset.catalog.movies["year"]
+    has_year = film_years.notna().to_numpy()
+    decades = film_years[has_year].to_numpy(np.int64) // 10 * 10
     if not len(decades):
         return pd.DataFrame({"decade": [], "films": [], "events": []}, dtype=int)
-    place = (decades - decades.min()) // 10
-    films, events = np.bincount(place), np.bincount(place, weights=dataset.counts[known]).astype(np.int64)
+    index = (decades - decades.min()) // 10
+    films, events = np.bincount(index), np.bincount(index, weights=dataset.counts[has_year]).astype(np.int64)
     return pd.DataFrame({"decade": decades.min() + 10 * np.arange(len(films)), "films": films, "events": events})
 
 
 def genres(dataset: Dataset) -> pd.DataFrame:
-    """genre, films, events, rating: a film counts for each of its genres; the most watched genre first.
+    """Compute genre, films, events, rating: shares of films and events, and mean rating. The first has most events.
 
-    films and events are shares of all films and of all events; rating: the mean stars.
+    A film counts for each of its genres.
     """
-    of_films = dataset.catalog.movies["genres"].astype("str").str.get_dummies("|").drop(columns="", errors="ignore")
-    has = of_films.to_numpy()  # (I, G) 0 or 1
+    flags = dataset.catalog.movies["genres"].astype("str").str.get_dummies("|").drop(columns="", errors="ignore")
+    has_genre = flags.to_numpy()  # (I, G) 0 or 1
     events = dataset.interactions
-    stars = np.bincount(events.item, weights=events.rating, minlength=dataset.n_items)
-    watched = dataset.counts @ has
+    rating_sums = np.bincount(events.item, weights=events.rating, minlength=dataset.n_items) @ has_genre
+    n_events = dataset.counts @ has_genre
     table = pd.DataFrame(
         {
-            "genre": list(of_films.columns),
-            "films": has.sum(0) / max(1, dataset.n_items),
-            "events": watched / max(1, len(events)),
-            "rating": np.divide(stars @ has, watched, out=np.full(len(watched), np.nan), where=watched > 0),
+            "genre": list(flags.columns),
+            "films": has_genre.sum(0) / max(1, dataset.n_items),
+            "events": n_events / max(1, len(events)),
+            "rating": np.divide(rating_sums, n_events, out=np.full(len(n_events), np.nan), where=n_events > 0),
         }
     )
     return table.sort_values("events", ascending=False, kind="stable", ignore_index=True)
 
 
 def over_time(dataset: Dataset) -> pd.DataFrame:
-    """when ("2000-04" where the set spans a few years, else "2000"), ratings, people who rated then.
+    """Count ratings and active users by month or year, as when ("2000-04" or "2000"), ratings, people.
 
-    Empty where there are no times.
+    Empty without times.
     """
     events = dataset.interactions
     if not has_times(dataset):
         return pd.DataFrame({"when": [], "ratings": [], "people": []})
-    unit = "M" if int(np.ptp(events.timestamp)) < SHORT_SPAN else "Y"
+    unit = "M" if int(np.ptp(events.timestamp)) < MONTHLY_SPAN_SECONDS else "Y"
     when = events.timestamp.astype("datetime64[s]").astype(f"datetime64[{unit}]")
-    place = when.astype(np.int64) - int(when.astype(np.int64).min())
-    ratings = np.bincount(place)
-    pairs = np.unique(place * dataset.n_users + events.user)  # of a time and a person who rated then
+    index = when.astype(np.int64) - int(when.astype(np.int64).min())
+    ratings = np.bincount(index)
+    pairs = np.unique(index * dataset.n_users + events.user)  # of a period and a user
     people = np.bincount(pairs // dataset.n_users, minlength=len(ratings))
     names = (when.min() + np.arange(len(ratings))).astype(str)
     return pd.DataFrame({"when": names, "ratings": ratings, "people": people})
 
 
 def stars(dataset: Dataset) -> pd.DataFrame:
-    """stars, share of the ratings; empty where there are none."""
+    """Compute the distribution of ratings, as stars, share. Empty without ratings."""
     if not has_ratings(dataset):
         return pd.DataFrame({"stars": [], "share": []})
     values, n = np.unique(dataset.interactions.rating, return_counts=True)
@@ -174,23 +177,22 @@ def stars(dataset: Dataset) -> pd.DataFrame:
 
 
 def gaps(dataset: Dataset) -> pd.DataFrame:
-    """gap, share: what passes between two neighbouring ratings of one person, by GAPS.
+    """Compute the distribution of the time between two consecutive ratings of a user, as gap (of GAPS), share.
 
-    Empty where there are no times.
+    Empty without times.
     """
     if not has_times(dataset):
         return pd.DataFrame({"gap": [], "share": []})
     events = dataset.interactions
-    same_person = events.user[1:] == events.user[:-1]
-    seconds = np.diff(events.timestamp)[same_person]
-    bounds = [0, *(below for _, below in GAPS)]
-    n = np.histogram(seconds, bounds)[0]
+    is_same_user = events.user[1:] == events.user[:-1]
+    seconds = np.diff(events.timestamp)[is_same_user]
+    n = np.histogram(seconds, [0, *(bound for _, bound in GAPS)])[0]
     return pd.DataFrame({"gap": [name for name, _ in GAPS], "share": n / max(1, len(seconds))})
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """All of it."""
+    """All statistics of a data set."""
 
     size: Size
     lengths: Lengths
@@ -202,8 +204,8 @@ class Statistics:
     gaps: pd.DataFrame
 
     @classmethod
-    def of(cls, dataset: Dataset) -> "Statistics":
-        """Those of a data set; takes a second or less for each million ratings."""
+    def from_dataset(cls, dataset: Dataset) -> "Statistics":
+        """Compute all statistics. It takes a second or less for each million ratings."""
         return cls(
             size(dataset),
             lengths(dataset),

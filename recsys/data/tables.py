@@ -1,8 +1,10 @@
-"""Anybody's file as a table of text: CSV and its kin, columns separated by spaces, JSON lines, parquet; gzipped or not.
+"""Files of any usual format as tables of text.
 
-What kind of file it is shows in its first bytes, whatever it is called. Shapes: R rows, C columns.
+Formats: delimited text, one user and that user's items per line, JSON lines and arrays, Python literals and parquet.
+All may be gzipped. The format is detected by content, not by file name. Shapes: R rows, C columns.
 """
 
+import ast
 import csv
 import gzip
 import io
@@ -21,30 +23,36 @@ import pandas as pd
 from recsys.data import columns
 from recsys.data.dataset import DataError
 from recsys.data.text_encoding import NoTextError, decode_text
-from recsys.data.zip_files import MAX_COMPRESSION_RATIO, SMALL
+from recsys.data.zip_files import MAX_COMPRESSION_RATIO, UNCHECKED_BYTES
 
-LARGEST = 4 << 30  # bytes that a gzipped file may unpack to
-MOST_COLUMNS = 1_000
-FULLEST = 10  # cells of a parquet file for each of its bytes, at most; those of MovieLens have one
-LOOKED_AT = 50  # lines from which separator and header are told
+MAX_BYTES = 4 << 30  # of a gzipped file after decompression
+MAX_COLUMNS = 1_000
+MAX_TABLE_COLUMNS = 4  # of a table of numbers without column names: user, item, rating and time
+MAX_ID_DIGITS = 8  # of items in sequence files; times in seconds have more
+MAX_CELLS_PER_BYTE = 10  # of a parquet file; those of MovieLens have one
+MAX_LITERAL_LENGTH = 1 << 20  # characters of a line that is parsed as a Python literal
+SAMPLE_LINES = 50  # from which separator, header and layout are detected
 BLANKS = r"\s+"
-SEPARATORS = ("\t", "::", ";", ",", "|", BLANKS)  # the first that gives every line as many columns
-NAMED = {"tab": "\t", "\\t": "\t", "space": BLANKS, " ": BLANKS, "comma": ",", "semicolon": ";"}
-UNREADABLE = (csv.Error, ValueError, OverflowError, RecursionError, NotImplementedError, OSError)
+SEPARATORS = ("\t", "::", ";", ",", "|", BLANKS)  # the first that splits every line into equally many cells is used
+SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": BLANKS, " ": BLANKS, "comma": ",", "semicolon": ";"}
+READ_ERRORS = (csv.Error, ValueError, OverflowError, RecursionError, NotImplementedError, OSError)
+_SEQUENCE_GAP = re.compile(r"\s*,\s*|\s+")
+_SEQUENCE_ITEM = re.compile(rf"\d{{1,{MAX_ID_DIGITS}}}")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A file's rows; its columns are called by its header or, where it has none, "1", "2", …"""
+    """The rows of a file. Columns without names are called "1", "2" and so on."""
 
     name: str  # of the file
-    rows: pd.DataFrame  # (R, C) str, "" where nothing stands
+    rows: pd.DataFrame  # (R, C) str, "" for missing values
     has_header: bool
-    guessed: bool = False  # whether its encoding was
+    encoding_guessed: bool = False
+    is_ambiguous: bool = False  # each line may also be one user and that user's items
 
 
 def read(path: Path, separator: str = "") -> Table:
-    """The table in a file; see `parse`. Raises DataError where it cannot be read."""
+    """Read a file as a table; see `parse`."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -53,14 +61,14 @@ def read(path: Path, separator: str = "") -> Table:
 
 
 def parse(name: str, data: bytes, separator: str = "") -> Table:
-    """The table in the bytes of a file. separator: of its columns, "" to find it; "tab" and "space" may be written out.
+    """Parse the content of a file. The separator is detected if it is "". It may be a name, such as "tab".
 
-    Raises DataError, in one sentence, for what is no table.
+    Raises DataError if the file is no table.
     """
-    data = _unpacked(name, data)
+    data = _decompress(name, data)
     try:
         if data[:4] == b"PAR1":
-            return _named(name, _parquet(name, data))
+            return _typed_table(name, _parquet(name, data))
         if data[:2] == b"PK":
             raise DataError(f"{name} is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV")
         text, guessed = decode_text(data)
@@ -68,49 +76,74 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
         if not text.strip():
             raise DataError(f"{name} is empty; choose a file with one row per event: who had which item")
         if text.lstrip()[:1] in "{[":
-            return _named(name, pd.DataFrame(_records(name, text), dtype=object))
-        table = _separated(name, text, NAMED.get(separator, separator) or separator_of(name, text))
-        return replace(table, guessed=guessed)
+            return _typed_table(name, pd.DataFrame(_records(name, text), dtype=object))
+        layout = _layout(_sample(text))
+        if layout == "sequences":
+            return Table(name, _sequences(text), has_header=False, encoding_guessed=guessed)
+        table = _delimited(name, text, SEPARATOR_NAMES.get(separator, separator) or separator_of(name, text))
+        return replace(table, encoding_guessed=guessed, is_ambiguous=layout == "ambiguous" and not table.has_header)
     except NoTextError as error:
         raise DataError(f"{name} {error.message}; parquet and gzip are read too") from error
-    except UNREADABLE as error:
+    except READ_ERRORS as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{name} cannot be read: {reason}; mend that line, or save the file anew") from error
 
 
+def _layout(lines: list[str]) -> str:
+    """Return "sequences" if each line is one user and that user's items, else "table" or "ambiguous".
+
+    Lines of a table have equal length, or lack a few trailing cells. Sequences have items with short integer ids.
+    """
+    cells = [_SEQUENCE_GAP.split(line.strip()) for line in lines]
+    if not all(_SEQUENCE_ITEM.fullmatch(cell) for row in cells for cell in row[1:]):
+        return "table"
+    widths = Counter(map(len, cells))
+    longest, (usual, times) = max(widths), widths.most_common(1)[0]
+    if longest <= MAX_TABLE_COLUMNS:
+        return "table" if len(widths) == 1 else "ambiguous"
+    return "ambiguous" if usual == longest and 2 * times > len(cells) else "sequences"
+
+
+def _sequences(text: str) -> pd.DataFrame:
+    """Make one row (user, item) for each item of each line."""
+    cells = [_SEQUENCE_GAP.split(line.strip()) for line in text.split("\n") if line.strip()]
+    users = np.repeat([row[0] for row in cells], [len(row) - 1 for row in cells])
+    return pd.DataFrame({"1": users, "2": [cell for row in cells for cell in row[1:]]}, dtype="str")
+
+
 def separator_of(name: str, text: str) -> str:
-    """What stands between the columns: whatever cuts all of the first lines into equally many. Raises DataError."""
-    lines = _first_lines(text)
-    counts = {separator: [len(cells) for cells in _cut(lines, separator)] for separator in SEPARATORS}
-    for separator, found in counts.items():
-        if min(found) > 1 and min(found) == max(found):
+    """Detect the column separator: the one that splits all or most sample lines into equally many cells."""
+    lines = _sample(text)
+    widths = {separator: [len(cells) for cells in _split(lines, separator)] for separator in SEPARATORS}
+    for separator, counts in widths.items():
+        if min(counts) > 1 and min(counts) == max(counts):
             return separator
-    usual = {separator: Counter(found).most_common(1)[0] for separator, found in counts.items()}
+    usual = {separator: Counter(counts).most_common(1)[0] for separator, counts in widths.items()}
     likely = [separator for separator, (width, times) in usual.items() if width > 1 and 2 * times > len(lines)]
     if not likely:
         raise DataError(f"{name}: nothing separates columns in its first lines; name it, such as --sep ';'")
     return max(likely, key=lambda separator: usual[separator][1])
 
 
-def _separated(name: str, text: str, separator: str) -> Table:
-    """A table of lines; a separator of several signs, such as ::, is first made one."""
-    if len(separator) > 1 and separator != BLANKS:
+def _delimited(name: str, text: str, separator: str) -> Table:
+    """Parse delimited text."""
+    if len(separator) > 1 and separator != BLANKS:  # pandas needs a separator of one character
         text, separator = text.replace(separator, "\x1f"), "\x1f"
-    cells = _cut(_first_lines(text), separator)
-    _refuse_wide(name, text.count("\n"), max(map(len, cells)), len(text))
+    cells = _split(_sample(text), separator)
+    _check_size(name, text.count("\n"), max(map(len, cells)), len(text))
     has_header = columns.is_header(cells)
-    lines = io.BytesIO(text.encode())  # a fourth of what StringIO takes
+    lines = io.BytesIO(text.encode())  # a quarter of the memory of StringIO
     rows = pd.read_csv(lines, sep=separator, header=None, dtype=str, keep_default_na=False, na_filter=False)
     rows = rows.fillna("")
     if not has_header:
-        return Table(name, rows.set_axis([str(place + 1) for place in range(rows.shape[1])], axis=1), False)
+        return Table(name, rows.set_axis([str(number) for number in range(1, rows.shape[1] + 1)], axis=1), False)
     names = _distinct([str(cell).strip() for cell in rows.iloc[0]])
     return Table(name, rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1), True)
 
 
-def _refuse_wide(name: str, rows: int, width: int, size: int) -> None:
-    """DataError for a table of too many columns, or of more cells than a file of `size` characters can fill."""
-    if width > MOST_COLUMNS:
+def _check_size(name: str, rows: int, width: int, size: int) -> None:
+    """Raise DataError for too many columns, or for more cells than a file of `size` characters can fill."""
+    if width > MAX_COLUMNS:
         raise DataError(f"{name} has {width:,} columns; choose a file with a column for each of person, item and time")
     if rows * width > 2 * size:
         raise DataError(
@@ -119,42 +152,61 @@ def _refuse_wide(name: str, rows: int, width: int, size: int) -> None:
 
 
 def _parquet(name: str, data: bytes) -> pd.DataFrame:
-    """The table of a parquet file, once its size is known: a billion equal cells take a few bytes."""
+    """Read a parquet file. Its size is checked first, because a billion equal cells take a few bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(io.BytesIO(data))
-        _refuse_wide(name, file.metadata.num_rows, file.metadata.num_columns, FULLEST * len(data))
+        _check_size(name, file.metadata.num_rows, file.metadata.num_columns, MAX_CELLS_PER_BYTE * len(data))
         table = file.read()
-        table.validate(full=True)  # UTF-8, which pandas would check only when it uses a text
-        return table.to_pandas(ignore_metadata=True)  # pandas does not check its own metadata
-    except (pa.ArrowException, UnicodeDecodeError) as error:  # for invalid UTF-8 pyarrow raises either of them
+        table.validate(full=True)  # checks UTF-8; pandas would check it only when a text is used
+        return _flatten(table).to_pandas(ignore_metadata=True)  # pandas does not check its own metadata
+    except (pa.ArrowException, UnicodeDecodeError) as error:  # pyarrow raises either of them for invalid UTF-8
         reason = (str(error) or type(error).__name__).splitlines()[0].encode("utf-8", "replace").decode()
         raise DataError(f"{name} cannot be read as parquet: {reason}; save it anew, with text in UTF-8") from error
 
 
-def _named(name: str, found: pd.DataFrame) -> Table:
-    """A table whose columns have names and types."""
-    found = found.reset_index() if found.index.name else found
-    cells = {column: _as_text(found[old]) for column, old in zip(_distinct(map(str, found)), found, strict=True)}
+def _flatten(table: Any) -> Any:
+    """Replace parquet structs by their fields if those are usual columns, as in {"user": …} or user: {"id": …}."""
+    import pyarrow as pa
+
+    for position, field in enumerate(table.schema):
+        parts = [part.name for part in field.type] if pa.types.is_struct(field.type) else []
+        names = [full if columns.is_usual(full := f"{field.name}.{part}") else part for part in parts]
+        is_used = (
+            any("." in name for name in names) if columns.is_usual(field.name) else any(map(columns.is_usual, names))
+        )
+        if is_used:
+            fields = table.select([position]).flatten().columns
+            table = table.remove_column(position)
+            for name, column in zip(names, fields, strict=True):
+                table = table.append_column(name, column)
+            return _flatten(table)
+    return table
+
+
+def _typed_table(name: str, frame: pd.DataFrame) -> Table:
+    """Convert a frame with column names and any types to text."""
+    frame = frame.reset_index() if frame.index.name else frame
+    cells = {name: _as_text(frame.iloc[:, position]) for position, name in enumerate(_distinct(map(str, frame)))}
     return Table(name, pd.DataFrame(cells), True)
 
 
 def _as_text(column: pd.Series) -> pd.Series:
-    """Each value as a person would write it: 7 for 7.0, dates in ISO, lists joined by |, "" for what is missing."""
+    """Write values as in a CSV file: 7 for 7.0, ISO dates, lists joined by |, "" for missing values."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return column.map(lambda time: "" if pd.isna(time) else time.isoformat()).astype("str")
     if pd.api.types.is_integer_dtype(column) and not column.isna().any():
         return column.astype("str")
-    return column.map(_written).astype("str")
+    return column.map(_value_text).astype("str")
 
 
-def _written(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, list | tuple | np.ndarray):
-        return "|".join(map(_written, value))
+        return "|".join(map(_value_text, value))
     if isinstance(value, dict):
-        return json.dumps(value, ensure_ascii=False, default=_written)
+        return json.dumps(value, ensure_ascii=False, default=_value_text)
     if isinstance(value, bytes):
         return value.decode()
     if value is None or value is pd.NA or value is pd.NaT or value != value:
@@ -165,45 +217,66 @@ def _written(value: Any) -> str:
 
 
 def _records(name: str, text: str) -> list[dict[str, Any]]:
-    """JSON lines, or one array of objects."""
+    """Parse JSON lines, lines of Python literals, or one JSON array. Nested lists of objects become rows."""
     if text.lstrip()[:1] == "[":
-        found = json.loads(text)
+        records = json.loads(text)
     else:
-        found = []
-        for number, line in enumerate(text.split("\n"), 1):
-            if line.strip():
-                try:
-                    found.append(json.loads(line))
-                except ValueError as error:
-                    raise DataError(f"{name}: line {number} is no JSON; mend it, or leave it out") from error
-    if not any(found) or not all(isinstance(one, dict) for one in found):
+        lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+        records = [_record(name, number, line) for number, line in lines]
+    if not any(records) or not all(isinstance(record, dict) for record in records):
         raise DataError(f"{name}: its JSON is no list of objects; write one such as {{'user': 1, 'item': 2}} a line")
-    _refuse_wide(name, len(found), len({key for one in found for key in one}), len(text))
-    return found
+    rows = [row for record in records for row in _nested_rows(record)]
+    _check_size(name, len(rows), len({key for row in rows for key in row}), len(text))
+    return rows
 
 
-def _unpacked(name: str, data: bytes) -> bytes:
-    """The bytes without gzip."""
+def _record(name: str, number: int, line: str) -> Any:
+    """Parse one line as JSON or, as in the Steam files, as a Python literal."""
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        try:
+            if len(line) <= MAX_LITERAL_LENGTH:  # longer ones may exhaust the stack or the memory
+                return ast.literal_eval(line.strip())
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            pass
+        raise DataError(f"{name}: line {number} is no JSON; mend it, or leave it out") from error
+
+
+def _nested_rows(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Make one row per element of a list of items, as in {"user_id": …, "items": [{"item_id": …}, …]}."""
+    items = columns.ROLES["item"]
+    for key, value in record.items():
+        if isinstance(value, list) and value and all(isinstance(element, dict) for element in value):
+            outer = {name: cell for name, cell in record.items() if name != key}
+            if columns.matching(list(value[0]), items) and not columns.matching(list(outer), items):
+                return [outer | element for element in value]
+    return [record]
+
+
+def _decompress(name: str, data: bytes) -> bytes:
+    """Decompress gzipped data; return other data as it is."""
     if data[:2] != b"\x1f\x8b":
         return data
-    most = min(LARGEST, max(SMALL, MAX_COMPRESSION_RATIO * len(data)))
+    max_bytes = min(MAX_BYTES, max(UNCHECKED_BYTES, MAX_COMPRESSION_RATIO * len(data)))
     try:
         with gzip.open(io.BytesIO(data)) as file:
-            unpacked = file.read(most + 1)
+            content = file.read(max_bytes + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{name} is no whole gzip file; pack it anew") from error
-    if len(unpacked) > most:
-        raise DataError(f"{name} unpacks to more than {most:,} bytes; take a part of it")
-    return unpacked
+    if len(content) > max_bytes:
+        raise DataError(f"{name} unpacks to more than {max_bytes:,} bytes; take a part of it")
+    return content
 
 
-def _first_lines(text: str) -> list[str]:
-    found = [line for line in text[: 1 << 20].split("\n", LOOKED_AT)[:LOOKED_AT] if line.strip()]
-    return found or [""]
+def _sample(text: str) -> list[str]:
+    """Return the first lines that are not blank."""
+    lines = [line for line in text[: 1 << 20].split("\n", SAMPLE_LINES)[:SAMPLE_LINES] if line.strip()]
+    return lines or [""]
 
 
-def _cut(lines: list[str], separator: str) -> list[list[str]]:
-    """The cells of each line."""
+def _split(lines: list[str], separator: str) -> list[list[str]]:
+    """Split lines into cells."""
     if separator == BLANKS:
         return [re.split(BLANKS, line.strip()) for line in lines]
     if len(separator) > 1:
@@ -212,11 +285,11 @@ def _cut(lines: list[str], separator: str) -> list[list[str]]:
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    """The names of columns, with a number after those that came before."""
-    found: dict[str, None] = {}
-    for place, name in enumerate(names, 1):
-        name = name or str(place)
-        while name in found:
-            name = f"{name} ({place})"
-        found[name] = None
-    return list(found)
+    """Make column names unique by appending the column number."""
+    unique: dict[str, None] = {}
+    for number, name in enumerate(names, 1):
+        name = name or str(number)
+        while name in unique:
+            name = f"{name} ({number})"
+        unique[name] = None
+    return list(unique)

@@ -1,8 +1,8 @@
-"""Bytes of anybody's file as text, whatever encoding a program has written; what cannot be known is refused.
+"""Decoding of text files in unknown encodings.
 
-UTF-8 and UTF-16 are certain. Bytes that are neither are read as Windows-1252, which the older programs of Western
-Europe and the Americas write (and which agrees with Latin-1 in all that is a letter), but only if they look like it:
-as Windows-1252 the encodings of other scripts give signs that no text has there, or long runs of accented letters.
+UTF-8 and UTF-16 are recognised with certainty. Other text is read as Windows-1252, which older programs of Western
+Europe and the Americas write. Its letters are those of Latin-1. Text in another encoding has impossible characters or
+long runs of accented letters if it is read as Windows-1252. It is refused.
 """
 
 import codecs
@@ -11,39 +11,39 @@ from itertools import islice
 
 from recsys.data.dataset import DataError
 
-MARKS = {  # the longer ones first: UTF-32 begins as UTF-16 does
+BYTE_ORDER_MARKS = {  # longer ones first, because UTF-32 begins like UTF-16
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
     codecs.BOM_UTF8: "utf-8-sig",
 }
-GUESS = "cp1252"
+FALLBACK = "cp1252"
 GUESSED = "It is not in UTF-8, so it was read as Windows-1252; look whether accents came out right"
-LOOKED_AT = 20_000  # signs outside ASCII
-FEW = 0.25  # share of them that may look odd
-_OUTSIDE = re.compile(r"[^\0-\x7f]")
+MAX_SAMPLE = 20_000  # characters outside ASCII that are checked
+MAX_ODD_SHARE = 0.25  # of these characters
+_NON_ASCII = re.compile(r"[^\0-\x7f]")
 _ODD = re.compile(
-    r"[^\0-\x7f\xa0]{3,}"  # a run, as in Russian or Chinese; blanks that do not break do come in rows
-    r"|[À-ÿ][¡-º¼-¿]"  # a letter with a sign behind it: two bytes of UTF-8
+    r"[^\0-\x7f\xa0]{3,}"  # a run, as in Russian or Chinese; runs of no-break spaces are usual
+    r"|[À-ÿ][¡-º¼-¿]"  # a letter before a sign: two bytes of UTF-8
     r"|(?<=[A-Za-z])[¡-©«-¶¸¹»-¿](?=[A-Za-z])"  # a sign within a word, as in Polish
-    r"|[‚ƒ†‡ˆ‰˜¤¦¨¬¯¶¸]"  # signs that nobody types: the first bytes of Japanese letters
+    r"|[‚ƒ†‡ˆ‰˜¤¦¨¬¯¶¸]"  # unusual signs: lead bytes of Japanese letters
 )
 
 
 class NoTextError(DataError):
-    """Bytes that are no text; the message goes on after the name of the file."""
+    """Bytes that are no text. The message continues a sentence that begins with the file name."""
 
 
 class UnknownEncodingError(NoTextError):
-    """Text, but nobody can tell in which encoding."""
+    """Text in an unknown encoding."""
 
 
 def decode_text(data: bytes) -> tuple[str, bool]:
-    """The text of a file, and whether its encoding was guessed. Raises NoTextError."""
-    mark = next((encoding for mark, encoding in MARKS.items() if data.startswith(mark)), "")
+    """Decode a file; also return whether its encoding was guessed. Raises NoTextError."""
+    encoding = next((encoding for mark, encoding in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "")
     try:
-        text, guessed = data.decode(mark or "utf-8"), False
+        text, guessed = data.decode(encoding or "utf-8"), False
     except UnicodeDecodeError:
         text, guessed = _western(data), True
     if "\0" in text:
@@ -52,14 +52,14 @@ def decode_text(data: bytes) -> tuple[str, bool]:
 
 
 def _western(data: bytes) -> str:
-    """Windows-1252, if it looks like it."""
+    """Decode Windows-1252. Raises NoTextError if the result has too many odd characters."""
     try:
-        text = data.decode(GUESS)
-    except UnicodeDecodeError as error:  # it has five gaps
+        text = data.decode(FALLBACK)
+    except UnicodeDecodeError as error:  # five bytes are undefined
         raise _unknown(data) from error
-    strange = sum(1 for _ in islice(_OUTSIDE.finditer(text), LOOKED_AT))
-    odd = sum(len(match[0]) for match in islice(_ODD.finditer(text), LOOKED_AT))
-    if odd > FEW * strange:
+    total = sum(1 for _ in islice(_NON_ASCII.finditer(text), MAX_SAMPLE))
+    odd = sum(len(match[0]) for match in islice(_ODD.finditer(text), MAX_SAMPLE))
+    if odd > MAX_ODD_SHARE * total:
         raise _unknown(data)
     return text
 

@@ -1,8 +1,8 @@
-"""Films of one second: drawn into an order that no file can leak.
+"""The order of ratings with equal user and time.
 
-A rating has a time in whole seconds, and MovieLens' people rated a page of films at once. A stable sort leaves films of
-one second in the order of the file, which in ML-1M is that of a hash table and in most later sets that of the film ids:
-something a model can learn that has nothing to do with taste. Shapes: E events.
+Times are whole seconds, and MovieLens users rated a page of films at once. A stable sort keeps the order of the file:
+that of a hash table in ML-1M, and of film ids in most later data sets. A model could learn this order, although it is
+unrelated to taste. A random order prevents that. Shapes: E events.
 """
 
 from dataclasses import replace
@@ -12,31 +12,31 @@ import numpy as np
 from recsys.data.dataset import DataError, Dataset
 
 
-def is_duplicate(*parts: np.ndarray) -> np.ndarray:
-    """(E,) bool: rows that are in every one of some (E,) parts as an earlier row is.
+def is_duplicate(*columns: np.ndarray) -> np.ndarray:
+    """(E,) bool: rows whose values in all columns (E,) equal those of an earlier row.
 
-    By sorting: in a hash table two million rows would take 200 MB.
+    Sorting is used because a hash table of two million rows would take 200 MB.
     """
-    order = np.lexsort(parts[::-1])
-    found = np.zeros(len(order), bool)
-    found[order[1:]] = np.logical_and.reduce([equals_previous(part[order]) for part in parts])
-    return found
+    order = np.lexsort(columns[::-1])
+    duplicate = np.zeros(len(order), bool)
+    duplicate[order[1:]] = np.logical_and.reduce([equals_previous(column[order]) for column in columns])
+    return duplicate
 
 
 def equals_previous(values: np.ndarray) -> np.ndarray:
-    """(E - 1,) bool: which are as the one before."""
+    """(E - 1,) bool: whether each value but the first equals the previous one."""
     return values[1:] == values[:-1]
 
 
 def random_sort_keys(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarray:
-    """(E,) uint64 random keys, each of its seed, person and film alone: the order of a file cannot show in them.
+    """Compute (E,) uint64 keys that depend only on seed, user id and film id, not on the order of a file.
 
-    The finisher of SplitMix64 (Steele, Lea and Flood, 2014), whose outputs for different inputs are independent for
-    all practical purposes, once over seed and person and once more with the film added.
+    Reference: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014. The finisher of
+    SplitMix64 is applied to seed and user, and again after adding the film.
     """
     keys = np.full(len(user), seed, np.uint64)
-    for part in (user, movie):
-        keys += part.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    for ids in (user, movie):
+        keys += ids.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
         keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         keys ^= keys >> np.uint64(31)
@@ -44,32 +44,32 @@ def random_sort_keys(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarr
 
 
 def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
-    """The same events, films of one second in an order drawn from seed, person and film (original ids).
+    """Put events with equal user and time in a random order.
 
-    Raises DataError where they stand in a drawn order already, and where there are no seconds.
+    Raises DataError if the data set has no times or a random order already.
     """
     if dataset.ties == "rows":
         raise DataError(f"{dataset.name} has no times, so nothing in it shares a second; use --protocol full")
     if dataset.ties == "drawn":
         raise DataError(f"{dataset.name}: films of one second are in a drawn order already; use --protocol full")
-    return redrawn(dataset, seed)
+    return reshuffle_ties(dataset, seed)
 
 
-def redrawn(dataset: Dataset, seed: int) -> Dataset:
-    """`shuffle_ties`, wherever the order came from: another drawing for another seed, below 2^64."""
+def reshuffle_ties(dataset: Dataset, seed: int) -> Dataset:
+    """Put tied events in another random order, also if their order is random already. The seed is below 2^64."""
     events = dataset.interactions
-    person, film = dataset.user_ids[events.user], dataset.catalog.movie_ids[events.item]
-    order = np.argsort(random_sort_keys(person, film, seed), kind="stable")
+    user_ids, movie_ids = dataset.user_ids[events.user], dataset.catalog.movie_ids[events.item]
+    order = np.argsort(random_sort_keys(user_ids, movie_ids, seed), kind="stable")
     order = order[by_user_then_time(events.user[order], events.timestamp[order])]
-    return replace(dataset, interactions=events.where(order), ties="drawn")
+    return replace(dataset, interactions=events.select(order), ties="drawn")
 
 
 def by_user_then_time(user: np.ndarray, timestamp: np.ndarray) -> np.ndarray:
-    """(E,) the stable order. One combined key sorts 20 million rows six times as fast as np.lexsort."""
-    first = timestamp.min(initial=0)
-    span = int(timestamp.max(initial=0)) - int(first) + 1
+    """Return the stable sort order (E,). One combined key sorts 20 million rows six times as fast as np.lexsort."""
+    start = int(timestamp.min(initial=0))
+    span = int(timestamp.max(initial=0)) - start + 1
     if int(user.max(initial=0)) * span >= 1 << 62:  # the key would not fit 64 bits
         return np.lexsort((timestamp, user))
     key = user.astype(np.int64) * span
-    key += timestamp - first
+    key += timestamp - start
     return np.argsort(key, kind="stable")

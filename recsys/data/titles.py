@@ -1,8 +1,9 @@
-"""MovieLens titles as people write them: "Matrix, The (1999)" is "The Matrix" of 1999."""
+"""MovieLens titles in natural word order: "Matrix, The (1999)" is "The Matrix" of 1999."""
 
 import re
 
-_ARTICLES = (  # those that MovieLens moves behind a comma, by language
+MAX_LENGTH = 300  # characters; the longest title of MovieLens has fewer than 200
+_ARTICLES = (  # that MovieLens moves behind a comma, by language
     *("The", "the", "A", "An"),
     *("La", "Le", "Les", "L'", "Une", "Un"),
     *("El", "Los", "Las", "Una", "Os", "As", "O"),
@@ -10,27 +11,25 @@ _ARTICLES = (  # those that MovieLens moves behind a comma, by language
     *("Der", "Die", "Das", "Ein", "Eine"),
     *("De", "Den", "Det", "En", "Ett", "Het"),
 )
-LONGEST = 300  # characters of a title that are kept; the longest of MovieLens has fewer than 200
-# A year, or the first of a span ("2006-2007"), then perhaps "(V)" or "(TV)"; one title of ML-25M ends in "))".
+# A year, or the start of a span ("2006-2007"), then optionally "(V)" or "(TV)". One title of ML-25M ends in "))".
 _YEAR = re.compile(r"\((\d{4})(?: ?[-–] ?(?:\d{4})?)?\)+ ?(?:\((?:V|TV)\))?$")
 _MOVED = re.compile(rf"^([^()]+), ({'|'.join(_ARTICLES)})(?= ?(?:\(|$))")
 
 
 def title_and_year(raw: str) -> tuple[str, int | None]:
-    """Split a MovieLens title and put its article in front; alternative titles in brackets stay as they are.
+    """Split a MovieLens title into title and year, move its article to the front, and cut it to MAX_LENGTH.
 
-    Of a longer title the first LONGEST characters count, so that no text takes long.
-
-    "City of Lost Children, The (Cité des enfants perdus, La) (1995)" gives
-    ("The City of Lost Children (Cité des enfants perdus, La)", 1995). Without a year: (title, None).
+    "City of Lost Children, The (Cité des enfants perdus, La) (1995)" becomes
+    ("The City of Lost Children (Cité des enfants perdus, La)", 1995). The year is None if the title has none.
     """
-    whole = " ".join(raw.split())[:LONGEST].rstrip()
-    found = _YEAR.search(whole)
-    title = whole[: found.start()].rstrip() if found else whole
-    return _MOVED.sub(_article_first, title), int(found.group(1)) if found else None
+    text = " ".join(raw.split())[:MAX_LENGTH].rstrip()
+    match = _YEAR.search(text)
+    title = text[: match.start()].rstrip() if match else text
+    return _MOVED.sub(_with_article, title), int(match[1]) if match else None
 
 
-def _article_first(match: re.Match[str]) -> str:
+def _with_article(match: re.Match[str]) -> str:
+    """Put the article of a match before its name."""
     name, article = match.groups()
     gap = "" if article.endswith("'") else " "
     return f"{article[0].upper()}{article[1:]}{gap}{name}"

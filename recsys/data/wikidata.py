@@ -1,9 +1,8 @@
-"""Questions to Wikidata about films by their IMDb ids, and its answers, taken apart. Its data is free (CC0).
+"""Queries to Wikidata about films by IMDb id. Its data is free (CC0).
 
-The Query Service is asked as its manual wants it: one question at a time, under our name, with a pause between two, and
-where it answers "too many" with the pause that it names. Questions are SPARQL 1.1, answers its JSON results format
-(www.w3.org/TR/sparql11-results-json), properties those of wikidata.org/wiki/Property:P57 and so on. Answers are not
-trusted: they are bounded, and whatever in them is not as it should be is left out.
+The client follows the rules of the Query Service: one query at a time, a User-Agent, pauses, and Retry-After. Queries
+are SPARQL 1.1, answers its JSON results format (www.w3.org/TR/sparql11-results-json). Properties are described at
+wikidata.org/wiki/Property:P57 and so on. Answers are not trusted: their size is limited, and invalid rows are skipped.
 """
 
 import json
@@ -13,10 +12,12 @@ import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from recsys.data.download import CHUNK, POLL_SECONDS, DownloadError, cause, stream_with_timeout
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
+
+from recsys.data.download import CHUNK_BYTES, POLL_SECONDS, DownloadError, network_error_text, stream_with_timeout
 from recsys.data.film_details import SEPARATOR
 from recsys.progress import ProgressCallback, no_progress
 
@@ -24,25 +25,25 @@ if TYPE_CHECKING:
     import requests
 
 ADDRESS = "https://query.wikidata.org/sparql"
-NAME = "NextReel/1.0 (a film recommender on somebody's own computer)"  # who asks; `who` adds whom to write to
+USER_AGENT = "NextReel/1.0 (a film recommender on somebody's own computer)"
 FORMAT = "application/sparql-results+json"
-SILENCE, TIMEOUT = 75.0, 120.0  # seconds without a byte, and for one answer in all; the service itself stops after 60
-LARGEST = 32 << 20  # bytes of one answer
-ATTEMPTS = 4  # at one question, before it is given up
-PAUSE = 1.0  # seconds, doubled with every failure in a row
-BUSY = 60.0  # seconds to wait where the service says that it is busy, and not how long
-LONGEST_WAIT = 300.0  # seconds that it may demand; for more, somebody should come back later
-CAST = 10  # names kept, the best known
-MOST = 40  # names kept of anything else
-LONGEST = 200  # letters of a name
-JOINERS = "\u200c\u200d"  # invisible, and part of how Persian and Hindi are written
-LANGUAGES = (  # of the titles: those of most speakers on the web, a few of each script
+READ_TIMEOUT_SECONDS, TIMEOUT_SECONDS = 75.0, 120.0  # without a byte, and in all; the service itself stops after 60
+MAX_BYTES = 32 << 20  # of one answer
+MAX_ATTEMPTS = 4  # at one query
+PAUSE_SECONDS = 1.0  # doubled with every failure in a row
+BUSY_SECONDS = 60.0  # pause if the service is busy and sends no Retry-After
+MAX_PAUSE_SECONDS = 300.0  # a longer Retry-After ends the run
+MAX_CAST = 10  # names, the best known
+MAX_NAMES = 40  # of another property
+MAX_NAME_LENGTH = 200  # characters
+JOINERS = "\u200c\u200d"  # invisible, but needed to write Persian and Hindi
+LANGUAGES = (  # of titles: the most used ones on the web, a few of each script
     *("en", "uk", "ru", "de", "fr", "es", "it", "pt", "pt-br", "pl", "nl", "cs", "sk", "hu", "ro", "bg", "sr", "hr"),
     *("el", "tr", "sv", "da", "nb", "fi", "lt", "lv", "et", "ca", "ja", "ko", "zh", "zh-hans", "zh-hant", "ar", "he"),
     *("fa", "hi", "bn", "ta", "th", "vi", "id", "ka", "hy", "mul"),
 )
-OF_NAMES = ("en", "mul")  # languages of all other names, best first; "mul": a name that is the same everywhere
-THINGS = {"directors": "P57", "cast": "P161", "subjects": "P921", "countries": "P495", "languages": "P364"}
+NAME_LANGUAGES = ("en", "mul")  # of other names, best first; "mul": the same in all languages
+PROPERTIES = {"directors": "P57", "cast": "P161", "subjects": "P921", "countries": "P495", "languages": "P364"}
 QUESTION = """\
 PREFIX wdt: <http://www.wikidata.org/prop/direct/>
 PREFIX p: <http://www.wikidata.org/prop/>
@@ -53,9 +54,9 @@ SELECT ?imdb ?film ?what ?thing ?text ?known WHERE {{
   VALUES ?imdb {{ {ids} }}
   ?film wdt:P345 ?imdb .
   {{
-    {things}
+    {properties}
     ?thing rdfs:label ?text .
-    FILTER(LANG(?text) IN ({of_names}))
+    FILTER(LANG(?text) IN ({name_languages}))
     OPTIONAL {{ ?thing wikibase:sitelinks ?known }}
   }} UNION {{
     ?film p:P2047 ?duration .
@@ -69,72 +70,83 @@ SELECT ?imdb ?film ?what ?thing ?text ?known WHERE {{
 }}
 """
 
-Facts = dict[str, Any]  # {"entity": "Q83495", "directors": [names], …, "minutes": 136 or None}; {} for an unknown film
+Facts = dict[str, Any]  # {"entity": "Q83495", "directors": [names], …, "minutes": 136 or None}; {}: unknown film
 
 _IMDB = re.compile(r"tt\d{1,12}")
-_ENTITY = re.compile(r"https?://www\.wikidata\.org/entity/Q([1-9]\d{0,11})")
 
 
-class QueryFailed(Exception):
-    """A question without an answer: why, whether it asked too much at once, and the pause that was demanded."""
+class QueryError(Exception):
+    """A query without a usable answer. too_much: a smaller query may succeed; seconds: the pause that is demanded."""
 
     def __init__(self, reason: str, too_much: bool = False, seconds: float | None = None) -> None:
         super().__init__(reason)
         self.reason, self.too_much, self.seconds = reason, too_much, seconds
 
 
-class Row(NamedTuple):
+class Row(BaseModel):
     """One fact of an answer."""
 
-    imdb: str
-    film: int  # number of the entity: 83495 for Q83495
-    what: str  # a key of THINGS, "seconds" or "titles"
-    thing: str  # address of the person, country, …; "" where the fact is a text or a number
-    text: str
-    language: str
-    known: int  # pages about the thing in all of Wikimedia, which tells well-known people from others
+    model_config = ConfigDict(strict=True)
+
+    imdb: str = Field(validation_alias=AliasPath("imdb", "value"))
+    entity: str = Field(
+        pattern=r"^https?://www\.wikidata\.org/entity/Q[1-9][0-9]{0,11}$", validation_alias=AliasPath("film", "value")
+    )
+    fact: Literal["directors", "cast", "subjects", "countries", "languages", "seconds", "titles"] = Field(
+        validation_alias=AliasPath("what", "value")
+    )
+    thing: str = Field("", validation_alias=AliasPath("thing", "value"))  # address of the person, country, …
+    text: str = Field(min_length=1, validation_alias=AliasPath("text", "value"))
+    language: str = Field("", validation_alias=AliasPath("text", "xml:lang"))
+    pages: str = Field("0", pattern=r"^[0-9]{1,6}$", validation_alias=AliasPath("known", "value"))  # about the thing
+
+    @property
+    def number(self) -> int:
+        """Number of the entity: 83495 for Q83495."""
+        return int(self.entity.rpartition("/Q")[2])
 
 
 def is_id(text: str) -> bool:
-    """Whether a text looks like an IMDb id."""
+    """Whether a text has the form of an IMDb id."""
     return bool(_IMDB.fullmatch(text))
 
 
 def question(ids: Collection[str]) -> str:
-    """The SPARQL query for films by their IMDb ids."""
-    branches = [f'{{ ?film wdt:{number} ?thing . BIND("{what}" AS ?what) }}' for what, number in THINGS.items()]
+    """Return the SPARQL query for films by their IMDb ids."""
+    branches = [f'{{ ?film wdt:{number} ?thing . BIND("{name}" AS ?what) }}' for name, number in PROPERTIES.items()]
     return QUESTION.format(
-        ids=_quoted(one for one in ids if is_id(one)),
-        things=" UNION ".join(branches),
-        of_names=_quoted(OF_NAMES, ", "),
+        ids=_quoted(text for text in ids if is_id(text)),
+        properties=" UNION ".join(branches),
+        name_languages=_quoted(NAME_LANGUAGES, ", "),
         languages=_quoted(LANGUAGES, ", "),
     )
 
 
-def _quoted(texts: Collection[str] | Iterator[str], between: str = " ") -> str:
-    return between.join(f'"{text}"' for text in texts)
+def _quoted(texts: Collection[str] | Iterator[str], separator: str = " ") -> str:
+    return separator.join(f'"{text}"' for text in texts)
 
 
-def who() -> str:
-    """Who asks, for the log of the service; with $RECSYS_CONTACT, an address that its people can write to."""
+def user_agent() -> str:
+    """Return the User-Agent, with the contact address in $RECSYS_CONTACT if it is set."""
     contact = "".join(letter for letter in os.environ.get("RECSYS_CONTACT", "") if " " <= letter <= "~")[:100]
-    return f"{NAME[:-1]}; {contact})" if contact else NAME
+    return f"{USER_AGENT[:-1]}; {contact})" if contact else USER_AGENT
 
 
 def facts(
     ids: Sequence[str], report: ProgressCallback = no_progress, sleep: Callable[[float], None] = time.sleep
 ) -> dict[str, Facts]:
-    """What Wikidata knows of each film, {} of one that it has not; waits and asks again where that may help.
+    """Query facts by IMDb id, {} for films that Wikidata does not have. Failed queries are repeated after a pause.
 
-    Reports {"stage": "wait"} meanwhile, so that whoever reports to can call it off. Raises DownloadError.
+    The progress callback receives {"stage": "wait"} during pauses. It may raise Cancelled. Raises DownloadError if the
+    service cannot be used now.
     """
-    for failures in range(1, ATTEMPTS + 1):
+    for failures in range(1, MAX_ATTEMPTS + 1):
         try:
             return ask(ids, report)
-        except QueryFailed as error:
-            wait = PAUSE * 2 ** (failures - 1) if error.seconds is None else error.seconds
-            if failures == ATTEMPTS or wait > LONGEST_WAIT:
-                later = f"; it asks for a pause of {wait / 60:.0f} minutes" if wait > LONGEST_WAIT else ""
+        except QueryError as error:
+            wait = PAUSE_SECONDS * 2 ** (failures - 1) if error.seconds is None else error.seconds
+            if failures == MAX_ATTEMPTS or wait > MAX_PAUSE_SECONDS:
+                later = f"; it asks for a pause of {wait / 60:.0f} minutes" if wait > MAX_PAUSE_SECONDS else ""
                 raise DownloadError(f"{_host()}: {error.reason}{later}", "check the network, or go on later") from error
             pause(wait, report, sleep)
             if error.too_much and len(ids) > 1:
@@ -144,7 +156,7 @@ def facts(
 
 
 def pause(seconds: float, report: ProgressCallback, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Wait, and say so all along."""
+    """Wait, and report {"stage": "wait"} meanwhile."""
     while seconds > 0:
         sleep(min(seconds, POLL_SECONDS))
         report({"stage": "wait"})
@@ -152,152 +164,121 @@ def pause(seconds: float, report: ProgressCallback, sleep: Callable[[float], Non
 
 
 def ask(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
-    """Ask once. Raises Unanswered, and DownloadError where asking again would not help."""
-    late = time.monotonic() + TIMEOUT
+    """Send one query. Raises QueryError, and DownloadError if another attempt would not help."""
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    late = f"{_host()} does not answer in time"
     try:
-        with closing(
-            stream_with_timeout(_post(question(ids)), report, late, f"{_host()} does not answer in time")
-        ) as stream:
-            response = next(stream)
-            _refuse(response)
+        with closing(stream_with_timeout(_post(question(ids)), report, deadline, late)) as stream:
+            _check_response(next(stream))
             body = b""
             for chunk in stream:
                 body += chunk
-                if len(body) > LARGEST:
-                    raise QueryFailed(f"it sends more than {LARGEST:,} bytes", too_much=True)
+                if len(body) > MAX_BYTES:
+                    raise QueryError(f"it sends more than {MAX_BYTES:,} bytes", too_much=True)
         return read(json.loads(body), ids)
     except RecursionError:
-        raise QueryFailed("it sends no sense") from None
-    except ValueError as error:  # cut off in the middle, which is how the service ends an answer that takes too long
-        raise QueryFailed("its answer is damaged", too_much=True) from error
+        raise QueryError("it sends no sense") from None
+    except ValueError as error:  # the service truncates an answer that takes too long
+        raise QueryError("its answer is damaged", too_much=True) from error
 
 
 def _post(query: str) -> Iterator[Any]:
-    """The response, then its body in chunks. POST, because so long a question fits no address."""
+    """Yield the response, then its body in chunks. The query is too long for a GET request."""
     import requests
 
-    headers = {"Accept": FORMAT, "User-Agent": who()}
+    headers, data = {"Accept": FORMAT, "User-Agent": user_agent()}, {"query": query}
     try:
-        with requests.post(ADDRESS, data={"query": query}, headers=headers, stream=True, timeout=SILENCE) as response:
+        with requests.post(ADDRESS, data, headers=headers, stream=True, timeout=READ_TIMEOUT_SECONDS) as response:
             yield response
-            yield from response.iter_content(CHUNK)
+            yield from response.iter_content(CHUNK_BYTES)
     except requests.RequestException as error:
         slow = isinstance(error, requests.exceptions.ReadTimeout | requests.exceptions.ChunkedEncodingError)
-        raise QueryFailed(cause(error), too_much=slow) from error
+        raise QueryError(network_error_text(error), too_much=slow) from error
 
 
-def _refuse(response: "requests.Response") -> None:
-    """Raise Unanswered, or DownloadError where waiting does not help, for whatever is no answer."""
+def _check_response(response: "requests.Response") -> None:
+    """Raise QueryError, or DownloadError if waiting does not help, for a response that is no answer."""
     status = response.status_code
     if status in (429, 503):
-        raise QueryFailed(f"it answered {status}", seconds=_demanded(response.headers))
+        raise QueryError(f"it answered {status}", seconds=_retry_after(response.headers))
     if status in (500, 502, 504):
-        raise QueryFailed(f"it answered {status}", too_much=True)
+        raise QueryError(f"it answered {status}", too_much=True)
     if status != 200:
         raise DownloadError(f"{_host()} answered {status} {response.reason}", "try again in a day")
     if response.headers.get("Content-Type", "").startswith("text/html"):
         raise DownloadError(f"{_host()} answered with a web page", "does this network ask for a log-in?")
 
 
-def _demanded(headers: Mapping[str, str]) -> float:
-    """The seconds to wait that a busy service names, else a minute."""
+def _retry_after(headers: Mapping[str, str]) -> float:
+    """Return the pause in seconds that a busy service demands."""
     text = headers.get("Retry-After", "")
-    return max(1.0, float(text)) if text.isascii() and text.isdigit() and len(text) < 7 else BUSY
+    return max(1.0, float(text)) if text.isascii() and text.isdigit() and len(text) < 7 else BUSY_SECONDS
 
 
 def _host() -> str:
     return urlsplit(ADDRESS).hostname or ADDRESS
 
 
-def read(answer: object, ids: Collection[str]) -> dict[str, Facts]:
-    """An answer as facts by IMDb id, for each of `ids`. Raises ValueError for what is no answer to a SELECT.
+def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
+    """Convert an answer to facts by IMDb id. Raises ValueError if it is no answer to a SELECT query.
 
-    Where several entities claim an id, the one of which most is known counts.
+    If several entities have the same IMDb id, the one with most facts is used, then the oldest.
     """
-    found: dict[str, dict[int, list[Row]]] = {one: {} for one in ids}
-    for binding in _bindings(answer):
-        row = _row(binding)
-        if row and row.imdb in found:
-            found[row.imdb].setdefault(row.film, []).append(row)
-    return {imdb: _facts(max(films.values(), key=_weight)) if films else {} for imdb, films in found.items()}
-
-
-def _weight(rows: list[Row]) -> tuple[int, int]:
-    """Of several entities the fullest comes first, then the oldest."""
-    return len(rows), -rows[0].film
-
-
-def _bindings(answer: object) -> list[Any]:
     results = answer.get("results") if isinstance(answer, dict) else None
     bindings = results.get("bindings") if isinstance(results, dict) else None
     if not isinstance(bindings, list):
         raise ValueError("no SPARQL results")
-    return bindings
-
-
-def _row(binding: object) -> Row | None:
-    """One binding; None where it is not as asked for."""
-    if not isinstance(binding, dict):
-        return None
-    imdb, film, what, thing, text, known = (
-        _value(binding, name) for name in ("imdb", "film", "what", "thing", "text", "known")
-    )
-    entity = _ENTITY.fullmatch(film)
-    if not (entity and text and (what in ("seconds", "titles") or (what in THINGS and thing))):
-        return None
-    language = binding["text"].get("xml:lang", "")
-    pages = int(known) if known.isascii() and known.isdigit() and len(known) < 7 else 0
-    return Row(imdb, int(entity[1]), what, thing, text, language if isinstance(language, str) else "", pages)
-
-
-def _value(binding: dict[str, Any], name: str) -> str:
-    """The text of one variable; "" where it is not bound, or no text."""
-    term = binding.get(name)
-    value = term.get("value") if isinstance(term, dict) else None
-    return value if isinstance(value, str) else ""
+    rows: dict[str, dict[int, list[Row]]] = {imdb: {} for imdb in ids}
+    for binding in bindings:
+        try:
+            row = Row.model_validate(binding)
+        except ValidationError:
+            continue
+        if row.imdb in rows and (row.thing or row.fact not in PROPERTIES):
+            rows[row.imdb].setdefault(row.number, []).append(row)
+    best = {
+        imdb: max(films.values(), key=lambda rows: (len(rows), -rows[0].number), default=[])
+        for imdb, films in rows.items()
+    }
+    return {imdb: _facts(films) if films else {} for imdb, films in best.items()}
 
 
 def _facts(rows: list[Row]) -> Facts:
-    """What an entity says of a film."""
-    lists = {what: _names([row for row in rows if row.what == what]) for what in THINGS}
+    """Collect the facts of one entity."""
+    lists = {name: _names([row for row in rows if row.fact == name]) for name in PROPERTIES}
+    titles = [
+        (LANGUAGES.index(row.language), plain(row.text))
+        for row in rows
+        if row.fact == "titles" and row.language in LANGUAGES
+    ]
     return {
-        "entity": f"Q{rows[0].film}",
+        "entity": f"Q{rows[0].number}",
         **lists,
-        "cast": lists["cast"][:CAST],
-        "minutes": _minutes([row.text for row in rows if row.what == "seconds"]),
-        "titles": _titles([row for row in rows if row.what == "titles"]),
+        "cast": lists["cast"][:MAX_CAST],
+        "minutes": _minutes([row.text for row in rows if row.fact == "seconds"]),
+        "titles": list(dict.fromkeys(title for _, title in sorted(titles) if title))[:MAX_NAMES],
     }
 
 
 def _names(rows: list[Row]) -> list[str]:
-    """The names of things, each once and in its best language, the best-known thing first."""
-    best: dict[str, tuple[int, int, str]] = {}  # thing → (language, pages about it, below 0; name)
+    """Return the name of each thing in its best language. Things with most pages come first."""
+    best: dict[str, tuple[int, int, str]] = {}  # thing → (language, -pages, name)
     for row in rows:
-        if row.language in OF_NAMES and (name := plain(row.text)):
-            one = (OF_NAMES.index(row.language), -row.known, name)
-            best[row.thing] = min(one, best.get(row.thing, one))
-    ordered = sorted(best.values(), key=lambda one: one[1:])
-    return list(dict.fromkeys(name for *_, name in ordered))[:MOST]
-
-
-def _titles(rows: list[Row]) -> list[str]:
-    """Titles in the order of LANGUAGES, each once."""
-    known = [(LANGUAGES.index(row.language), plain(row.text)) for row in rows if row.language in LANGUAGES]
-    return list(dict.fromkeys(title for _, title in sorted(known) if title))[:MOST]
+        if row.language in NAME_LANGUAGES and (name := plain(row.text)):
+            candidate = (NAME_LANGUAGES.index(row.language), -int(row.pages), name)
+            best[row.thing] = min(candidate, best.get(row.thing, candidate))
+    ordered = sorted(best.values(), key=lambda candidate: candidate[1:])
+    return list(dict.fromkeys(name for *_, name in ordered))[:MAX_NAMES]
 
 
 def _minutes(seconds: list[str]) -> int | None:
-    """The shortest running time, which is that of the cinemas where longer cuts are known too; None without one."""
+    """Return the shortest running time in minutes, because longer ones are of other cuts; None without one."""
     numbers = [float(text) for text in seconds if re.fullmatch(r"\+?\d{1,6}(\.\d{1,12})?", text, re.ASCII)]
     return min((round(number / 60) for number in numbers if 60 <= number < 600_000), default=None)
 
 
 def plain(text: str) -> str:
-    """A name on one line, without invisible signs and without the one that stands between names."""
-    text = " ".join(text[: 10 * LONGEST].split())  # so that no text takes long
-    visible = "".join(letter for letter in text if letter in JOINERS or _is_seen(letter))
-    return " ".join(visible.replace(SEPARATOR, "/").split())[:LONGEST].strip()
-
-
-def _is_seen(letter: str) -> bool:
-    return unicodedata.category(letter)[0] != "C"
+    """Return a name on one line, without invisible characters and without SEPARATOR."""
+    text = " ".join(text[: 10 * MAX_NAME_LENGTH].split())  # limits the running time
+    visible = "".join(letter for letter in text if letter in JOINERS or unicodedata.category(letter)[0] != "C")
+    return " ".join(visible.replace(SEPARATOR, "/").split())[:MAX_NAME_LENGTH].strip()

@@ -1,8 +1,8 @@
-"""ZIP archives, judged by what they declare before anything is unpacked; nothing is ever unpacked to disk.
+"""ZIP archives from untrusted sources, checked before any member is read. Nothing is unpacked to disk.
 
-Refused are: too many members or too large ones, members that unpack to far more than they are packed in, that share
-bytes, go by one name, have a password, or lead outside their folder. Of a member no more is read than it declares, and
-that in small pieces. (OWASP ASVS 5, V5.2.3; overlapping members: Fifield, A better zip bomb, WOOT 2019.)
+An archive is refused if it has too many or too large members, high compression ratios, overlapping members, duplicate
+names, passwords, or paths outside its folder (OWASP ASVS 5, V5.2.3; Fifield, A better zip bomb, WOOT 2019). A member
+is read in small pieces, and never beyond its declared size.
 """
 
 import re
@@ -17,51 +17,68 @@ from itertools import pairwise
 from typing import IO, Any, BinaryIO
 
 from recsys.data.dataset import DataError
+from recsys.data.text_encoding import NoTextError, decode_text
 
-MOST_FILES = 2_000
-DIRECTORY = 1 << 20  # bytes of the list of members, which is read whole: more than MOST_FILES need
-PIECE = 1 << 12  # bytes that are asked for at a time, so that little is unpacked of a file that lies about its size
-MAX_COMPRESSION_RATIO = 100  # times that a file may be larger than its compressed form; ratings shrink to a fifth
-SMALL = 1 << 16  # bytes below which that does not matter
-HEADER = 30  # bytes before each member, at least
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those whose unpacking can be stopped at any byte
-UNSOUND = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError)
+MAX_MEMBERS = 2_000
+MAX_DIRECTORY_BYTES = 1 << 20  # of the member list, which zipfile reads at once; MAX_MEMBERS need less
+CHUNK_BYTES = 1 << 12  # small, so that a member with a wrong declared size is noticed early
+MAX_COMPRESSION_RATIO = 100  # ratings shrink to a fifth
+UNCHECKED_BYTES = 1 << 16  # the compression ratio of smaller members does not matter
+MIN_HEADER_BYTES = 30  # before each member
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # decompression can be stopped at any byte
+READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError)
+OPEN_ERRORS = (*READ_ERRORS, NotImplementedError, RuntimeError, ValueError, OverflowError)
 
 
 class ArchiveError(DataError):
-    """An archive that is damaged or not to be trusted; the message says what is wrong with it."""
+    """A damaged or suspicious archive."""
 
 
 class Archive:
-    """The files of an archive, by their paths in it."""
+    """The members of an archive, by path or by file name without folders."""
 
-    def __init__(self, zipped: zipfile.ZipFile) -> None:
-        self._zipped = zipped
-        self._members = {_path(one): one for one in zipped.infolist() if not one.is_dir()}
+    def __init__(self, zip_file: zipfile.ZipFile) -> None:
+        self._zip_file = zip_file
+        self._members = {_path(member): member for member in zip_file.infolist() if not member.is_dir()}
+        names = {path.rpartition("/")[2]: member for path, member in reversed(self._members.items())}
+        self._by_name = names | self._members
 
     @property
     def paths(self) -> list[str]:
-        """All files, in the order of the archive."""
+        """The paths of all members, in archive order."""
         return list(self._members)
 
-    def stream(self, path: str) -> IO[bytes]:
-        """A file, to be read in pieces of at most PIECE bytes or a few."""
-        return self._zipped.open(self._members[path])
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
 
-    def read(self, path: str) -> bytes:
-        """All that a file holds."""
-        with self.stream(path) as file:
-            return b"".join(iter(lambda: file.read(PIECE), b""))
+    def stream(self, name: str) -> IO[bytes]:
+        """Open a member. Raises DataError if there is none of this name."""
+        if name not in self:
+            raise DataError(f"it holds no {name}")
+        with _archive_errors(OPEN_ERRORS):
+            return self._zip_file.open(self._by_name[name])
+
+    def read(self, name: str) -> bytes:
+        """Read a whole member."""
+        with self.stream(name) as file:
+            return b"".join(iter(lambda: file.read(CHUNK_BYTES), b""))
+
+    def text(self, name: str) -> str:
+        """Read and decode a whole member."""
+        try:
+            return decode_text(self.read(name))[0]
+        except NoTextError as error:
+            raise DataError(f"its {name} {error.message}") from error
 
 
-class _InPieces:
-    """A file that gives no more than DIRECTORY bytes at once, so that no list of members can be longer."""
+class _LimitedFile:
+    """A file that refuses to read more than MAX_DIRECTORY_BYTES at once, which bounds the member list."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
 
     def read(self, size: int = -1) -> bytes:
-        if size > DIRECTORY:
+        if size > MAX_DIRECTORY_BYTES:
             raise ArchiveError("it lists too many files")
         return self._file.read(size)
 
@@ -71,57 +88,60 @@ class _InPieces:
 
 @contextmanager
 def opened(
-    file: BinaryIO, largest: int, wanted: Callable[[str], bool] = lambda path: True, verified: bool = False
+    file: BinaryIO, max_bytes: int, is_needed: Callable[[str], bool] = lambda path: True, verified: bool = False
 ) -> Iterator[Archive]:
-    """The archive in a file; those of its files that are wanted may unpack to `largest` bytes in all.
+    """Check and open an archive, whose needed members may have `max_bytes` together after decompression.
 
-    verified: its hash is a known one, so that it may be packed in any way. Raises ArchiveError for an archive that is
-    refused, and for whatever turns out to be wrong while it is read.
+    Other members are not checked for size. verified: the hash of the archive is known, and all compression methods are
+    allowed. Raises ArchiveError, also if a member turns out to be damaged while the caller reads it.
     """
+    with _archive_errors(OPEN_ERRORS):
+        zip_file = zipfile.ZipFile(_LimitedFile(file))  # type: ignore[call-overload]  # has all methods that it needs
+        _check_members(zip_file.infolist(), zip_file.start_dir)
+        _check_sizes([member for member in zip_file.infolist() if is_needed(_path(member))], max_bytes, verified)
+    with zip_file, _archive_errors(READ_ERRORS):  # a ValueError of the caller is a bug there, not a damaged archive
+        yield Archive(zip_file)
+
+
+@contextmanager
+def _archive_errors(errors: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Translate exceptions of zipfile into ArchiveError."""
     try:
-        with zipfile.ZipFile(_InPieces(file)) as zipped:  # type: ignore[call-overload]  # it has what is needed
-            _refuse(zipped.infolist(), zipped.start_dir)
-            _refuse_contents([one for one in zipped.infolist() if wanted(_path(one))], largest, verified)
-            yield Archive(zipped)
-    except UNSOUND as error:
+        yield
+    except errors as error:
         raise ArchiveError(str(error).splitlines()[0] if str(error) else type(error).__name__) from error
 
 
-def _refuse(members: list[zipfile.ZipInfo], end: int) -> None:
-    """Raise ArchiveError for members that no sound archive has; their list begins at byte `end`."""
-    if len(members) > MOST_FILES:
+def _check_members(members: list[zipfile.ZipInfo], directory_start: int) -> None:
+    """Raise ArchiveError for too many, overlapping, duplicate or outside members."""
+    if len(members) > MAX_MEMBERS:
         raise ArchiveError(f"it holds {len(members):,} files")
-    _refuse_strays(members)
-    places = sorted((one.header_offset, one.header_offset + HEADER + one.compress_size) for one in members)
-    if any(after < until for (_, until), (after, _) in pairwise([*places, (end, end)])):
-        raise ArchiveError("files in it share the same bytes")
-
-
-def _refuse_contents(members: list[zipfile.ZipInfo], largest: int, verified: bool) -> None:
-    """Raise ArchiveError for members that are not to be unpacked."""
-    for one in members:
-        if one.file_size > max(SMALL, MAX_COMPRESSION_RATIO * one.compress_size):
-            raise ArchiveError(f"its {_path(one)} would unpack to {one.file_size:,} bytes")
-        if one.compress_type not in METHODS and not verified:
-            raise ArchiveError(f"its {_path(one)} is packed in a way that is not read here")
-        if one.flag_bits & 1:
-            raise ArchiveError(f"its {_path(one)} has a password")
-    if (size := sum(one.file_size for one in members)) > largest:
-        raise ArchiveError(f"it would unpack to {size:,} bytes")
-
-
-def _path(member: zipfile.ZipInfo) -> str:
-    """Old programs for Windows write backslashes between folders."""
-    return member.orig_filename.replace("\\", "/")
-
-
-def _refuse_strays(members: list[zipfile.ZipInfo]) -> None:
-    """Nothing is unpacked, yet an archive that tries to write outside its folder, or twice, is not to be trusted."""
     for member in members:
         name, path = member.orig_filename, _path(member)
         outside = ".." in path.split("/") or path.startswith("/") or re.match(r"[A-Za-z]:", path) or "\0" in path
         if outside or not member.filename or stat.S_ISLNK(member.external_attr >> 16):
             raise ArchiveError(f"{name!r} in it leads outside its folder")
-    for path, times in Counter(unicodedata.normalize("NFC", _path(one)).casefold() for one in members).items():
+    for path, times in Counter(unicodedata.normalize("NFC", _path(member)).casefold() for member in members).items():
         if times > 1:
             raise ArchiveError(f"{path!r} is in it {times} times")
+    spans = sorted((m.header_offset, m.header_offset + MIN_HEADER_BYTES + m.compress_size) for m in members)
+    if any(start < previous_end for (_, previous_end), (start, _) in pairwise([*spans, (directory_start, 0)])):
+        raise ArchiveError("files in it share the same bytes")
+
+
+def _check_sizes(members: list[zipfile.ZipInfo], max_bytes: int, verified: bool) -> None:
+    """Raise ArchiveError for members that are too large, encrypted or compressed with an unsupported method."""
+    for member in members:
+        if member.file_size > max(UNCHECKED_BYTES, MAX_COMPRESSION_RATIO * member.compress_size):
+            raise ArchiveError(f"its {_path(member)} would unpack to {member.file_size:,} bytes")
+        if member.compress_type not in METHODS and not verified:
+            raise ArchiveError(f"its {_path(member)} is packed in a way that is not read here")
+        if member.flag_bits & 1:
+            raise ArchiveError(f"its {_path(member)} has a password")
+    if (size := sum(member.file_size for member in members)) > max_bytes:
+        raise ArchiveError(f"it would unpack to {size:,} bytes")
+
+
+def _path(member: zipfile.ZipInfo) -> str:
+    """Return the path with forward slashes. Old Windows programs write backslashes."""
+    return member.orig_filename.replace("\\", "/")

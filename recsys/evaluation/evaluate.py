@@ -120,7 +120,7 @@ def _labels(variant: Recommender, dataset: Dataset, protocol: Protocol, config: 
         "dataset": dataset.name,
         "protocol": {"name": protocol.name, **protocol.rules_on(dataset)},
         "fingerprint": dataset.fingerprint,
-        "data_sha256": dataset.details_fingerprint,
+        "data_sha256": dataset.full_fingerprint,
         "config": config,
     }
 

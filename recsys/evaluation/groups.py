@@ -39,7 +39,7 @@ def by_bucket(split: Split, ranks: dict[str, np.ndarray], grouping: str, metric:
 
 def available_groupings(dataset: Dataset) -> list[str]:
     """Return the GROUPINGS of a data set. Those by USER_GROUPINGS need user profiles."""
-    return [name for name in GROUPINGS if name not in USER_GROUPINGS or dataset.people is not None]
+    return [name for name in GROUPINGS if name not in USER_GROUPINGS or dataset.user_profiles is not None]
 
 
 def median_lengths(split: Split, grouping: str) -> dict[str, int]:
@@ -107,9 +107,9 @@ def _history_lengths(split: Split) -> np.ndarray:
 
 def _by_profile(split: Split, column: str, names: dict[str, str]) -> Buckets:
     """Group by a column of the user profiles. `names` maps its values to bucket names; "" is UNSAID."""
-    if split.train.people is None:
+    if split.train.user_profiles is None:
         return []
-    profiles = split.train.people[column].to_numpy()[split.test.queries.users]
+    profiles = split.train.user_profiles[column].to_numpy()[split.test.queries.users]
     return [(name, profiles == value) for value, name in (names | {"": UNSAID}).items()]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recsys.data.dataset import Dataset, Queries
+from recsys.data.statistics import gini
 from recsys.models.base import Model
 from recsys.ranking.ranking import Ranking
 from recsys.text.films import genre_vectors
@@ -56,16 +57,6 @@ def diversity(items: np.ndarray, vectors: np.ndarray) -> float:
     total = sum(padded[column] for column in items.T)  # (B, G): |Σ v|² = Σ |v|² + Σ over ordered pairs of v·w
     cosine = ((total**2).sum(1) - squares) / (lengths * (lengths - 1))
     return float(1 - cosine.mean())
-
-
-def gini(counts: np.ndarray) -> float:
-    """Return the Gini coefficient of counts (I,): 0 if all are equal, 1 - 1/I if only one is not 0.
-
-    Over ascending x: Σ (2i - I - 1) x_i / (I Σ x), with i from 1.
-    """
-    ascending = np.sort(counts)
-    weights = 2 * np.arange(1, len(counts) + 1) - len(counts) - 1
-    return float((weights * ascending).sum() / (len(counts) * max(ascending.sum(), 1)))
 
 
 def calibration(items: np.ndarray, probabilities: np.ndarray, targets: np.ndarray) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class Protocol:
 
         Raises DataError if the data set cannot be split.
         """
-        facts = {name: value for name, value in self.split(dataset).about.items() if name != "name"}
+        facts = {name: value for name, value in self.split(dataset).description.items() if name != "name"}
         return {"order": ORDERS[dataset.ties]} | self.rules | facts
 
     def candidates(self, counts: np.ndarray, histories: Sequence[np.ndarray], users: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from recsys.config import ConfigError, to_document
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
-from recsys.data.tie_breaking import redrawn
+from recsys.data.tie_breaking import reshuffle_ties
 from recsys.models import count_memory
 from recsys.models.base import Model
 from recsys.models.count_memory import CountMemory
@@ -222,7 +222,7 @@ class SequenceModel(Model):
             rng = CounterRNG(run.seed, number)
             if not (self.redraws and train.ties == "drawn"):
                 return self.batches(samples, train.n_items, rng)
-            return self.batches(self.samples(redrawn(train, rng.key(Stream.ORDER))), train.n_items, rng)
+            return self.batches(self.samples(reshuffle_ties(train, rng.key(Stream.ORDER))), train.n_items, rng)
 
         return trainer.Task(
             module=self.module,
@@ -232,7 +232,7 @@ class SequenceModel(Model):
             validate=(lambda module: self._validate(module, valid)) if valid else None,
             identity={
                 "config": to_document(self.config),
-                "data": train.details_fingerprint if self.uses_times_or_ratings else train.fingerprint,
+                "data": train.full_fingerprint if self.uses_times_or_ratings else train.fingerprint,
             },
         )
 

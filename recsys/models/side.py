@@ -101,8 +101,10 @@ class PersonVectors(nn.Module):
 
     def set_features(self, train: Dataset) -> None:
         """Give a vector to each attribute of the users, at most to the MAX_ATTRIBUTES most frequent."""
-        if train.people is not None:
-            attributes = Counter(key for keys in _keys(train.people) for key in keys if key).most_common(MAX_ATTRIBUTES)
+        if train.user_profiles is not None:
+            attributes = Counter(key for keys in _keys(train.user_profiles) for key in keys if key).most_common(
+                MAX_ATTRIBUTES
+            )
             self.attribute_keys[: len(attributes)] = torch.tensor([key for key, _ in attributes])
 
     def codes(self, people: pd.DataFrame) -> np.ndarray:
@@ -177,7 +179,7 @@ class SideModel(SequenceModel):
         Raises:
             DataError: If the config asks for people and the data set has none.
         """
-        if self.config.person and train.people is None:
+        if self.config.person and train.user_profiles is None:
             raise DataError(f"{train.name} contains no gender, age or occupation; train without --person")
         for side in (module.details, module.person_vectors):
             if side is not None:
@@ -189,7 +191,7 @@ class SideModel(SequenceModel):
         ratings = None
         if self.config.stars:
             ratings = np.split(rating_ids(np.asarray(train.interactions.rating)), train.offsets[1:-1])
-        users = Queries(train.histories, ratings=ratings, people=train.people)
+        users = Queries(train.histories, ratings=ratings, user_profiles=train.user_profiles)
         return users[np.flatnonzero(np.diff(train.offsets))]
 
     def batch_of(self, samples: Queries, rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
@@ -202,8 +204,8 @@ class SideModel(SequenceModel):
             ratings = pad(np.concatenate(inputs), np.array([len(row) for row in inputs]), UNKNOWN)  # (B, T)
             ratings[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN
             batch = replace(batch, stars=torch.from_numpy(ratings))
-        if self.config.person and samples.people is not None:
-            people = self.module.person_vectors.codes(samples.people.iloc[rows])
+        if self.config.person and samples.user_profiles is not None:
+            people = self.module.person_vectors.codes(samples.user_profiles.iloc[rows])
             people[rng.uniform(Stream.NO_PERSON, rows) < DROP_SHARE] = UNKNOWN
             batch = replace(batch, person=torch.from_numpy(people))
         return batch
@@ -217,8 +219,8 @@ class SideModel(SequenceModel):
             for line, row in zip(ratings, rows, strict=True):
                 ids = self.query_ratings(rating_ids(queries.ratings[row]))
                 line[: len(ids)] = ids
-        if self.config.person and queries.people is not None:
-            people = module.person_vectors.codes(queries.people.iloc[rows])
+        if self.config.person and queries.user_profiles is not None:
+            people = module.person_vectors.codes(queries.user_profiles.iloc[rows])
         return tuple(None if array is None else torch.from_numpy(array).to(device) for array in (ratings, people))
 
     def query_ratings(self, ratings: np.ndarray) -> np.ndarray:

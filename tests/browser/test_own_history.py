@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from recsys.data.history_import.entries import MOST_BYTES
+from recsys.data.history_import.entries import MAX_FILE_BYTES
 from tests.browser import accessible
 from tests.browser.conftest import SLOW
 from tests.browser.test_app import CARDS, ROWS, WIDER_THAN_THE_SCREEN, idle, texts, wait_for_texts
@@ -22,7 +22,7 @@ GIVEN = {
     "list.csv": "Titel;Jahr\nDer König der Löwen;1994\nPulp Ficton;1994\n".encode("latin-1"),
     "empty.csv": b"",
     "picture.csv": b"\x89PNG\r\n\x1a\n",
-    "large.csv": b"a,b\n" * (MOST_BYTES // 4 + 1),
+    "large.csv": b"a,b\n" * (MAX_FILE_BYTES // 4 + 1),
 }
 
 

@@ -200,7 +200,7 @@ def test_enriching_says_what_is_known_and_that_it_is_free(tmp_path, capsys):
 
 def test_enriching_without_a_network_is_one_line_that_says_how_to_go_on(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(wikidata, "ADDRESS", "http://127.0.0.1:9/sparql")
-    monkeypatch.setattr(wikidata, "PAUSE", 0.0)
+    monkeypatch.setattr(wikidata, "PAUSE_SECONDS", 0.0)
     get("ml-1m", "--from", archives.write(tmp_path, archives.double_colon()))
     capsys.readouterr()
     assert enrich("ml-1m") == 1

@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recsys import paths, verify
-from recsys.data import datasets, download, movielens_files, prepared
+from recsys.data import datasets, download, movielens_files, prepared, published, wheel
+from recsys.data.assemble import RawRatings, assemble, drop_duplicates
 from recsys.data.dataset import DataError
 from recsys.data.datasets import MissingData
-from recsys.data.download import DownloadError, Wheel
+from recsys.data.download import DownloadError
+from recsys.data.wheel import Wheel, fetch_wheel
 from recsys.errors import recsys_command
 from recsys.progress import Cancelled
 from tests import toys
@@ -35,11 +37,11 @@ def home(tmp_path, monkeypatch):
 def site(monkeypatch):
     """The site of MovieLens, with a little 100K on it; its hash and the wheel's are known."""
     content = archives.zipped(archives.hundred_k())
-    wheel = Wheel("toy==1.0", hashlib.sha256(archives.zipped(archives.recbole())).hexdigest())
-    little = {"md5": hashlib.md5(content, usedforsecurity=False).hexdigest(), "wheel": wheel}
+    toy = Wheel("toy==1.0", hashlib.sha256(archives.zipped(archives.recbole())).hexdigest())
+    little = {"md5": hashlib.md5(content, usedforsecurity=False).hexdigest(), "wheel": toy}
     monkeypatch.setitem(datasets.SETS, "ml-100k", replace(datasets.SETS["ml-100k"], **little))
     with serving(content) as server:
-        monkeypatch.setattr(datasets, "SITE", server.address.removesuffix("file.zip"))
+        monkeypatch.setattr(published, "SITE", server.address.removesuffix("file.zip"))
         yield server
 
 
@@ -53,7 +55,7 @@ def index(monkeypatch):
     def send(requirement, folder, report):
         (folder / "toy-1.0.whl").write_bytes(Index.wheel)
 
-    monkeypatch.setattr(download, "_pip_download", send)
+    monkeypatch.setattr(wheel, "_pip_download", send)
     return Index
 
 
@@ -70,8 +72,8 @@ def halves(folder):
 def test_histories_are_those_of_a_plain_stable_sort(rows):
     user, movie, time = (np.array(column, np.int32) for column in zip(*rows, strict=True))
     films = pd.DataFrame({"movie_id": np.arange(1, 9)})
-    raw = movielens_files.RawRatings(user, movie, np.ones(len(rows), np.float32), time.astype(np.int64), films)
-    dataset = datasets.assemble("toy", raw, min_ratings=1)
+    raw = RawRatings(user, movie, np.ones(len(rows), np.float32), time.astype(np.int64), films)
+    dataset = assemble("toy", raw, min_ratings=1)
     expected = sorted(rows, key=lambda row: (row[0], row[2]))  # Python's sort is stable
     seen = zip(dataset.user_ids[dataset.interactions.user], dataset.interactions.item, strict=True)
     assert [(int(u), int(dataset.catalog.movie_ids[i])) for u, i in seen] == [row[:2] for row in expected]
@@ -80,10 +82,8 @@ def test_histories_are_those_of_a_plain_stable_sort(rows):
 def test_times_from_anywhere_in_64_bits_are_sorted():
     time = np.array([2**62, -(2**62), 0, 5], np.int64)
     user = np.array([2, 2, 2, 1], np.int32)
-    raw = movielens_files.RawRatings(
-        user, np.array([1, 2, 3, 1], np.int32), np.ones(4), time, pd.DataFrame({"movie_id": [1, 2, 3]})
-    )
-    dataset = datasets.assemble("toy", raw, min_ratings=1)
+    raw = RawRatings(user, np.array([1, 2, 3, 1], np.int32), np.ones(4), time, pd.DataFrame({"movie_id": [1, 2, 3]}))
+    dataset = assemble("toy", raw, min_ratings=1)
     assert [history.tolist() for history in dataset.histories] == [[0], [1, 2, 0]]
 
 
@@ -91,22 +91,20 @@ def test_films_with_fewer_than_five_ratings_are_left_out_and_so_are_users_withou
     user = np.array([1, 2, 3, 4, 5, 6, 7], np.int32)
     movie = np.array([7, 7, 7, 7, 7, 3, 3], np.int32)
     films = pd.DataFrame({"movie_id": [3, 5, 7]})
-    dataset = datasets.assemble("toy", movielens_files.RawRatings(user, movie, np.ones(7), np.arange(7), films))
+    dataset = assemble("toy", RawRatings(user, movie, np.ones(7), np.arange(7), films))
     assert dataset.catalog.movie_ids.tolist() == [7]
-    assert dataset.catalog.left_out["movie_id"].tolist() == [3, 5]
+    assert dataset.catalog.infrequent["movie_id"].tolist() == [3, 5]
     assert dataset.user_ids.tolist() == [1, 2, 3, 4, 5]
 
 
 def test_people_without_a_film_that_is_kept_are_dropped_from_the_table_of_people_too():
     user, movie = np.array([9, 2, 3, 4, 5, 1], np.int32), np.array([7, 7, 7, 7, 7, 3], np.int32)
     people = pd.DataFrame({"gender": list("FMFMFM")}, [1, 2, 3, 4, 5, 9]).astype("str")
-    raw = movielens_files.RawRatings(
-        user, movie, np.ones(6), np.arange(6), pd.DataFrame({"movie_id": [3, 7]}), people=people
-    )
+    raw = RawRatings(user, movie, np.ones(6), np.arange(6), pd.DataFrame({"movie_id": [3, 7]}), user_profiles=people)
     for ties in ("file", "drawn"):
-        dataset = datasets.assemble("toy", raw, ties=ties)
+        dataset = assemble("toy", raw, ties=ties)
         assert dataset.user_ids.tolist() == [2, 3, 4, 5, 9]
-        assert dataset.people["gender"].tolist() == ["M", "F", "M", "F", "M"]
+        assert dataset.user_profiles["gender"].tolist() == ["M", "F", "M", "F", "M"]
 
 
 def test_ml_20m_keeps_every_film_that_somebody_rated(tmp_path):
@@ -130,9 +128,9 @@ def test_ratings_of_nothing_worth_learning_are_refused(tmp_path):
 )
 def test_ratings_and_films_that_do_not_fit_together_are_refused(listed, rated, words):
     user, movie = np.arange(9, dtype=np.int32), np.full(9, rated, np.int32)
-    raw = movielens_files.RawRatings(user, movie, np.ones(9), np.arange(9), pd.DataFrame({"movie_id": listed}))
+    raw = RawRatings(user, movie, np.ones(9), np.arange(9), pd.DataFrame({"movie_id": listed}))
     with pytest.raises(DataError, match=words):
-        datasets.assemble("toy", raw)
+        assemble("toy", raw)
 
 
 # Films of one second
@@ -143,35 +141,33 @@ def tied(n_users=200, n_items=6):
     user = np.repeat(np.arange(1, n_users + 1, dtype=np.int32), n_items)
     movie = np.tile(np.arange(1, n_items + 1, dtype=np.int32), n_users)
     films = pd.DataFrame({"movie_id": np.arange(1, n_items + 1)})
-    return movielens_files.RawRatings(
-        user, movie, np.ones(len(user), np.float32), np.full(len(user), 7, np.int64), films
-    )
+    return RawRatings(user, movie, np.ones(len(user), np.float32), np.full(len(user), 7, np.int64), films)
 
 
 def test_they_are_put_in_an_order_drawn_for_each_person_whatever_the_order_of_the_file():
     raw = tied()
-    drawn = datasets.assemble("toy", raw, ties="drawn")
+    drawn = assemble("toy", raw, ties="drawn")
     assert drawn.ties == "drawn"
     first = np.bincount([history[0] for history in drawn.histories], minlength=6)
     assert first.min() > 200 / 6 / 2  # each film is the first of about a sixth of the people
     assert len({tuple(history.tolist()) for history in drawn.histories}) > 100
     shuffled = raw.reordered(np.random.default_rng(0).permutation(len(raw.user)))
-    toys_agree(datasets.assemble("toy", shuffled, ties="drawn"), drawn)
+    toys_agree(assemble("toy", shuffled, ties="drawn"), drawn)
 
 
 def test_another_seed_draws_another_order_and_films_of_different_seconds_keep_theirs():
     raw = tied()
-    one, other = (datasets.assemble("toy", raw, ties="drawn", seed=seed) for seed in (0, 1))
+    one, other = (assemble("toy", raw, ties="drawn", seed=seed) for seed in (0, 1))
     assert (one.interactions.item != other.interactions.item).mean() > 0.5
     times = np.tile(np.arange(6, dtype=np.int64), 200)
-    ordered = movielens_files.RawRatings(raw.user, raw.movie, raw.rating, times, raw.films)
-    assert (datasets.assemble("toy", ordered, ties="drawn").interactions.item == np.tile(np.arange(6), 200)).all()
+    ordered = RawRatings(raw.user, raw.movie, raw.rating, times, raw.films)
+    assert (assemble("toy", ordered, ties="drawn").interactions.item == np.tile(np.arange(6), 200)).all()
 
 
 def test_a_later_rating_does_not_change_the_order_of_the_earlier_ones():
     raw = tied(n_users=30)
     some = raw.reordered(np.flatnonzero(raw.movie != 4))
-    whole, part = (datasets.assemble("toy", these, ties="drawn") for these in (raw, some))
+    whole, part = (assemble("toy", these, ties="drawn") for these in (raw, some))
     for all_films, films in zip(whole.histories, part.histories, strict=True):
         ids = [film + 1 for film in all_films.tolist() if film + 1 != 4]
         assert ids == part.catalog.movie_ids[films].tolist()
@@ -182,7 +178,7 @@ def toys_agree(one, other):
 
 
 def test_the_sets_whose_file_order_would_leak_are_drawn_and_the_prepared_form_remembers(tmp_path):
-    drawn = [name for name, published in datasets.SETS.items() if published.ties == "drawn"]
+    drawn = [name for name, entry in datasets.SETS.items() if entry.ties == "drawn"]
     assert drawn == ["ml-latest-sample", "ml-latest-small"]
     assert datasets.get("ml-latest-small", archives.write(tmp_path, archives.comma())).ties == "drawn"
     assert datasets.get("ml-1m", archives.write(tmp_path, archives.double_colon())).ties == "file"
@@ -192,14 +188,14 @@ def test_the_sets_whose_file_order_would_leak_are_drawn_and_the_prepared_form_re
 
 
 def test_the_first_start_needs_no_network(monkeypatch):
-    monkeypatch.setattr(datasets, "fetch", None)
-    monkeypatch.setattr(datasets, "fetch_wheel", None)
+    monkeypatch.setattr(published, "fetch", None)
+    monkeypatch.setattr(published, "fetch_wheel", None)
     events = []
     dataset = datasets.ensure(datasets.DEFAULT_DATASET, events.append)
     gone = {"stage": "note", "text": "people left out because none of their films has 5 ratings: 7"}
     assert events == [{"stage": "parse"}, gone, {"stage": "keep"}]
     assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (2745, 6135, 291716)
-    assert len(dataset.catalog.left_out) == 8902
+    assert len(dataset.catalog.infrequent) == 8902
     assert dataset.catalog.movies["year"].max() == 2022
     assert dataset.fingerprint == "cc458c7e0816cc2cbe3be62c23c6b34992371637648e7b47f29ee395591d4b10"
     datasets.ensure(datasets.DEFAULT_DATASET, events.append)
@@ -240,7 +236,7 @@ def test_the_set_of_the_project_is_not_taken_from_another_archive(tmp_path):
 
 @pytest.mark.parametrize(("content", "state"), [(None, "missing"), (b"PK", "damaged")])
 def test_an_archive_of_the_project_that_is_not_whole_is_said_so(tmp_path, monkeypatch, content, state):
-    monkeypatch.setattr(datasets, "BUNDLED", tmp_path)
+    monkeypatch.setattr(published, "BUNDLED", tmp_path)
     if content:
         (tmp_path / "ml-latest-sample.zip").write_bytes(content)
     with pytest.raises(DataError, match=f"is {state}; run: git -C .* checkout -- "):
@@ -253,9 +249,25 @@ def test_an_archive_of_the_project_that_is_not_whole_is_said_so(tmp_path, monkey
 def test_what_is_kept_is_what_was_read(tmp_path):
     path = archives.write(tmp_path, archives.comma())
     with movielens_files.opened(path, "a test") as archive:
-        fresh = datasets.assemble("ml-latest-small", movielens_files.parse_csv(archive), ties="drawn")
+        fresh = assemble("ml-latest-small", movielens_files.parse_csv(archive), ties="drawn")
     toys.same(datasets.get("ml-latest-small", path), fresh)
     toys.same(datasets.load("ml-latest-small"), fresh)
+
+
+@pytest.mark.parametrize("from_file", [True, False])
+def test_an_archive_is_hashed_once(site, tmp_path, monkeypatch, from_file):
+    def count(path, original=published.file_hashes):
+        hashed.append(path.name)
+        return original(path)
+
+    hashed = []
+    for module in (published, download):
+        monkeypatch.setattr(module, "file_hashes", count)
+    monkeypatch.setattr(published.storage, "digest", None)
+    monkeypatch.setattr(prepared, "save", lambda dataset, provenance: None)
+    monkeypatch.setattr(prepared, "load", lambda name: None)
+    datasets.get("ml-100k", archives.write(tmp_path, archives.hundred_k()) if from_file else None)
+    assert hashed == ["some.zip" if from_file else "ml-100k.zip.part"]
 
 
 def test_a_bare_machine_can_take_and_load_a_set(tmp_path):
@@ -415,15 +427,15 @@ def test_when_nobody_has_100k_the_sentence_holds_both_reasons_and_a_remedy(site,
 def test_the_wheels_100k_is_that_of_the_official_archive(tmp_path):
     """On the real data, where both can be had."""
     try:
-        wheel = download.fetch_wheel(datasets.RECBOLE, tmp_path / "wheel")
+        path = fetch_wheel(published.RECBOLE, tmp_path / "wheel")
     except DownloadError as error:
         pytest.skip(f"ML-100K cannot be had: {error}")
-    with movielens_files.opened(wheel, "ML-100K") as archive:
-        dataset = datasets.assemble("ml-100k", movielens_files.parse_recbole(archive))
+    with movielens_files.opened(path, "ML-100K") as archive:
+        dataset = assemble("ml-100k", movielens_files.parse_recbole(archive))
     assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (943, 1349, 99287)
     # Both hashes were taken from ml-100k.zip in the official layout.
     assert dataset.fingerprint == "d581be272a9ab1c2718abd6a97988600593fac89b9162395ca6e1f340ca157e9"
-    films = pd.concat([dataset.catalog.movies, dataset.catalog.left_out])[["movie_id", "title", "year", "genres"]]
+    films = pd.concat([dataset.catalog.movies, dataset.catalog.infrequent])[["movie_id", "title", "year", "genres"]]
     assert len(films) == 1682
     assert hashlib.sha256(films.to_csv(index=False).encode()).hexdigest() == (
         "9fea80cc99b30af80fb3a3b2c5dec8b08638ee1f96183c02475770633ae8a7e6"
@@ -436,9 +448,9 @@ def test_the_wheels_100k_is_that_of_the_official_archive(tmp_path):
 def test_every_published_set_can_be_had():
     sets = ["ml-latest-sample", "ml-100k", "ml-1m", "ml-10m", "ml-20m", "ml-25m", "ml-32m", "ml-latest-small"]
     assert list(datasets.SETS) == sets
-    frozen = [name for name, published in datasets.SETS.items() if published.md5 or published.sha256]
+    frozen = [name for name, entry in datasets.SETS.items() if entry.md5 or entry.sha256]
     assert frozen == sets[:-1]
-    assert all(published.licence.startswith("research only") for published in datasets.SETS.values())
+    assert all(entry.licence.startswith("research only") for entry in datasets.SETS.values())
 
 
 def test_the_table_tells_what_is_here(tmp_path):
@@ -451,8 +463,8 @@ def test_the_table_tells_what_is_here(tmp_path):
 def test_of_ratings_that_repeat_each_other_the_first_counts():
     user, movie, time = np.array([1, 1, 1, 2, 1, 1]), np.array([5, 5, 5, 5, 6, 5]), np.array([9, 9, 8, 9, 9, 9])
     rating, notes = np.array([4, 2, 3, 1, 5, 2], np.float32), []
-    once = datasets._once(movielens_files.RawRatings(user, movie, rating, time, pd.DataFrame()), notes.append)
+    once = drop_duplicates(RawRatings(user, movie, rating, time, pd.DataFrame()), notes.append)
     assert once.rating.tolist() == [4, 3, 1, 5]
     assert notes[0]["text"].endswith("count once: 2")
-    assert datasets._once(once, notes.append) is once
+    assert drop_duplicates(once, notes.append) is once
     assert len(notes) == 1

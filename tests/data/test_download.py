@@ -9,8 +9,9 @@ import time
 
 import pytest
 
-from recsys.data import download
-from recsys.data.download import DownloadError, Wheel, fetch, fetch_wheel
+from recsys.data import download, wheel
+from recsys.data.download import DownloadError, fetch
+from recsys.data.wheel import Wheel, fetch_wheel
 from recsys.progress import Cancelled
 from tests.data.server import Server, page, serving, slow, status
 
@@ -20,7 +21,7 @@ MD5 = hashlib.md5(CONTENT, usedforsecurity=False).hexdigest()
 
 @pytest.fixture(autouse=True)
 def without_pauses(monkeypatch):
-    monkeypatch.setattr(download, "PAUSE", 0.0)
+    monkeypatch.setattr(download, "PAUSE_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -59,13 +60,13 @@ def test_a_lost_connection_is_resumed_where_it_broke(server, tmp_path):
     first, second = server.requests
     assert "Range" not in first
     start = int(second["Range"].removeprefix("bytes=").removesuffix("-"))
-    assert 200_000 - download.CHUNK <= start <= 200_000
+    assert 200_000 - download.CHUNK_BYTES <= start <= 200_000
     assert second["If-Range"] == '"one"'
     assert names(tmp_path) == ["a.zip"]
 
 
 def test_many_lost_connections_are_no_reason_to_give_up_while_bytes_arrive(server, tmp_path):
-    server.tricks = [server.cut(download.CHUNK)] * 4
+    server.tricks = [server.cut(download.CHUNK_BYTES)] * 4
     fetch(server.address, tmp_path / "a.zip", md5=MD5, attempts=2)
     assert (tmp_path / "a.zip").read_bytes() == CONTENT
 
@@ -118,6 +119,17 @@ def test_a_download_that_was_called_off_goes_on_from_there(server, tmp_path):
     assert names(tmp_path) == ["a.zip"]
 
 
+def test_what_has_arrived_before_the_network_failed_is_kept_for_the_next_call(server, tmp_path):
+    server.tricks = [server.cut(200_000), status(503), status(503)]
+    with pytest.raises(DownloadError, match="answered 503; check the network"):
+        fetch(server.address, tmp_path / "a.zip", md5=MD5, attempts=2)
+    size = (tmp_path / "a.zip.part").stat().st_size
+    assert size >= 200_000 - download.CHUNK_BYTES
+    fetch(server.address, tmp_path / "a.zip", md5=MD5)
+    assert server.requests[-1]["Range"] == f"bytes={size}-"
+    assert names(tmp_path) == ["a.zip"]
+
+
 def test_what_cannot_go_on_is_not_kept_when_it_is_called_off(server, tmp_path):
     server.etag = ""
     with pytest.raises(Cancelled):
@@ -143,7 +155,7 @@ def test_a_server_that_says_nothing_can_be_called_off(server, tmp_path, monkeypa
 
 
 def test_pip_can_be_called_off_and_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(download, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(wheel, "POLL_SECONDS", 0.01)
     command = [sys.executable, "-c", "import time; time.sleep(60)"]
     started = []
 
@@ -152,9 +164,9 @@ def test_pip_can_be_called_off_and_is_ended(tmp_path, monkeypatch):
             super().__init__(*arguments, **settings)
             started.append(self)
 
-    monkeypatch.setattr(download.subprocess, "Popen", Started)
+    monkeypatch.setattr(wheel.subprocess, "Popen", Started)
     with pytest.raises(Cancelled):
-        download._run(command, called_off)
+        wheel._run(command, called_off)
     assert started[0].returncode < 0
 
 
@@ -209,7 +221,7 @@ def test_a_web_page_is_not_taken_for_a_file(server, tmp_path):
 
 
 def test_a_file_larger_than_it_can_be_is_refused(server, tmp_path):
-    refused(server, tmp_path, "sends more than 1,000 bytes", largest=1000)
+    refused(server, tmp_path, "sends more than 1,000 bytes", max_bytes=1000)
 
 
 def test_a_server_that_is_too_slow_is_given_up_after_the_time_in_all(server, tmp_path):
@@ -284,7 +296,7 @@ def pip_that(monkeypatch, tmp_path, does):
     program = tmp_path / "python"
     program.write_text(f"#!{sys.executable}\nimport sys\nfolder = sys.argv[sys.argv.index('--dest') + 1]\n{does}\n")
     program.chmod(0o755)
-    monkeypatch.setattr(download.sys, "executable", str(program))
+    monkeypatch.setattr(wheel.sys, "executable", str(program))
 
 
 WHEEL = Wheel("toy==1.0", hashlib.sha256(b"wheel").hexdigest())

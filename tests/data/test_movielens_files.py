@@ -34,8 +34,8 @@ def test_every_layout_gives_the_same_data(tmp_path, parse, files):
     assert dataset.catalog.movies["title"].tolist() == archives.TITLES
     assert dataset.catalog.movies["year"].tolist() == [1995, 1999, 1995, 1995, 1995]
     assert dataset.catalog.movies["genres"].tolist()[:2] == ["Animation|Children's|Comedy", "Action|Sci-Fi"]
-    assert dataset.catalog.left_out["movie_id"].tolist() == [60, 70]
-    assert dataset.catalog.left_out["genres"].tolist() == ["War", ""]
+    assert dataset.catalog.infrequent["movie_id"].tolist() == [60, 70]
+    assert dataset.catalog.infrequent["genres"].tolist() == ["War", ""]
 
 
 @pytest.mark.parametrize(("parse", "files"), LAYOUTS.values(), ids=LAYOUTS)
@@ -78,7 +78,7 @@ def test_each_tag_keeps_its_time(tmp_path):
 @pytest.mark.parametrize("layout", ["double_colon", "hundred_k", "recbole"])
 def test_people_are_described_in_the_order_of_the_users_and_without_zip_codes(tmp_path, layout):
     parse, files = LAYOUTS[layout]
-    people = read(archives.write(tmp_path, files), parse).people
+    people = read(archives.write(tmp_path, files), parse).user_profiles
     assert list(people) == ["gender", "age", "occupation"]
     assert people["gender"].tolist() == ["M", "F", "F", "F", "M"]
     assert people["age"].tolist() == archives.AGES
@@ -89,14 +89,14 @@ def test_people_are_described_in_the_order_of_the_users_and_without_zip_codes(tm
 def test_somebody_whom_the_table_of_people_lacks_has_said_nothing(tmp_path):
     files = archives.hundred_k()
     files["ml-100k/u.user"] = b"2|50|F|doctor|90210\n"
-    people = read(archives.write(tmp_path, files), movielens_files.parse_100k).people
+    people = read(archives.write(tmp_path, files), movielens_files.parse_100k).user_profiles
     assert people.values.tolist() == [["", "", ""], ["F", "50-55", "doctor"], *[["", "", ""]] * 3]
 
 
 def test_a_set_without_such_a_file_describes_nobody(tmp_path):
     files = archives.double_colon("utf-8", tags=True)
-    assert read(archives.write(tmp_path, files), movielens_files.parse_dat).people is None
-    assert read(archives.write(tmp_path, archives.comma()), movielens_files.parse_csv).people is None
+    assert read(archives.write(tmp_path, files), movielens_files.parse_dat).user_profiles is None
+    assert read(archives.write(tmp_path, archives.comma()), movielens_files.parse_csv).user_profiles is None
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_a_set_without_such_a_file_describes_nobody(tmp_path):
     [
         (b"1::M::25::21::1", "nobody knows what occupation 21 is"),
         (b"2::M::25::1::1", "person 2 is described twice"),
-        (b"7::M::25::1", "not enough values"),
-        (b"7::M::old::1::1", "invalid literal"),
+        (b"7::M::25::1", "line 7 of its users.dat cannot be read; fetch it again"),
+        (b"7::M::old::1::1", "line 7 of its users.dat cannot be read"),
     ],
 )
 def test_a_malformed_person_is_refused_with_one_line(tmp_path, row, words):
@@ -113,6 +113,14 @@ def test_a_malformed_person_is_refused_with_one_line(tmp_path, row, words):
     files["ml-1m/users.dat"] += row + b"\n"
     with pytest.raises(DataError, match=f"^some\\.zip is not a sound archive[^\n]*{words}"):
         read(archives.write(tmp_path, files), movielens_files.parse_dat)
+
+
+def test_a_bug_in_a_parser_is_not_reported_as_a_damaged_archive(tmp_path):
+    def parse(archive):
+        return archive.paths.index("nothing")
+
+    with pytest.raises(ValueError, match="is not in list"):
+        read(archives.write(tmp_path, archives.comma()), parse)
 
 
 def test_only_ten_tags_of_a_film_are_shown(tmp_path):
@@ -127,7 +135,7 @@ def test_the_wheels_unknown_film_is_that_of_the_official_archive(tmp_path):
     files = archives.recbole()
     name = next(name for name in files if name.endswith(".item"))
     files[name] += b"267\tunkonwn\tunkonwn\tunknown\n"
-    left_out = read(archives.write(tmp_path, files), movielens_files.parse_recbole).catalog.left_out
+    left_out = read(archives.write(tmp_path, files), movielens_files.parse_recbole).catalog.infrequent
     assert left_out["title"].tolist()[-1] == "unknown"
     assert left_out["year"].isna().tolist()[-1]
 
@@ -326,7 +334,7 @@ def test_links_and_genres_may_be_missing(tmp_path):
             "field larger than field limit",
         ),
         ("movies", lambda text: text.replace("City", "\0"), "its movies.csv is no text"),
-        ("movies", lambda text: text.replace("20,", "9" * 30 + ",", 1), "too large"),
+        ("movies", lambda text: text.replace("20,", "9" * 30 + ",", 1), "9' in its movies.csv is no number"),
         ("movies", lambda text: text.replace("title", "called"), "the first row of its movies.csv names no title"),
         ("movies", lambda text: text.replace("20,", "tt20,", 1), "'tt20' in its movies.csv is no number"),
     ],

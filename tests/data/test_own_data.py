@@ -3,8 +3,8 @@ import pytest
 
 from recsys import paths, storage
 from recsys.data import datasets, film_details, own_data, prepared, tables
+from recsys.data.assemble import add_users_from
 from recsys.data.dataset import DataError
-from recsys.data.joined import add_users_from
 from recsys.data.split import by_time, leave_one_out
 from recsys.data.tie_breaking import shuffle_ties
 from tests import toys
@@ -197,7 +197,7 @@ def test_titles_years_genres_pictures_and_texts_are_used():
     tea = int(movies.loc["tea", "movie_id"])
     assert dataset.catalog.images == {tea: "https://shop.example/tea.jpg"}  # an address that is none of the web is not
     assert checked.facts.unsafe == checked.facts.unused == 1
-    assert dataset.catalog.left_out["title"].tolist() == ["Salt"]  # nobody had it
+    assert dataset.catalog.infrequent["title"].tolist() == ["Salt"]  # nobody had it
 
 
 def test_items_that_are_not_described_show_their_ids():

@@ -19,7 +19,7 @@ from tests import toys
 from tests.artifacts import payload, without_hashes
 from tests.dying import do_and_die
 
-TAGS = Tags.of([(101, "Cyber, Punk", 7), (100, "naïve", 5), (101, "cyber, punk", 3)])
+TAGS = Tags.from_rows([(101, "Cyber, Punk", 7), (100, "naïve", 5), (101, "cyber, punk", 3)])
 
 
 @pytest.fixture(autouse=True)
@@ -135,7 +135,7 @@ def test_the_fingerprint_is_known_without_reading_the_set():
 
 def test_loading_computes_no_fingerprint(monkeypatch):
     prepared.save(world(), {})
-    for name in ("fingerprint", "details_fingerprint"):
+    for name in ("fingerprint", "full_fingerprint"):
         monkeypatch.setattr(Dataset, name, property(lambda dataset: pytest.fail("computed")))
     assert prepared.load("toy").n_users == 2
 

@@ -137,7 +137,7 @@ def test_tags_given_after_the_cut_do_not_reach_training():
     world = toys.over_days(SPANNING)
     cut = cuts(world).valid
     given = [(100, "before", cut - 1), (100, "after", cut), (101, "after", cut + 1)]
-    tagged = replace(world, catalog=toys.tagged(world.catalog, Tags.of(given)))
+    tagged = replace(world, catalog=toys.tagged(world.catalog, Tags.from_rows(given)))
     assert tagged.catalog.movies["tags"].tolist()[:2] == ["after, before", "after"]
     train = by_time(tagged).train
     assert train.catalog.movies["tags"].tolist()[:2] == ["before", ""]
@@ -152,13 +152,13 @@ def test_what_is_known_of_people_goes_with_them_into_training():
     world = toys.over_days(SPANNING)
     world = toys.described(world, *[("F", "56+", f"work {user}") for user in range(world.n_users)])
     for splitting in (LEAVE_ONE_OUT, UNTIED, BY_TIME):
-        assert splitting(world).train.people is world.people
+        assert splitting(world).train.user_profiles is world.user_profiles
 
 
 def test_a_split_says_how_it_was_made():
     world = toys.over_days(SPANNING)
-    assert LEAVE_ONE_OUT(world).about == {"name": "leave-one-out"}
-    assert BY_TIME(world).about == {"name": "time", "dates": {"valid": "2001-09-25", "test": "2001-09-27"}}
+    assert LEAVE_ONE_OUT(world).description == {"name": "leave-one-out"}
+    assert BY_TIME(world).description == {"name": "time", "dates": {"valid": "2001-09-25", "test": "2001-09-27"}}
     assert (LEAVE_ONE_OUT.name, BY_TIME.name) == ("leave-one-out", "time")  # folders of what they trained
     assert len(LEAVE_ONE_OUT(world).test) == 4
     assert len(BY_TIME(world).test) == 2

@@ -24,7 +24,7 @@ def with_times(dataset, *seconds, ratings=None):
 def test_the_size_counts_people_films_and_ratings_and_how_full_the_table_of_both_is():
     found = statistics.size(with_times(toys.dataset([[0, 1, 2], [3]], 5), 10, 20, 30, 5))
     assert (found.people, found.films, found.left_out, found.ratings) == (2, 5, 0, 4)
-    assert (found.first, found.last) == (5, 30)
+    assert (found.first_time, found.last_time) == (5, 30)
     assert found.density == pytest.approx(4 / 10)
 
 
@@ -141,6 +141,6 @@ def test_a_set_without_people_or_ratings_has_statistics_too():
 
 def test_where_rows_stand_for_times_nothing_is_said_of_times():
     rows = replace(toys.dataset([[0, 1, 2]], 3), ties="rows")
-    assert (statistics.size(rows).first, statistics.size(rows).last) == (0, 0)
+    assert (statistics.size(rows).first_time, statistics.size(rows).last_time) == (0, 0)
     assert statistics.over_time(rows).empty
     assert statistics.gaps(rows).empty

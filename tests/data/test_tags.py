@@ -14,7 +14,7 @@ GIVEN = [
 
 
 def test_upper_case_and_blanks_make_no_other_tag_and_empty_ones_are_none():
-    tags = Tags.of(GIVEN)
+    tags = Tags.from_rows(GIVEN)
     assert tags.words == ("blue note", "dark", "slow", "x")
     assert [tags.words[word] for word in tags.word] == ["dark", "slow", "dark", "blue note", "x"]
     assert tags.timestamp.tolist() == [5, 1, 9, 2, 1]
@@ -22,18 +22,18 @@ def test_upper_case_and_blanks_make_no_other_tag_and_empty_ones_are_none():
 
 
 def test_the_most_frequent_tag_comes_first_and_ties_are_alphabetical():
-    assert Tags.of(GIVEN).most_frequent() == {100: "dark, blue note", 101: "slow", 999: "x"}
-    assert Tags.of([(1, "b", 0), (1, "a", 0)]).most_frequent() == {1: "a, b"}
+    assert Tags.from_rows(GIVEN).most_frequent() == {100: "dark, blue note", 101: "slow", 999: "x"}
+    assert Tags.from_rows([(1, "b", 0), (1, "a", 0)]).most_frequent() == {1: "a, b"}
 
 
 def test_only_tags_given_before_a_time_count():
-    assert Tags.of(GIVEN).before(9).most_frequent()[100] == "blue note, dark"
-    assert Tags.of(GIVEN).before(2).most_frequent() == {101: "slow", 999: "x"}
-    assert Tags.of(GIVEN).before(1).most_frequent() == {}
+    assert Tags.from_rows(GIVEN).before(9).most_frequent()[100] == "blue note, dark"
+    assert Tags.from_rows(GIVEN).before(2).most_frequent() == {101: "slow", 999: "x"}
+    assert Tags.from_rows(GIVEN).before(1).most_frequent() == {}
 
 
 def test_a_catalogue_as_of_a_time_has_the_tags_given_before_and_else_the_same_films():
-    tagged = toys.tagged(toys.catalog(3), Tags.of(GIVEN))
+    tagged = toys.tagged(toys.catalog(3), Tags.from_rows(GIVEN))
     assert tagged.movies["tags"].tolist() == ["dark, blue note", "slow", ""]
     earlier = tagged.as_of(5)
     assert earlier.movies["tags"].tolist() == ["blue note", "slow", ""]

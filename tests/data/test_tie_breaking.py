@@ -49,7 +49,7 @@ def test_every_seed_trains_and_is_measured_on_a_drawing_of_its_own():
         assert split.test.targets.tolist() == [history[-1] for history in whole.histories]
         assert split.valid.targets.tolist() == [history[-2] for history in whole.histories]
         assert [history.tolist() for history in split.train.histories] == [h[:-2].tolist() for h in whole.histories]
-        assert split.about == {"name": "untied"}
+        assert split.description == {"name": "untied"}
     assert (splits[0].test.targets != splits[1].test.targets).any()
     assert UNTIED(world, 1) is splits[1]  # computed once
     assert LEAVE_ONE_OUT(world, 1) is LEAVE_ONE_OUT(world, 0)

@@ -53,7 +53,9 @@ def test_it_is_posted_under_our_name_and_asks_for_json(service, monkeypatch):
 
 def test_who_runs_it_can_say_whom_to_write_to(monkeypatch):
     monkeypatch.setenv("RECSYS_CONTACT", "me@example.org\r\nHost: x")
-    assert wikidata.who() == "NextReel/1.0 (a film recommender on somebody's own computer; me@example.orgHost: x)"
+    assert (
+        wikidata.user_agent() == "NextReel/1.0 (a film recommender on somebody's own computer; me@example.orgHost: x)"
+    )
 
 
 # The answer
@@ -79,7 +81,7 @@ def test_of_two_entities_with_one_id_the_fuller_one_counts_and_they_are_not_mixe
 def test_the_best_known_of_the_cast_come_first_and_only_so_many():
     rows = [thing(PULP, "Q1", "cast", f"Q{number + 2}", f"Actor {number}", number) for number in range(30)]
     cast = wikidata.read(results(*rows), [PULP])[PULP]["cast"]
-    assert cast == [f"Actor {number}" for number in range(29, 29 - wikidata.CAST, -1)]
+    assert cast == [f"Actor {number}" for number in range(29, 29 - wikidata.MAX_CAST, -1)]
 
 
 def test_without_fame_names_are_in_alphabetical_order():
@@ -110,7 +112,7 @@ def test_running_times_are_minutes_and_what_is_none_is_left_out(amounts, minutes
 def test_names_are_one_line_without_the_sign_between_names_and_without_hidden_signs():
     assert wikidata.plain(" a|b\n c\u202e\0 ") == "a/b c"
     assert wikidata.plain("می‌خواهم") == "می‌خواهم"  # with a joiner
-    assert wikidata.plain("x" * 1000) == "x" * wikidata.LONGEST
+    assert wikidata.plain("x" * 1000) == "x" * wikidata.MAX_NAME_LENGTH
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_no_binding_raises_and_everything_kept_is_of_its_kind(bindings):
     found = wikidata.read(results(*bindings), [PULP])
     assert list(found) == [PULP]
     for facts_of in found.values():
-        names = [name for what in (*wikidata.THINGS, "titles") for name in facts_of.get(what, [])]
+        names = [name for what in (*wikidata.PROPERTIES, "titles") for name in facts_of.get(what, [])]
         assert all(isinstance(name, str) and name and "|" not in name and "\n" not in name for name in names)
         assert facts_of.get("minutes") is None or 1 <= facts_of["minutes"] < 10_000
 
@@ -184,7 +186,7 @@ def test_a_busy_service_that_does_not_say_how_long_is_left_alone_for_a_minute(se
     service.server.tricks = [service.says(b"", status=503, **headers)]
     sleep = Sleep()
     assert facts([MATRIX], sleep)[MATRIX] == OF_MATRIX
-    assert sleep.seconds == wikidata.BUSY
+    assert sleep.seconds == wikidata.BUSY_SECONDS
 
 
 def test_for_a_long_pause_nobody_waits(service):
@@ -216,7 +218,7 @@ def test_an_answer_that_is_cut_off_is_asked_for_in_halves(service):
 
 
 def test_a_huge_answer_is_not_read_to_its_end(service, monkeypatch):
-    monkeypatch.setattr(wikidata, "LARGEST", 1000)
+    monkeypatch.setattr(wikidata, "MAX_BYTES", 1000)
     with pytest.raises(DownloadError, match="it sends more than 1,000 bytes"):
         facts([MATRIX])
 
@@ -226,7 +228,7 @@ def test_one_film_that_fails_again_and_again_ends_it_and_waits_longer_each_time(
     sleep = Sleep()
     with pytest.raises(DownloadError, match=r"127\.0\.0\.1: it answered 500; check the network, or go on later"):
         facts([MATRIX], sleep)
-    assert len(service.server.requests) == wikidata.ATTEMPTS
+    assert len(service.server.requests) == wikidata.MAX_ATTEMPTS
     assert sleep.seconds == 1 + 2 + 4
 
 
@@ -239,7 +241,7 @@ def test_many_films_that_fail_do_not_bring_many_requests(service):
 
 @pytest.mark.parametrize("body", [b"", b"null", b"[]", b"{}", b'{"results": 3}', b"\xff\xfe", b"[" * 100_000])
 def test_an_answer_without_sense_is_an_error_in_one_line(service, body):
-    service.server.tricks = [service.says(body)] * wikidata.ATTEMPTS
+    service.server.tricks = [service.says(body)] * wikidata.MAX_ATTEMPTS
     with pytest.raises(DownloadError, match=r"127\.0\.0\.1: "):
         facts([MATRIX])
 

@@ -72,7 +72,7 @@ REFUSED = {
     "there twice in another case": (packed(("a/B.csv", b"1"), ("A/b.csv", b"2")), "is in it 2 times"),
     "there twice in other signs": (packed(("é.csv", b"1"), ("e\u0301.csv", b"2")), "is in it 2 times"),
     "there twice with a backslash": (packed(("a/b.csv", b"1"), ("a\\b.csv", b"2")), "is in it 2 times"),
-    "too many files": (packed(*((f"{n}", b"") for n in range(zip_files.MOST_FILES + 1))), "holds 2,001 files"),
+    "too many files": (packed(*((f"{n}", b"") for n in range(zip_files.MAX_MEMBERS + 1))), "holds 2,001 files"),
     "too long a list": (packed(*((f"{n}" + "a" * 60_000, b"") for n in range(20))), "lists too many files"),
     "a steep file": (packed(("a.csv", bytes(5_000_000))), "a.csv would unpack to 5,000,000 bytes"),
     "too large in all": (packed(*((str(n), bytes(range(256)) * 99) for n in range(2_000))), "unpack to 50,688,000"),
@@ -111,6 +111,12 @@ def test_what_is_not_wanted_is_not_judged_by_its_size():
     data = packed(("a.csv", b"1"), ("film.bin", bytes(5_000_000)))
     with zip_files.opened(io.BytesIO(data), 1_000, lambda path: path.endswith(".csv")) as archive:
         assert archive.read("a.csv") == b"1"
+
+
+@pytest.mark.parametrize("error", [ValueError, RuntimeError, OverflowError])
+def test_an_error_of_the_caller_is_not_reported_as_a_damaged_archive(error):
+    with pytest.raises(error, match="a bug"), zip_files.opened(io.BytesIO(PLAIN), LARGEST):
+        raise error("a bug")
 
 
 def test_an_archive_may_follow_other_bytes():

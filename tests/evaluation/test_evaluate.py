@@ -116,7 +116,7 @@ def test_the_document_says_what_was_measured_and_is_what_was_written():
     document = evaluate("counts", CYCLE)
     assert document["model"] == "Counts"
     assert document["protocol"] == {"name": "full", **FULL.rules_on(CYCLE)}
-    assert (document["fingerprint"], document["data_sha256"]) == (CYCLE.fingerprint, CYCLE.details_fingerprint)
+    assert (document["fingerprint"], document["data_sha256"]) == (CYCLE.fingerprint, CYCLE.full_fingerprint)
     assert document["users"] == 200
     assert document["run"]["device"] == "cpu"
     assert document["config"] == {"power": 1.0, "sizes": (3, 4)}
@@ -272,7 +272,7 @@ def test_a_result_that_does_not_tell_times_and_ratings_yet_is_added_to():
     )
     found = evaluate("trained", CYCLE, seeds=[1], add=True)
     assert len(found["seeds"]) == 2
-    assert found["data_sha256"] == CYCLE.details_fingerprint
+    assert found["data_sha256"] == CYCLE.full_fingerprint
 
 
 def test_figures_on_validation_are_added_to_nothing():
@@ -382,7 +382,7 @@ def first_item_is_test(dataset, seed):
     """A splitting that nobody else has: the first item of a history is asked for, after the last one."""
     split = leave_one_out(dataset)
     targets = np.array([history[0] for history in dataset.histories])
-    return replace(split, test=replace(split.test, targets=targets), about={"name": "circle", "turns": 1})
+    return replace(split, test=replace(split.test, targets=targets), description={"name": "circle", "turns": 1})
 
 
 def test_a_further_protocol_is_one_object(monkeypatch):
@@ -410,7 +410,7 @@ def random_holdout(dataset, seed):
     for start, end in pairwise(dataset.offsets):
         held_out = start + rng.choice(end - start, 2, replace=False)
         order += [*np.setdiff1d(np.arange(start, end), held_out), *held_out]
-    return leave_one_out(replace(dataset, interactions=dataset.interactions.where(np.array(order))))
+    return leave_one_out(replace(dataset, interactions=dataset.interactions.select(np.array(order))))
 
 
 RANDOM = Splitting("random", random_holdout, "random-holdout", is_seeded=True)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from recsys.data.datasets import assemble
-from recsys.data.movielens_files import RawRatings
+from recsys.data.assemble import RawRatings, assemble
 from recsys.data.split import leave_one_out
 from recsys.evaluation import protocols
 from recsys.evaluation.rank import ranks

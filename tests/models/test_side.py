@@ -216,13 +216,13 @@ def test_what_follows_may_depend_on_who_asks(variant):
     model = model_of(variant, person=True, **QUICK, **LAST_ITEM[variant]).fit(world, run=RunOptions(device="cpu"))
     people = pd.DataFrame([("M", "", "astronaut"), ("F", "56+", "")], columns=list(PEOPLE_COLUMNS), dtype="str")
     history = [np.array([7, 8, 0])]
-    assert model.score(Queries(history * 2, people=people)).argmax(1).tolist() == [1, 2]
-    one = model.score(Queries(history, people=people[1:]))[0]
+    assert model.score(Queries(history * 2, user_profiles=people)).argmax(1).tolist() == [1, 2]
+    one = model.score(Queries(history, user_profiles=people[1:]))[0]
     assert one.argmax() == 2
     visitor = model.score(Queries(history))[0]
     assert set(visitor.argsort()[-2:]) == {1, 2}
     unknown = pd.DataFrame([("", "", "")], columns=list(PEOPLE_COLUMNS), dtype="str")
-    np.testing.assert_allclose(model.score(Queries(history, people=unknown))[0], visitor, atol=1e-5)
+    np.testing.assert_allclose(model.score(Queries(history, user_profiles=unknown))[0], visitor, atol=1e-5)
 
 
 def test_some_samples_are_of_somebody_unknown_and_the_others_of_whose_they_are():
@@ -230,7 +230,7 @@ def test_some_samples_are_of_somebody_unknown_and_the_others_of_whose_they_are()
     model = untrained("bert4rec-side", person=True)
     model.initialise(model.module, world, 0)
     samples = model.samples(world)  # without the first person, who watched nothing
-    expected = model.module.person_vectors.codes(world.people)[1:]
+    expected = model.module.person_vectors.codes(world.user_profiles)[1:]
     assert len(np.unique(expected)) == 2 + 1 + 50
     rows = np.arange(159)[::-1]
     for epoch in range(9):
@@ -243,8 +243,8 @@ def test_some_samples_are_of_somebody_unknown_and_the_others_of_whose_they_are()
 def test_held_out_queries_know_who_asks():
     world = toys.described(toys.dataset([[0, 1], [2, 3, 4], [], [5, 6, 7]], 12), *PEOPLE[:4])
     for part in (leave_one_out(world).valid, leave_one_out(world).test):
-        assert part.queries.people["occupation"].tolist() == ["work 1", "work 3"]
-        assert part.queries[1:].people["occupation"].tolist() == ["work 3"]
+        assert part.queries.user_profiles["occupation"].tolist() == ["work 1", "work 3"]
+        assert part.queries[1:].user_profiles["occupation"].tolist() == ["work 3"]
 
 
 # All of it

@@ -21,7 +21,7 @@ def library():
     item = np.array([0, 1, 2, 0, 1, 0], np.int32)
     stars = np.array([3, 5, 1, 3, 5, 3], np.float32)
     events = Interactions(np.array([0, 0, 0, 1, 1, 2], np.int32), item, stars, np.arange(6))
-    catalog = Catalog(films.iloc[:3], films.iloc[3:].reset_index(drop=True), Tags.of(GIVEN))
+    catalog = Catalog(films.iloc[:3], films.iloc[3:].reset_index(drop=True), Tags.from_rows(GIVEN))
     return Library.of(Dataset("toy", catalog, events, np.arange(1, 4)))
 
 

@@ -15,7 +15,7 @@ def titled(*titles):
     """A world of six films of these names."""
     cycle = toys.cycle(n_items=6)
     movies = cycle.catalog.movies.assign(title=list(titles))
-    return replace(cycle, catalog=Catalog(movies, cycle.catalog.left_out))
+    return replace(cycle, catalog=Catalog(movies, cycle.catalog.infrequent))
 
 
 WORLD = titled("Casablanca", "Vertigo", "Laura", "Gilda", "Rope", "Notorious")

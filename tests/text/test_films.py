@@ -90,7 +90,7 @@ def test_vectors_are_computed_once_and_kept(encoded):
 
 
 def test_the_same_films_with_other_texts_have_other_vectors_and_each_are_kept(encoded):
-    catalog = toys.tagged(toys.catalog(5), Tags.of([(100, "slow", 1), (101, "dark", 9)]))
+    catalog = toys.tagged(toys.catalog(5), Tags.from_rows([(100, "slow", 1), (101, "dark", 9)]))
     for _ in range(2):
         now, then = (films.film_vectors("tagged", tagged).matrix for tagged in (catalog, catalog.as_of(5)))
         assert np.array_equal(now[0], then[0])

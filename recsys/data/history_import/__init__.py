@@ -1,1 +1,1 @@
-"""Histories that people bring along: the files of other services, our own exports, any CSV. Nothing of them is kept."""
+"""Viewing histories that users bring: files of other services, exports of NextReel, any CSV. They are not stored."""

@@ -1,4 +1,4 @@
-"""What a history file says, line by line, before anybody has looked for the films in a data set."""
+"""Content of a history file, before its films are matched with a data set."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,8 +6,8 @@ from enum import Enum
 
 from recsys.data.dataset import DataError
 
-MOST_BYTES = 10 << 20  # of one file, as it is brought; a diary of 3,000 films has 0.3 MB
-MOST_LINES = 100_000  # of one file
+MAX_FILE_BYTES = 10 << 20  # of one file; a diary of 3,000 films has 0.3 MB
+MAX_LINES = 100_000  # of one file
 
 
 class HistoryError(DataError):
@@ -15,38 +15,38 @@ class HistoryError(DataError):
 
 
 class Reason(Enum):
-    """Why a line is no film that was watched."""
+    """Why a line was skipped."""
 
     SERIES = "a series, not a film"
     OTHER = "a game, a podcast or music, not a film"
     WANTED = "on a watchlist, so not watched yet"
     NAMELESS = "no title and no number of a film"
-    RAGGED = "more cells than the file has columns"
+    EXTRA_CELLS = "more cells than the file has columns"
     NOT_READ = "not about films that were watched"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One line about one film that was watched; what the file does not say is None, or "" for text."""
+    """One watched film. Missing values are None, or "" for text."""
 
     file: str
-    line: int  # in the file, from 1; of a JSON file: the entry
+    line: int  # line number from 1; in JSON files, entry number
     title: str = ""
-    original: str = ""  # the title in the language of the film
+    original: str = ""  # title in the original language
     year: int | None = None
     imdb_id: str = ""  # "tt0114709"
     tmdb_id: int | None = None
     movie_id: int | None = None  # of MovieLens
-    watched: datetime | None = None  # midnight where the file has only a date
-    logged: datetime | None = None  # when it was rated or written down, which may be long after
+    watched: datetime | None = None  # midnight if the file has no time
+    logged: datetime | None = None  # when it was rated or noted, possibly long after
     rating: float | None = None  # stars, 0.5…5
-    times: int = 1  # how often it was watched, as far as this line knows
-    page: str = ""  # the address of the film on the site, where two films of one title and year differ in it
-    perhaps_series: bool = False  # the title has the form of an episode's
+    times: int = 1  # number of times it was watched
+    page: str = ""  # address on the site; distinguishes films of equal title and year
+    perhaps_series: bool = False  # the title looks like that of an episode
 
     @property
     def name(self) -> str:
-        """What a person calls it: title and year, or a number."""
+        """Title and year, or an id."""
         if self.title:
             return self.title if self.year is None else f"{self.title} ({self.year})"
         return self.imdb_id or f"film {self.tmdb_id or self.movie_id}"
@@ -54,7 +54,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A line, or a whole file of an archive, that holds no film that was watched."""
+    """A skipped line, or a skipped file of an archive."""
 
     file: str
     line: int
@@ -64,7 +64,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column of a CSV holds what, by its name in small letters; "": none does."""
+    """Column names in lower case by content; "": no such column."""
 
     title: str = ""
     original: str = ""
@@ -72,7 +72,7 @@ class Columns:
     watched: str = ""
     logged: str = ""
     rating: str = ""
-    scale: int = 5  # the best rating: 5, 10 or 100
+    scale: int = 5  # maximum rating: 5, 10 or 100
     imdb_id: str = ""
     tmdb_id: str = ""
     movie_id: str = ""
@@ -80,54 +80,54 @@ class Columns:
     times: str = ""
     kind: str = ""  # film, series …
     page: str = ""
-    newest_first: bool = False  # where no column holds a date
+    newest_first: bool = False  # order of a file without dates
 
     @property
     def names_films(self) -> bool:
-        """Whether films can be told by it."""
+        """Whether the columns identify films."""
         return bool(self.title or self.imdb_id or self.tmdb_id or self.movie_id)
 
 
 @dataclass(frozen=True)
 class DateQuestion:
-    """Dates that can be read in two ways."""
+    """A question about dates that can be read in two ways."""
 
-    cell: str  # one of them, as written
+    cell: str  # an example, as written
     day_first: datetime
     month_first: datetime
-    likely: bool  # whether the day comes first: by the order of the lines, else by the visitor's language
+    likely: bool  # the day comes first, according to the line order or else the user's language
 
 
 @dataclass(frozen=True)
 class ColumnQuestion:
-    """A CSV of which nobody knows where it comes from."""
+    """A question about the columns of a CSV file of unknown origin."""
 
     header: tuple[str, ...]  # as written
-    names: tuple[str, ...]  # the same as `Columns` has them
-    sample: tuple[tuple[str, ...], ...]  # its first lines
+    names: tuple[str, ...]  # in lower case, as in `Columns`
+    sample: tuple[tuple[str, ...], ...]  # first rows
     guess: Columns
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What somebody said to the questions of a file; None: nothing yet."""
+    """Answers of the user to the questions about a file; None: not answered."""
 
     day_first: bool | None = None
-    watchlist: bool | None = None  # whether the films are still to be watched
+    watchlist: bool | None = None  # the films were not watched yet
     columns: Columns | None = None
-    month_first: bool = False  # how dates are written in the visitor's language, for when nothing else tells
+    month_first: bool = False  # the user's language writes the month before the day
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What one file holds."""
+    """The content of one file."""
 
     file: str
     source: str  # "Letterboxd diary"
-    entries: tuple[Entry, ...] = ()  # oldest first, as far as dates or the order of the lines tell
+    entries: tuple[Entry, ...] = ()  # oldest first, by dates or line order
     skipped: tuple[Skipped, ...] = ()
-    notes: tuple[str, ...] = ()  # sentences
+    notes: tuple[str, ...] = ()  # sentences for the user
     dates: DateQuestion | None = None
-    may_be_watchlist: bool = False  # watched films and a watchlist look alike
-    looks_like_watchlist: bool = False  # by its name alone
+    may_be_watchlist: bool = False  # the format does not show whether it is a watchlist
+    looks_like_watchlist: bool = False  # by its file name
     columns: ColumnQuestion | None = None

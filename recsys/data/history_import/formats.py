@@ -1,6 +1,6 @@
-"""Which columns the files of each service have. A file is known by its header, never by its name.
+"""Columns of the files of known services. A file is recognised by its header, not by its name.
 
-The headers were read from the fixtures of other importers (Yamtrack, flickpick) and the pages of the services.
+The headers are from test files of other importers (Yamtrack, flickpick) and the pages of the services.
 """
 
 import re
@@ -12,32 +12,23 @@ from recsys.data.history_import.entries import Columns
 
 @dataclass(frozen=True)
 class Source:
-    """A kind of CSV: the columns that it has at least, in small letters, and what they hold."""
+    """A CSV format."""
 
     title: str
-    needs: frozenset[str]
+    required: frozenset[str]  # column names in lower case
     columns: Columns
     may_be_watchlist: bool = False
-    exact: bool = False  # has no other columns
-    advice: str = ""  # why this is no history, and what to bring instead
-    episodes: bool = False  # titles of series look like "Show: Season 1: Episode"
+    exact: bool = False  # no other columns are allowed
+    advice: str = ""  # why this format is no history, and what to do
+    episodes: bool = False  # episodes have titles such as "Show: Season 1: Episode"
 
 
-def _source(title: str, needs: str, columns: Columns, **more: bool | str) -> Source:
-    return Source(title, frozenset(needs.split(",")), columns, **more)  # type: ignore[arg-type]
+def _source(title: str, required: str, columns: Columns, **options: bool | str) -> Source:
+    return Source(title, frozenset(required.split(",")), columns, **options)  # type: ignore[arg-type]
 
 
 _LETTERBOXD = "date,name,year,letterboxd uri"
-_IMDB = Columns(
-    title="title",
-    original="original title",
-    year="year",
-    logged="date rated",
-    rating="your rating",
-    scale=10,
-    imdb_id="const",
-    kind="title type",
-)
+_IMDB = Columns("title", "original title", "year", "", "date rated", "your rating", 10, "const", kind="title type")
 _OURS = "title,year,genres,movie_id,imdb_id,tmdb_id"
 _OURS_COLUMNS = Columns(title="title", year="year", imdb_id="imdb_id", tmdb_id="tmdb_id", movie_id="movie_id")
 _TO_LETTERBOXD = Columns(
@@ -46,7 +37,7 @@ _TO_LETTERBOXD = Columns(
 _OUT_OF_10 = replace(_TO_LETTERBOXD, rating="rating10", scale=10)
 _OUT_OF_5 = replace(_TO_LETTERBOXD, rating="rating")
 
-SOURCES = (  # the first that fits counts
+SOURCES = (  # the first match is used
     _source(
         "Letterboxd diary",
         f"{_LETTERBOXD},rewatch,watched date",
@@ -86,7 +77,7 @@ SOURCES = (  # the first that fits counts
     _source("Letterboxd import", "title,rating10", _OUT_OF_10),
     *(_source("Letterboxd import", f"title,{column}", _OUT_OF_5) for column in ("tmdbid", "imdbid", "watcheddate")),
 )
-ROLES = {  # words by which a column of an unknown file gives itself away
+ROLES = {  # usual column names of other files
     "title": ("title", "name", "film", "movie", "titel", "titre", "título", "titulo", "titolo", "film title"),
     "year": ("year", "release year", "jahr", "année", "annee", "año", "anno", "ano", "released"),
     "watched": (
@@ -108,20 +99,22 @@ ROLES = {  # words by which a column of an unknown file gives itself away
 _NUMBER = re.compile(r"^\d+(?:[.,]\d+)?$")
 
 
-def known(names: Sequence[str]) -> Source | None:
-    """The service that writes such a header; None where nobody knows."""
-    there = {name for name in names if name}
-    fitting = (one for one in SOURCES if one.needs <= there and (not one.exact or one.needs == there))
-    return next(fitting, None)
+def detect_format(names: Sequence[str]) -> Source | None:
+    """Return the format with this header; None if it is unknown."""
+    header = {name for name in names if name}
+    matches = (
+        source for source in SOURCES if source.required <= header and (not source.exact or source.required == header)
+    )
+    return next(matches, None)
 
 
 def guess(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Columns:
-    """What the columns of an unknown CSV may hold, by what they are called and how large the ratings are."""
+    """Guess the columns of an unknown format by usual names. The rating scale is inferred from the largest rating."""
     roles = {role: next((word for word in words if word in names), "") for role, words in ROLES.items()}
     columns = Columns(**roles)  # type: ignore[arg-type]
     if not columns.rating:
         return columns
-    at = list(names).index(columns.rating)
-    cells = [row[at].strip() for row in rows if at < len(row)]
+    index = list(names).index(columns.rating)
+    cells = [row[index].strip() for row in rows if index < len(row)]
     best = max((float(cell.replace(",", ".")) for cell in cells if _NUMBER.match(cell)), default=0.0)
     return replace(columns, scale=next((scale for scale in (5, 10) if best <= scale), 100))

@@ -1,4 +1,4 @@
-"""Lines of a table as entries: every source ends here, so that a year, a date or a star is read in one place."""
+"""Conversion of rows with named cells to entries, for all formats."""
 
 import math
 import re
@@ -11,13 +11,13 @@ from typing import Any
 from recsys.data.history_import import dates
 from recsys.data.history_import.csv_text import Table
 from recsys.data.history_import.entries import Answers, Columns, Entry, Imported, Reason, Skipped
-from recsys.data.titles import LONGEST, title_and_year
+from recsys.data.titles import MAX_LENGTH, title_and_year
 
 _YEAR = re.compile(r"(?<!\d)(18[89]\d|19\d\d|20\d\d)(?!\d)")
 _IMDB = re.compile(r"^(?:.*\b)?(?:tt)?(\d{5,10})\b")
 _INTEGER = re.compile(r"^(\d{1,10})(?:\.0)?$")
 _STARS = re.compile(r"^(★*)(½?)$")
-# "Show: Season 1: Episode": the middle says it. "Star Wars: Episode IV: A New Hope" is a film.
+# the middle of "Show: Season 1: Episode"; "Star Wars: Episode IV: A New Hope" is a film
 _SEASON = re.compile(
     r":\s*(?:(?:season|series|staffel|saison|temporada|stagione|seizoen|sæson|säsong|sezon|sesong|kausi|évad|"
     r"part|teil|partie|parte|deel|volume|vol\.|book|buch|livre|chapter|collection)\s+\d+|"
@@ -25,12 +25,13 @@ _SEASON = re.compile(
     r"|:\s*(?:season|staffel|saison|temporada|stagione|seizoen|limited series)\s*\d*\s*$",
     re.IGNORECASE,
 )
-_SERIES = {"tv series", "tvseries", "tv mini series", "tv mini-series", "tvminiseries", "tv episode", "tvepisode"}
-_SERIES |= {"series", "show", "episode", "season", "mini series", "tv pilot", "tv show", "podcast series"}
-_OTHER = {"video game", "videogame", "music video", "musicvideo", "podcast episode"}
+_SERIES_KINDS = {"tv series", "tvseries", "tv mini series", "tv mini-series", "tvminiseries", "tv episode", "tvepisode"}
+_SERIES_KINDS |= {"series", "show", "episode", "season", "mini series", "tv pilot", "tv show", "podcast series"}
+_OTHER_KINDS = {"video game", "videogame", "music video", "musicvideo", "podcast episode"}
 _YES = {"yes", "true", "1", "y", "ja", "oui", "sí", "si"}
 
-_QUOTED = tuple(f"'{sign}" for sign in "=+-@|%\t")
+_ESCAPED = tuple(f"'{sign}" for sign in "=+-@|%\t")  # as spreadsheets need it
+_NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}
 
 Row = dict[str, str]  # name of a column → cell
 
@@ -44,24 +45,23 @@ def of_table(
     answers: Answers | None = None,
     now: datetime | None = None,
 ) -> Imported:
-    """The entries of a CSV."""
-    wide, n = table.names, len(table.header)
-    ragged = [Skipped(file, line, _short(cells), Reason.RAGGED) for line, cells in table.rows if _too_wide(cells, n)]
-    whole = [(line, cells) for line, cells in table.rows if not _too_wide(cells, n)] if ragged else table.rows
-    rows = [(line, dict(zip(wide, map(_cell, cells), strict=False))) for line, cells in whole]
-    made = of_rows(file, rows, source, columns, episodes, answers, now)
-    return replace(made, skipped=(*ragged, *made.skipped))
-
-
-def _too_wide(cells: Sequence[str], n: int) -> bool:
-    """Whether there is something right of the last column, so that nobody knows which cell is which."""
-    return len(cells) > n and any(map(str.strip, cells[n:]))
+    """Convert a CSV file; see `of_rows`. Rows with extra cells are skipped."""
+    extra = [row for row in table.rows if any(map(str.strip, row[1][len(table.header) :]))]
+    skipped = [Skipped(file, line, _summary(cells), Reason.EXTRA_CELLS) for line, cells in extra]
+    lines = {line for line, _ in extra}
+    rows = [
+        (line, dict(zip(table.names, map(_cell, cells), strict=False)))
+        for line, cells in table.rows
+        if line not in lines
+    ]
+    imported = of_rows(file, rows, source, columns, episodes, answers, now)
+    return replace(imported, skipped=(*skipped, *imported.skipped))
 
 
 def _cell(text: str) -> str:
-    """A cell without the apostrophe that keeps spreadsheets from running it."""
+    """Remove the apostrophe that prevents spreadsheets from running a cell."""
     text = text.strip()
-    return text[1:] if text.startswith(_QUOTED) else text
+    return text[1:] if text.startswith(_ESCAPED) else text
 
 
 def of_rows(
@@ -73,47 +73,49 @@ def of_rows(
     answers: Answers | None = None,
     now: datetime | None = None,
 ) -> Imported:
-    """The entries of lines with named cells."""
+    """Convert rows, given as line number and cells by column name.
+
+    episodes: titles such as "Show: Season 1: Episode" are episodes; now: current time, for tests.
+    """
     dated = [cells.get(name, "") for name in (columns.watched, columns.logged) if name for _, cells in rows]
-    date, question = dates.reader(dated, answers or Answers(), now)
+    read_date, question = dates.reader(dated, answers or Answers(), now)
     entries, skipped = [], []
     for line, cells in rows:
-        title, year = title_and_year(_said(cells, columns.title))
-        if reason := _reason(title, cells, columns, episodes):
-            skipped.append(Skipped(file, line, title or _short(list(cells.values())), reason))
+        title, year = title_and_year(_get(cells, columns.title))
+        if reason := _skip_reason(title, cells, columns, episodes):
+            skipped.append(Skipped(file, line, title or _summary(list(cells.values())), reason))
             continue
-        entry = _entry(file, line, title, year, cells, columns, date)
+        entry = _entry(file, line, title, year, cells, columns, read_date)
         if not (title or entry.imdb_id or entry.tmdb_id or entry.movie_id):
-            skipped.append(Skipped(file, line, _short(list(cells.values())), Reason.NAMELESS))
+            skipped.append(Skipped(file, line, _summary(list(cells.values())), Reason.NAMELESS))
         else:
-            like_episode = episodes and entry.title.count(":") >= 2
-            entries.append(replace(entry, perhaps_series=True) if like_episode else entry)
-    notes = _unread([cells for _, cells in rows], columns, date)
+            entries.append(replace(entry, perhaps_series=episodes and entry.title.count(":") >= 2))
+    notes = _notes([cells for _, cells in rows], columns, read_date)
     return Imported(file, source, tuple(_oldest_first(entries, columns)), tuple(skipped), notes, question)
 
 
 def _entry(
-    file: str, line: int, title: str, year: int | None, cells: Row, columns: Columns, date: dates.Reader
+    file: str, line: int, title: str, year: int | None, cells: Row, columns: Columns, read_date: dates.Reader
 ) -> Entry:
-    rewatched = _said(cells, columns.rewatch).lower() in _YES
+    rewatched = _get(cells, columns.rewatch).lower() in _YES
     return Entry(
         file,
         line,
         title,
-        _said(cells, columns.original)[:LONGEST],
-        _year(_said(cells, columns.year)) or year,
-        _imdb(_said(cells, columns.imdb_id)),
-        _integer(_said(cells, columns.tmdb_id)),
-        _integer(_said(cells, columns.movie_id)),
-        date(_said(cells, columns.watched)),
-        date(_said(cells, columns.logged)),
-        stars(_said(cells, columns.rating), columns.scale),
-        max(_integer(_said(cells, columns.times)) or 1, 2 if rewatched else 1),
-        _said(cells, columns.page),
+        _get(cells, columns.original)[:MAX_LENGTH],
+        _year(_get(cells, columns.year)) or year,
+        _imdb(_get(cells, columns.imdb_id)),
+        _integer(_get(cells, columns.tmdb_id)),
+        _integer(_get(cells, columns.movie_id)),
+        read_date(_get(cells, columns.watched)),
+        read_date(_get(cells, columns.logged)),
+        stars(_get(cells, columns.rating), columns.scale),
+        max(_integer(_get(cells, columns.times)) or 1, 2 if rewatched else 1),
+        _get(cells, columns.page),
     )
 
 
-def _said(cells: Row, name: str) -> str:
+def _get(cells: Row, name: str) -> str:
     return cells.get(name, "") if name else ""
 
 
@@ -123,7 +125,7 @@ def _year(text: str) -> int | None:
 
 
 def _imdb(text: str) -> str:
-    """ "tt0114709" from that, from "114709" or from an address of IMDb."""
+    """Extract "tt0114709" from the id with or without "tt", or from an IMDb address."""
     match = _IMDB.match(text)
     return f"tt{match[1].zfill(7)}" if match else ""
 
@@ -134,7 +136,7 @@ def _integer(text: str) -> int | None:
 
 
 def stars(text: str, scale: int) -> float | None:
-    """A rating in halves of stars, 0.5…5; None for none, and for one that the scale does not have."""
+    """Convert a rating to stars, 0.5…5 in steps of 0.5; None if it is missing or out of range."""
     if text and (match := _STARS.match(text)):
         value = len(match[1]) + len(match[2]) / 2
     else:
@@ -145,32 +147,29 @@ def stars(text: str, scale: int) -> float | None:
     return max(math.floor(value * 2 + 0.5) / 2, 0.5) if 0 < value <= 5 else None
 
 
-def _reason(title: str, cells: Row, columns: Columns, episodes: bool) -> Reason | None:
-    """Why this is no film; None where it may be one."""
-    kind = _said(cells, columns.kind).lower()
-    if kind in _SERIES or (episodes and _SEASON.search(title)):
+def _skip_reason(title: str, cells: Row, columns: Columns, episodes: bool) -> Reason | None:
+    """Return why a row is no film; None if it may be one."""
+    kind = _get(cells, columns.kind).lower()
+    if kind in _SERIES_KINDS or (episodes and _SEASON.search(title)):
         return Reason.SERIES
-    return Reason.OTHER if kind in _OTHER else None
+    return Reason.OTHER if kind in _OTHER_KINDS else None
 
 
-def _unread(rows: Sequence[Row], columns: Columns, date: dates.Reader) -> tuple[str, ...]:
-    """What was written, but in no form that is known: a sentence for dates and one for ratings."""
+def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tuple[str, ...]:
+    """Count invalid dates and ratings, a sentence for each."""
 
     def count(name: str, read: Callable[[str], Any]) -> int:
-        written = Counter(_said(cells, name) for cells in rows)
-        return sum(n for cell, n in written.items() if cell and read(cell) is None)
+        cells = Counter(_get(row, name) for row in rows)
+        return sum(n for cell, n in cells.items() if cell and read(cell) is None)
 
-    bad_dates = count(columns.watched, date) + count(columns.logged, date)
-    bad_stars = count(columns.rating, lambda cell: stars(cell, columns.scale) if cell not in _NO_RATING else 0)
-    told = ((bad_dates, "dates could not be read"), (bad_stars, f"ratings are none from 0 to {columns.scale}"))
-    return tuple(f"{n:,} {what}; the films stay" for n, what in told if n)
-
-
-_NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}
+    bad_dates = count(columns.watched, read_date) + count(columns.logged, read_date)
+    bad_ratings = count(columns.rating, lambda cell: stars(cell, columns.scale) if cell not in _NO_RATING else 0)
+    counts = ((bad_dates, "dates could not be read"), (bad_ratings, f"ratings are none from 0 to {columns.scale}"))
+    return tuple(f"{n:,} {text}; the films stay" for n, text in counts if n)
 
 
 def _oldest_first(entries: list[Entry], columns: Columns) -> list[Entry]:
-    """In the order of time; lines of one day as the file has them, reversed where it begins with the newest."""
+    """Sort entries by time. Entries of one day keep the file order, reversed if the file begins with the newest."""
     days = [day for entry in entries if (day := when(entry))]
     newest_first = columns.newest_first if not days else days[0] > days[-1]
     ordered = entries[::-1] if newest_first else entries
@@ -178,9 +177,9 @@ def _oldest_first(entries: list[Entry], columns: Columns) -> list[Entry]:
 
 
 def when(entry: Entry) -> datetime | None:
-    """The time that puts an entry in order."""
+    """Return the time by which entries are sorted."""
     return entry.watched or entry.logged
 
 
-def _short(cells: Sequence[str]) -> str:
-    return ", ".join(cell.strip() for cell in cells if cell.strip())[:LONGEST]
+def _summary(cells: Sequence[str]) -> str:
+    return ", ".join(cell.strip() for cell in cells if cell.strip())[:MAX_LENGTH]

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from recsys.data.history_import.entries import MOST_BYTES, Answers, Columns, HistoryError, Reason
+from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, Columns, HistoryError, Reason
 from recsys.data.history_import.read import read
 from recsys.paths import REPOSITORY
 from tests.data.history_import import files
@@ -232,7 +232,7 @@ def test_lines_that_do_not_fit_are_listed_not_dropped():
         files.FILMS + "2019-05-05,The Good, the Bad and the Ugly,1966,https://boxd.it/f9\n2019-05-05,,,\n2019-05-05\n"
     )
     made = one(text)
-    assert [reason for _, reason in reasons(made)] == [Reason.RAGGED, Reason.NAMELESS, Reason.NAMELESS]
+    assert [reason for _, reason in reasons(made)] == [Reason.EXTRA_CELLS, Reason.NAMELESS, Reason.NAMELESS]
     assert len(made.entries) == 2
 
 
@@ -266,7 +266,7 @@ REFUSED = {
     "half a json": (files.OURS_JSON[:-9].encode(), "not a sound JSON"),
     "deep json": (b"[" * 200_000, "not a sound JSON"),
     "numbers beyond reason": (b"[" + b"9" * 10_000 + b"]", "not a sound JSON"),
-    "too large": (b"a" * (MOST_BYTES + 1), "more than 10 MB"),
+    "too large": (b"a" * (MAX_FILE_BYTES + 1), "more than 10 MB"),
     "too many lines": (b"Title,Date\n" + b"A,2021-12-15\n" * 100_002, "more than 100,000 lines"),
     "a million columns": (b"," * 1_000_000, "columns|empty"),
     "one line of 10 MB": (b"Title,Date\n" + b"a" * 9_000_000, "not a CSV file"),
@@ -303,4 +303,4 @@ def test_what_is_not_read_of_an_archive_may_be_large():
 
 def test_the_server_accepts_the_largest_file_that_is_read():
     settings = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text("utf-8"))
-    assert settings["server"]["maxUploadSize"] << 20 >= MOST_BYTES
+    assert settings["server"]["maxUploadSize"] << 20 >= MAX_FILE_BYTES

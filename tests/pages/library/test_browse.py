@@ -100,7 +100,7 @@ def test_filters_of_the_library_do_not_narrow_what_is_recommended(visit):
 def test_tags_are_offered_where_there_are_some_and_any_can_be_typed(visit):
     assert "in_tags" not in [one.key for one in opened(visit("library")).multiselect]
     tagged = world.build("ml-latest-small")
-    given = Tags.of([(4, "Space", 1), (4, "dark", 1), (18, "dark", 1)])
+    given = Tags.from_rows([(4, "Space", 1), (4, "dark", 1), (18, "dark", 1)])
     world.save(replace(tagged, catalog=replace(tagged.catalog, tags=given)))
     app = opened(visit("library", data="ml-latest-small"))
     assert app.multiselect(key="in_tags").options == ["dark", "space"]

@@ -33,7 +33,7 @@ def hostile(home, visit):
     dataset = world.build()
     films, rare = (
         table.assign(title=[f"{EVIL} {n}" for n in range(len(table))])
-        for table in (dataset.catalog.movies, dataset.catalog.left_out)
+        for table in (dataset.catalog.movies, dataset.catalog.infrequent)
     )
     prepared.save(replace(dataset, catalog=Catalog(films, rare)), toys.ARCHIVE)
     return visit

@@ -21,7 +21,6 @@ from tests.pages.texts import NAMES, SHIPPED
 ELSEWHERE = ("cli", "bench", "desktop", "studies", "verify.py")  # in a terminal alone
 NOT_OURS = ("Value", "Type", "OS", "Key", "Runtime", "Import", "FileNotFound", "NotImplemented", "Cancelled", "Index")
 RAISED = re.compile(rf"(?!({'|'.join(NOT_OURS)})Error)\w*(Error|MissingData)$")
-ALSO_RAISED = {"_Interrupted", "Unanswered"}
 CODE = re.compile(  # names of settings, flags, files and programs, and what stands for a field
     r"--[\w-]+( (none|full|cpu|auto|NAME|FILE(\.zip)?))?|recsys/\S+|\b[A-Z]+[A-Z_\d]+\b|\b[a-z_]+=\S+|⟨\d*⟩"
     r"|[\w-]+\.com/\S+|\b(dim|heads|loss|members|edges|only_unseen|item-knn|pip install|pip|pyarrow|parquet|gzip|csv"
@@ -61,7 +60,7 @@ def raised():
 
 def is_error(function):
     name = getattr(function, "id", getattr(function, "attr", ""))
-    return bool(RAISED.match(name)) or name in ALSO_RAISED
+    return bool(RAISED.match(name))
 
 
 def text(node):
@@ -134,8 +133,8 @@ def test_what_a_study_found_and_how_it_was_made_is_in_ukrainian(path):
 
 
 PARTS = [
-    *text_files._NO_TEXT.values(),
-    json_files._UNLIKE,
+    *text_files._BINARY_FORMATS.values(),
+    json_files._ADVICE,
     *(part for source in formats.SOURCES if source.advice for part in source.advice.split(sentences.BETWEEN)),
     *(state for state in queue.State if state is not queue.State.DAMAGED),
     *(text.format(ge=1, gt=0, le=1, expected="'a'") for text in REQUIREMENTS.values()),

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import errors, fetch, sets, words
 from recsys import paths
-from recsys.data import datasets, download, own_data, tables
+from recsys.data import datasets, download, own_data, published, tables
 from recsys.errors import recsys_command
 from recsys.jobs import queue
 from tests import toys
@@ -26,11 +26,10 @@ def site(home, monkeypatch):
     content = archives.zipped(archives.double_colon())
     md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
     little = {"md5": md5, "years": (1980, 1999)}  # AppTest trips over a changed label
-    published = replace(datasets.SETS[OTHER], **little)
-    monkeypatch.setitem(datasets.SETS, OTHER, published)
-    monkeypatch.setattr(download, "PAUSE", 0.0)
+    monkeypatch.setitem(datasets.SETS, OTHER, replace(datasets.SETS[OTHER], **little))
+    monkeypatch.setattr(download, "PAUSE_SECONDS", 0.0)
     with serving(content) as server:
-        monkeypatch.setattr(datasets, "SITE", server.address.removesuffix("file.zip"))
+        monkeypatch.setattr(published, "SITE", server.address.removesuffix("file.zip"))
         yield server
 
 
@@ -48,9 +47,9 @@ def chosen(app):
 
 
 def test_the_table_has_everything_that_a_menu_says():
-    for name, published in datasets.SETS.items():
-        assert published.people > 0, name
-        oldest, newest = published.years
+    for name, entry in datasets.SETS.items():
+        assert entry.people > 0, name
+        oldest, newest = entry.years
         assert 1990 < newest < 2030, name
         assert oldest is None or 1870 < oldest < newest, name
 

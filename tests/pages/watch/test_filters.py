@@ -82,7 +82,7 @@ def test_how_well_known_a_film_is_can_be_chosen(visit):
 def test_filters_last_over_a_change_of_page_and_of_data(visit):
     smaller = world.build("ml-latest-small", world.TITLES[:10], first_id=500)
     catalog = Catalog(
-        smaller.catalog.movies.assign(year=pd.array([1950] * 10, dtype="Int64")), smaller.catalog.left_out
+        smaller.catalog.movies.assign(year=pd.array([1950] * 10, dtype="Int64")), smaller.catalog.infrequent
     )
     world.save(replace(smaller, catalog=catalog))
     app = opened(visit(s="1-2-3"))
@@ -189,7 +189,7 @@ def test_files_are_made_when_the_share_panel_is_opened(visit):
 def test_films_are_linked_where_their_ids_are_known(visit, home, view):
     known = world.build("ml-latest-small")
     movies = known.catalog.movies.assign(imdb_id="tt0114709", tmdb_id=pd.array([862] * 30, dtype="Int64"))
-    world.save(replace(known, catalog=Catalog(movies, known.catalog.left_out)))
+    world.save(replace(known, catalog=Catalog(movies, known.catalog.infrequent)))
     app = visit(data="ml-latest-small", s="1-2-3")
     next(group for group in app.get("button_group") if group.key == "view").set_value(view).run()
     html = app.container(key="picks").html[0].value

@@ -93,7 +93,7 @@ def test_every_format_becomes_a_sequence_oldest_first(dialog, text, films):
 REFUSED = {
     "empty": b"",
     "picture": b"\x89PNG\r\n",
-    "too large": b"a" * (entries.MOST_BYTES + 1),
+    "too large": b"a" * (entries.MAX_FILE_BYTES + 1),
     "web page": b"<html></html>",
     "half a zip": files.letterboxd()[:-50],
 }

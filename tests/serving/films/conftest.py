@@ -1,14 +1,15 @@
 import pytest
 
-from recsys.data import datasets, movielens_files
+from recsys.data import datasets, movielens_files, published
+from recsys.data.assemble import assemble
 from recsys.data.dataset import Dataset
 
 
 @pytest.fixture(scope="session")
 def sample() -> Dataset:
     """The first set, straight from the archive that comes with the project."""
-    published = datasets.SETS[datasets.DEFAULT_DATASET]
+    entry = datasets.SETS[datasets.DEFAULT_DATASET]
     with movielens_files.opened(
-        datasets.BUNDLED / f"{datasets.DEFAULT_DATASET}.zip", published.title, verified=True
+        published.BUNDLED / f"{datasets.DEFAULT_DATASET}.zip", entry.title, verified=True
     ) as archive:
-        return datasets.assemble(datasets.DEFAULT_DATASET, published.parse(archive), ties=published.ties)
+        return assemble(datasets.DEFAULT_DATASET, entry.parse(archive), ties=entry.ties)

@@ -37,7 +37,7 @@ STRANGERS = [
 def world(titles, tags=None):
     made = toys.cycle(len(titles))
     movies = made.catalog.movies.assign(title=titles, tags=tags or "")
-    return replace(made, catalog=Catalog(movies, made.catalog.left_out))
+    return replace(made, catalog=Catalog(movies, made.catalog.infrequent))
 
 
 @pytest.mark.parametrize("pair", ONE_SERIES)

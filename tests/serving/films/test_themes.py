@@ -38,7 +38,7 @@ def with_films(world, titles=None, genres=None, years=None, tags=(), counts=None
     movies = movies.assign(title=titles or movies["title"], genres=genres or movies["genres"])
     movies["year"] = movies["year"] if years is None else np.array(years)
     catalog = replace(world.catalog, movies=movies)
-    return replace(world, catalog=toys.tagged(catalog, Tags.of([(film + 100, tag, 0) for film, tag in tags])))
+    return replace(world, catalog=toys.tagged(catalog, Tags.from_rows([(film + 100, tag, 0) for film, tag in tags])))
 
 
 def by_words(world):

