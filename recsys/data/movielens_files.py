@@ -292,7 +292,7 @@ def imdb_id(text: str) -> str:
 
 
 def _profiles_100k(archive: Archive, name: str, separator: str, skip: int = 0) -> pd.DataFrame | None:
-    """Read `user, age, gender, occupation, zip` as user profiles; None if the archive has no such file."""
+    """Read `user, age, gender, occupation, zip` as user profiles. The file may be missing."""
 
     def profile(line: str) -> tuple[int, str, str, str]:
         user, age, gender, occupation, _ = line.split(separator)
@@ -307,7 +307,7 @@ def _profile(name: str, user: str, gender: str, age: str, occupation: str) -> tu
 
 
 def _user_profiles(rows: list[tuple[int, str, str, str]]) -> pd.DataFrame | None:
-    """Make the profile table (P, 3), indexed by user id; None without rows."""
+    """Make the profile table (P, 3), indexed by user id. Return None without rows."""
     if not rows:
         return None
     return pd.DataFrame([row[1:] for row in rows], [row[0] for row in rows], list(PEOPLE_COLUMNS), "str")

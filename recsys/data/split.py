@@ -22,7 +22,7 @@ DAY_SECONDS = 86_400
 
 @dataclass(frozen=True)
 class Splitting:
-    """A split method. Calling it splits a data set; the result is cached for the Dataset object."""
+    """A split method. Calling it splits a data set. The result is cached for the Dataset object."""
 
     name: str  # as in folder names
     divide: Callable[[Dataset], Split]  # its description has no name
@@ -88,9 +88,8 @@ def by_time(dataset: Dataset) -> Split:
     """Split at two midnights, the same for all users, so that no model learns from later events.
 
     Events before the first cut are training data. Films have only the tags given before it. A query contains all
-    earlier items of its user. The validation target is the first item after the first cut and before the second, the
-    test target the first item after the second cut. Users without an earlier item or a target are not evaluated.
-    Raises DataError if no user is left.
+    earlier items of its user. The validation target is the first item between the cuts, the test target the first item
+    after both. Users without an earlier item or a target are not evaluated. Raises DataError if no user is left.
     """
     if dataset.ties == "rows":
         raise DataError(f"{dataset.name} has no times to cut; choose a protocol that does not go by date")

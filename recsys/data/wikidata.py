@@ -76,7 +76,7 @@ _IMDB = re.compile(r"tt\d{1,12}")
 
 
 class QueryError(Exception):
-    """A query without a usable answer. too_much: a smaller query may succeed; seconds: the pause that is demanded."""
+    """A query without a usable answer. too_much: a smaller query may succeed. seconds: the demanded pause."""
 
     def __init__(self, reason: str, too_much: bool = False, seconds: float | None = None) -> None:
         super().__init__(reason)
@@ -272,7 +272,7 @@ def _names(rows: list[Row]) -> list[str]:
 
 
 def _minutes(seconds: list[str]) -> int | None:
-    """Return the shortest running time in minutes, because longer ones are of other cuts; None without one."""
+    """Return the shortest running time in minutes, because longer ones are of other cuts."""
     numbers = [float(text) for text in seconds if re.fullmatch(r"\+?\d{1,6}(\.\d{1,12})?", text, re.ASCII)]
     return min((round(number / 60) for number in numbers if 60 <= number < 600_000), default=None)
 
