@@ -120,7 +120,7 @@ class Add:
         if self.check:
             return 0
         dataset = own_data.add(self.name, checked, self.interactions.name, self.min_ratings, self.replace)
-        if said := own_data.left_out(checked, dataset):
+        if said := own_data.describe_dropped(checked, dataset):
             print(said)
         print(f"{self.name} is ready; train on it: {recsys_command('train', 'bert4rec', '--dataset', self.name)}")
         return 0

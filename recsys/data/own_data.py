@@ -445,7 +445,7 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, again: b
     return prepared.load(name)
 
 
-def left_out(checked: Checked, dataset: Dataset) -> str:
+def describe_dropped(checked: Checked, dataset: Dataset) -> str:
     """Describe what --min-ratings removed, or return "" if it removed nothing."""
     people, items = checked.facts.people - dataset.n_users, checked.facts.items - dataset.n_items
     events = checked.facts.events - len(dataset.interactions)
