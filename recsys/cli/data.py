@@ -115,7 +115,7 @@ def add(
     if check:
         return
     dataset = own_data.add(name, checked, interactions.name, min_ratings, replace)
-    if dropped := own_data.left_out(checked, dataset):
+    if dropped := own_data.describe_dropped(checked, dataset):
         print(dropped)
     print(f"{name} is ready; train on it: {recsys_command('train', 'bert4rec', '--dataset', name)}")
 

@@ -42,7 +42,7 @@ def assemble(
     """Sort ratings by user and time, and separate the films with fewer than `min_ratings` ratings.
 
     Users of the result ascend by original id, items by film id. With ties="drawn", ratings with equal user and time get
-    a random order, which depends only on seed, user id and film id. Raises DataError if ratings and films are
+    a random order. It depends only on seed, user id and film id. Raises DataError if ratings and films are
     inconsistent, or if no film has enough ratings.
     """
     if ties == "drawn":

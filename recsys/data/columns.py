@@ -106,7 +106,7 @@ def is_missing(cells: pd.Series) -> np.ndarray:
 
 
 def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Parse cells as float64 (R,); also return whether each cell is a finite number, (R,) bool."""
+    """Parse cells as float64 (R,). Also return whether each cell is a finite number, (R,) bool."""
     numbers = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
     return numbers, np.isfinite(numbers)
 
@@ -114,9 +114,8 @@ def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
     """Parse times in the format of most cells.
 
-    Returns:
-        Seconds since 1970, (R,) float64; whether each cell could be parsed, (R,) bool; and the format. The format is
-        one of UNITS, which is inferred from the size of the numbers, or "dates" for ISO 8601 and 20240131.
+    Returns seconds since 1970, (R,) float64, whether each cell could be parsed, (R,) bool, and the format. The format
+    is "dates" for ISO 8601 and 20240131, or a unit of UNITS. Units are inferred from the size of the numbers.
     """
     numbers, is_number = parse_numbers(cells)
     if 2 * is_number.sum() > (~is_missing(cells)).sum():

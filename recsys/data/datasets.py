@@ -45,8 +45,7 @@ def table() -> list[Row]:
 def load(name: str) -> Dataset:
     """Read a prepared data set.
 
-    Raises MissingData with the command that helps if it is not on this machine or damaged, and DataError if there is
-    no such data set.
+    Raises MissingData if it is not on this machine or damaged, and DataError if there is no such data set.
     """
     if name not in SETS and name not in prepared_names():
         raise _unknown(name)
@@ -107,7 +106,7 @@ def _prepare(name: str, source: Path | None, report: ProgressCallback) -> Datase
 
 
 def _parse(name: str, source: Path | None, report: ProgressCallback) -> tuple[Dataset, dict[str, Any]]:
-    """Parse the archive of a data set; also return what is stored about the archive."""
+    """Parse the archive of a data set. Also return what is stored about the archive."""
     entry, archive = SETS[name], published.archive_of(name, source, report)
     report({"stage": "parse"})
     with movielens_files.opened(archive.path, entry.title, archive.is_official) as members:
@@ -151,7 +150,7 @@ def min_ratings(name: str) -> int:
 
 
 def _archive_facts(name: str) -> dict[str, Any]:
-    """Return what a prepared data set stores about its archive; {} if it is not available."""
+    """Return what a prepared data set stores about its archive, or {} if it is not available."""
     facts: dict[str, Any] = prepared.metadata(name).get("archive", {})
     return facts
 

@@ -1,8 +1,8 @@
 """Downloads that end with a complete, verified file or with an error.
 
 Data is written to `NAME.part` beside the target and renamed when its length and hash are right. A lost connection is
-resumed, also by a later call. The part is therefore kept after a network failure, a cancelled call or a killed process
-if the server sent an ETag. Any other failure deletes the part.
+resumed, also by a later call, if the server sent an ETag. The part is therefore kept after a network failure, a
+cancelled call or a killed process. Any other failure deletes the part.
 """
 
 import errno

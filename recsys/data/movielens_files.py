@@ -70,23 +70,23 @@ def parse_dat(archive: Archive) -> RawRatings:
     # The CSV reader of pandas is faster. With ":" as separator, "::" encloses an empty column.
     ratings = _ratings(archive, "ratings.dat", ":", (0, 2, 4, 6))
 
-    def film(line: str) -> tuple[int, str, str]:
+    def parse_film(line: str) -> tuple[int, str, str]:
         movie, _, rest = line.partition("::")
         title, _, genres = rest.rpartition("::")
         return _integer("movies.dat", movie), title, genres
 
-    def tag(line: str) -> tuple[int, str, int]:
+    def parse_tag(line: str) -> tuple[int, str, int]:
         _, movie, rest = line.split("::", 2)
         text, _, time = rest.rpartition("::")
         return _integer("tags.dat", movie), text, _integer("tags.dat", time)
 
-    def profile(line: str) -> tuple[int, str, str, str]:
+    def parse_profile(line: str) -> tuple[int, str, str, str]:
         user, gender, age, occupation, _ = line.split("::")
         return _profile("users.dat", user, gender, age, _occupation_1m(occupation))
 
-    films = _films(_parse_lines(archive, "movies.dat", film))
-    tags = Tags.from_rows(_parse_lines(archive, "tags.dat", tag, optional=True))
-    profiles = _user_profiles(_parse_lines(archive, "users.dat", profile, optional=True))
+    films = _films(_parse_lines(archive, "movies.dat", parse_film))
+    tags = Tags.from_rows(_parse_lines(archive, "tags.dat", parse_tag, optional=True))
+    profiles = _user_profiles(_parse_lines(archive, "users.dat", parse_profile, optional=True))
     return RawRatings(*ratings, tags.onto(films), tags, profiles)
 
 
@@ -96,12 +96,12 @@ def parse_100k(archive: Archive) -> RawRatings:
     The third file is `user|age|gender|occupation|zip`.
     """
 
-    def film(line: str) -> tuple[int, str, str]:
+    def parse_film(line: str) -> tuple[int, str, str]:
         movie, title, _, _, _, *flags = line.split("|")
         genres = [genre for genre, flag in zip(_GENRES_100K, flags, strict=True) if flag == "1"]
         return _integer("u.item", movie), title, "|".join(genres)
 
-    ratings, films = _ratings(archive, "u.data", "\t"), _parse_lines(archive, "u.item", film)
+    ratings, films = _ratings(archive, "u.data", "\t"), _parse_lines(archive, "u.item", parse_film)
     return RawRatings(*ratings, _films(films), user_profiles=_profiles_100k(archive, "u.user", "|"))
 
 
@@ -133,13 +133,13 @@ def parse_recbole(archive: Archive) -> RawRatings:
     year "unkonwn" here, and no year in u.item.
     """
 
-    def film(line: str) -> tuple[int, str, str]:
+    def parse_film(line: str) -> tuple[int, str, str]:
         movie, title, year, genres = line.split("\t")
         title = "unknown" if year == "unkonwn" else f"{title} ({year})"
         return _integer("ml-100k.item", movie), title, genres.replace(" ", "|")
 
     ratings = _named_ratings(archive, "ml-100k.inter", "\t")
-    films = _parse_lines(archive, "ml-100k.item", film, skip=1)
+    films = _parse_lines(archive, "ml-100k.item", parse_film, skip=1)
     profiles = _profiles_100k(archive, "ml-100k.user", "\t", skip=1)
     return RawRatings(*ratings, _films(films), user_profiles=profiles)
 
@@ -292,13 +292,13 @@ def imdb_id(text: str) -> str:
 
 
 def _profiles_100k(archive: Archive, name: str, separator: str, skip: int = 0) -> pd.DataFrame | None:
-    """Read `user, age, gender, occupation, zip` as user profiles; None if the archive has no such file."""
+    """Read `user, age, gender, occupation, zip` as user profiles. The file may be missing."""
 
-    def profile(line: str) -> tuple[int, str, str, str]:
+    def parse_profile(line: str) -> tuple[int, str, str, str]:
         user, age, gender, occupation, _ = line.split(separator)
         return _profile(name, user, gender, age, occupation)
 
-    return _user_profiles(_parse_lines(archive, name, profile, skip, optional=True))
+    return _user_profiles(_parse_lines(archive, name, parse_profile, skip, optional=True))
 
 
 def _profile(name: str, user: str, gender: str, age: str, occupation: str) -> tuple[int, str, str, str]:
@@ -307,7 +307,7 @@ def _profile(name: str, user: str, gender: str, age: str, occupation: str) -> tu
 
 
 def _user_profiles(rows: list[tuple[int, str, str, str]]) -> pd.DataFrame | None:
-    """Make the profile table (P, 3), indexed by user id; None without rows."""
+    """Make the profile table (P, 3), indexed by user id. Return None without rows."""
     if not rows:
         return None
     return pd.DataFrame([row[1:] for row in rows], [row[0] for row in rows], list(PEOPLE_COLUMNS), "str")

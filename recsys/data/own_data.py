@@ -287,7 +287,7 @@ def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray
 def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
     """Convert texts to ids: whole numbers to themselves, other texts to their rank from 1.
 
-    Returns the index of each row's id, (R,) int32; the ascending ids; and id → text, which is empty for numbers.
+    Returns the index of each row's id, (R,) int32, the ascending ids, and id → text. That map is empty for numbers.
     """
     codes, texts = pd.factorize(cells, sort=True)
     if max(map(len, texts)) > MAX_ID_LENGTH:
@@ -406,7 +406,7 @@ def _title(title: str, year: str) -> tuple[str, int | None]:
 
 
 def _genres(cells: pd.Series) -> pd.Series:
-    """Convert genre lists to "Action|Sci-Fi". The separator may be | ; or a comma."""
+    """Convert genre lists to "Action|Sci-Fi". The separator is a bar, a semicolon or a comma."""
     for separator in ("|", ";", ","):
         if cells.str.contains(separator, regex=False).any():
             break
@@ -447,8 +447,8 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, again: b
     return prepared.load(name)
 
 
-def left_out(checked: Checked, dataset: Dataset) -> str:
-    """Describe what --min-ratings removed; "" if it removed nothing."""
+def describe_dropped(checked: Checked, dataset: Dataset) -> str:
+    """Describe what --min-ratings removed, or return "" if it removed nothing."""
     people, items = checked.facts.people - dataset.n_users, checked.facts.items - dataset.n_items
     events = checked.facts.events - len(dataset.interactions)
     if not events:

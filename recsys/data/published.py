@@ -76,7 +76,7 @@ SETS: dict[str, PublishedDataset] = {
 # fmt: on
 
 
-class Archive(NamedTuple):
+class ArchiveFile(NamedTuple):
     """A verified archive of a data set."""
 
     path: Path
@@ -95,57 +95,57 @@ def downloads(name: str) -> Path:
     return paths.downloads() / name
 
 
-def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Archive:
+def archive_of(name: str, source: Path | None, report: ProgressCallback) -> ArchiveFile:
     """Return the archive of a data set: `source` if given, else shipped or downloaded. It is hashed once.
 
     Raises DownloadError if it cannot be downloaded, and DataError if it is unreadable or not the expected one.
     """
-    published = SETS[name]
+    entry = SETS[name]
     if source:
         try:
             return _identify(name, source, file_hashes(source), report)
         except OSError as error:
             raise DataError(f"cannot read {source}: {error.strerror}; check the path") from error
-    if published.sha256:
+    if entry.sha256:
         path = BUNDLED / f"{name}.zip"
         hashes = file_hashes(path) if path.exists() else None
-        if not hashes or hashes.sha256 != published.sha256:
+        if not hashes or hashes.sha256 != entry.sha256:
             state = "damaged" if hashes else "missing"
             raise DataError(f"{path}, which belongs to the project, is {state}", storage.restore_command(path))
-        return Archive(path, published.parse, hashes.sha256, True)
+        return ArchiveFile(path, entry.parse, hashes.sha256, True)
     target, address = downloads(name) / f"{name}.zip", f"{SITE}{name}.zip"
-    max_bytes = 2_000_000 * (published.megabytes + 8)
-    limits: dict[str, Any] = {"seconds": SITE_TIMEOUT_SECONDS, "attempts": 1} if published.wheel else {}
+    max_bytes = 2_000_000 * (entry.megabytes + 8)
+    limits: dict[str, Any] = {"seconds": SITE_TIMEOUT_SECONDS, "attempts": 1} if entry.wheel else {}
     try:
-        hashes = fetch(address, target, md5=published.md5, max_bytes=max_bytes, report=report, **limits)
+        hashes = fetch(address, target, md5=entry.md5, max_bytes=max_bytes, report=report, **limits)
         return _identify(name, target, hashes, report)
     except DownloadError as error:
-        if not published.wheel:
+        if not entry.wheel:
             raise
         site = error.reason
         report({"stage": "note", "text": f"{site}; taking the same ratings from the package index"})
     try:
-        path = fetch_wheel(published.wheel, target.parent, report)
-        return Archive(path, parse_recbole, published.wheel.sha256, True)
+        path = fetch_wheel(entry.wheel, target.parent, report)
+        return ArchiveFile(path, parse_recbole, entry.wheel.sha256, True)
     except DownloadError as index:
         failures = f"neither the site ({site}) nor the package index ({index.reason}) has sent it"
         advice = f"check the network, or fetch {address} elsewhere and add --from FILE.zip"
         raise DownloadError(failures, advice, recsys_command("data", "get", name)) from index
 
 
-def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> Archive:
+def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> ArchiveFile:
     """Compare an archive with the published hashes and report a note if they differ."""
-    published = SETS[name]
-    is_official = not published.hashes.isdisjoint(hashes)
-    if published.sha256 and not is_official:
+    entry = SETS[name]
+    is_official = not entry.hashes.isdisjoint(hashes)
+    if entry.sha256 and not is_official:
         raise DataError(f"{path} is not the archive of {name} that comes with the project", how_to_get(name))
-    if not published.hashes:
-        text = f"{published.title} changes over time, so it has no official hash; this one's SHA-256 is {hashes.sha256}"
+    if not entry.hashes:
+        text = f"{entry.title} changes over time, so it has no official hash; this one's SHA-256 is {hashes.sha256}"
         report({"stage": "note", "text": text})
     elif not is_official:
-        text = f"{path.name} is not the official archive of {published.title}: its hash is another one"
+        text = f"{path.name} is not the official archive of {entry.title}: its hash is another one"
         report({"stage": "note", "text": text})
-    return Archive(path, published.parse, hashes.sha256, is_official)
+    return ArchiveFile(path, entry.parse, hashes.sha256, is_official)
 
 
 def how_to_get(name: str) -> str:

@@ -21,7 +21,7 @@ SECONDS_PER_DAY = 86_400
 
 @dataclass(frozen=True)
 class Splitting:
-    """A way to split a data set. Calls with the same Dataset object and seed return the same Split object."""
+    """A split method. Calling it splits a data set. The result is cached for the Dataset object."""
 
     name: str  # of the folder of the checkpoints
     divide: Callable[[Dataset, int], Split]  # data set, seed
@@ -84,9 +84,9 @@ def untied(dataset: Dataset, seed: int = 0) -> Split:
 def by_time(dataset: Dataset, seed: int = 0) -> Split:
     """Split at two midnights, the same for all users. `seed` is not used.
 
-    Events before the first cut train, and films have the tags of that date. The target is a user's first item between
-    the cuts (validation) or after the second one (test). A query holds the user's items before the cut. Users without
-    an item on both sides are not evaluated. Raises DataError if no user is left.
+    Events before the first cut are training data. Films have only the tags given before it. A query contains all
+    earlier items of its user. The validation target is the first item between the cuts, the test target the first item
+    after both. Users without an earlier item or a target are not evaluated. Raises DataError if no user is left.
     """
     if dataset.ties == "rows":
         raise DataError(f"{dataset.name} has no times to cut; choose a protocol that does not go by date")

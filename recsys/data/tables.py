@@ -52,7 +52,7 @@ class Table:
 
 
 def read(path: Path, separator: str = "") -> Table:
-    """Read a file as a table; see `parse`."""
+    """Read a file as a table with `parse`."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -255,7 +255,7 @@ def _nested_rows(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _decompress(name: str, data: bytes) -> bytes:
-    """Decompress gzipped data; return other data as it is."""
+    """Decompress gzipped data. Return other data as it is."""
     if data[:2] != b"\x1f\x8b":
         return data
     max_bytes = min(MAX_BYTES, max(UNCHECKED_BYTES, MAX_COMPRESSION_RATIO * len(data)))

@@ -15,7 +15,7 @@ def _empty() -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Tags:
-    """All given tags of a data set; empty if it has none."""
+    """All given tags of a data set, which may have none."""
 
     movie: np.ndarray = field(default_factory=_empty)  # (T,) int64, original film ids
     word: np.ndarray = field(default_factory=_empty)  # (T,) int32, indices of `words`

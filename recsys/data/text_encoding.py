@@ -40,7 +40,7 @@ class UnknownEncodingError(NoTextError):
 
 
 def decode_text(data: bytes) -> tuple[str, bool]:
-    """Decode a file; also return whether its encoding was guessed. Raises NoTextError."""
+    """Decode a file. Also return whether its encoding was guessed. Raises NoTextError."""
     encoding = next((encoding for mark, encoding in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "")
     try:
         text, guessed = data.decode(encoding or "utf-8"), False

@@ -29,7 +29,7 @@ def equals_previous(values: np.ndarray) -> np.ndarray:
 
 
 def random_sort_keys(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarray:
-    """Compute (E,) uint64 keys that depend only on seed, user id and film id, not on the order of a file.
+    """Compute (E,) uint64 keys that depend only on seed, user id and film id.
 
     Reference: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014. The finisher of
     SplitMix64 is applied to seed and user, and again after adding the film.

@@ -63,7 +63,7 @@ def _pip_download(requirement: str, folder: Path, report: ProgressCallback) -> N
 
 
 def _run(command: list[str], report: ProgressCallback) -> tuple[int, str]:
-    """Run a command; return exit status and stderr. The process is killed at the timeout and if `report` raises."""
+    """Run a command and return exit status and stderr. The process is killed at the timeout and if `report` raises."""
     end = time.monotonic() + TIMEOUT_SECONDS
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:

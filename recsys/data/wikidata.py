@@ -76,7 +76,7 @@ _IMDB = re.compile(r"tt\d{1,12}")
 
 
 class QueryError(Exception):
-    """A query without a usable answer. too_much: a smaller query may succeed; seconds: the pause that is demanded."""
+    """A query without a usable answer. too_much: a smaller query may succeed. seconds: the demanded pause."""
 
     def __init__(self, reason: str, too_much: bool = False, seconds: float | None = None) -> None:
         super().__init__(reason)
@@ -222,7 +222,7 @@ def _host() -> str:
 def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
     """Convert an answer to facts by IMDb id. Raises ValueError if it is no answer to a SELECT query.
 
-    If several entities have the same IMDb id, the one with most facts is used, then the oldest.
+    If several entities have the same IMDb id, only one is used.
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     bindings = results.get("bindings") if isinstance(results, dict) else None
@@ -236,15 +236,14 @@ def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
             continue
         if row.imdb in rows and (row.thing or row.fact not in PROPERTIES):
             rows[row.imdb].setdefault(row.number, []).append(row)
-    best = {
-        imdb: max(films.values(), key=lambda rows: (len(rows), -rows[0].number), default=[])
-        for imdb, films in rows.items()
-    }
-    return {imdb: _facts(films) if films else {} for imdb, films in best.items()}
+    return {imdb: _facts(list(entities.values())) for imdb, entities in rows.items()}
 
 
-def _facts(rows: list[Row]) -> Facts:
-    """Collect the facts of one entity."""
+def _facts(entities: list[list[Row]]) -> Facts:
+    """Collect the facts of the entity with most rows, or else of the oldest one, if there is any."""
+    if not entities:
+        return {}
+    rows = max(entities, key=lambda entity: (len(entity), -entity[0].number))
     lists = {name: _names([row for row in rows if row.fact == name]) for name in PROPERTIES}
     titles = [
         (LANGUAGES.index(row.language), plain(row.text))
@@ -272,7 +271,7 @@ def _names(rows: list[Row]) -> list[str]:
 
 
 def _minutes(seconds: list[str]) -> int | None:
-    """Return the shortest running time in minutes, because longer ones are of other cuts; None without one."""
+    """Return the shortest running time in minutes, because longer ones are of other cuts."""
     numbers = [float(text) for text in seconds if re.fullmatch(r"\+?\d{1,6}(\.\d{1,12})?", text, re.ASCII)]
     return min((round(number / 60) for number in numbers if 60 <= number < 600_000), default=None)
 

@@ -1,8 +1,8 @@
 """ZIP archives from untrusted sources, checked before any member is read. Nothing is unpacked to disk.
 
-An archive is refused if it has too many or too large members, high compression ratios, overlapping members, duplicate
-names, passwords, or paths outside its folder (OWASP ASVS 5, V5.2.3; Fifield, A better zip bomb, WOOT 2019). A member
-is read in small pieces, and never beyond its declared size.
+An archive is refused if it has too many or too large members, high compression ratios or passwords. Overlapping
+members, duplicate names and paths outside its folder are refused too. A member is read in small pieces, and never
+beyond its declared size. References: OWASP ASVS 5, V5.2.3. Fifield, A better zip bomb, WOOT 2019.
 """
 
 import re

@@ -222,10 +222,12 @@ def test_nothing_is_dropped_unless_that_is_asked():
     checked = check(text)
     dataset = own_data.add("all", checked, "shop.csv")
     assert (dataset.n_users, dataset.n_items) == (7, 3)
-    assert own_data.left_out(checked, dataset) == ""
+    assert own_data.describe_dropped(checked, dataset) == ""
     fewer = own_data.add("some", checked, "shop.csv", min_ratings=5)
     assert (fewer.n_users, fewer.n_items) == (6, 1)
-    assert own_data.left_out(checked, fewer).startswith("left out: 2 items with too few events, 2 events, and 1 people")
+    assert own_data.describe_dropped(checked, fewer).startswith(
+        "left out: 2 items with too few events, 2 events, and 1 people"
+    )
     assert (datasets.min_ratings("all"), datasets.min_ratings("some")) == (1, 5)
 
 

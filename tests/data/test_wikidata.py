@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recsys.data import wikidata
@@ -156,6 +156,7 @@ BINDING = st.dictionaries(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
 @given(st.lists(BINDING | JSON, max_size=6))
 def test_no_binding_raises_and_everything_kept_is_of_its_kind(bindings):
     found = wikidata.read(results(*bindings), [PULP])

@@ -29,11 +29,11 @@ class Table:
 
 
 def decode(name: str, data: bytes) -> tuple[str, tuple[str, ...]]:
-    """Decode a file; also return notes for the user. Raises HistoryError if it is no text."""
+    """Decode a file. Also return notes for the user. Raises HistoryError if it is no text."""
     if len(data) > MAX_FILE_BYTES:
         raise HistoryError(
-            f"“{name}” has more than {MAX_FILE_BYTES >> 20} MB, "
-            "far more than a history of films; bring a smaller export"
+            f"“{name}” has more than {MAX_FILE_BYTES >> 20} MB, far more than a history of films; "
+            "bring a smaller export"
         )
     if not data.strip(b"\0 \t\r\n\xef\xbb\xbf\xff\xfe"):
         raise HistoryError(f"“{name}” is empty; export it again")

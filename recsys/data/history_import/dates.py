@@ -23,7 +23,7 @@ _KOREAN = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 
 def reader(cells: Sequence[str], answers: Answers, now: datetime | None = None) -> tuple[Reader, DateQuestion | None]:
     """Return a function that reads the dates of a column, and a question if two orders fit equally well.
 
-    answers: of the user, also to this question; now: current time, for tests. Later dates are invalid.
+    The `answers` of the user may include one to this question. Dates after `now` are invalid.
     """
     latest = (now or datetime.now()) + timedelta(days=2)
     counts = Counter(cell for cell in cells if cell.strip())  # dates are often repeated
@@ -68,7 +68,7 @@ def _until(date: datetime | None, latest: datetime) -> datetime | None:
 
 
 def read(cell: str, order: Order) -> datetime | None:
-    """Read a date with or without time, or seconds since 1970; None for other text."""
+    """Read a date with or without time, or seconds since 1970. Other text gives None."""
     text = cell.strip()[:MAX_LENGTH]
     if match := _SECONDS.match(text):
         return datetime.fromtimestamp(int(match[1]), UTC).replace(tzinfo=None)

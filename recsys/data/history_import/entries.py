@@ -64,7 +64,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Columns:
-    """Column names in lower case by content; "": no such column."""
+    """Column names in lower case by content. "" means that there is no such column."""
 
     title: str = ""
     original: str = ""
@@ -110,7 +110,7 @@ class ColumnQuestion:
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers of the user to the questions about a file; None: not answered."""
+    """Answers of the user to the questions about a file. None means not answered."""
 
     day_first: bool | None = None
     watchlist: bool | None = None  # the films were not watched yet

@@ -100,7 +100,7 @@ _NUMBER = re.compile(r"^\d+(?:[.,]\d+)?$")
 
 
 def detect_format(names: Sequence[str]) -> Source | None:
-    """Return the format with this header; None if it is unknown."""
+    """Return the format with this header, or None if it is unknown."""
     header = {name for name in names if name}
     matches = (
         source for source in SOURCES if source.required <= header and (not source.exact or source.required == header)

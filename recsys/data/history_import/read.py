@@ -34,8 +34,7 @@ _LETTERBOXD_LIST = re.compile(r"^letterboxd list export", re.IGNORECASE)
 def read(name: str, data: bytes, answers: Answers | None = None, now: datetime | None = None) -> list[Imported]:
     """Read a file: one `Imported`, or for an archive one per file with a history, then one with the skipped files.
 
-    answers: to the questions of an earlier call; now: current time, for tests. Raises HistoryError if there is no
-    history.
+    The `answers` are to questions of an earlier call. Tests set `now`. Raises HistoryError if there is no history.
     """
     answers = answers or Answers()
     if not data.startswith(ZIP_SIGNATURES):
@@ -58,7 +57,7 @@ def read(name: str, data: bytes, answers: Answers | None = None, now: datetime |
 
 
 def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]:
-    """Yield path and content of each file of an archive; None for a file that is neither CSV nor JSON."""
+    """Yield path and content of each file of an archive. The content is None unless the file is CSV or JSON."""
     if len(data) > MAX_FILE_BYTES:
         raise HistoryError(f"“{name}” has more than {MAX_FILE_BYTES >> 20} MB; bring the CSV files in it one by one")
     try:
@@ -78,7 +77,7 @@ def _may_be_history(path: str) -> bool:
 
 
 def _skip_reason(path: str) -> Reason | None:
-    """Return why a file of an archive is skipped according to its path; None if it may be a history."""
+    """Return why a path in an archive is skipped, or None if it may be a history."""
     place = PurePosixPath(path.lower())
     if _OTHER_FOLDERS.intersection(place.parts[:-1]):
         return Reason.NOT_READ

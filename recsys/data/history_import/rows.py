@@ -45,7 +45,7 @@ def of_table(
     answers: Answers | None = None,
     now: datetime | None = None,
 ) -> Imported:
-    """Convert a CSV file; see `of_rows`. Rows with extra cells are skipped."""
+    """Convert a CSV file with `of_rows`. Rows with extra cells are skipped."""
     extra = [row for row in table.rows if any(map(str.strip, row[1][len(table.header) :]))]
     skipped = [Skipped(file, line, _summary(cells), Reason.EXTRA_CELLS) for line, cells in extra]
     lines = {line for line, _ in extra}
@@ -75,7 +75,7 @@ def of_rows(
 ) -> Imported:
     """Convert rows, given as line number and cells by column name.
 
-    episodes: titles such as "Show: Season 1: Episode" are episodes; now: current time, for tests.
+    With `episodes`, titles such as "Show: Season 1: Episode" are episodes. Tests set `now`.
     """
     dated = [cells.get(name, "") for name in (columns.watched, columns.logged) if name for _, cells in rows]
     read_date, question = dates.reader(dated, answers or Answers(), now)
@@ -136,7 +136,7 @@ def _integer(text: str) -> int | None:
 
 
 def stars(text: str, scale: int) -> float | None:
-    """Convert a rating to stars, 0.5…5 in steps of 0.5; None if it is missing or out of range."""
+    """Convert a rating to stars, 0.5…5 in steps of 0.5. Return None if it is missing or out of range."""
     if text and (match := _STARS.match(text)):
         value = len(match[1]) + len(match[2]) / 2
     else:
@@ -148,7 +148,7 @@ def stars(text: str, scale: int) -> float | None:
 
 
 def _skip_reason(title: str, cells: Row, columns: Columns, episodes: bool) -> Reason | None:
-    """Return why a row is no film; None if it may be one."""
+    """Return why a row is no film, or None if it may be one."""
     kind = _get(cells, columns.kind).lower()
     if kind in _SERIES_KINDS or (episodes and _SEASON.search(title)):
         return Reason.SERIES
