@@ -87,7 +87,8 @@ def intervals(ranks: np.ndarray, metrics: tuple[str, ...] = METRICS) -> dict[str
 
 def bootstrap(figures: np.ndarray, resamples: int = RESAMPLES, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return the 2.5th and the 97.5th percentile (M,) of the means of figures (B, M) over resampled users."""
-    return _middle(_resampled_means(figures, resamples, seed))
+    low, high = np.percentile(_resampled_means(figures, resamples, seed), [2.5, 97.5], axis=0)
+    return low, high
 
 
 def bootstrap_differences(
@@ -95,7 +96,8 @@ def bootstrap_differences(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the `bootstrap` of the difference of two columns of figures (B, V), for pairs (P, 2) of columns."""
     means = _resampled_means(figures, resamples, seed)
-    return _middle(means[:, pairs[:, 0]] - means[:, pairs[:, 1]])
+    low, high = np.percentile(means[:, pairs[:, 0]] - means[:, pairs[:, 1]], [2.5, 97.5], axis=0)
+    return low, high
 
 
 def randomisation(
@@ -137,12 +139,6 @@ def _resampled_means(figures: np.ndarray, resamples: int, seed: int) -> np.ndarr
     uniform = np.full(users, 1 / users)
     means = [rng.multinomial(users, uniform, size=n) @ figures / users for n in _portions(resamples, users)]
     return np.concatenate(means)
-
-
-def _middle(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bounds of the middle 95 % of each column of (R, M)."""
-    low, high = np.percentile(means, [2.5, 97.5], axis=0)
-    return low, high
 
 
 def _random_bits(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
