@@ -344,9 +344,9 @@ def save_and_die(power, step):
 
 SAVE_FOR_EVER = """
 import itertools
-from tests import test_store
+from tests import test_checkpoints
 for power in itertools.cycle([1.0, 2.0]):
-    test_store.save(power=power)
+    test_checkpoints.save(power=power)
     print("saved", flush=True)
 """
 

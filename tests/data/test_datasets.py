@@ -266,8 +266,8 @@ import sys
 from pathlib import Path
 for name in {absent}: sys.modules[name] = None
 from recsys.data import datasets
-movielens.get("ml-latest-small", Path({str(path)!r}))
-print(movielens.load("ml-latest-small").fingerprint)
+datasets.get("ml-latest-small", Path({str(path)!r}))
+print(datasets.load("ml-latest-small").fingerprint)
 """
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert result.stderr == ""

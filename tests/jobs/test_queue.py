@@ -82,7 +82,7 @@ def test_a_crowd_cannot_fill_the_queue_without_end(asleep, monkeypatch):
 ADD = """
 import sys
 from recsys.jobs import queue
-queue.wake = lambda: None
+queue.start_runner = lambda: None
 sys.stdin.readline()
 for seed in range(int(sys.argv[1]), int(sys.argv[1]) + 10):
     try:
