@@ -27,7 +27,7 @@ from recsys.training import distributed
 
 
 class EvaluationError(RecsysError):
-    """An evaluation would mislead; the message says what to do instead."""
+    """An evaluation would mislead. The message contains the alternative."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,9 @@ def _shared_config(variant_name: str, models: Iterable[Model]) -> dict[str, Any]
     """Return the settings of all seeds. Raises EvaluationError if they differ, because a mean would be meaningless."""
     config, *others = [to_document(model.config) for model in models]
     if any(other != config for other in others):
-        message = f"the seeds of {variant_name} were trained with different settings; choose some with --seeds"
-        raise EvaluationError(message)
+        raise EvaluationError(
+            f"the seeds of {variant_name} were trained with different settings; choose some with --seeds"
+        )
     return config
 
 

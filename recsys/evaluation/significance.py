@@ -31,8 +31,8 @@ def pairwise_tests(
     """Compare all pairs of recommenders of a leaderboard, a row per pair.
 
     All pairs are corrected together, so a pair has the same outcome on every page. `report` is called with a sentence
-    for each result that is skipped. Columns: `variant` is worse than `other`; `difference` is the mean over users;
-    `low` and `high` are its 95 % bootstrap interval; `p` is of the randomisation test, `p_holm` is corrected.
+    for each result that is skipped. In a row, `variant` is worse than `other`. `difference` is the mean over users, and
+    `low` and `high` are its 95 % bootstrap interval. `p` is of the randomisation test, and `p_holm` is corrected.
     """
     figures: dict[str, np.ndarray] = {}  # (B,) by recommender, averaged over seeds
     for variant in (document["variant"] for document in results.documents(dataset, protocol, report)):
@@ -124,7 +124,7 @@ def randomisation(
 def holm(p: np.ndarray) -> np.ndarray:
     """Return p values (P,) with Holm's correction (1979) for multiple tests: the family-wise error rate is then ALPHA.
 
-    The smallest p is multiplied by P, the next one by P - 1, and so on, without decreasing and up to 1.
+    The smallest p is multiplied by P, the next by P - 1, and so on. Products are limited to 1 and never decrease.
     """
     order = np.argsort(p, kind="stable")
     raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
