@@ -1,1 +1,1 @@
-"""Ranks, metrics and result files; `metrics` and `results` load neither torch nor Streamlit."""
+"""Protocols, ranks, result files and their analysis. Only `evaluate` and `rank` load torch."""

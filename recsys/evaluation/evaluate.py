@@ -27,7 +27,7 @@ from recsys.training import distributed
 
 
 class EvaluationError(RecsysError):
-    """An evaluation would mislead; the message says what to do instead."""
+    """An evaluation would mislead. The message contains the alternative."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,9 @@ def _shared_config(variant_name: str, models: Iterable[Model]) -> dict[str, Any]
     """Return the settings of all seeds. Raises EvaluationError if they differ, because a mean would be meaningless."""
     config, *others = [to_document(model.config) for model in models]
     if any(other != config for other in others):
-        message = f"the seeds of {variant_name} were trained with different settings; choose some with --seeds"
-        raise EvaluationError(message)
+        raise EvaluationError(
+            f"the seeds of {variant_name} were trained with different settings; choose some with --seeds"
+        )
     return config
 
 
@@ -127,11 +128,11 @@ def _labels(variant: Recommender, dataset: Dataset, protocol: Protocol, config: 
 
 def _learnt_from(models: Iterable[Model], dataset: Dataset) -> dict[str, str]:
     """Return `also`, a second training data set, and `details`, the fingerprint of credits. Raises EvaluationError."""
-    second_sets, credits = {model.also for model in models}, dataset.catalog.details.fingerprint
+    second_sets = {model.also for model in models}
     if len(second_sets) > 1:
         raise EvaluationError("some of the seeds learnt from another set too; choose some with --seeds")
-    has_credits = credits and any(model.uses_credits for model in models)
-    fields = {"also": second_sets.pop(), "details": credits if has_credits else ""}
+    has_credits = any(model.uses_credits for model in models)
+    fields = {"also": second_sets.pop(), "details": dataset.catalog.details.fingerprint if has_credits else ""}
     return {name: value for name, value in fields.items() if value}
 
 
@@ -209,8 +210,8 @@ def _add_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dict[str, A
     joined = document | _accuracy({seed: of_seed for seed, (_, of_seed) in by_seed.items()})
     joined["seeds"] = [fields for fields, _ in by_seed.values()]
     new = {fields["seed"] for fields in document["seeds"]}
-    times = [time for time in stored["run"].get("trained", []) if time["seed"] not in new]
-    times = sorted([*times, *document["run"].get("trained", [])], key=lambda time: time["seed"])
+    times = [fields for fields in stored["run"].get("trained", []) if fields["seed"] not in new]
+    times = sorted([*times, *document["run"].get("trained", [])], key=lambda fields: fields["seed"])
     trained = {"trained": times} if times else {}
     joined |= _mean_beyond(joined["seeds"]) | {"run": document["run"] | {"earlier": stored["run"]} | trained}
     return joined, np.array([of_seed for _, of_seed in by_seed.values()])

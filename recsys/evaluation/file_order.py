@@ -1,7 +1,7 @@
-"""The order in which a ratings file lists films that a user rated in the same second, and what it reveals.
+"""The order of films that a user rated in the same second, as in the ratings file, and what it reveals.
 
 A stable sort by time, as in most published experiments, keeps this order. Two orders are recognised: ascending film
-ids, and the buckets of a hash table of Perl before 5.8.1, which wrote MovieLens 1M user by user.
+ids, and the buckets of a Perl hash. Perl before 5.8.1 wrote MovieLens 1M from a hash per user.
 
 Shapes: E events, I items, U users, K hash tables, N pairs of consecutive films of a user, B queries.
 """

@@ -106,7 +106,7 @@ def _history_lengths(split: Split) -> np.ndarray:
 
 
 def _by_profile(split: Split, column: str, names: dict[str, str]) -> Buckets:
-    """Group by a column of the user profiles. `names` maps its values to bucket names; "" is UNSAID."""
+    """Group by a column of the user profiles. `names` maps its values to bucket names. The bucket of "" is UNSAID."""
     if split.train.user_profiles is None:
         return []
     profiles = split.train.user_profiles[column].to_numpy()[split.test.queries.users]

@@ -1,6 +1,6 @@
 """Metrics of recommended lists beyond accuracy, and the calibration of their probabilities.
 
-Shapes: B lists of K items each, best first, -1 where no item is left; I items, G genres, S seeds, P predictions.
+A list has -1 where no item is left. Shapes: B lists, K items of a list, I items, G genres, S seeds, P predictions.
 """
 
 from typing import Any
@@ -44,9 +44,9 @@ def novelty(items: np.ndarray, counts: np.ndarray) -> float:
 
 
 def diversity(items: np.ndarray, vectors: np.ndarray) -> float:
-    """Return 1 - the mean cosine of two items of a list, averaged over lists; 0 if no list has two items.
+    """Return 1 - the mean cosine of two items of a list, averaged over lists.
 
-    Vectors (I, G) have length 1, or 0 for an item without genres.
+    It is 0 if no list has two items. Vectors (I, G) have length 1, or 0 for an item without genres.
     """
     lengths = (items >= 0).sum(1)  # (B,)
     items, lengths = items[lengths > 1], lengths[lengths > 1]
@@ -108,9 +108,9 @@ def probabilities_by_rank(model: Model, query: Queries, k: int = MAX_RANK) -> pd
 
 
 def target_share_by_rank(ranks: np.ndarray, k: int = MAX_RANK) -> pd.DataFrame:
-    """Return the share of users whose target has a rank, from ranks (S, B), in bins of the ranks 1 to k.
+    """Return the share of users by the rank of their target, in bins of the ranks 1 to k, from ranks (S, B).
 
-    Columns: rank, the middle of the bin on a log axis; first and last, its ends; share, divided by its number of ranks.
+    `rank` is the middle of a bin on a log axis. `first` and `last` are its ends. `share` is per rank of the bin.
     """
     edges = np.unique(np.geomspace(1, k + 1, RANK_BINS + 1).round().astype(int))
     low, high = edges[:-1], edges[1:] - 1

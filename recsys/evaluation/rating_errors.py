@@ -56,7 +56,7 @@ def _by_model(model: Model, queries: Queries, targets: np.ndarray) -> np.ndarray
 
 
 def _by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean of all training ratings (B,), and the mean of the film plus the offset of the user (B,).
+    """Return two predictions (B,): the mean of all training ratings, and film mean plus user offset.
 
     The offset is the mean of rating - film mean over the history. A film without training ratings has the mean of all.
     """

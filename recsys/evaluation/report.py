@@ -125,7 +125,7 @@ def members(document: dict[str, Any]) -> tuple[str, ...]:
 
 
 def training_command(variant: str, dataset: str, protocol: str, seed: int = 0, also: str = "") -> str:
-    """Return the command that trains a recommender for a protocol; also: another data set to learn from."""
+    """Return the command that trains a recommender for a protocol. `also` is a second training data set."""
     trained_for = protocols.get_or_former(protocol).splitting.protocol
     return checkpoints.training_command(variant, dataset, trained_for, seed, also)
 
@@ -233,7 +233,7 @@ def _headline(document: dict[str, Any]) -> str:
 
 
 def _calibration_error(document: dict[str, Any]) -> str:
-    """Return ".0056", with * if probabilities sum to 1 over seen films too; "" without probabilities."""
+    """Return the error as text, with * if probabilities sum to 1 over seen films too. "": no probabilities."""
     calibration = document.get("calibration") or {}
     if "ece" not in calibration:
         return ""

@@ -31,8 +31,8 @@ def pairwise_tests(
     """Compare all pairs of recommenders of a leaderboard, a row per pair.
 
     All pairs are corrected together, so a pair has the same outcome on every page. `report` is called with a sentence
-    for each result that is skipped. Columns: `variant` is worse than `other`; `difference` is the mean over users;
-    `low` and `high` are its 95 % bootstrap interval; `p` is of the randomisation test, `p_holm` is corrected.
+    for each result that is skipped. In a row, `variant` is worse than `other`. `difference` is the mean over users, and
+    `low` and `high` are its 95 % bootstrap interval. `p` is of the randomisation test, and `p_holm` is corrected.
     """
     figures: dict[str, np.ndarray] = {}  # (B,) by recommender, averaged over seeds
     for variant in (document["variant"] for document in results.documents(dataset, protocol, report)):
@@ -87,7 +87,8 @@ def intervals(ranks: np.ndarray, metrics: tuple[str, ...] = METRICS) -> dict[str
 
 def bootstrap(figures: np.ndarray, resamples: int = RESAMPLES, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return the 2.5th and the 97.5th percentile (M,) of the means of figures (B, M) over resampled users."""
-    return _middle(_resampled_means(figures, resamples, seed))
+    low, high = np.percentile(_resampled_means(figures, resamples, seed), [2.5, 97.5], axis=0)
+    return low, high
 
 
 def bootstrap_differences(
@@ -95,7 +96,8 @@ def bootstrap_differences(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the `bootstrap` of the difference of two columns of figures (B, V), for pairs (P, 2) of columns."""
     means = _resampled_means(figures, resamples, seed)
-    return _middle(means[:, pairs[:, 0]] - means[:, pairs[:, 1]])
+    low, high = np.percentile(means[:, pairs[:, 0]] - means[:, pairs[:, 1]], [2.5, 97.5], axis=0)
+    return low, high
 
 
 def randomisation(
@@ -122,7 +124,7 @@ def randomisation(
 def holm(p: np.ndarray) -> np.ndarray:
     """Return p values (P,) with Holm's correction (1979) for multiple tests: the family-wise error rate is then ALPHA.
 
-    The smallest p is multiplied by P, the next one by P - 1, and so on, without decreasing and up to 1.
+    The smallest p is multiplied by P, the next by P - 1, and so on. Products are limited to 1 and never decrease.
     """
     order = np.argsort(p, kind="stable")
     raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
@@ -137,12 +139,6 @@ def _resampled_means(figures: np.ndarray, resamples: int, seed: int) -> np.ndarr
     uniform = np.full(users, 1 / users)
     means = [rng.multinomial(users, uniform, size=n) @ figures / users for n in _portions(resamples, users)]
     return np.concatenate(means)
-
-
-def _middle(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bounds of the middle 95 % of each column of (R, M)."""
-    low, high = np.percentile(means, [2.5, 97.5], axis=0)
-    return low, high
 
 
 def _random_bits(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:

@@ -32,7 +32,7 @@ MAX_FOUND_RANK = 10  # a target up to this rank counts as found
 
 @dataclass(frozen=True)
 class Costs:
-    """Training times on one kind of hardware, and the titles that have none; the best NDCG@10 comes first."""
+    """Training times on one kind of hardware, and the titles without one. The best NDCG@10 comes first."""
 
     table: pd.DataFrame  # COST_COLUMNS, a row per recommender
     hardware: str  # "cpu" or "cuda"; "" if no time is known
@@ -52,9 +52,9 @@ class Person:
 
 
 def measures(dataset: str, protocol: str, report: Report = warnings.warn) -> pd.DataFrame:
-    """Return the leaderboard with BOUNDS (95 %, over users), BEYOND and ERROR; NaN if a result lacks a value.
+    """Return the leaderboard with BOUNDS (95 %, over users), BEYOND and ERROR.
 
-    `report` is called with a sentence for each result that cannot be read or compared. It is skipped.
+    A value that a result lacks is NaN. `report` is called with a sentence for each skipped result.
     """
     documents = results.documents(dataset, protocol, report)
     board, rows = results.as_table(documents), [_extras(document) for document in documents]
@@ -141,7 +141,7 @@ def reliability(dataset: str, protocol: str, variants: Sequence[str]) -> tuple[p
 def predicted_stars(documents: Iterable[dict[str, Any]]) -> pd.DataFrame:
     """Return errors of predicted ratings in stars, a row per recommender and baseline, the best RMSE first.
 
-    Columns: name, of a recommender or a baseline of `rating_errors`; baseline, a bool; rmse, mae, "low rmse", ….
+    Columns: name (a recommender or a baseline of `rating_errors`), baseline (bool), rmse, mae, "low rmse", ….
     """
     rows = {document["variant"]: document["stars"] for document in documents if "stars" in document}
     baselines = next(iter(rows.values()))["baselines"] if rows else {}  # all results have the same
@@ -157,8 +157,8 @@ def predicted_stars(documents: Iterable[dict[str, Any]]) -> pd.DataFrame:
 def rank_margins(ranks: np.ndarray, other_ranks: np.ndarray) -> pd.DataFrame:
     """Count users by how much higher one recommender ranks their target than another: columns margin and users.
 
-    Ranks (S, B) are averaged over seeds as geometric means, so 1 against 2 counts like 10 against 20. Margins go by
-    powers of two from -4, "8 times and more lower", over 0, equal, to 4, "8 times and more higher".
+    Ranks (S, B) are averaged over seeds as geometric means, so 1 against 2 counts like 10 against 20. Margins are
+    steps of powers of two, from -4 (at least 8 times lower) over 0 (equal) to 4 (at least 8 times higher).
     """
     ratio = np.log2(other_ranks).mean(0) - np.log2(ranks).mean(0)  # (B,) positive: the first ranks the target higher
     steps = np.minimum(np.floor(np.abs(ratio)), 3) + 1  # 1: less than twice as high … 4: eight times and more
@@ -226,8 +226,8 @@ def comparable(board: pd.DataFrame, ranks: dict[str, np.ndarray], dataset: Datas
 def ranks_of_person(board: pd.DataFrame, ranks: dict[str, np.ndarray], variants: list[str], row: int) -> pd.DataFrame:
     """Return how each recommender ranks the target of one user, the best first.
 
-    Columns: variant, title, family; rank, the median over seeds; low and high, the best and the worst seed; found,
-    whether the median is at most MAX_FOUND_RANK.
+    Columns: variant, title, family, rank, low, high, found. `rank` is the median over seeds, `low` and `high` are the
+    best and the worst seed. `found`: the median is at most MAX_FOUND_RANK.
     """
     of_user = [ranks[variant][:, row] for variant in variants]
     table = board.set_index("variant").loc[variants, ["title", "family"]].reset_index()

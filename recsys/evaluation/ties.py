@@ -1,24 +1,24 @@
-"""What a benchmark measures besides taste: how much of a figure is the order of the file within a second.
+"""How much of a metric comes from the order of films within a second, which has nothing to do with taste.
 
-`results/ties/<dataset>.json`, in assets/ or in the home folder, which wins; sealed, see `recsys.storage`:
+`results/ties/<dataset>.json`, in assets/ or in the home folder, which has precedence:
 {
   "dataset": "ml-1m", "fingerprint": "…", "people": 6040, "films": 3416,
-  "order": "hash",                                        "ascending", or null where the order is neither
-  "tables": {"64": 1, "128": 2, …},                       buckets → the first person with so many; "hash" only
-  "pairs": {"same second": 447265, "alone": 229018},      neighbours of one second, and of films alone in theirs
-  "lower": {"same second": 0.0, "alone": 0.51},           how often the second one stands lower in that order
+  "order": "hash",                                        "hash", "ascending" or null
+  "tables": {"64": 1, "128": 2, …},                       "hash" only: number of buckets → first user with it
+  "pairs": {"same second": 447265, "alone": 229018},      of one second, and of films alone in their second
+  "lower": {"same second": 0.0, "alone": 0.51},           share of these pairs in descending order
   "distances": {"same second": […], "alone": […]},        share of the pairs by distance, BINS from -1 to 1
-  "without_rating": 3,                                    null, or: pairs with a film of that rating were not counted
-  "share": 0.45, "targets": 0.33,                         pairs, and hidden films, of the second of the film before
-  "people_quantiles": {"10": …, "50": …, "90": …},        share of a person's pairs, by person
+  "without_rating": 3,                                    pairs with a film of this rating are not counted, or null
+  "share": 0.45, "targets": 0.33,                         of all pairs, and of the test targets, that are tied
+  "people_quantiles": {"10": …, "50": …, "90": …},        share of the tied pairs of a user
   "years": [{"year": 2000, "pairs": …, "share": …}, …],
-  "rules": [                                              NDCG@10 on the test, the weight chosen on validation
+  "rules": [                                              test NDCG@10, weight chosen on validation
     {"title": "Most popular", "protocol": "full", "alone": …, "with the order": …, "weight": 0.2}, …],
   "recommenders": [{"variant": …, "title": …, "family": …, "full": …, "untied": …, "full tied": …, "full other": …,
-                    "untied tied": …, "untied other": …, "seeds": …}, …],          NDCG@10 on the test, best first
+                    "untied tied": …, "untied other": …, "seeds": …}, …],          test NDCG@10, best first
   "run": {"commit": …, "date": …, …}                      `machine.describe`
 }
-"tied": people whose hidden film was rated in the second of the one before; "other": all others. Shapes: B queries.
+"tied": users whose target has the timestamp of the film before. "other": all other users. Shapes: B queries.
 """
 
 from collections.abc import Callable, Sequence
@@ -76,14 +76,14 @@ def measure(
 
 
 def write(document: dict[str, Any], ship: bool = False) -> Path:
-    """Keep a document in the home folder (`ship`: in assets/ too); returns the file of the home folder."""
+    """Write a document to the home folder and, if `ship`, to assets/. Return the path in the home folder."""
     for root in (paths.home(), paths.ASSETS) if ship else (paths.home(),):
         storage.write_document(paths.ties(root, document["dataset"]), document)
     return paths.ties(paths.home(), document["dataset"])
 
 
 def read(dataset: str, report: Callable[[str], None]) -> dict[str, Any] | None:
-    """What was measured of a data set; None where nothing was. Of a damaged file `report` gets a sentence."""
+    """Return the document of a data set, or None. `report` is called with a sentence for a damaged file."""
     for path in (paths.ties(root, dataset) for root in (paths.home(), paths.ASSETS)):
         if not path.exists():
             continue
@@ -98,7 +98,7 @@ def read(dataset: str, report: Callable[[str], None]) -> dict[str, Any] | None:
 
 
 def _tables(order: FileOrder | None, dataset: Dataset) -> dict[str, int]:
-    """Return the original id of the first user of each table size; {} if the order is not that of a hash table."""
+    """Return the original id of the first user by table size, {} if the order is not "hash"."""
     if order is None or order.name != "hash":
         return {}
     _, users = np.unique(order.table, return_index=True)
@@ -140,7 +140,7 @@ def _rules(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> list
 
 
 def _ranks_with_rule(model: Model, rule: OrderRule, held_out: HeldOut, weights: Sequence[float]) -> list[np.ndarray]:
-    """Return ranks (B,) for each weight, by the log of the model's scores plus weight · log ratio of the rule."""
+    """Return ranks (B,) by log score + weight · log ratio of the rule, for each weight."""
     ranks: list[list[np.ndarray]] = [[] for _ in weights]
     for start in range(0, len(held_out), BATCH_SIZE):
         rows = slice(start, start + BATCH_SIZE)

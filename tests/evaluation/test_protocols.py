@@ -25,7 +25,11 @@ HISTORIES = [np.random.default_rng(user).choice(400, size=60, replace=False) for
 USERS = np.arange(30)
 
 
-SAMPLED = pytest.mark.parametrize("protocol", [POPULARITY_100, UNIFORM_100], ids=lambda protocol: protocol.name)
+SAMPLED = pytest.mark.parametrize(
+    "protocol",
+    [protocol for protocol in PROTOCOLS.values() if protocol.n_candidates],
+    ids=lambda protocol: protocol.name,
+)
 
 
 @SAMPLED
