@@ -208,7 +208,7 @@ def test_the_first_start_needs_no_network(monkeypatch):
 
 def test_it_is_mended_when_its_prepared_form_is_damaged():
     datasets.ensure(datasets.DEFAULT_DATASET)
-    next(paths.prepared(datasets.DEFAULT_DATASET).glob("*/item.npy")).write_bytes(b"")
+    next(paths.prepared(datasets.DEFAULT_DATASET).glob("item-*.npy")).write_bytes(b"")
     assert datasets.ensure(datasets.DEFAULT_DATASET).n_users == 2745
 
 
