@@ -222,14 +222,14 @@ def test_a_copy_that_was_not_made_from_the_archive_of_the_project_is_prepared_ag
         for found in verify.of_set(datasets.DEFAULT_DATASET)
         if found.path == paths.prepared(datasets.DEFAULT_DATASET)
     ]
-    assert found.why
+    assert found.problem
     assert datasets.ensure(datasets.DEFAULT_DATASET).n_users == datasets.load(datasets.DEFAULT_DATASET).n_users == 2745
     (found,) = [
         found
         for found in verify.of_set(datasets.DEFAULT_DATASET)
         if found.path == paths.prepared(datasets.DEFAULT_DATASET)
     ]
-    assert not found.why
+    assert not found.problem
 
 
 def test_the_set_of_the_project_is_not_taken_from_another_archive(tmp_path):
