@@ -269,11 +269,6 @@ def test_a_public_server_switches_training_off(asleep, monkeypatch, value, on):
         assert queue.jobs() == [job]
 
 
-def test_without_locks_nothing_is_trained_from_the_app(asleep, monkeypatch):
-    monkeypatch.setattr(storage, "fcntl", None)
-    assert not queue.allowed()
-
-
 def test_a_disk_that_refuses_is_a_sentence(asleep, monkeypatch):
     def full(path, data):
         raise OSError(28, os.strerror(28))
