@@ -436,7 +436,8 @@ def _read_errors(folder: Path) -> Iterator[None]:
         if isinstance(error, FileNotFoundError):
             message = f"no checkpoint in {folder}"
         elif isinstance(error, ValidationError):
-            message = f"{folder / META} is of another version: it lacks {error.errors()[0]['loc'][0]}"
+            meta, field = folder / META, error.errors()[0]["loc"][0]
+            message = f"{meta} is of another version: it lacks {field}"
         if folder.is_relative_to(paths.ASSETS):
             command = restore_command(folder)
         else:

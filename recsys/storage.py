@@ -70,19 +70,18 @@ def read_artifact(path: Path, read: Callable[[dict[str, Any], dict[str, Path]], 
         read: Gets the content of the document, and the intact payload files by their names without hash.
 
     Raises:
-        OSError: If a file cannot be read. FileNotFoundError is about the document.
+        OSError: If a file cannot be read; FileNotFoundError: if there is no document.
         DamagedFileError: If a file is altered, or a payload is missing.
     """
     document = read_document(path)
     while True:
         try:
             return read(document, _payloads(path, document))
-        except FileNotFoundError as error:
+        except (FileNotFoundError, DamagedFileError):
             newest = read_document(path)
             if newest == document:
-                payload = error.filename
-                raise DamagedFileError(f"{payload} is missing or damaged") from error
-            document = newest  # a writer has deleted the payload of the version before
+                raise
+            document = newest  # a writer has deleted the payloads of the version before
 
 
 def read_payload(path: Path) -> tuple[dict[str, Any], bytes]:
@@ -254,15 +253,11 @@ def _payloads(path: Path, document: dict[str, Any]) -> dict[str, Path]:
 
 
 def _intact(payload: Path, expected: str) -> Path:
-    """Return a payload with the expected SHA-256.
-
-    Older versions wrote to a name with ".next" and renamed it after replacing the document.
-    """
-    for path in (payload.with_name(f"{payload.name}.next"), payload):
-        if path == payload or path.exists():
-            with suppress(DamagedFileError):
-                verify(path, expected)
-                return path
+    """Return a payload with the expected SHA-256."""
+    for path in (payload, payload.with_name(f"{payload.name}.next")):  # older versions renamed ".next" after the commit
+        with suppress(FileNotFoundError, DamagedFileError):
+            verify(path, expected)
+            return path
     raise DamagedFileError(f"{payload} is missing or damaged")
 
 

@@ -9,6 +9,7 @@ from recsys import arrays, checkpoints, paths, progress, storage, verify
 from recsys.cli.main import main
 from recsys.data import datasets, film_details, prepared, published
 from recsys.data.dataset import DataError
+from recsys.data.download import exclusive_folder
 from recsys.errors import recsys_command
 from recsys.evaluation.protocols import FULL
 from recsys.models import registry
@@ -146,6 +147,16 @@ def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
     assert [found for found in verify.everything() if found.path == paths.prepared("toy") and not found.problem]
 
 
-def test_a_name_of_nothing_is_refused(home):
-    with pytest.raises(DataError, match="nothing of nonsense on this machine; see: "):
-        next(verify.of_set("nonsense"))
+@pytest.mark.parametrize("name", ["nonsense", "own", "ties", "studies"])
+def test_a_name_of_no_data_set_is_refused(home, name):
+    with exclusive_folder(paths.downloads() / "own"):  # as `data add` does
+        pass
+    with pytest.raises(DataError, match=f"nothing of {name} on this machine; see: "):
+        next(verify.of_set(name))
+
+
+def test_files_of_a_killed_writer_are_no_damage(home):
+    (home / "data" / ".ml-1m~abc.part" / "new").mkdir(parents=True)  # of an older version
+    (paths.prepared("toy") / "item-0123456789ab.npy").touch()
+    (paths.prepared("toy") / "about.json.01234567.part").touch()
+    assert not [found for found in verify.everything() if found.problem and found.path.is_relative_to(home)]

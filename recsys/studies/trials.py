@@ -1,9 +1,8 @@
 """Trials: a recommender with some settings changed, trained and measured once. The ranks are stored, not the weights.
 
-A trial is a document (`recsys.storage`) in
-`trials/<data set>/<protocol>/<recommender>-<hash>/trial.json`, in the home folder or in assets/. Several processes may
-share a home folder, so a process locks the trial that it runs. If a recommender combines others (its members), its
-trial is run again after a member was trained again.
+A trial is a document `trials/<data set>/<protocol>/<recommender>-<hash>/trial.json`, in the home folder or in assets/.
+Several processes may share a home folder, so a process locks the trial that it runs. If a recommender combines others
+(its members), its trial is run again after a member was trained again.
 
 Shapes: B test users.
 """
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from recsys import checkpoints, machine, paths, storage
 from recsys.config import replace_settings, to_document
@@ -90,7 +89,7 @@ def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
     """
     members = checkpoints.member_versions(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
     for root in (paths.home(), paths.ASSETS):
-        with suppress(OSError, storage.DamagedFileError, ValidationError):
+        with suppress(OSError, storage.DamagedFileError, ValueError):
             path = trial.folder(dataset.name, protocol.name, root) / FILE
             document = TrialDocument.model_validate(storage.read_document(path))
             if document.fingerprint == dataset.fingerprint and document.members == members:

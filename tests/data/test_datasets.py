@@ -204,7 +204,7 @@ def test_the_first_start_needs_no_network(monkeypatch):
 
 def test_it_is_mended_when_its_prepared_form_is_damaged():
     datasets.ensure(datasets.DEFAULT_DATASET)
-    next(paths.prepared(datasets.DEFAULT_DATASET).glob("*/item.npy")).write_bytes(b"")
+    next(paths.prepared(datasets.DEFAULT_DATASET).glob("item-*.npy")).write_bytes(b"")
     assert datasets.ensure(datasets.DEFAULT_DATASET).n_users == 2745
 
 
@@ -218,14 +218,14 @@ def test_a_copy_that_was_not_made_from_the_archive_of_the_project_is_prepared_ag
         for found in verify.of_set(datasets.DEFAULT_DATASET)
         if found.path == paths.prepared(datasets.DEFAULT_DATASET)
     ]
-    assert found.why
+    assert found.problem
     assert datasets.ensure(datasets.DEFAULT_DATASET).n_users == datasets.load(datasets.DEFAULT_DATASET).n_users == 2745
     (found,) = [
         found
         for found in verify.of_set(datasets.DEFAULT_DATASET)
         if found.path == paths.prepared(datasets.DEFAULT_DATASET)
     ]
-    assert not found.why
+    assert not found.problem
 
 
 def test_the_set_of_the_project_is_not_taken_from_another_archive(tmp_path):

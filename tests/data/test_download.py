@@ -329,7 +329,8 @@ def test_a_wheel_that_cannot_be_had_is_one_line_and_leaves_nothing(tmp_path, mon
     assert names(tmp_path / "here") == []
 
 
-def test_two_downloads_of_one_set_wait_for_each_other(tmp_path):
+def test_two_downloads_of_one_set_wait_for_each_other(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     order = []
 
     def work(name):

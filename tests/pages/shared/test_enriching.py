@@ -33,7 +33,7 @@ def service(home, monkeypatch):
     ids = [f"tt{item:07}" for item in range(len(made.catalog))]
     world.save(replace(made, catalog=replace(made.catalog, movies=made.catalog.movies.assign(imdb_id=ids))))
     monkeypatch.setattr(wikidata, "PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr(enrich, "BETWEEN", 0.0)
+    monkeypatch.setattr(enrich, "PAUSE_SECONDS", 0.0)
     with asking() as found:
         found.rows = [
             row
