@@ -51,7 +51,13 @@ def measure(options: Options) -> dict[str, Any]:
 
     "views" is the number of ratings of the data set, including the held-out ones, which are not trained on.
     """
-    dataset = _dataset(options)
+    shape = (options.users, options.films, options.mean_length)
+    if None not in shape:
+        dataset = generated(*shape, seed=options.seed)  # type: ignore[arg-type]
+    elif any(shape):
+        raise RecsysError("a generated set needs all of --users, --films and --mean-length")
+    else:
+        dataset = datasets.load(options.dataset)
     config = _config(options, dataset.name)
     run = RunOptions(options.seed, options.device, precision=options.precision, compile=options.compile)
     speed = time_training(options.model, config, LEAVE_ONE_OUT(dataset).train, run)
@@ -117,16 +123,6 @@ def lines(result: dict[str, Any]) -> list[str]:
         f" {result['preparation_seconds']:.2f} s before and after",
         f"loss {losses[-1]:.4f} after {len(losses)} epochs, peak memory {result['memory_mb']:,.0f} MB{gpu}",
     ]
-
-
-def _dataset(options: Options) -> Dataset:
-    """Load the data set of the options, or generate one."""
-    shape = (options.users, options.films, options.mean_length)
-    if shape == (None, None, None):
-        return datasets.load(options.dataset)
-    if options.users is None or options.films is None or options.mean_length is None:
-        raise RecsysError("a generated set needs all of --users, --films and --mean-length")
-    return generated(options.users, options.films, options.mean_length, seed=options.seed)
 
 
 def _config(options: Options, dataset_name: str) -> Any:

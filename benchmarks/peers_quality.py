@@ -38,6 +38,13 @@ TRAINED = [f"{peer}-{model}" for peer in PEERS for model in ("sasrec", "bert4rec
 OURS = ("sasrec-softmax", "bert4rec", "sasrec-memory", "bert4rec-memory")
 COUNTERPARTS = {"sasrec": "sasrec-softmax", "bert4rec": "bert4rec"}  # ours with the loss of the peers, no count model
 TITLES = {"rectools": "RecTools", "recbole": "RecBole", "sasrec": "SASRec", "bert4rec": "BERT4Rec"}
+COLUMNS = [
+    {"name": "system", "title": "Recommender"},
+    {"name": "epochs", "title": "Epochs", "digits": 0},
+    {"name": "minutes", "title": "Minutes of training", "digits": 0},
+    *({"name": name, "title": title, "digits": 4} for name, title in (("ndcg", "NDCG@10"), ("low", "From"))),
+    *({"name": name, "title": title, "digits": 4} for name, title in (("high", "To"), ("hr", "HR@10"))),
+]
 SMOKE = Limits(minutes=0.05, validations=2, validation_users=50)
 
 
@@ -152,25 +159,10 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
         f"({limits.validation_users:,} people); {versions}; ours as they ship, tuned on the validation part of this "
         f"set, with the minutes of their logs; from and to are a 95 % interval over people (bootstrap); "
         f"{computer['cpu']}, {', '.join(dates)}, commit {computer['commit']}.",
-        "columns": [
-            {"name": "system", "title": "Recommender"},
-            {"name": "epochs", "title": "Epochs", "digits": 0},
-            {"name": "minutes", "title": "Minutes of training", "digits": 0},
-            {"name": "ndcg", "title": "NDCG@10", "digits": 4},
-            {"name": "low", "title": "From", "digits": 4},
-            {"name": "high", "title": "To", "digits": 4},
-            {"name": "hr", "title": "HR@10", "digits": 4},
-        ],
+        "columns": COLUMNS,
         "rows": [
-            [
-                title(row),
-                row.get("epochs"),
-                round(row["train_seconds"] / 60, 1) if "epochs" in row else None,
-                row["test"]["ndcg@10"],
-                *row["interval"],
-                row["test"]["hr@10"],
-            ]
-            for row in rows
+            [title(row), row.get("epochs"), training_minutes(row), test["ndcg@10"], *row["interval"], test["hr@10"]]
+            for row, test in ((row, row["test"]) for row in rows)
         ],
         "chart": {"kind": "rows", "x": "system", "y": "ndcg", "low": "low", "high": "high"},
     }
@@ -194,6 +186,11 @@ def _comparison(model: str, our_row: dict[str, Any], peer_row: dict[str, Any]) -
         f"{TITLES[model]} has {ours} in NextReel after {minutes} minutes of training "
         f"and at best {theirs} elsewhere, in {library} after {longer}"
     )
+
+
+def training_minutes(row: dict[str, Any]) -> float | None:
+    """Return the minutes of training, or None if they are unknown."""
+    return round(row["train_seconds"] / 60, 1) if "epochs" in row else None
 
 
 def title(row: dict[str, Any]) -> str:

@@ -9,7 +9,6 @@ the users are held out, and items masked in their sequences give the loss.
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.bench_targets import Target
 from benchmarks.generated_data import generated
@@ -166,30 +166,25 @@ def run(
         return json.loads(result.read_text()), np.load(ranks) if ranks.exists() else None
 
 
-def ratios(runs: list[dict[str, Any]], ours: str, peer: str) -> tuple[float, float] | None:
-    """Return the medians over rounds of our speed and of our latency relative to a peer, or None without rounds.
+def ratios(runs: list[dict[str, Any]], ours: str, peer: str) -> tuple[float, float]:
+    """Return our speed and the latency of a peer relative to the other, as medians over rounds (NaN without rounds).
 
     A ratio is of two runs of one round, because the load of the machine changes between rounds.
     """
-    pairs = [
-        (a, b) for a in runs for b in runs if (a["system"], b["system"]) == (ours, peer) and a["round"] == b["round"]
-    ]
-    if not pairs:
-        return None
-    speed = statistics.median(a["sequences_per_second"] / b["sequences_per_second"] for a, b in pairs)
-    return speed, statistics.median(b["latency_ms"]["p50"] / a["latency_ms"]["p50"] for a, b in pairs)
+    frame, names = pd.json_normalize(runs), ("sequences_per_second", "latency_ms.p50")
+    speed, latency = (frame.pivot_table(index="round", columns="system", values=name) for name in names)
+    if not {ours, peer} <= set(speed):
+        return float("nan"), float("nan")
+    return (speed[ours] / speed[peer]).median(), (latency[peer] / latency[ours]).median()
 
 
 def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the medians of each system over its runs, with the `ratios` of our default system to it."""
-    table = {}
-    for name in dict.fromkeys(figures["system"] for figures in runs):
-        of_system = [figures for figures in runs if figures["system"] == name]
-        row = {key: statistics.median(figures[key] for figures in of_system) for key in MEDIANS}
-        row["latency_ms"] = statistics.median(figures["latency_ms"]["p50"] for figures in of_system)
-        if name != OURS.name and (medians := ratios(runs, OURS.name, name)):
-            row["times_the_speed"], row["times_the_latency"] = medians
-        table[name] = {key: round(value, 4) for key, value in row.items()}
+    frame = pd.json_normalize(runs).rename(columns={"latency_ms.p50": "latency_ms"})
+    table = frame.groupby("system", sort=False)[[*MEDIANS, "latency_ms"]].median().round(4).to_dict("index")
+    for name in set(table) - {OURS.name} if OURS.name in table else ():
+        speed, latency = ratios(runs, OURS.name, name)
+        table[name] |= {"times_the_speed": round(speed, 4), "times_the_latency": round(latency, 4)}
     return table
 
 
@@ -205,10 +200,11 @@ def summary_lines(table: dict[str, dict[str, Any]], runs: list[dict[str, Any]]) 
     """Format the medians and the targets."""
     lines = ["medians:", *(f"   {line(name, row, row['latency_ms'])}" for name, row in table.items())]
     for (ours, peer), target in SPEED_TARGETS.items():
-        if medians := ratios(runs, ours, peer):
-            speed, latency = medians
-            lines.append(f"sequences/s, {ours} over {peer}: {speed:.1f} times, target {target.verdict(speed)}")
-        if medians and ours == OURS.name:
+        speed, latency = ratios(runs, ours, peer)
+        if np.isnan(speed):
+            continue
+        lines.append(f"sequences/s, {ours} over {peer}: {speed:.1f} times, target {target.verdict(speed)}")
+        if ours == OURS.name:
             loss, target = table[ours]["cloze_loss"], Target("cloze_loss", table[peer]["cloze_loss"])
             lines.append(f"requests, ours over {peer}: {latency:.1f} times, target {LATENCY_TARGET.verdict(latency)}")
             lines.append(f"held-out loss, ours over {peer}: {loss:.4f}, target {target.verdict(loss)}")

@@ -34,6 +34,7 @@ KINDS = {"softmax": "step, softmax", "sampled-softmax": f"step, {NEGATIVES} samp
 FILMS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 HISTORIES = (50, 100, 200, 500, 1_000)
 DEFAULT_FILMS, DEFAULT_HISTORY = 10_000, 200  # while the other size grows
+UNITS = "ms of CPU time on one thread, MB on top of the data"
 LARGE = 100_000  # films from which there are fewer repeats, because a step takes seconds
 
 
@@ -56,7 +57,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.point:
         print(json.dumps(measure(Point(**json.loads(options.point)))))
         return 0
-    document = run(grid(options.quick))
+    points = []
+    for point in grid(options.quick):
+        points.append(asdict(point) | run_point(point))
+        print(points[-1], file=sys.stderr, flush=True)
+    settings = {"dim": 64, "layers": 2, "heads": 2, "sequences": BATCH_SIZE, "negatives": NEGATIVES}
+    document = {"benchmark": "scaling", "machine": machine.describe(), "settings": settings, "points": points}
     if options.json:
         options.json.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
     print("\n".join(tables(document)))
@@ -68,17 +74,6 @@ def grid(quick: bool) -> list[Point]:
     films, histories = (FILMS[:3:2], HISTORIES[:3:2]) if quick else (FILMS, HISTORIES)
     sizes = [*((n, DEFAULT_HISTORY) for n in films), *((DEFAULT_FILMS, n) for n in histories if n != DEFAULT_HISTORY)]
     return [Point(kind, *size) for size in sizes for kind in KINDS]
-
-
-def run(points: list[Point]) -> dict[str, Any]:
-    """Measure every point in turn: {machine, settings, points: [{kind, films, history, ms, memory_mb}]}."""
-    results = []
-    for point in points:
-        figures = run_point(point)
-        results.append(asdict(point) | figures)
-        print(f"{point} {figures}", file=sys.stderr, flush=True)
-    settings = {"dim": 64, "layers": 2, "heads": 2, "sequences": BATCH_SIZE, "negatives": NEGATIVES}
-    return {"benchmark": "scaling", "machine": machine.describe(), "settings": settings, "points": results}
 
 
 def run_point(point: Point) -> dict[str, float]:
@@ -148,32 +143,21 @@ def reset_peak_mb() -> float:
 
 
 def tables(document: dict[str, Any]) -> list[str]:
-    """Return the machine and the figures as two Markdown tables."""
-    by_films = [point for point in document["points"] if point["history"] == DEFAULT_HISTORY]
-    by_history = [point for point in document["points"] if point["films"] == DEFAULT_FILMS]
-    return [
-        machine.format_description(document["machine"]),
-        "",
-        f"Histories of {DEFAULT_HISTORY} films; ms of CPU time on one thread, MB on top of the data:",
-        "",
-        *table(by_films, "films"),
-        "",
-        f"A catalogue of {DEFAULT_FILMS:,} films:",
-        "",
-        *table(by_history, "history"),
-    ]
-
-
-def table(points: list[dict[str, Any]], size_name: str) -> list[str]:
-    """Return a table with a row per size and a column per kind."""
-    kinds = [kind for kind in KINDS if any(point["kind"] == kind for point in points)]
-    cells = {(p[size_name], p["kind"]): f"{three_digits(p['ms'])} ms, {p['memory_mb']:,.0f} MB" for p in points}
-    sizes = sorted({point[size_name] for point in points})
-    return [
-        f"| {size_name} | " + " | ".join(KINDS[kind] for kind in kinds) + " |",
-        "|---:|" + "---:|" * len(kinds),
-        *(f"| {size:,} | " + " | ".join(cells.get((size, kind), "") for kind in kinds) + " |" for size in sizes),
-    ]
+    """Return the machine and the figures as two Markdown tables, with a row per size and a column per kind."""
+    lines = [machine.format_description(document["machine"]), ""]
+    for size, fixed, default, title in (
+        ("films", "history", DEFAULT_HISTORY, f"Histories of {DEFAULT_HISTORY} films; {UNITS}:"),
+        ("history", "films", DEFAULT_FILMS, f"A catalogue of {DEFAULT_FILMS:,} films:"),
+    ):
+        points = [point for point in document["points"] if point[fixed] == default]
+        kinds = [kind for kind in KINDS if any(point["kind"] == kind for point in points)]
+        cells = {(p[size], p["kind"]): f"{three_digits(p['ms'])} ms, {p['memory_mb']:,.0f} MB" for p in points}
+        lines += [title, "", f"| {size} | " + " | ".join(KINDS[kind] for kind in kinds) + " |"]
+        lines.append("|---:|" + "---:|" * len(kinds))
+        for n in sorted({point[size] for point in points}):
+            lines.append(f"| {n:,} | " + " | ".join(cells.get((n, kind), "") for kind in kinds) + " |")
+        lines.append("")
+    return lines[:-1]
 
 
 def three_digits(value: float) -> str:

@@ -43,12 +43,8 @@ ML_1M = Bert4RecAblatedConfig(
     dropout=0.05,
     without="relative bias",  # tuned with the position embeddings of the paper
 )
-SMOKE = Bert4RecAblatedConfig(
-    schedule=TrainConfig(epochs=3, batch_size=32, warmup_steps=5, ema_decay=0.9, validate_every=1),
-    dim=16,
-    length=20,
-    pmi_init=False,
-)
+SMOKE_SCHEDULE = TrainConfig(epochs=3, batch_size=32, warmup_steps=5, ema_decay=0.9, validate_every=1)
+SMOKE = Bert4RecAblatedConfig(schedule=SMOKE_SCHEDULE, dim=16, length=20, pmi_init=False)
 SMOKE_SHAPE = (200, 120, 20)  # users, films, mean history length
 SCHEDULE_FLAGS = ("batch_size", "lr", "warmup_steps", "ema_decay", "epochs", "validate_every", "patience")
 MODEL_FLAGS = ("dropout", "mask_prob")

@@ -3,11 +3,10 @@
     pip install ray==2.60.0
     python -m deploy.batch_recommend --dataset ml-1m --model sasrec-softmax --out lists --workers 2
 
-Only this program needs Ray. Each worker is a process that loads the recommender once and answers one part of the users
-after another. A part is a file that is written as a whole. The same command continues an interrupted run, and another
-worker repeats the part of a worker that died. With one worker, Ray is not used. For several machines, start Ray on each
-(docs.ray.io: `ray start`) and pass the address of the first one: --address auto. RECSYS_HOME and the output folder must
-be on a disk that all machines share.
+Each worker is a process that loads the recommender once and answers one part of the users after another. A part is a
+file that is written as a whole. The same command continues an interrupted run, and another worker repeats the part of a
+worker that died. With one worker, Ray is not used. For several machines, start Ray on each (docs.ray.io: `ray start`)
+and pass --address auto. RECSYS_HOME and the output folder must be on a disk that all machines share.
 """
 
 import argparse

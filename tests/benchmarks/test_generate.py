@@ -68,7 +68,7 @@ def test_the_next_film_is_mostly_of_the_same_theme_or_of_the_one_after_it():
 
 def test_people_go_on_in_time_and_share_seconds(events):
     user, _ = events
-    gaps = np.diff(World(SMALL)._times(user))[np.diff(user) == 0]
+    gaps = np.diff(World(SMALL)._timestamps(user))[np.diff(user) == 0]
     assert gaps.min() == 0
     assert 0.2 < np.mean(gaps == 0) < 0.3
 
