@@ -1,1 +1,1 @@
-"""Scripts that time us, against others and against bars; see README.md."""
+"""Measure speed, memory and quality of the recommenders and of the app: one script per question, see README.md."""

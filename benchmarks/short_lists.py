@@ -1,14 +1,12 @@
-"""NDCG@10 of recommenders for visitors with short lists: only the newest k films of each user are given.
+"""Measure NDCG@10 for visitors with short lists: only the newest k films of each user are given.
 
     python -m benchmarks.short_lists                                      the default recommender, built-in data set
     python -m benchmarks.short_lists pool sasrec-memory markov --json benchmarks/short_lists.json
-    python -m benchmarks.short_lists pool --part valid                    for choosing between settings
+    python -m benchmarks.short_lists pool --part valid                    to choose between settings
 
-Leave-one-out on the training part that the app serves from: the target is the last film of each user (with `--part
-valid` the last but one) and the query holds the k films before it. All films that the user watched before are
-excluded, including those that are not given. A tie counts against the target. The interval covers 95 % of the
-bootstrap means over users. `request_ms` is the median time of one request on one thread: score one list, rank the
-best ten.
+The target is the last film of each user in the training data of the app, with `--part valid` the last but one. All
+films that the user watched before are excluded, including films that are not given. A tie counts against the target.
+The intervals are 95 % bootstrap intervals over users. `request_ms` is the median time of a request on one thread.
 """
 
 import argparse
@@ -16,6 +14,7 @@ import json
 import os
 import statistics
 import time
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ import numpy as np
 
 from recsys import checkpoints, machine
 from recsys.data import datasets
-from recsys.data.dataset import HeldOut, Queries
+from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.evaluation import significance
 from recsys.models.base import Model
 from recsys.ranking import metrics
@@ -33,14 +32,22 @@ from recsys.serving.recommend import Request, recommend
 
 LENGTHS = (1, 2, 3, 5, 10)
 WHOLE_HISTORY = 0  # as a length: all films are given
+REQUEST_LENGTHS = (3, 50)
 METRIC = "ndcg@10"
 BATCH_SIZE = 256
 N_REQUESTS = 200
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Measure the named recommenders and print a table; write it as JSON if asked."""
-    options = _parser().parse_args(argv)
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure the named recommenders and print a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("recommenders", nargs="*", help="names; default: the default recommender")
+    parser.add_argument("--dataset", default=datasets.DEFAULT_DATASET)
+    parser.add_argument("--part", choices=("test", "valid"), default="test")
+    parser.add_argument("--lengths", type=int, nargs="+", default=list(LENGTHS), metavar="K")
+    parser.add_argument("--users", type=int, metavar="N", help="measure the first N users only")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    options = parser.parse_args(argv)
     dataset = datasets.ensure(options.dataset)
     splitting = datasets.serving_split(dataset.name)
     part = getattr(splitting(dataset), options.part)
@@ -51,12 +58,12 @@ def main(argv: list[str] | None = None) -> int:
         row: dict[str, Any] = {"recommender": name}
         for length in (*options.lengths, WHOLE_HISTORY):
             ranks = ranks_of_newest(model, held_out, length)
-            (low, high) = significance.intervals(ranks[None])[METRIC]
+            low, high = significance.intervals(ranks[None])[METRIC]
             value = float(np.mean(metrics.values(ranks, METRIC)))
-            row[_label(length)] = {METRIC: round(value, 4), "interval": [round(low, 4), round(high, 4)]}
-        row["request_ms"] = {str(length): round(request_ms(name, dataset, held_out, length), 1) for length in (3, 50)}
+            row[str(length or "all")] = {METRIC: round(value, 4), "interval": [round(low, 4), round(high, 4)]}
+        row["request_ms"] = {str(n): round(request_ms(name, dataset, held_out, n), 1) for n in REQUEST_LENGTHS}
         rows.append(row)
-        figures = "  ".join(f"{_label(length)}: {row[_label(length)][METRIC]:.4f}" for length in (*options.lengths, 0))
+        figures = "  ".join(f"{length}: {row[length][METRIC]:.4f}" for length in row if METRIC in row[length])
         print(f"{name:20s} {figures}  request (3 films): {row['request_ms']['3']} ms", flush=True)
     if options.json:
         document = {
@@ -75,51 +82,27 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def ranks_of_newest(model: Model, held_out: HeldOut, length: int) -> np.ndarray:
-    """Return the rank of each target (B,) when only the newest `length` items of each history are given.
-
-    Args:
-        model: A fitted recommender.
-        held_out: Whole histories with their targets. All items of a history are excluded from the ranking.
-        length: Items given; WHOLE_HISTORY gives all of them.
-    """
+    """Return the rank of each target (B,) if the model gets only the newest `length` items of each history."""
     ranks = np.zeros(len(held_out), np.int64)
     for start in range(0, len(held_out), BATCH_SIZE):
-        histories = held_out.queries.histories[start : start + BATCH_SIZE]
+        rows = slice(start, start + BATCH_SIZE)
+        histories = held_out.queries.histories[rows]
         scores = model.score(Queries([history[-length:] for history in histories]))
-        targets = held_out.targets[start : start + BATCH_SIZE]
-        ranks[start : start + BATCH_SIZE] = metrics.target_ranks(scores, targets, histories)
+        ranks[rows] = metrics.target_ranks(scores, held_out.targets[rows], histories)
     return ranks
 
 
-def request_ms(name: str, dataset: Any, held_out: HeldOut, length: int) -> float:
-    """Return the median milliseconds of one request with the newest `length` films of a user."""
+def request_ms(name: str, dataset: Dataset, held_out: HeldOut, length: int) -> float:
+    """Return the median milliseconds of a request with the newest `length` films of a user."""
     ready = predictor.load(name, dataset)
     requests = [Request(tuple(history[-length:].tolist())) for history in held_out.queries.histories[:N_REQUESTS]]
     recommend(ready, requests[0])
-    times = []
+    seconds = []
     for request in requests:
-        started = time.perf_counter()
+        start = time.perf_counter()
         recommend(ready, request)
-        times.append(time.perf_counter() - started)
-    return 1000 * statistics.median(times)
-
-
-def _label(length: int) -> str:
-    return "all" if length == WHOLE_HISTORY else str(length)
-
-
-def _parser() -> argparse.ArgumentParser:
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(
-        "python -m benchmarks.short_lists", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("recommenders", nargs="*", help="names; the default recommender if none is given")
-    parser.add_argument("--dataset", default=datasets.DEFAULT_DATASET)
-    parser.add_argument("--part", choices=("test", "valid"), default="test")
-    parser.add_argument("--lengths", type=int, nargs="+", default=list(LENGTHS), metavar="K")
-    parser.add_argument("--users", type=int, metavar="N", help="measure the first N users only")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    return parser
+        seconds.append(time.perf_counter() - start)
+    return 1000 * statistics.median(seconds)
 
 
 if __name__ == "__main__":

@@ -1,100 +1,114 @@
-"""The lists of everybody in a data set, by Ray: on all cores of one machine, or of many.
+"""Recommend films to every user of a data set with Ray, on all cores of a machine or on several machines.
 
     pip install ray==2.60.0
     python -m deploy.batch_recommend --dataset ml-1m --model sasrec-softmax --out lists --workers 2
 
-Nothing else of NextReel needs Ray. Each worker is a process that loads the recommender once and calls `recommend_many`
-for a part of the people after another, so no process ever holds more than one part. A part is a file, written whole:
-the same line goes on where a run was cut off, and a part whose worker dies is done by another one. With one worker all
-is done in this process, without Ray. On several machines start Ray on each (docs.ray.io: `ray start`), have RECSYS_HOME
-and the folder of the parts on a disk that they share, and give the address of the first one: --address auto.
+Each worker is a process that loads the recommender once and answers one part of the users after another. A part is a
+file that is written as a whole. The same command continues an interrupted run, and another worker repeats the part of a
+worker that died. With one worker, Ray is not used. For several machines, start Ray on each (docs.ray.io: `ray start`)
+and pass --address auto. RECSYS_HOME and the output folder must be on a disk that all machines share.
 """
 
 import argparse
+import json
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from recsys.data import datasets
-from recsys.errors import MissingLibraryError
+from recsys.errors import MissingLibraryError, RecsysError
 from recsys.serving import people, predictor
 from recsys.serving.filters import Filters
+from recsys.storage import replace_file
 
-PART = 10_000  # people in a file
-RETRIES = 3  # of a part whose worker died
+PART_SIZE = 10_000  # users in a file
+MAX_RETRIES = 3  # of a part whose worker died
+PARAMETERS = "parameters.json"  # in the output folder: all parts have the same parameters
 
 
 class Worker:
-    """A recommender that is loaded once, for part after part."""
+    """A loaded recommender that writes parts."""
 
     def __init__(self, dataset: str, model: str, k: int, folder: Path) -> None:
-        self.ready = predictor.load(model, datasets.load(dataset))
+        self.predictor = predictor.load(model, datasets.load(dataset))
         self.k, self.folder = k, folder
 
-    def make(self, part: range) -> int:
-        """Write the lists of some people; how many people these are."""
-        table = people.everybody(self.ready, self.k, Filters(), rows=part)
-        people.write(table, place(self.folder, part))
+    def write(self, part: range) -> int:
+        """Write the lists of a part, and return its number of users."""
+        table = people.everybody(self.predictor, self.k, Filters(), rows=part)
+        people.write(table, part_path(self.folder, part))
         return len(part)
 
 
-def place(folder: Path, part: range) -> Path:
-    """The file of a part."""
+def part_path(folder: Path, part: range) -> Path:
+    """Return the file of a part."""
     return folder / f"people-{part.start:09d}.parquet"
 
 
 def parts(n: int, size: int) -> list[range]:
-    """The rows of n people, so many in each part."""
+    """Split the rows of n users into parts of at most `size` users."""
     return [range(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def on_ray(make: partial[Worker], todo: Sequence[range], options: argparse.Namespace) -> Iterator[int]:
-    """Have so many processes make the parts; the people of each part that is done."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
+def check_parameters(folder: Path, parameters: dict[str, str | int]) -> None:
+    """Store the parameters in the folder. Raise RecsysError if it has parts with other parameters."""
+    path = folder / PARAMETERS
+    if path.exists():
+        stored = json.loads(path.read_text("utf-8"))
+    else:
+        stored = {} if any(folder.glob("people-*.parquet")) else parameters
+    if different := [name for name, value in parameters.items() if stored.get(name) != value]:
+        names = ", ".join(f"{name} {stored.get(name, 'unknown')}, not {parameters[name]}" for name in different)
+        raise RecsysError(f"{folder} has lists with other parameters ({names}); choose another --out")
+    replace_file(path, json.dumps(parameters, indent=1).encode())
+
+
+def write_with_ray(make: partial[Worker], todo: Sequence[range], options: argparse.Namespace) -> Iterator[int]:
+    """Write the parts in several processes, and yield the number of users of each finished part."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
         from ray.util import ActorPool
     except ImportError as error:
         raise MissingLibraryError("more than one worker", "ray==2.60.0") from error
-    # Alone on a machine Ray listens to this machine only; in a cluster, to whom its own start was told to.
-    here = {} if options.address else {"num_cpus": options.workers, "_node_ip_address": "127.0.0.1"}
-    ray.init(address=options.address, include_dashboard=False, log_to_driver=False, **here)
-    remote = ray.remote(num_cpus=1, max_restarts=RETRIES, max_task_retries=RETRIES)(Worker)
+    # Without a cluster, Ray listens only to this machine.
+    local = {} if options.address else {"num_cpus": options.workers, "_node_ip_address": "127.0.0.1"}
+    ray.init(address=options.address, include_dashboard=False, log_to_driver=False, **local)
+    remote = ray.remote(num_cpus=1, max_restarts=MAX_RETRIES, max_task_retries=MAX_RETRIES)(Worker)
     pool = ActorPool([remote.remote(*make.args) for _ in range(options.workers)])
     try:
-        yield from pool.map_unordered(lambda worker, part: worker.make.remote(part), todo)
+        yield from pool.map_unordered(lambda worker, part: worker.write.remote(part), todo)
     finally:
         ray.shutdown()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make the parts that are missing; returns 0."""
-    options = parser().parse_args(argv)
+    """Write the missing parts, and return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--dataset", default=datasets.DEFAULT_DATASET)
+    parser.add_argument("--model", default="sasrec-softmax")
+    parser.add_argument("-k", type=int, default=10, help="films in a list")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the parts, which are parquet files")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--part", type=int, default=PART_SIZE, help="users in a file")
+    parser.add_argument("--address", help="of a running Ray cluster; auto: the one of this machine")
+    options = parser.parse_args(argv)
     folder = options.out.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     n = datasets.load(options.dataset).n_users
-    todo = [part for part in parts(n, options.part) if not place(folder, part).exists()]
+    try:
+        check_parameters(folder, {name: getattr(options, name) for name in ("dataset", "model", "k", "part")})
+    except RecsysError as error:
+        raise SystemExit(str(error)) from error
+    todo = [part for part in parts(n, options.part) if not part_path(folder, part).exists()]
     make = partial(Worker, options.dataset, options.model, options.k, folder)
     done = n - sum(map(len, todo))
     if todo:
-        for made in map(make().make, todo) if options.workers == 1 else on_ray(make, todo, options):
-            done += made
+        for n_users in map(make().write, todo) if options.workers == 1 else write_with_ray(make, todo, options):
+            done += n_users
             print(f"{done:,} of {n:,} people", flush=True)
     return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """The options."""
-    read = argparse.ArgumentParser(description="The lists of everybody in a data set, on many processes or machines.")
-    read.add_argument("--dataset", default="ml-latest-sample")
-    read.add_argument("--model", default="sasrec-softmax")
-    read.add_argument("-k", type=int, default=10, help="films in a list")
-    read.add_argument("--out", type=Path, required=True, help="the folder of the parts, parquet files")
-    read.add_argument("--workers", type=int, default=2)
-    read.add_argument("--part", type=int, default=PART, help="people in a file; keep it where a run goes on")
-    read.add_argument("--address", help="of a Ray cluster that runs; auto: of this machine's")
-    return read
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-import recsys.bench
 import recsys.cli
+from recsys.cli.bench import Kind
 from recsys.config import (
     ConfigError,
     Count,
@@ -33,11 +33,10 @@ from recsys.training.options import RunOptions, TrainConfig
 def classes():
     """Every dataclass in which users or programs set something: recommenders, command line, bench."""
     found = [registry.get(name).model_class.Config for name in registry.names()]
-    for package in (recsys.cli, recsys.bench):
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            values = vars(import_module(module.name)).values()
-            own = [value for value in values if getattr(value, "__module__", "") == module.name]
-            found += [value for value in own if isinstance(value, type) and is_dataclass(value)]
+    names = [module.name for module in pkgutil.iter_modules(recsys.cli.__path__, "recsys.cli.")]
+    for name in (*names, *(f"benchmarks.bench_{kind}" for kind in get_args(Kind))):
+        own = [value for value in vars(import_module(name)).values() if getattr(value, "__module__", "") == name]
+        found += [value for value in own if isinstance(value, type) and is_dataclass(value)]
     return sorted({TrainConfig, RunOptions, *found}, key=lambda cls: (cls.__module__, cls.__name__))
 
 

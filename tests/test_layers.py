@@ -15,7 +15,7 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("recsys.models",),
     ("recsys.checkpoints",),
     ("recsys.evaluation", "recsys.serving"),
-    ("recsys", "recsys.bench", "recsys.studies", "recsys.desktop"),  # recsys itself: the Python door
+    ("recsys", "recsys.studies", "recsys.desktop"),  # recsys itself: the Python door
     ("recsys.jobs", "recsys.verify"),
     ("recsys.cli",),
     ("recsys.__main__", "pages.server"),

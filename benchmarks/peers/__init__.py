@@ -1,1 +1,1 @@
-"""One script for each system, run in that system's own environment; what they have in common is exchange.py."""
+"""The program of each system, which runs in the environment of the system. task.py has what they share."""

@@ -1,14 +1,21 @@
-"""RecBole's BERT4Rec on a task: python -m benchmarks.peers.recbole FOLDER RESULT.json, in its own environment.
+"""Train models of RecBole, in its own environment.
 
-By default RecBole unrolls every history into all its beginnings; files named in `benchmark_filename` it takes row by
-row, so that a row holds a whole sequence, as ours does. Sequences are padded on the right; item 0 is padding, the item
-after the last is the mask. The target that a row needs besides is its newest film; the Cloze loss does not use it.
+    python -m benchmarks.peers.recbole FOLDER RESULT.json                    a speed task with BERT4Rec
+    python -m benchmarks.peers.recbole FOLDER RESULT.json sasrec|bert4rec    a quality task
+
+By default, RecBole makes a row of every prefix of a history. Files named in `benchmark_filename` are used row by row,
+so a row can have a whole history. BERT4Rec gets whole histories. SASRec has a loss at the last item only, so it gets
+the rows of RecBole. Sequences are padded on the right. Item 0 is padding, and the item after the last is the mask.
+
+The learning rates of a quality task are the best of RecBole's own search on MovieLens 1M (benchmark/hyper/sequential).
+All other settings are its defaults, with a cross-entropy over all items.
 """
 
 import json
 import sys
 import time
 import warnings
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -20,99 +27,176 @@ from recbole.data.interaction import Interaction
 from recbole.trainer import Trainer
 from recbole.utils import get_model, init_seed
 
-from benchmarks.peers import exchange
+from benchmarks.peers.task import MASK, UNTRAINED_SCORE, K, QualityTask, SpeedTask, TimedTraining, load, speed_result
+
+MODELS = {"sasrec": "SASRec", "bert4rec": "BERT4Rec"}
+QUALITY_SETTINGS: dict[str, dict[str, Any]] = {
+    "sasrec": {"learning_rate": 0.0005, "MAX_ITEM_LIST_LENGTH": 50, "train_batch_size": 2048},
+    "bert4rec": {"learning_rate": 0.005, "MAX_ITEM_LIST_LENGTH": 200, "train_batch_size": 128, "ft_ratio": 0.0},
+}
+ROWS = {  # each row of a file has a whole history
+    "benchmark_filename": ["train", "valid", "test"],
+    "load_col": {"inter": ["user_id", "item_id_list", "item_id"]},
+    "alias_of_item_id": ["item_id_list"],
+}
+PREFIXES = {
+    "load_col": {"inter": ["user_id", "item_id", "timestamp"]},
+    "eval_args": {"split": {"LS": "valid_and_test"}, "order": "TO", "group_by": "user", "mode": "full"},
+}
 
 
-def main(folder: Path, result: Path) -> None:
-    """Train, measure, write."""
-    warnings.simplefilter("ignore")
-    task = exchange.load(folder)
-    s = task.settings
-    write_files(task, folder / "recbole" / "task")
-    sys.argv = sys.argv[:1]  # RecBole reads the command line too
-    config = Config(model="BERT4Rec", dataset="task", config_dict=settings(task, folder / "recbole"))
-    torch.set_num_threads(s.threads)
-    init_seed(s.seed, reproducibility=False)
-    began = time.perf_counter()
+def configure(name: str, folder: Path, seed: int, threads: int, settings: dict[str, Any]) -> Config:
+    """Return the config of a model. Set the threads and the seed."""
+    common = {
+        "data_path": str(folder),
+        "loss_type": "CE",
+        "train_neg_sample_args": None,
+        "seed": seed,
+        "use_gpu": False,
+        "show_progress": False,
+        "state": "ERROR",
+        "checkpoint_dir": str(folder / "saved"),
+    }
+    config = Config(model=name, dataset="task", config_dict=common | settings)
+    torch.set_num_threads(threads)
+    init_seed(seed, reproducibility=False)
+    return config
+
+
+def prepare(config: Config) -> tuple[Any, Any, Any, Trainer]:
+    """Return the data set, the training batches, the model and the trainer of RecBole."""
     data = create_dataset(config)
     batches = data_preparation(config, data)[0]
-    model = get_model("BERT4Rec")(config, batches.dataset)
-    trainer = Trainer(config, model)
-    began_epochs = time.perf_counter()
-    for epoch in range(s.epochs):
+    model = get_model(config["model"])(config, batches.dataset)
+    return data, batches, model, Trainer(config, model)
+
+
+def measure_speed(folder: Path, result: Path) -> None:
+    """Train BERT4Rec on a speed task and write the result."""
+    task: SpeedTask = load(folder)
+    settings = task.settings
+    write_rows(task.train, folder / "recbole" / "task")
+    sizes = {
+        "MAX_ITEM_LIST_LENGTH": settings.length,
+        "n_layers": settings.layers,
+        "n_heads": settings.heads,
+        "hidden_size": settings.dim,
+        "inner_size": 4 * settings.dim,
+        "hidden_dropout_prob": settings.dropout,
+        "attn_dropout_prob": settings.dropout,
+        "mask_ratio": settings.mask_prob,
+        "ft_ratio": 0.0,  # no batches in which only the last item is masked
+        "train_batch_size": settings.batch_size,
+        "epochs": settings.epochs,
+    }
+    config = configure("BERT4Rec", folder / "recbole", settings.seed, settings.threads, ROWS | sizes)
+    start = time.perf_counter()
+    data, batches, model, trainer = prepare(config)
+    epochs_start = time.perf_counter()
+    for epoch in range(settings.epochs):
         trainer._train_epoch(batches, epoch)
-    seconds = time.perf_counter() - began_epochs
-    fit_seconds = time.perf_counter() - began
-    taken = int(batches._dataset.inter_feat["item_length"].sum())
-    if (len(batches._dataset), taken) != (len(task.train), task.films):
-        raise ValueError(f"RecBole has not taken the sequences whole: {taken} films, not {task.films}")
-    internal = data.token2id("item_id", [str(film) for film in range(task.n_items)])  # (I,)
+    seconds, fit_seconds = time.perf_counter() - epochs_start, time.perf_counter() - start
+    used = int(batches._dataset.inter_feat["item_length"].sum())
+    if (len(batches._dataset), used) != (len(task.train), task.n_interactions):
+        raise ValueError(f"RecBole has not used the whole sequences: {used} items, not {task.n_interactions}")
+    internal = data.token2id("item_id", [str(item) for item in range(task.n_items)])  # (I,)
+    external = np.argsort(internal)  # item i + 1 of RecBole is item external[i]
 
     def score(sequences: list[np.ndarray]) -> np.ndarray:
-        """Logits (M, I) of the hidden films."""
-        tokens = np.zeros((len(sequences), s.length), np.int64)
-        for row, films in zip(tokens, sequences, strict=True):
-            row[: len(films)] = np.where(films == exchange.HIDDEN, model.mask_token, internal[films])
+        tokens = np.zeros((len(sequences), settings.length), np.int64)
+        for row, items in zip(tokens, sequences, strict=True):
+            row[: len(items)] = np.where(items == MASK, model.mask_token, internal[items])
         x = torch.from_numpy(tokens)
         with torch.inference_mode():
             states = model.eval()(x)[x == model.mask_token]  # (M, D)
             logits = states @ model.item_embedding.weight[: model.n_items].T + model.output_bias
         return logits[:, internal].numpy()
 
-    external = np.argsort(internal)  # RecBole's item i + 1 is film external[i]
-
     def request() -> list[int]:
-        """The top films after the task's history."""
-        tokens = np.zeros((1, s.length), np.int64)
-        tokens[0, : len(task.query)] = seen = internal[task.query]
-        asked = Interaction({"item_id_list": torch.from_numpy(tokens), "item_length": torch.tensor([len(seen)])})
+        tokens = np.zeros((1, settings.length), np.int64)
+        tokens[0, : len(task.query)] = history = internal[task.query]
+        query = Interaction({"item_id_list": torch.from_numpy(tokens), "item_length": torch.tensor([len(history)])})
         with torch.inference_mode():
-            scores = model.full_sort_predict(asked)[0]
-            scores[0] = scores[torch.from_numpy(seen)] = -torch.inf
-            return external[scores.topk(exchange.TOP).indices.numpy() - 1].tolist()
+            scores = model.full_sort_predict(query)[0]
+            scores[0] = scores[torch.from_numpy(history)] = -torch.inf
+            return external[scores.topk(K).indices.numpy() - 1].tolist()
 
     torch.set_num_threads(1)
-    measured = exchange.measured(task, seconds, fit_seconds, score, request, "recbole")
-    result.write_text(json.dumps(measured))
+    result.write_text(json.dumps(speed_result(task, seconds, fit_seconds, score, request, "recbole")))
 
 
-def settings(task: exchange.Task, folder: Path) -> dict[str, Any]:
-    """The task's settings in RecBole's words; what is not named here keeps its default."""
-    s = task.settings
-    return {
-        "data_path": str(folder),
-        "benchmark_filename": ["train", "valid", "test"],
-        "load_col": {"inter": ["user_id", "item_id_list", "item_id"]},
-        "alias_of_item_id": ["item_id_list"],
-        "MAX_ITEM_LIST_LENGTH": s.length,
-        "n_layers": s.layers,
-        "n_heads": s.heads,
-        "hidden_size": s.dim,
-        "inner_size": 4 * s.dim,
-        "hidden_dropout_prob": s.dropout,
-        "attn_dropout_prob": s.dropout,
-        "mask_ratio": s.mask_prob,
-        "ft_ratio": 0.0,  # no batches that hide the last film only
-        "loss_type": "CE",
-        "train_neg_sample_args": None,
-        "train_batch_size": s.batch_size,
-        "epochs": s.epochs,
-        "seed": s.seed,
-        "use_gpu": False,
-        "show_progress": False,
-        "state": "ERROR",
-        "checkpoint_dir": str(folder / "saved"),
-    }
+def measure_quality(folder: Path, result: Path, name: str) -> None:
+    """Train a model on a quality task and write the result and the test ranks."""
+    task: QualityTask = load(folder)
+    model_settings = QUALITY_SETTINGS[name]
+    width = model_settings["MAX_ITEM_LIST_LENGTH"]
+    if name == "sasrec":
+        write_histories(task, folder / "recbole" / "task")
+    else:
+        write_rows([items[-width:] for items in task.train], folder / "recbole" / "task")
+    layout = PREFIXES if name == "sasrec" else ROWS
+    limits = task.limits
+    config = configure(MODELS[name], folder / "recbole", limits.seed, limits.threads, layout | model_settings)
+    data, batches, model, trainer = prepare(config)
+    trained_items = np.unique(np.concatenate(task.train))
+    internal = np.full(task.n_items, -1)
+    internal[trained_items] = data.token2id("item_id", [str(item) for item in trained_items])
+
+    def score(histories: list[np.ndarray]) -> np.ndarray:
+        tokens = np.zeros((len(histories), width), np.int64)
+        lengths = np.zeros(len(histories), np.int64)
+        for row, items in enumerate(histories):
+            history = internal[items]
+            history = history[history >= 0][-width:]
+            tokens[row, : len(history)], lengths[row] = history, len(history)
+        query = Interaction({"item_id_list": torch.from_numpy(tokens), "item_length": torch.from_numpy(lengths)})
+        with torch.inference_mode():
+            logits = model.eval().full_sort_predict(query).numpy()
+        scores = np.full((len(histories), task.n_items), UNTRAINED_SCORE, np.float32)
+        scores[:, trained_items] = logits[:, internal[trained_items]]
+        return scores
+
+    training = TimedTraining(task, score, lambda: deepcopy(model.state_dict()), model.load_state_dict)
+    training.start()
+    is_over = False
+    while not is_over:
+        for batch in batches:  # as in `Trainer._train_epoch`, which only ends after an epoch
+            model.train()
+            trainer.optimizer.zero_grad()
+            model.calculate_loss(batch).backward()
+            trainer.optimizer.step()
+            is_over = training.batch_done(len(batch))
+            if is_over:
+                break
+    keys = (*model_settings, "hidden_size", "inner_size", "n_layers", "n_heads")
+    settings = {key: config[key] for key in (*keys, "hidden_dropout_prob", "attn_dropout_prob", "loss_type")}
+    figures = training.result(f"recbole {name}", len(batches._dataset), settings, result.with_suffix(".npy"))
+    result.write_text(json.dumps(figures))
 
 
-def write_files(task: exchange.Task, folder: Path) -> None:
-    """The sequences as RecBole's files; validation and test, which it insists on, repeat a row."""
+def write_histories(task: QualityTask, folder: Path) -> None:
+    """Write every interaction with its time, test items included. RecBole holds the last two items out."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows = [f"{user}\t{' '.join(map(str, films))}\t{films[-1]}\n" for user, films in enumerate(task.train)]
+    lines = ["user_id:token\titem_id:token\ttimestamp:float\n"]
+    for user, (train, valid, test) in enumerate(zip(task.train, task.valid, task.test, strict=True)):
+        lines += [f"{user}\t{item}\t{timestamp}\n" for timestamp, item in enumerate([*train, valid, test])]
+    (folder / "task.inter").write_text("".join(lines))
+
+
+def write_rows(sequences: list[np.ndarray], folder: Path) -> None:
+    """Write a row per user. RecBole requires a target, which is unused here, and validation and test files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [f"{user}\t{' '.join(map(str, items))}\t{items[-1]}\n" for user, items in enumerate(sequences)]
     for name, part in (("train", rows), ("valid", rows[:1]), ("test", rows[:1])):
         text = "user_id:token\titem_id_list:token_seq\titem_id:token\n" + "".join(part)
         (folder / f"task.{name}.inter").write_text(text)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve())
+    warnings.simplefilter("ignore")
+    paths, models = [Path(argument).resolve() for argument in sys.argv[1:3]], sys.argv[3:]
+    sys.argv = sys.argv[:1]  # RecBole reads the command line, too
+    if models:
+        measure_quality(*paths, *models)
+    else:
+        measure_speed(*paths)

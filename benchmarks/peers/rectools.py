@@ -1,101 +1,178 @@
-"""RecTools' BERT4Rec on a task: python -m benchmarks.peers.rectools FOLDER RESULT.json, in its own environment.
+"""Train models of RecTools, in its own environment.
 
-Sequences are padded on the left to N, as RecTools does; PAD and MASK are its first two items.
+    python -m benchmarks.peers.rectools FOLDER RESULT.json                    a speed task with BERT4Rec
+    python -m benchmarks.peers.rectools FOLDER RESULT.json sasrec|bert4rec    a quality task
+
+Sequences are padded on the left, as in RecTools. The settings of a quality task are those of RecTools' own benchmark
+on MovieLens 1M (github.com/blondered/bert4rec_repro).
 """
 
 import json
 import sys
 import time
 import warnings
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 from pytorch_lightning import Callback, Trainer, seed_everything
 from rectools.dataset import Dataset
-from rectools.models import BERT4RecModel
+from rectools.models import BERT4RecModel, SASRecModel
 
-from benchmarks.peers import exchange
+from benchmarks.peers.task import MASK, UNTRAINED_SCORE, K, QualityTask, SpeedTask, TimedTraining, load, speed_result
+
+SETTINGS = {"n_factors": 256, "n_heads": 4, "n_blocks": 2, "session_max_len": 100, "lr": 0.001, "loss": "softmax"}
+MODELS = {"sasrec": (SASRecModel, {}), "bert4rec": (BERT4RecModel, {"mask_prob": 0.15})}
+MAX_EPOCHS = 100_000  # a quality task ends by its time
+QUIET = {
+    "enable_progress_bar": False,
+    "logger": False,
+    "enable_checkpointing": False,
+    "enable_model_summary": False,
+}
 
 
-class Clock(Callback):
-    """Seconds spent in training epochs; kept by the class, because RecTools trains with a copy of its trainer."""
+class EpochTimer(Callback):
+    """Add up the seconds of training epochs. The sum is a class attribute, because RecTools copies its trainer."""
 
     seconds = 0.0
 
     def on_train_epoch_start(self, *_: object) -> None:
-        """An epoch begins."""
-        self.began = time.perf_counter()
+        """Start the clock."""
+        self.start = time.perf_counter()
 
     def on_train_epoch_end(self, *_: object) -> None:
-        """An epoch has ended."""
-        Clock.seconds += time.perf_counter() - self.began
+        """Add the time of the epoch."""
+        EpochTimer.seconds += time.perf_counter() - self.start
 
 
-def main(folder: Path, result: Path) -> None:
-    """Train, measure, write."""
-    warnings.simplefilter("ignore")
-    task = exchange.load(folder)
-    s = task.settings
-    torch.set_num_threads(s.threads)
-    seed_everything(s.seed)
-    plain = {
-        "enable_progress_bar": False,
-        "logger": False,
-        "enable_checkpointing": False,
-        "enable_model_summary": False,
-    }
+class BatchCounter(Callback):
+    """Report each batch to the timed training and stop with it. A class attribute, as in `EpochTimer`."""
+
+    training: TimedTraining
+
+    def on_train_start(self, *_: object) -> None:
+        """Start the clock."""
+        BatchCounter.training.start()
+
+    def on_train_batch_end(self, trainer: Trainer, module: torch.nn.Module, outputs: object, batch: dict, *_) -> None:
+        """Report the size of the batch."""
+        if BatchCounter.training.batch_done(len(batch["x"])):
+            trainer.should_stop = True
+        module.train()
+
+
+def measure_speed(folder: Path, result: Path) -> None:
+    """Train BERT4Rec on a speed task and write the result."""
+    task: SpeedTask = load(folder)
+    settings = task.settings
+    torch.set_num_threads(settings.threads)
+    seed_everything(settings.seed)
     model = BERT4RecModel(
-        n_blocks=s.layers,
-        n_heads=s.heads,
-        n_factors=s.dim,
-        session_max_len=s.length,
-        mask_prob=s.mask_prob,
-        dropout_rate=s.dropout,
-        batch_size=s.batch_size,
-        epochs=s.epochs,
+        n_blocks=settings.layers,
+        n_heads=settings.heads,
+        n_factors=settings.dim,
+        session_max_len=settings.length,
+        mask_prob=settings.mask_prob,
+        dropout_rate=settings.dropout,
+        batch_size=settings.batch_size,
+        epochs=settings.epochs,
         loss="softmax",
-        get_trainer_func=lambda **_: Trainer(max_epochs=s.epochs, accelerator="cpu", callbacks=[Clock()], **plain),
+        get_trainer_func=lambda **_: Trainer(
+            max_epochs=settings.epochs, accelerator="cpu", callbacks=[EpochTimer()], **QUIET
+        ),
     )
-    began = time.perf_counter()
-    model.fit(as_dataset(task, range(len(task.train))))
-    fit_seconds = time.perf_counter() - began
+    start = time.perf_counter()
+    model.fit(as_dataset(task.train, range(len(task.train))))
+    fit_seconds = time.perf_counter() - start
     preparator = model.data_preparator
-    if len(preparator.train_dataset.interactions.df) != task.films:
-        raise ValueError("RecTools has not taken the sequences whole")
+    if len(preparator.train_dataset.interactions.df) != task.n_interactions:
+        raise ValueError("RecTools has not used the whole sequences")
     mask = int(preparator.extra_token_ids["MASK"])
     internal = preparator.item_id_map.convert_to_internal(np.arange(task.n_items))  # (I,)
 
     def score(sequences: list[np.ndarray]) -> np.ndarray:
-        """Logits (M, I) of the hidden films."""
-        tokens = np.zeros((len(sequences), s.length), np.int64)
-        for row, films in zip(tokens, sequences, strict=True):
-            row[-len(films) :] = np.where(films == exchange.HIDDEN, mask, internal[films])
+        tokens = np.zeros((len(sequences), settings.length), np.int64)
+        for row, items in zip(tokens, sequences, strict=True):
+            row[-len(items) :] = np.where(items == MASK, mask, internal[items])
         x = torch.from_numpy(tokens)
         with torch.inference_mode():
             return model.torch_model.eval()({"x": x})[x == mask][:, internal].numpy()
 
-    one = as_dataset(task, [task.query_row])  # the fastest way: a data set of this user alone
+    single_user = as_dataset(task.train, [task.query_row])  # the fastest way to ask RecTools for one user
 
     def request() -> list[int]:
-        """The top films after the task's history."""
-        found = model.recommend(users=[task.query_row], dataset=one, k=exchange.TOP, filter_viewed=True)
-        return found["item_id"].tolist()
+        table = model.recommend(users=[task.query_row], dataset=single_user, k=K, filter_viewed=True)
+        return table["item_id"].tolist()
 
     torch.set_num_threads(1)
-    measured = exchange.measured(task, Clock.seconds, fit_seconds, score, request, "rectools")
-    result.write_text(json.dumps(measured))
+    figures = speed_result(task, EpochTimer.seconds, fit_seconds, score, request, "rectools")
+    result.write_text(json.dumps(figures))
 
 
-def as_dataset(task: exchange.Task, rows: list[int] | range) -> Dataset:
-    """Training sequences as RecTools wants them; days keep the order."""
-    lengths = [len(task.train[row]) for row in rows]
-    item = np.concatenate([task.train[row] for row in rows])
+def measure_quality(folder: Path, result: Path, name: str) -> None:
+    """Train a model on a quality task and write the result and the test ranks."""
+    task: QualityTask = load(folder)
+    torch.set_num_threads(task.limits.threads)
+    seed_everything(task.limits.seed, verbose=False)
+    model_class, model_settings = MODELS[name]
+    model = model_class(
+        **SETTINGS,
+        **model_settings,
+        epochs=MAX_EPOCHS,
+        get_trainer_func=lambda **_: Trainer(
+            max_epochs=MAX_EPOCHS, min_epochs=0, accelerator="cpu", callbacks=[BatchCounter()], **QUIET
+        ),
+    )
+
+    def network() -> torch.nn.Module:
+        return model.lightning_model.torch_model
+
+    def score(histories: list[np.ndarray]) -> np.ndarray:
+        preparator = model.data_preparator
+        items_in_model = preparator.get_known_item_ids().astype(np.int64)  # not those of users with a single item
+        internal = np.full(task.n_items, -1)
+        internal[items_in_model] = preparator.item_id_map.convert_to_internal(items_in_model)
+        width = SETTINGS["session_max_len"]
+        tokens = np.zeros((len(histories), width), np.int64)
+        for row, items in zip(tokens, histories, strict=True):
+            history = internal[items]
+            history = history[history >= 0]
+            if name == "bert4rec":
+                history = np.append(history, preparator.extra_token_ids["MASK"])
+            row[width - min(len(history), width) :] = history[-width:]
+        with torch.inference_mode():
+            logits = network().eval()({"x": torch.from_numpy(tokens)})[:, -1].numpy()
+        scores = np.full((len(histories), task.n_items), UNTRAINED_SCORE, np.float32)
+        scores[:, items_in_model] = logits[:, internal[items_in_model]]
+        return scores
+
+    training = BatchCounter.training = TimedTraining(
+        task, score, lambda: deepcopy(network().state_dict()), lambda state: network().load_state_dict(state)
+    )
+    model.fit(as_dataset(task.train, range(len(task.train))))
+    settings: dict[str, Any] = SETTINGS | model_settings
+    settings |= {"batch_size": model.batch_size, "dropout_rate": model.dropout_rate}
+    figures = training.result(f"rectools {name}", len(task.train), settings, result.with_suffix(".npy"))
+    result.write_text(json.dumps(figures))
+
+
+def as_dataset(sequences: list[np.ndarray], rows: list[int] | range) -> Dataset:
+    """Return sequences as a data set of RecTools. The times keep their order."""
+    lengths = [len(sequences[row]) for row in rows]
+    item = np.concatenate([sequences[row] for row in rows])
     frame = pd.DataFrame({"user_id": np.repeat(np.array(rows), lengths), "item_id": item, "weight": 1})
     frame["datetime"] = pd.Timestamp("2000-01-01") + pd.to_timedelta(np.arange(len(item)), unit="s")
     return Dataset.construct(frame)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve())
+    warnings.simplefilter("ignore")
+    paths = [Path(argument).resolve() for argument in sys.argv[1:3]]
+    if len(sys.argv) > 3:
+        measure_quality(*paths, sys.argv[3])
+    else:
+        measure_speed(*paths)

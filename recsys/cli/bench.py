@@ -1,7 +1,6 @@
-"""`python -m recsys bench`: one kind of measurement, for people or, with --json, for programs.
+"""`python -m recsys bench`: measure speed and memory, as text or, with --json, as a document.
 
-Each kind is a module of `recsys.bench` with the dataclass `Options`, `measure(options)` → plain JSON, and
-`lines(result)`.
+Each kind is a module `benchmarks.bench_KIND` with the dataclass `Options`, `measure(options)` and `lines(result)`.
 """
 
 import json as json_text
@@ -16,7 +15,7 @@ from recsys.cli import options
 from recsys.cli.options import conf
 
 Options = TypeVar("Options")
-MARKERS = (*options.FLAT, conf.FlagCreatePairsOff)  # for recsys.bench, which does not import tyro
+MARKERS = (*options.FLAT, conf.FlagCreatePairsOff)  # for the options in benchmarks, which do not import tyro
 Kind = Literal["train", "serve", "evaluate", "load"]
 
 
@@ -37,36 +36,33 @@ class Bench(Generic[Options]):
 
     def __call__(self) -> int:
         """Measure, then print lines or one JSON document {bench, machine, …}."""
-        kind = import_module(f"recsys.bench.{self.kind}")
+        kind = import_module(f"benchmarks.bench_{self.kind}")
         result = kind.measure(self.measurement)
-        described = machine.describe()
+        description = machine.describe()
         if self.json:
-            document = {"bench": self.kind, "machine": described, **result}
+            document = {"bench": self.kind, "machine": description, **result}
             print(json_text.dumps(document, ensure_ascii=False, indent=1))
         else:
-            print("\n".join([*kind.lines(result), machine.format_description(described)]))
+            print("\n".join([*kind.lines(result), machine.format_description(description)]))
         return 0
 
 
 def bench(arguments: Sequence[str]) -> Bench:
-    """The options of `bench KIND`; the other kinds are never imported."""
+    """Parse the arguments of `bench KIND`. Modules of other kinds are not imported."""
     kind = options.read(Choice, "bench", arguments[:1]).kind
-    wanted: Any = Bench[_options(kind)]  # type: ignore[misc]  # a type known at run time only
-    return replace(options.read(wanted, f"bench {kind}", arguments[1:], config=MARKERS), kind=kind)
+    options_class: Any = Bench[_options_class(kind)]  # type: ignore[misc]  # a type that only exists at run time
+    return replace(options.read(options_class, f"bench {kind}", arguments[1:], config=MARKERS), kind=kind)
 
 
-def _options(kind: str) -> type:
-    """The dataclass of a kind's options."""
-    return _options_of_load() if kind == "load" else import_module(f"recsys.bench.{kind}").Options
-
-
-def _options_of_load() -> type:
-    """Those of `load`, with --from, which no field of Python can be called."""
-    from recsys.bench import load
+def _options_class(kind: str) -> type:
+    """Return the options of a kind. Those of `load` get the flag --from, because `from` is a Python keyword."""
+    parent: Any = import_module(f"benchmarks.bench_{kind}").Options
+    if kind != "load":
+        return parent
 
     @dataclass(frozen=True)
-    class Load(load.Options):
-        """Which archive, and whose layout it has."""
+    class Load(parent):
+        """The archive, and the data set that has the same layout."""
 
         source: Annotated[Path, conf.arg(name="from", metavar="FILE.zip")]  # the archive
 

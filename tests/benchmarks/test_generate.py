@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from benchmarks.generate_movielens import FEWEST, SHORTEST, Size, World, write
+from benchmarks.generate_movielens import MIN_FILM_RATINGS, MIN_LENGTH, Size, World, write
 from recsys import paths
 from recsys.data import datasets
 
@@ -32,8 +32,8 @@ def test_the_loader_takes_it_whole(archive, tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     dataset = datasets.get("ml-20m", archive)
     assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (SMALL.users, SMALL.films, SMALL.ratings)
-    assert np.diff(dataset.offsets).min() >= SHORTEST
-    assert dataset.counts.min() >= FEWEST
+    assert np.diff(dataset.offsets).min() >= MIN_LENGTH
+    assert dataset.counts.min() >= MIN_FILM_RATINGS
     assert np.all(np.isin(dataset.interactions.rating, np.arange(0.5, 5.5, 0.5)))
 
 
@@ -61,14 +61,14 @@ def test_lengths_and_popularity_have_long_tails(events):
 def test_the_next_film_is_mostly_of_the_same_theme_or_of_the_one_after_it():
     world = World(Size(users=3_000, films=4_000, ratings=240_000))  # more films than stays in a theme use up
     user, film = (np.concatenate(column) for column in zip(*world.histories(), strict=True))
-    theme = world.theme_of[film]
-    follows = np.isin(np.diff(theme) % world.themes, (0, 1))[np.diff(user) == 0]
-    assert follows.mean() > 0.45 > 10 * 2 / world.themes  # ten times what random walks give
+    theme = world.themes[film]
+    follows = np.isin(np.diff(theme) % world.n_themes, (0, 1))[np.diff(user) == 0]
+    assert follows.mean() > 0.45 > 10 * 2 / world.n_themes  # ten times what random walks give
 
 
 def test_people_go_on_in_time_and_share_seconds(events):
     user, _ = events
-    gaps = np.diff(World(SMALL)._times(user))[np.diff(user) == 0]
+    gaps = np.diff(World(SMALL)._timestamps(user))[np.diff(user) == 0]
     assert gaps.min() == 0
     assert 0.2 < np.mean(gaps == 0) < 0.3
 

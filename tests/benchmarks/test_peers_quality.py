@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from benchmarks import peers_quality
-from benchmarks.peers import course
+from benchmarks.peers import task as tasks
+from benchmarks.peers.task import Limits, TimedTraining
 from pages.shared import language, sentences
 from recsys import checkpoints, paths, storage
 from recsys.data.split import UNTIED
@@ -17,7 +18,7 @@ from recsys.ranking.metrics import ndcg
 from tests import toys
 
 CYCLE = toys.cycle(n_items=20, n_users=100, length=14)
-LIMITS = course.Limits(minutes=1.0, looks=3, asked=40)
+LIMITS = Limits(minutes=1.0, validations=3, validation_users=40)
 
 
 class Clock:
@@ -55,17 +56,17 @@ def task():
 @pytest.fixture
 def clock(monkeypatch):
     ticking = Clock()
-    monkeypatch.setattr(course, "time", ticking)
+    monkeypatch.setattr(tasks, "time", ticking)
     return ticking
 
 
 def trained(task, steps):
     """A course whose pupil has the next of some steps whenever validation is looked at."""
     pupil, steps = Pupil(), list(steps)
-    path = course.Course(task, pupil.score, pupil.copy, pupil.load)
-    path.begin()
+    path = TimedTraining(task, pupil.score, pupil.copy, pupil.load)
+    path.start()
     while True:
-        pupil.step = steps[len(path.looks)]
+        pupil.step = steps[len(path.validations)]
         if path.batch_done(10):
             return path
 
@@ -78,8 +79,8 @@ def test_histories_are_those_of_the_drawn_order_and_both_films_are_hidden(task):
 
 
 def test_a_task_comes_back_from_disk_as_it_was(task, tmp_path):
-    course.save(task, tmp_path)
-    back = course.load(tmp_path)
+    tasks.save(task, tmp_path)
+    back = tasks.load(tmp_path)
     assert (back.limits, back.n_items) == (task.limits, task.n_items)
     for mine, other in zip((*task.train, task.valid, task.test), (*back.train, back.valid, back.test), strict=True):
         assert np.array_equal(mine, other)
@@ -87,9 +88,9 @@ def test_a_task_comes_back_from_disk_as_it_was(task, tmp_path):
 
 def test_training_lasts_as_long_as_was_said_and_validation_is_looked_at_evenly(task, clock):
     path = trained(task, [5, 5, 5])
-    assert [look["seconds"] for look in path.looks] == pytest.approx([20, 40, 60], abs=1.1)
+    assert [look["seconds"] for look in path.validations] == pytest.approx([20, 40, 60], abs=1.1)
     assert path.seconds == pytest.approx(60, abs=1.1)
-    assert path.sequences == path.looks[-1]["sequences"]
+    assert path.sequences == path.validations[-1]["sequences"]
 
 
 def test_time_spent_on_looks_is_not_training(task, clock, monkeypatch):
@@ -105,7 +106,7 @@ def test_time_spent_on_looks_is_not_training(task, clock, monkeypatch):
 
 def test_the_weights_that_were_best_on_validation_rank_the_test_films(task, clock, tmp_path):
     path = trained(task, [3, 1, 2])  # the validation film is one after the last
-    assert [look["ndcg@10"] > 0.9 for look in path.looks] == [False, True, False]
+    assert [look["ndcg@10"] > 0.9 for look in path.validations] == [False, True, False]
     row = path.result("toy", 100, {"width": 3}, tmp_path / "ranks.npy")
     ranks = np.load(tmp_path / "ranks.npy")
     assert ranks.shape == (100,)
@@ -115,7 +116,7 @@ def test_the_weights_that_were_best_on_validation_rank_the_test_films(task, cloc
 
 
 def test_scores_of_another_shape_are_refused(task, clock):
-    path = course.Course(task, Pupil(21).score, Pupil().copy, Pupil().load)
+    path = TimedTraining(task, Pupil(21).score, Pupil().copy, Pupil().load)
     with pytest.raises(ValueError, match=r"scores are \(40, 21\), not \(40, 20\)"):
         [path.batch_done(10) for _ in range(60)]
 
@@ -125,7 +126,7 @@ def test_rows_of_those_who_do_not_take_part_are_kept_and_those_of_now_take_the_p
         return {"system": system, "epochs": epochs}
 
     before = [row("recbole sasrec", 1), row("rectools sasrec", 2), row("ours bert4rec", 3)]
-    merged = peers_quality.merged(before, [row("rectools bert4rec", 4), row("recbole sasrec", 5)])
+    merged = peers_quality.merge(before, [row("rectools bert4rec", 4), row("recbole sasrec", 5)])
     assert [(one["system"], one["epochs"]) for one in merged] == [
         ("rectools sasrec", 2),
         ("rectools bert4rec", 4),
@@ -137,7 +138,7 @@ def test_ours_are_read_from_results_on_the_same_drawing(tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     monkeypatch.setattr(peers_quality, "OURS", ("markov", "bert4rec"))
     evaluate("markov", CYCLE, UNTIED_FULL, seeds=[0, 1])
-    (row,) = peers_quality.ours("cycle")
+    (row,) = peers_quality.our_rows("cycle")
     hidden = results.ranks("cycle", UNTIED_FULL.name, "markov")
     assert row["test"]["ndcg@10"] == pytest.approx(ndcg(hidden[0], 10), abs=1e-6)
     assert row["interval"][0] <= row["test"]["ndcg@10"] <= row["interval"][1]
@@ -155,9 +156,9 @@ def test_the_minutes_of_ours_are_those_of_the_drawing_whose_ranks_are_shown(tmp_
         checkpoints.save("markov", model, CYCLE, seed, {"epochs": 3, "seconds": seconds}, UNTIED)
 
     note(1, 90.0)
-    assert "train_seconds" not in peers_quality.ours("cycle")[0]
+    assert "train_seconds" not in peers_quality.our_rows("cycle")[0]
     note(0, 60.0)
-    assert peers_quality.ours("cycle")[0]["train_seconds"] == 60
+    assert peers_quality.our_rows("cycle")[0]["train_seconds"] == 60
 
 
 def test_a_system_that_nobody_knows_is_answered_with_those_there_are():
@@ -169,7 +170,7 @@ def test_what_was_measured_before_is_written_again(tmp_path, monkeypatch):
     kept = tmp_path / "quality.json"
     kept.write_text(json.dumps({"rows": [{"system": "recbole sasrec", "interval": [0, 1], "test": {"ndcg@10": 0.5}}]}))
     found = {"system": "rectools sasrec", "interval": [0, 1], "test": {"ndcg@10": 0.25}}
-    monkeypatch.setattr(peers_quality, "run", lambda name, python, task: found)
+    monkeypatch.setattr(peers_quality, "train", lambda name, python, task: found)
     monkeypatch.setattr(peers_quality, "environment", lambda system, folder: "python")
     peers_quality.main(["--smoke", "--systems", "rectools-sasrec", "--json", str(kept)])
     assert [row["system"] for row in json.loads(kept.read_text())["rows"]] == ["rectools sasrec", "recbole sasrec"]
@@ -237,7 +238,7 @@ def test_a_study_is_written_of_what_was_measured_before(tmp_path, monkeypatch):
     kept = tmp_path / "quality.json"
     kept.write_text(json.dumps({"rows": ROWS[:3]}))
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
-    monkeypatch.setattr(peers_quality, "ours", lambda dataset: ROWS[3:])
+    monkeypatch.setattr(peers_quality, "our_rows", lambda dataset: ROWS[3:])
     peers_quality.main(["--smoke", "--systems", "none", "--json", str(kept), "--ship"])
     (path,) = (tmp_path / "assets").rglob("peers-*.json")
     assert len(studies.read(path).table) == 6

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from benchmarks import scaling
-from benchmarks.scaling import BEGIN, END, Point, main, updated
+from benchmarks.scaling import Point, main
 from recsys import paths
 
 DOCUMENT = {
@@ -15,15 +15,6 @@ DOCUMENT = {
         for films, history in ((1_000, 200), (10_000, 200), (10_000, 50))
     ],
 }
-PAGE = f"# Cost\n\nBefore.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"
-
-
-@pytest.fixture
-def kept(tmp_path):
-    """A file of figures and a page to write them into."""
-    (tmp_path / "figures.json").write_text(json.dumps(DOCUMENT), "utf-8")
-    (tmp_path / "cost.md").write_text(PAGE, "utf-8")
-    return tmp_path
 
 
 def test_the_grid_reaches_from_the_smallest_to_the_largest_and_repeats_nothing():
@@ -46,7 +37,7 @@ def test_a_larger_catalogue_takes_longer(kind):
 @pytest.mark.parametrize(("kind", "tables"), [("softmax", 5), ("request", 1)])
 def test_memory_is_that_of_the_weights_and_of_what_training_keeps_beside_them(kind, tables):
     table = 200_000 * 64 * 4 / 1e6  # MB; a step also holds the gradient, Adam's two moments and the average
-    found = scaling.apart(Point(kind, films=200_000, history=3))["memory_mb"]
+    found = scaling.run_point(Point(kind, films=200_000, history=3))["memory_mb"]
     assert (tables - 0.5) * table < found < (tables + 6) * table
 
 
@@ -67,47 +58,20 @@ def test_every_point_is_measured_in_a_process_with_one_thread(tmp_path, monkeypa
     assert {threads for _, threads in started} == {"1"}
 
 
-def test_figures_become_tables_and_plots_of_a_page(kept, capsys):
-    pytest.importorskip("matplotlib")
-    again = ["--again", str(kept / "figures.json"), "--page", str(kept / "cost.md")]
-    assert main(again) == 0
-    page = (kept / "cost.md").read_text("utf-8")
-    assert page.startswith("# Cost\n\nBefore.")
-    assert page.endswith("After.\n")
-    assert "| 10,000 | 200 ms, 10 MB | 2.00 ms, 10 MB |" in page
-    assert "| 50 | 50.0 ms, 10 MB | 0.500 ms, 10 MB |" in page
-    assert "abacus" in page
-    assert "old" not in page
-    first = (kept / "cost-films.svg").read_bytes()
-    assert "](cost-films.svg)" in page
-    assert "](cost-history.svg)" in page
-    assert main(again) == 0
-    assert (kept / "cost.md").read_text("utf-8") == page
-    assert (kept / "cost-films.svg").read_bytes() == first
-
-
-def test_a_page_without_plots_is_better_than_none(kept, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    assert main(["--again", str(kept / "figures.json"), "--page", str(kept / "cost.md")]) == 0
-    assert "pip install -r benchmarks/requirements.txt" in capsys.readouterr().err
-    assert "2.00 ms" in (kept / "cost.md").read_text("utf-8")
-
-
-def test_a_page_without_marks_is_left_alone():
-    with pytest.raises(SystemExit, match="put these two lines"):
-        updated("# Cost\n", ["new"])
+def test_figures_become_tables():
+    tables = scaling.tables(DOCUMENT)
+    assert "abacus" in tables[0]
+    assert "| 10,000 | 200 ms, 10 MB | 2.00 ms, 10 MB |" in tables
+    assert "| 50 | 50.0 ms, 10 MB | 0.500 ms, 10 MB |" in tables
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(0.0123, "0.012"), (0.914, "0.914"), (1.234, "1.23"), (12.34, "12.3"), (1234.5, "1,234")]
 )
 def test_a_number_has_three_digits(value, text):
-    assert scaling.number(value) == text
+    assert scaling.three_digits(value) == text
 
 
 def test_the_page_of_the_project_shows_the_figures_that_are_kept():
     page, figures = (paths.REPOSITORY / "benchmarks" / name for name in ("scaling.md", "scaling.json"))
-    shown = page.read_text("utf-8")
-    assert BEGIN in shown
-    if figures.exists():
-        assert "\n".join(scaling.tables(json.loads(figures.read_text("utf-8")))) in shown
+    assert "\n".join(scaling.tables(json.loads(figures.read_text("utf-8")))) in page.read_text("utf-8")

@@ -1,12 +1,10 @@
 import json
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from benchmarks import time_to_quality
+from benchmarks.generated_data import generated
 from benchmarks.time_to_quality import main
-from recsys.bench.shapes import generated
 from recsys.evaluation.rank import ranks
 from recsys.ranking.metrics import summary
 
@@ -52,32 +50,7 @@ def test_settings_are_chosen_without_the_test_films(tmp_path, looked_at, capsys)
     assert "test_ndcg" not in capsys.readouterr().out
 
 
-def test_an_epoch_of_a_large_set_can_be_tried_on_a_small_one(capsys):
-    assert main([*SMOKE, "--epoch-of-ml20m"]) == 0
-    printed = capsys.readouterr().out
-    assert "seconds_per_epoch" in printed
-    assert "open" in printed  # a CPU and a small set decide nothing
-
-
-def test_compiled_and_eager_run_in_processes_of_their_own(tmp_path, monkeypatch):
-    started = []
-
-    def run(command, cwd, check):
-        started.append(command)
-        Path(command[-1]).write_text(json.dumps({"runs": [{"compiled": "--compile" in command}]}))
-        return SimpleNamespace(returncode=0)
-
-    monkeypatch.setattr(time_to_quality, "subprocess", SimpleNamespace(run=run))
-    assert main(["--both", "--seed", "3", "--json", str(tmp_path / "both.json")]) == 0
-    assert json.loads((tmp_path / "both.json").read_text("utf-8"))["runs"] == [{"compiled": False}, {"compiled": True}]
-    assert all("--both" not in command and "3" in command for command in started)
-
-
-def test_a_run_that_fails_is_one_line(monkeypatch, capsys, tmp_path):
+def test_missing_data_is_one_line(monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     assert main(["--device", "cpu"]) == 1
     assert "-m recsys data get ml-1m" in capsys.readouterr().err
-    failing = SimpleNamespace(run=lambda *_, **__: SimpleNamespace(returncode=1))
-    monkeypatch.setattr(time_to_quality, "subprocess", failing)
-    assert main(["--both"]) == 1
-    assert "try it alone: -m benchmarks.time_to_quality" in capsys.readouterr().err

@@ -3,11 +3,12 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
-from benchmarks import app
+from benchmarks.browser_latency import CHROMIUM_FLAGS, chromium_path
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import results
 from tests.pages import world
 from tests.pages.evaluation.test_page import result
+from tests.served_app import served_app
 
 SLOW = 120_000  # ms; a busy machine is slow, not wrong
 
@@ -22,8 +23,8 @@ def address(tmp_path_factory):
             patch.setenv("RECSYS_HOME", str(home))
             world.train_best()
             evaluate_all()
-            at = stack.enter_context(app.served())
-        yield at
+            app = stack.enter_context(served_app())
+        yield app.address
 
 
 def evaluate_all():
@@ -36,10 +37,10 @@ def evaluate_all():
 @pytest.fixture(scope="session")
 def chromium(playwright):
     """The system's browser."""
-    path = app.chromium()
+    path = chromium_path()
     if not path:
         pytest.skip("there is no chromium on this machine: install it, as in apt install chromium")
-    browser = playwright.chromium.launch(executable_path=path, args=app.FLAGS.split())
+    browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS.split())
     yield browser
     browser.close()
 

@@ -29,7 +29,7 @@ def counting(monkeypatch):
         measure=lambda options: {"counted": options.up_to},
         lines=lambda result: [f"counted to {result['counted']}"],
     )
-    monkeypatch.setattr(bench, "import_module", {"recsys.bench.serve": kind}.__getitem__)
+    monkeypatch.setattr(bench, "import_module", {"benchmarks.bench_serve": kind}.__getitem__)
 
 
 def test_people_read_lines_and_the_machine(counting, capsys):

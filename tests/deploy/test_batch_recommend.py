@@ -39,7 +39,7 @@ def test_the_parts_together_are_everybodys_lists(home, tmp_path):
     assert run(tmp_path / "lists", "--workers", "1") == 0
     ready = predictor.load("markov", datasets.load(DATA))
     whole = people.everybody(ready, 3, Filters())
-    assert len(list((tmp_path / "lists").iterdir())) == 3
+    assert len(list((tmp_path / "lists").glob("*.parquet"))) == 3
     pd.testing.assert_frame_equal(lists(tmp_path / "lists"), whole)
 
 
@@ -54,6 +54,22 @@ def test_a_run_that_was_cut_off_makes_only_what_is_missing(home, tmp_path, capsy
     assert capsys.readouterr().out == "60 of 60 people\n"
     assert lost.exists()
     assert first.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("change", [("--model", "popular"), ("-k", "4"), ("--part", "20")])
+def test_a_folder_with_lists_of_other_parameters_is_refused(home, tmp_path, change):
+    run(tmp_path / "lists", "--workers", "1")
+    before = lists(tmp_path / "lists")
+    with pytest.raises(SystemExit, match="has lists with other parameters"):
+        run(tmp_path / "lists", "--workers", "1", *change)
+    pd.testing.assert_frame_equal(lists(tmp_path / "lists"), before)
+
+
+def test_lists_of_an_older_version_without_parameters_are_refused(home, tmp_path):
+    run(tmp_path / "lists", "--workers", "1")
+    (tmp_path / "lists" / batch_recommend.PARAMETERS).unlink()
+    with pytest.raises(SystemExit, match="dataset unknown, not ml-latest-sample"):
+        run(tmp_path / "lists", "--workers", "1")
 
 
 def test_several_workers_need_ray_and_say_how_it_is_had(home, tmp_path, monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.app import FLAGS, chromium
+from benchmarks.browser_latency import CHROMIUM_FLAGS, chromium_path
 from tests.browser.test_app import CARDS, ROWS, wait_for_texts
 from tests.browser.test_own_history import bring, use
 from tests.deploy import shipped
@@ -14,7 +14,7 @@ FILMS = ["Star Wars: Episode IV - A New Hope", "Star Wars: Episode V - The Empir
 
 pytestmark = [
     pytest.mark.skipif(not shipped.HAS_NGINX, reason=shipped.NO_NGINX),
-    pytest.mark.skipif(not chromium(), reason="Chromium is not installed: apt install chromium"),
+    pytest.mark.skipif(not chromium_path(), reason="Chromium is not installed: apt install chromium"),
 ]
 
 
@@ -47,8 +47,8 @@ def test_visitors_use_the_app_through_nginx(read, playwright, tmp_path):
 def browser(playwright, site):
     """Launch a Chromium that finds the name of the site on this machine and accepts its certificate."""
     rules = f"--host-resolver-rules=MAP {NAME}:443 127.0.0.1:{site.port}"
-    arguments = [*FLAGS.split(), rules, "--ignore-certificate-errors"]
-    return playwright.chromium.launch(executable_path=chromium(), args=arguments)
+    arguments = [*CHROMIUM_FLAGS.split(), rules, "--ignore-certificate-errors"]
+    return playwright.chromium.launch(executable_path=chromium_path(), args=arguments)
 
 
 def visitor(chrome):

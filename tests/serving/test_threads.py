@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from recsys.bench.shapes import generated
+from benchmarks.generated_data import generated
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.serving.predictor import hold_to_one_thread
 from recsys.serving.recommend import Request, recommend, recommend_many

@@ -9,11 +9,11 @@ from itertools import pairwise
 
 import pytest
 
-from benchmarks.reliability.tmdb_faults import FAULTS, FILMS, GOOD, bomb, broken, reply, says
 from recsys.serving.films import asking
 from recsys.serving.films.asking import Client, Key, RateLimited, RequestFailed
 from recsys.serving.films.tmdb import Health, Posters, Wanted
 from tests import loops
+from tests.serving.films.broken_tmdb import FAULTS, FILMS, GOOD, bomb, broken, reply, says
 
 API_KEY = Key("5e9713e15e9713e15e9713e15e9713e1")
 TOKEN = Key("eyJhbGciOiJIUzI1NiJ9.eyJhdWQiOiIxMjM0NTY3OCJ9.c2lnbmF0dXJlc2lnbmF0dXJl")

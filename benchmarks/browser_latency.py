@@ -1,0 +1,148 @@
+"""Measure how long a visitor of the app waits in a real browser: p50 and p95 in milliseconds.
+
+    python -m benchmarks.browser_latency --data ml-1m
+
+The script starts the app and opens a link to a list of films in Chromium. A time starts with a click and ends when the
+last prediction has changed and is painted. It needs playwright, chromium and the data set
+(python -m recsys data get ml-1m).
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import numpy as np
+
+from benchmarks.bench_targets import Target
+from recsys import machine
+from recsys.data import datasets
+from tests.served_app import served_app
+
+FILMS = "260-1196-1210-1270-589-1240-2571-780-480-1580"  # ten MovieLens ids
+FILMS_OF_ML_100K = "50-172-181-204-195-183-121-82-96-313"  # ML-100K has other ids for these films
+WORDS = ("film", "terminator", "stra wars", "love", "the", "night")  # one with a typo
+CHROMIUM_FLAGS = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update"
+READY = "document.querySelector('[data-test-script-state=notRunning]') && document.querySelector('.st-key-picks b')"
+# The predictions have settled when the script has ended and nothing has changed for 120 ms.
+CLICK = """button => new Promise((done, fail) => {
+  const text = () => [...document.querySelectorAll('.st-key-picks b')].map(b => b.innerText).join('|');
+  const before = text(), start = performance.now();
+  let last = before, changed = 0;
+  const look = () => {
+    const now = performance.now();
+    if (text() !== last) { last = text(); changed = now; }
+    const idle = document.querySelector('[data-test-script-state=notRunning]');
+    if (now - start > 20000) fail(new Error('the predictions did not change'));
+    else if (changed && last !== before && idle && now - changed > 120) done(changed - start);
+    else requestAnimationFrame(look);
+  };
+  button.click();
+  requestAnimationFrame(look);
+})"""
+
+
+def move(page: Any, turn: int) -> float:
+    """Move the last film but one down. The next turn moves it back."""
+    rows = page.locator(".st-key-sequence [class*=st-key-down-] button")
+    return float(rows.nth(rows.count() - 2).evaluate(CLICK))
+
+
+def add_or_undo(page: Any, turn: int) -> float:
+    """Add the top recommendation. The next turn undoes it, so the list does not grow."""
+    button = ".st-key-undo button" if turn % 2 else ".st-key-picks [class*=st-key-pick-] button"
+    return float(page.locator(button).first.evaluate(CLICK))
+
+
+def switch_page(page: Any, turn: int) -> float:
+    """Go to Compare and back. Return half of the time."""
+    start = time.perf_counter()
+    page.get_by_role("link", name="Compare").click()
+    page.wait_for_selector("ol.nr-list")
+    page.get_by_role("link", name="Watch next").click()
+    page.wait_for_function(READY)
+    return 500 * (time.perf_counter() - start)
+
+
+def search(page: Any, word: str) -> float:
+    """Type a word and return the time from its last key to the results. The box waits 200 ms for another key."""
+    box = page.get_by_label("Add a film")
+    box.fill("")
+    page.wait_for_selector(".st-key-found button", state="detached")
+    box.press_sequentially(word[:-1])
+    start = time.perf_counter()
+    box.press(word[-1])
+    page.wait_for_selector(".st-key-found button")
+    return 1000 * (time.perf_counter() - start)
+
+
+ACTIONS: dict[str, Callable[[Any, int], float]] = {
+    "move a film": move,
+    "add a film, undo": add_or_undo,
+    "switch page": switch_page,
+}
+P95_MS = {"move a film": 300, "add a film, undo": 300, "switch page": 1000, "first paint": 3000, "search": 500}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure each action and print its times."""
+    names = ["search", *ACTIONS]
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", default=datasets.DEFAULT_DATASET, help="a data set on this machine")
+    parser.add_argument("--times", type=int, default=30, help="clicks of each kind (default: 30)")
+    parser.add_argument("--only", nargs="+", choices=names, default=names, help="some actions (default: all)")
+    parser.add_argument("--words", nargs="+", default=WORDS, help="search terms; each must match a film")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    options = parser.parse_args(argv)
+    films = FILMS_OF_ML_100K if options.data == "ml-100k" else FILMS
+    with served_app() as app:
+        results = measure(f"{app.address}/?data={options.data}&s={films}", options)
+    description = machine.describe()
+    for name, times in results.items():
+        verdict = Target("p95", P95_MS[name]).verdict(times["p95"])
+        print(f"{name:16} p50 {times['p50']:5.0f} ms, p95 {times['p95']:5.0f} ms, target {verdict}")
+    print(machine.format_description(description))
+    if options.json:
+        document = {"machine": description, "data": options.data, "times": options.times, "ms": results}
+        options.json.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def chromium_path() -> str | None:
+    """Return the path of the system's Chromium or Chrome."""
+    return which("chromium") or which("chromium-browser") or which("google-chrome")
+
+
+def measure(link: str, options: argparse.Namespace) -> dict[str, dict[str, float]]:
+    """Return p50 and p95 of each action in milliseconds, {action: {"p50": …, "p95": …}}."""
+    from playwright.sync_api import sync_playwright
+
+    actions = ACTIONS | {"search": lambda page, turn: search(page, options.words[turn % len(options.words)])}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_FLAGS.split())
+        open_page(browser, link).close()  # loads models and fills caches
+        times: dict[str, list[float]] = {"first paint": []}  # the server is warm, the browser cache is empty
+        for _ in range(max(3, options.times // 5)):
+            start = time.perf_counter()
+            open_page(browser, link).close()
+            times["first paint"].append(1000 * (time.perf_counter() - start))
+        page = open_page(browser, link)
+        times |= {name: [actions[name](page, turn) for turn in range(options.times)] for name in options.only}
+        browser.close()
+    percentiles = (50, 95)
+    return {name: {f"p{p}": round(float(np.percentile(ms, p))) for p in percentiles} for name, ms in times.items()}
+
+
+def open_page(browser: Any, link: str) -> Any:
+    """Open a tab and wait for the predictions."""
+    page = browser.new_page(viewport={"width": 1280, "height": 1000})
+    page.set_default_timeout(60_000)
+    page.goto(link)
+    page.wait_for_function(READY)
+    return page
+
+
+if __name__ == "__main__":
+    main()

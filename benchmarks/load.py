@@ -1,0 +1,139 @@
+"""Measure waiting times and memory of the app while many visitors use it at once.
+
+    python -m benchmarks.load                                          10 visitors who each move a film 12 times
+    python -m benchmarks.load --visitors 25 --presses 24               two minutes
+    python -m benchmarks.load --visitors 50 --presses 12 --pause 10    two minutes
+    python -m benchmarks.load --visitors 50 --presses 0 --leaving 1000  memory, also of visitors who have left
+
+Visitors speak the WebSocket protocol of the app, without a browser. They open Watch next with a list of films and move
+a film of the list, again and again. A time ends when the page with its predictions is complete. Drawing is not
+included, see benchmarks.browser_latency. The figures are valid only on an otherwise idle machine.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import websockets
+
+from benchmarks.bench_targets import Target
+from recsys import machine
+from recsys.data import datasets
+from recsys.errors import RecsysError
+from tests.served_app import App, PageError, Visitor, link, served_app
+
+PRESSED = "*Move "  # start of the labels of the buttons that move a film
+ERRORS = (OSError, PageError, TimeoutError, websockets.WebSocketException)
+SETTLED_VISITS = 200  # visits after which the caches of the server are full
+RERUN_P95_MS = {10: 1000.0, 25: 3000.0}  # visitors → target
+FIRST_PAGE_P95_MS = {10: 3000.0, 25: 10_000.0, 50: 10_000.0}
+MEMORY_MB = {50: 100.0}
+
+
+@dataclass
+class Times:
+    """Seconds until a first page and a rerun were complete, and the errors of visitors whose visit ended early."""
+
+    first_page: list[float] = field(default_factory=list)
+    rerun: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+async def visit(app: App, query: str, presses: int, pause: float, seed: int, times: Times) -> Visitor | None:
+    """Arrive within the first pause, then press as often as given, each time after about `pause` seconds."""
+    rng = random.Random(seed)
+    await asyncio.sleep(rng.uniform(0, pause))
+    try:
+        start = time.perf_counter()
+        visitor = await Visitor.arrive(app.host, query)
+        times.first_page.append(time.perf_counter() - start)
+        for _ in range(presses):
+            await asyncio.sleep(pause * rng.uniform(0.5, 1.5))
+            times.rerun.append(await visitor.press(PRESSED, rng))
+        return visitor
+    except ERRORS as error:
+        times.errors.append(f"{type(error).__name__}: {error}")
+        return None
+
+
+async def measure(app: App, query: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Let visitors use an app that a first visitor has warmed up. Return times in ms, errors and memory."""
+    await visit(app, query, 1, 0.1, 0, Times())
+    memory_mb, times = app.memory_mb, Times()
+    visits = (visit(app, query, options.presses, options.pause, seed, times) for seed in range(options.visitors))
+    visitors = await asyncio.gather(*visits)
+    result = {
+        "presses": len(times.rerun),
+        "failed": len(times.errors),
+        "errors": times.errors[:3],
+        "first_page_p95_ms": _milliseconds(times.first_page, 0.95),
+        "p50_ms": _milliseconds(times.rerun, 0.5),
+        "p95_ms": _milliseconds(times.rerun, 0.95),
+        "worst_ms": _milliseconds(times.rerun, 1),
+        "memory_mb": round(app.memory_mb - memory_mb, 1),
+    }
+    for visitor in filter(None, visitors):
+        await visitor.connection.close()
+    if options.leaving:
+        kibibytes = []
+        for _ in range(SETTLED_VISITS + options.leaving):
+            await (await Visitor.arrive(app.host, query)).connection.close()
+            kibibytes.append(app.memory_mb * 1e6 / 1024)
+        slope = np.polyfit(np.arange(options.leaving), kibibytes[SETTLED_VISITS:], 1)[0]
+        result["kib_per_visit"] = round(float(slope), 1)
+    return result
+
+
+def _milliseconds(seconds: Sequence[float], quantile: float) -> int | None:
+    return round(1000 * float(np.quantile(seconds, quantile))) if seconds else None
+
+
+def targets(visitors: int) -> list[Target]:
+    """Return the targets for a number of visitors."""
+    limits = {"first_page_p95_ms": FIRST_PAGE_P95_MS, "p95_ms": RERUN_P95_MS, "memory_mb": MEMORY_MB}
+    by_visitors = [Target(figure, limit.get(visitors)) for figure, limit in limits.items()]
+    return [Target("failed", 0), *by_visitors, Target("kib_per_visit", 20), Target("p50_ms"), Target("worst_ms")]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print the figures. The exit code is 1 if a target is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default=datasets.DEFAULT_DATASET, help="a data set on this machine")
+    parser.add_argument("--films", type=int, default=20, help="films in each visitor's list")
+    parser.add_argument("--visitors", type=int, default=10)
+    parser.add_argument("--presses", type=int, default=12, help="changes that each visitor makes")
+    parser.add_argument("--pause", type=float, default=5.0, help="mean seconds before each change")
+    parser.add_argument("--leaving", type=int, default=0, help="then measure memory over this many more visits")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    options = parser.parse_args(argv)
+    try:
+        query = link(options.data, options.films)
+        with served_app() as app:
+            result = asyncio.run(measure(app, query, options))
+    except (RecsysError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{options.visitors} visitors, {options.films} films each, {options.data}, {options.pause:g} s pause")
+    print("\n".join(result["errors"]))
+    for target in targets(options.visitors):
+        if (value := result.get(target.figure)) is not None:
+            print(f"{target.figure:20} {value:8} {target.verdict(value)}".rstrip())
+    description = machine.describe()
+    print(machine.format_description(description))
+    if options.json:
+        settings = {"data": options.data, "films": options.films, "visitors": options.visitors}
+        document = {"machine": description, "result": {**settings, "pause_s": options.pause, **result}}
+        options.json.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    return int(any(target.is_met(result.get(target.figure)) is False for target in targets(options.visitors)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

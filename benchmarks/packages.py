@@ -1,0 +1,45 @@
+"""Ask pip-audit for known vulnerabilities of the packages in deploy/requirements.lock.
+
+    python -m benchmarks.packages
+
+The exit code is 1 if a vulnerability is known. It is 0 if the service cannot be reached: "not audited" is no pass.
+Floors, licences and hashes are checked by tests/test_gates.py.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from shutil import which
+
+from recsys.paths import REPOSITORY
+
+LOCK = REPOSITORY / "deploy" / "requirements.lock"
+
+
+def audit() -> tuple[bool | None, str]:
+    """Return whether no vulnerability is known (None: not audited), and a sentence."""
+    program = which("pip-audit") or which("pip-audit", path=str(Path(sys.executable).parent))
+    if program is None:
+        return None, "pip-audit is not installed"
+    options = ["--strict", "--require-hashes", "--disable-pip", "--format=json", "--progress-spinner=off"]
+    process = subprocess.run([program, *options, "-r", str(LOCK)], capture_output=True, text=True)
+    try:
+        packages = json.loads(process.stdout)["dependencies"]
+    except (ValueError, KeyError):  # with --strict there is no output if a package could not be audited
+        return None, (process.stderr.strip().splitlines() or ["no reason given"])[-1]
+    holes = [
+        f"{package['name']} {package['version']}: {hole['id']}" for package in packages for hole in package["vulns"]
+    ]
+    return not holes, "; ".join(holes) or f"no vulnerability is known in {len(packages)} packages"
+
+
+def main() -> int:
+    """Print the result of the audit and return the exit code."""
+    is_clean, sentence = audit()
+    print(f"{'not audited' if is_clean is None else 'audited'}: {sentence}")
+    return int(is_clean is False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

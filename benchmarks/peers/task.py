@@ -1,0 +1,248 @@
+"""The tasks that every system gets, and the measurement of its answers. Only NumPy is needed.
+
+A speed task trains a BERT4Rec of given sizes. Its loss is the mean cross-entropy, over all items, of items masked in
+held-out sequences. A quality task trains for a given CPU time. The weights with the best validation NDCG@10 then rank
+the test item of every user. The masked items are equal for all systems.
+
+Shapes: S sequences, B users, I items, M masked items.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recsys.ranking.metrics import ndcg, target_ranks
+from recsys.runtime import peak_memory_mb
+
+MASK = -1  # in place of an item that must be predicted
+K = 10  # items of a list
+SPEED_BATCH_SIZE, QUALITY_BATCH_SIZE = 32, 64  # sequences scored at once
+N_WARM_UP = 20  # requests that are not counted
+UNTRAINED_SCORE = -1e9  # of an item that occurs in no training history
+
+Score = Callable[[list[np.ndarray]], np.ndarray]  # sequences → scores: (M, I) of a speed task, (B, I) of a quality task
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The model and the work of a speed task. Each system has its own optimiser and learning rate."""
+
+    layers: int = 2
+    heads: int = 2
+    dim: int = 64
+    length: int = 200  # maximum items per sequence
+    mask_prob: float = 0.2
+    dropout: float = 0.2  # the default of both peers
+    batch_size: int = 128  # the default of RecTools
+    epochs: int = 1
+    threads: int = 2  # for training; a request has one core
+    requests: int = 300
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class SpeedTask:
+    """Sequences of items 0 to I-1, oldest first, of at most `length` items."""
+
+    settings: Settings
+    n_items: int
+    train: list[np.ndarray]  # S sequences
+    held_out: list[np.ndarray]  # sequences of other users
+    masks: list[np.ndarray]  # bool, for each held-out sequence: the items to predict
+
+    @property
+    def query(self) -> np.ndarray:
+        """The history of a request: the newest items of the longest training sequence, with room for a mask."""
+        return self.train[self.query_row][-(self.settings.length - 1) :]
+
+    @property
+    def query_row(self) -> int:
+        """The row of the longest training sequence."""
+        return int(np.argmax([len(items) for items in self.train]))
+
+    @property
+    def n_interactions(self) -> int:
+        """The number of items in all training sequences."""
+        return sum(map(len, self.train))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a quality task, equal for all systems."""
+
+    minutes: float = 120.0  # CPU time of training
+    validations: int = 12  # evenly spread over the training
+    validation_users: int = 1000
+    threads: int = 1
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class QualityTask:
+    """Training histories of B users, the validation item after each of them, and the test item after that."""
+
+    limits: Limits
+    n_items: int
+    train: list[np.ndarray]
+    valid: np.ndarray  # (B,)
+    test: np.ndarray  # (B,)
+
+
+Task = SpeedTask | QualityTask
+
+
+def save(task: Task, folder: Path) -> None:
+    """Write a task to a folder."""
+    fields = vars(task)
+    plain = {name: value for name, value in fields.items() if isinstance(value, int)}
+    settings = {name: asdict(value) for name, value in fields.items() if isinstance(value, Settings | Limits)}
+    (folder / "task.json").write_text(json.dumps(plain | settings))
+    arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
+    for name, sequences in ((name, value) for name, value in fields.items() if isinstance(value, list)):
+        arrays[name] = np.concatenate(sequences)
+        arrays[f"{name}_ends"] = np.cumsum([len(sequence) for sequence in sequences])
+    np.savez(folder / "task.npz", **arrays)
+
+
+def load(folder: Path) -> Any:
+    """Read a task that `save` has written."""
+    fields = json.loads((folder / "task.json").read_text())
+    with np.load(folder / "task.npz", allow_pickle=False) as arrays:
+        for name in (name for name in arrays if not name.endswith("_ends")):
+            ends = arrays.get(f"{name}_ends")
+            fields[name] = arrays[name] if ends is None else np.split(arrays[name], ends[:-1])
+    if "settings" in fields:
+        return SpeedTask(**fields | {"settings": Settings(**fields["settings"])})
+    return QualityTask(**fields | {"limits": Limits(**fields["limits"])})
+
+
+def cloze_loss(task: SpeedTask, score: Score) -> float:
+    """Return the mean cross-entropy of the masked items. `score` returns logits (M, I)."""
+    total, count = 0.0, 0
+    for start in range(0, len(task.held_out), SPEED_BATCH_SIZE):
+        rows = slice(start, start + SPEED_BATCH_SIZE)
+        pairs = list(zip(task.held_out[rows], task.masks[rows], strict=True))
+        targets = np.concatenate([items[mask] for items, mask in pairs])  # (M,)
+        logits = score([np.where(mask, MASK, items) for items, mask in pairs]).astype(np.float64)
+        if logits.shape != (len(targets), task.n_items):
+            raise ValueError(f"logits are {logits.shape}, not {(len(targets), task.n_items)}")
+        highest = logits.max(1)
+        log_sums = np.log(np.exp(logits - highest[:, None]).sum(1)) + highest
+        total += float((log_sums - logits[np.arange(len(targets)), targets]).sum())
+        count += len(targets)
+    return total / count
+
+
+def latency(task: SpeedTask, request: Callable[[], Sequence[int]]) -> dict[str, float]:
+    """Return milliseconds of a request on one core. A request returns the top K unseen items of `task.query`."""
+    items = list(request())
+    if len(set(items)) != K or set(items) & set(task.query.tolist()):
+        raise ValueError(f"{items} are not {K} unseen items")
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    wall, cpu = [], []
+    for _ in range(N_WARM_UP + task.settings.requests):
+        start, cpu_start = time.perf_counter(), time.process_time()
+        request()
+        cpu.append(1e3 * (time.process_time() - cpu_start))
+        wall.append(1e3 * (time.perf_counter() - start))
+    p50, p99 = np.percentile(wall[N_WARM_UP:], (50, 99)).tolist()
+    return {"p50": round(p50, 3), "p99": round(p99, 3), "cpu_p50": round(float(np.median(cpu[N_WARM_UP:])), 3)}
+
+
+def speed_result(
+    task: SpeedTask,
+    seconds: float,
+    fit_seconds: float,
+    score: Score,
+    request: Callable[[], Sequence[int]],
+    package: str = "",
+) -> dict[str, Any]:
+    """Measure a model that took `seconds` for its epochs, and `fit_seconds` with the preparation.
+
+    `score` and `request` are those of `cloze_loss` and `latency`. The result has the version of `package`.
+    """
+    memory_mb = peak_memory_mb()  # before the measurement needs memory
+    return {
+        "sequences_per_second": round(len(task.train) * task.settings.epochs / seconds, 2),
+        "seconds": round(seconds, 3),
+        "fit_seconds": round(fit_seconds, 3),
+        "memory_mb": round(memory_mb, 1),
+        "cloze_loss": round(cloze_loss(task, score), 5),
+        "latency_ms": latency(task, request),
+        "versions": {name: metadata.version(name) for name in ("torch", "numpy", package) if name},
+    }
+
+
+class TimedTraining:
+    """The training of a quality task. It counts CPU time, validates, and keeps the best weights.
+
+    CPU time is independent of other processes. Time for validation is not counted.
+    """
+
+    def __init__(self, task: QualityTask, score: Score, copy: Callable[[], Any], load: Callable[[Any], None]) -> None:
+        """Prepare a training. `copy` returns a copy of the weights, and `load` restores such a copy."""
+        self.task, self._score, self._copy, self._load = task, score, copy, load
+        users = np.random.default_rng(task.limits.seed).permutation(len(task.train))[: task.limits.validation_users]
+        self._validation_users = np.sort(users)
+        self.seconds, self.sequences = 0.0, 0
+        self.validations: list[dict[str, float]] = []
+        self._best: Any = None
+        self._start = time.process_time()
+
+    def start(self) -> None:
+        """Start the clock."""
+        self._start = time.process_time()
+
+    def batch_done(self, sequences: int) -> bool:
+        """Count a batch and validate when it is due. Return whether the training is over."""
+        self.sequences += sequences
+        seconds = self.seconds + time.process_time() - self._start
+        interval = 60 * self.task.limits.minutes / self.task.limits.validations
+        if seconds >= (len(self.validations) + 1) * interval:
+            self.seconds = seconds
+            self._validate()
+            self.start()
+        return len(self.validations) >= self.task.limits.validations
+
+    def result(self, name: str, sequences_per_epoch: int, settings: dict[str, Any], ranks: Path) -> dict[str, Any]:
+        """Rank the test items with the best weights, write the ranks (B,) to a file, and describe the training."""
+        self._load(self._best)
+        np.save(ranks, self._ranks(np.arange(len(self.task.train)), self.task.test, [self.task.valid]))
+        return {
+            "system": name,
+            "settings": settings,
+            "epochs": round(self.sequences / sequences_per_epoch, 2),
+            "train_seconds": round(self.seconds, 1),
+            "sequences_per_second": round(self.sequences / self.seconds, 2),
+            "looks": self.validations,
+            "memory_mb": round(peak_memory_mb(), 1),
+        }
+
+    def _validate(self) -> None:
+        value = ndcg(self._ranks(self._validation_users, self.task.valid, []), K)
+        if value > max((validation["ndcg@10"] for validation in self.validations), default=-1.0):
+            self._best = self._copy()
+        validation = {"seconds": round(self.seconds, 1), "sequences": self.sequences, "ndcg@10": round(value, 6)}
+        self.validations.append(validation)
+        print(json.dumps(validation), flush=True)
+
+    def _ranks(self, users: np.ndarray, targets: np.ndarray, later: list[np.ndarray]) -> np.ndarray:
+        """Return the ranks of the targets (B,) of some users. Items of `later`, each (B,), follow the histories."""
+        ranks = np.zeros(len(users), np.int64)
+        for start in range(0, len(users), QUALITY_BATCH_SIZE):
+            rows = users[start : start + QUALITY_BATCH_SIZE]
+            histories = [np.append(self.task.train[row], [items[row] for items in later]) for row in rows]
+            histories = [history.astype(np.int64) for history in histories]
+            scores = self._score(histories)
+            if scores.shape != (len(rows), self.task.n_items):
+                raise ValueError(f"scores are {scores.shape}, not {(len(rows), self.task.n_items)}")
+            ranks[start : start + QUALITY_BATCH_SIZE] = target_ranks(scores, targets[rows], histories)
+        return ranks

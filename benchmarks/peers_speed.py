@@ -1,0 +1,215 @@
+"""Compare the speed, memory, loss and latency of the same BERT4Rec in this project, in RecTools and in RecBole.
+
+    python -m benchmarks.peers_speed --json benchmarks/peers_speed.json
+
+Each peer gets its own environment under --envs (2 GB, reused). The systems take turns, each in a fresh process. 5 % of
+the users are held out, and items masked in their sequences give the loss.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.bench_targets import Target
+from benchmarks.generated_data import generated
+from benchmarks.peers.task import Settings, SpeedTask, Task, save
+from recsys import machine, paths
+from recsys.data import datasets
+from recsys.data.dataset import Dataset
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.errors import RecsysError
+
+HELD_OUT_SHARE = 0.05  # of the users
+TORCH = ("torch==2.13.0",)  # installed before the peers, so that they do not choose another build
+RECBOLE_PACKAGES = (
+    *("numpy<2", "pandas<2.3", "scipy", "tqdm", "colorlog==4.7.2", "colorama", "scikit-learn", "pyyaml"),
+    *("tensorboard", "texttable", "psutil", "thop", "tabulate", "plotly", "setuptools<80"),
+)
+SMOKE_SHAPE = (300, 120, 30)  # users, films, mean history length
+SMOKE = Settings(layers=1, dim=16, length=40, batch_size=32, threads=1, requests=5)
+SETTING_FLAGS = ("batch_size", "epochs", "threads", "requests")
+MEDIANS = ("sequences_per_second", "seconds", "fit_seconds", "memory_mb", "cloze_loss")
+
+
+@dataclass(frozen=True)
+class System:
+    """A system, its script in benchmarks/peers, and the `pip install` calls of its environment (none: this one)."""
+
+    name: str
+    script: str
+    flags: tuple[str, ...] = ()
+    installs: tuple[tuple[str, ...], ...] = ()
+
+
+OURS = System("ours", "nextreel")
+BIASED = System("ours, relative bias", "nextreel", ("--relative-bias",))
+SYSTEMS = (
+    OURS,
+    System("ours, random start", "nextreel", ("--random-start",)),
+    System("ours, bf16 if fast", "nextreel", ("--precision", "auto")),
+    BIASED,
+    System("rectools", "rectools", installs=(TORCH, ("rectools[torch]==0.19.0",))),
+    # RecBole pins an old ray, which only tuning needs
+    System("recbole", "recbole", installs=(TORCH, RECBOLE_PACKAGES, ("--no-deps", "recbole==1.2.1"))),
+)
+SPEED_TARGETS = {  # (our system, peer) → how many times the sequences per second of the peer
+    (OURS.name, "rectools"): Target("times_the_speed", 12, at_least=True),
+    (OURS.name, "recbole"): Target("times_the_speed", 8, at_least=True),
+    (BIASED.name, "rectools"): Target("times_the_speed", 15, at_least=True),
+    (BIASED.name, "recbole"): Target("times_the_speed", 8, at_least=True),
+}
+LATENCY_TARGET = Target("times_the_latency", 10, at_least=True)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run all systems in turn and print their figures."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--dataset", default="ml-1m")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of each system (3)")
+    parser.add_argument("--systems", default="ours,rectools,recbole")
+    parser.add_argument("--envs", type=Path, metavar="DIR", help="environments of the peers ($RECSYS_HOME/peers)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results to this file")
+    parser.add_argument("--smoke", action="store_true", help="a small generated data set: seconds")
+    parser.add_argument("--seed", type=int, default=0)
+    for name in SETTING_FLAGS:
+        parser.add_argument("--" + name.replace("_", "-"), type=int, help=f"({getattr(Settings, name)})")
+    options = parser.parse_args(argv)
+    changes = {name: value for name in SETTING_FLAGS if (value := getattr(options, name)) is not None}
+    settings = replace(SMOKE if options.smoke else Settings(), seed=options.seed, **changes)
+    systems = [system for system in SYSTEMS if system.name.partition(",")[0] in options.systems.split(",")]
+    try:
+        dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
+        pythons = {system.name: environment(system, options.envs or paths.home() / "peers") for system in systems}
+        task = make_task(dataset, settings)
+    except RecsysError as error:
+        raise SystemExit(str(error)) from error
+    runs = []
+    for turn in range(options.rounds):
+        for system in systems:
+            figures = run(system.script, pythons[system.name], task, system.flags)[0]
+            runs.append({"round": turn, "system": system.name, **figures})
+            print(f"{turn + 1}. {line(system.name, figures, figures['latency_ms']['p50'])}", flush=True)
+    data = {"dataset": dataset.name, "sequences": len(task.train), "films_in_them": task.n_interactions}
+    data |= {"films": task.n_items, "held_out_sequences": len(task.held_out)}
+    data["films_to_guess"] = int(np.concatenate(task.masks).sum())
+    result = {"data": data, "settings": asdict(settings), "summary": summary(runs), "runs": runs}
+    print("\n".join(summary_lines(result["summary"], runs)))
+    result["machine"] = machine.describe()
+    print(machine.format_description(result["machine"]))
+    if options.json:
+        options.json.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def environment(system: System, folder: Path) -> str:
+    """Return the Python of a system. Make its environment if it is missing or incomplete."""
+    if not system.installs:
+        return sys.executable
+    home = (folder / system.script).resolve()
+    python, complete = home / "bin" / "python", home / "complete"
+    if complete.exists():
+        return str(python)
+    print(f"installing {system.name} into {home} …", flush=True)
+    try:
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
+        for packages in system.installs:
+            subprocess.run([str(python), "-m", "pip", "install", "--quiet", *packages], check=True)
+    except subprocess.CalledProcessError as error:
+        raise RecsysError(f"{system.name} could not be installed; see above, or leave it out with --systems") from error
+    complete.touch()
+    return str(python)
+
+
+def make_task(dataset: Dataset, settings: Settings) -> SpeedTask:
+    """Use the newest films of the training histories, and only films that occur in those of the training users."""
+    rng = np.random.default_rng(settings.seed)
+    histories = [history[-settings.length :] for history in LEAVE_ONE_OUT(dataset).train.histories if len(history) > 1]
+    n_held_out = round(HELD_OUT_SHARE * len(histories))
+    held_out_rows = set(rng.choice(len(histories), n_held_out, replace=False).tolist())
+    train = [history for row, history in enumerate(histories) if row not in held_out_rows]
+    items = np.unique(np.concatenate(train))
+    held_out = [history[np.isin(history, items)] for row, history in enumerate(histories) if row in held_out_rows]
+    held_out = [history for history in held_out if len(history) > 1]
+    if not held_out:
+        raise RecsysError(f"{dataset.name}: nobody can be kept out; choose a larger data set")
+    masks = [rng.random(len(history)) < settings.mask_prob for history in held_out]
+    for mask in masks:
+        mask[rng.integers(len(mask))] |= not mask.any()
+    numbered = [[np.searchsorted(items, history) for history in part] for part in (train, held_out)]
+    return SpeedTask(settings, len(items), *numbered, masks)
+
+
+def run(
+    script: str, python: str, task: Task, arguments: Sequence[str] = ()
+) -> tuple[dict[str, Any], np.ndarray | None]:
+    """Run the script of a system in a fresh process. Return its figures, and the ranks that it wrote, if any."""
+    settings = task.settings if isinstance(task, SpeedTask) else task.limits
+    with tempfile.TemporaryDirectory(prefix="nextreel-peers-") as home:
+        folder, result = Path(home), Path(home) / "result.json"
+        save(task, folder)
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(settings.threads))
+        variables = os.environ | threads | {"PYTHONPATH": str(paths.REPOSITORY)}
+        command = [python, "-m", f"benchmarks.peers.{script}", str(folder), str(result), *arguments]
+        process = subprocess.run(command, cwd=folder, env=variables, stderr=subprocess.PIPE, text=True, check=False)
+        if process.returncode:
+            raise SystemExit(f"{' '.join([script, *arguments])} failed:\n{process.stderr[-3000:]}")
+        ranks = result.with_suffix(".npy")
+        return json.loads(result.read_text()), np.load(ranks) if ranks.exists() else None
+
+
+def ratios(runs: list[dict[str, Any]], ours: str, peer: str) -> tuple[float, float]:
+    """Return our speed and the latency of a peer relative to the other, as medians over rounds (NaN without rounds).
+
+    A ratio is of two runs of one round, because the load of the machine changes between rounds.
+    """
+    frame, names = pd.json_normalize(runs), ("sequences_per_second", "latency_ms.p50")
+    speed, latency = (frame.pivot_table(index="round", columns="system", values=name) for name in names)
+    if not {ours, peer} <= set(speed):
+        return float("nan"), float("nan")
+    return (speed[ours] / speed[peer]).median(), (latency[peer] / latency[ours]).median()
+
+
+def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the medians of each system over its runs, with the `ratios` of our default system to it."""
+    frame = pd.json_normalize(runs).rename(columns={"latency_ms.p50": "latency_ms"})
+    table = frame.groupby("system", sort=False)[[*MEDIANS, "latency_ms"]].median().round(4).to_dict("index")
+    for name in set(table) - {OURS.name} if OURS.name in table else ():
+        speed, latency = ratios(runs, OURS.name, name)
+        table[name] |= {"times_the_speed": round(speed, 4), "times_the_latency": round(latency, 4)}
+    return table
+
+
+def line(name: str, figures: dict[str, Any], latency_ms: float) -> str:
+    """Format a run or the medians of a system."""
+    return (
+        f"{name:<19} {figures['sequences_per_second']:8.1f} sequences/s  {figures['fit_seconds']:7.1f} s with all"
+        f"  {figures['memory_mb']:6.0f} MB  held-out loss {figures['cloze_loss']:.4f}  request {latency_ms:8.2f} ms"
+    )
+
+
+def summary_lines(table: dict[str, dict[str, Any]], runs: list[dict[str, Any]]) -> list[str]:
+    """Format the medians and the targets."""
+    lines = ["medians:", *(f"   {line(name, row, row['latency_ms'])}" for name, row in table.items())]
+    for (ours, peer), target in SPEED_TARGETS.items():
+        speed, latency = ratios(runs, ours, peer)
+        if np.isnan(speed):
+            continue
+        lines.append(f"sequences/s, {ours} over {peer}: {speed:.1f} times, target {target.verdict(speed)}")
+        if ours == OURS.name:
+            loss, target = table[ours]["cloze_loss"], Target("cloze_loss", table[peer]["cloze_loss"])
+            lines.append(f"requests, ours over {peer}: {latency:.1f} times, target {LATENCY_TARGET.verdict(latency)}")
+            lines.append(f"held-out loss, ours over {peer}: {loss:.4f}, target {target.verdict(loss)}")
+    return lines
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""Nothing that the app reads is run: pickles, archives with hostile names, shipped files."""
+
+import ast
+import gzip
+import io
+import json
+import shutil
+import stat
+import subprocess
+import sys
+import warnings
+import zipfile
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from recsys import checkpoints, paths, storage
+from recsys.checkpoints import META, WEIGHTS
+from recsys.data import datasets, film_details, movielens_files, own_data, tables
+from recsys.data.history_import.read import read as read_history
+from recsys.errors import RecsysError
+from recsys.evaluation import results
+from recsys.models import registry
+from recsys.serving import predictor
+from recsys.text import films
+from recsys.training.trainer import RunFolder
+
+NAME = datasets.DEFAULT_DATASET
+DIARY = b"Date,Name,Year,Letterboxd URI\n2020-01-01,Heat,1995,https://boxd.it/f1\n"
+PATHS = ["../out.csv", "/out.csv", "C:\\out.csv", "..\\out.csv", "a/../../out.csv", "ratings.csv/../../../out.csv"]
+PLAIN_FORMATS = {
+    *(".json", ".jsonl", ".safetensors", ".npz", ".zip", ".csv", ".md", ".po"),
+    *(".png", ".svg", ".webp", ".css", ".js"),
+}
+LOAD_EVERYTHING = """
+import sys, tempfile
+from pathlib import Path
+classes = []
+sys.addaudithook(lambda event, args: classes.append(args) if event == "pickle.find_class" else None)
+import torch
+from recsys.data import datasets
+from recsys.evaluation import results
+from recsys.serving import predictor
+from recsys.serving.films import themes
+from recsys.serving.insight import tsne
+from recsys.text import films
+from recsys.training.trainer import RunFolder
+name = datasets.DEFAULT_DATASET
+dataset = datasets.ensure(name)
+loaded = [datasets.get(name), datasets.load(name), themes.open_index(dataset)]
+loaded.append(films.load_vectors(name, dataset.catalog))
+for variant in predictor.trained(name):
+    ready = predictor.load(variant.name, dataset)
+    loaded += [ready, tsne.kept(ready)]
+for protocol in {protocol for data, protocol in results.available() if data == name}:
+    for document in results.documents(name, protocol, report=lambda _: None):
+        loaded.append(results.ranks(name, protocol, document["variant"]))
+folder = RunFolder(Path(tempfile.mkdtemp()))
+folder.save({"run": {"a": 1}, "weights": {"w": torch.zeros(3)}})
+loaded.append(folder.load())
+print(sum(artifact is not None for artifact in loaded), len(classes))
+"""
+
+
+def zipped(*members):
+    """Return an archive of (name, content) pairs, in which a name may occur twice."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive, warnings.catch_warnings(action="ignore"):
+        for name, data in members:
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def link_to(target):
+    """Return an archive with a symbolic link."""
+    link = zipfile.ZipInfo("out.csv")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return zipped((link, target))
+
+
+def read_set_archive(folder, data):
+    """Read an archive as that of a MovieLens set."""
+    path = folder / "archive.zip"
+    path.write_bytes(data)
+    try:
+        with movielens_files.opened(path, "ml-latest") as archive:
+            return movielens_files.parse_csv(archive)
+    finally:
+        path.unlink()
+
+
+def pickle_that_touches(canary):
+    """Return a pickle that creates a file when it is loaded: protocol 0 of `os.system("touch …")`."""
+    return f"cos\nsystem\n(S'touch {canary}'\ntR.".encode()
+
+
+def array_of_objects(data):
+    """Return a .npy file whose header announces Python objects, with a pickle as its content."""
+    head = b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"
+    head += b" " * (64 - (len(head) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + data
+
+
+def traps(folder, data):
+    """Put a file in each place where the app looks for its own, with valid hashes. Yield the place and its reader."""
+    dataset = datasets.load(NAME)
+    for upload in ("a.csv", "a.json", "a.zip", "a.parquet", "a.npy"):
+        yield f"history {upload}", lambda upload=upload: read_history(upload, data)
+    yield "own data", lambda: own_data.check(tables.parse("a.csv", data))
+    yield "archive of a set", lambda: read_set_archive(folder, data)
+    checkpoint = paths.checkpoint(NAME, "leave-one-out", "popular", 0)
+    description = checkpoints._describe(
+        "popular", registry.get("popular").model(), dataset, checkpoints.LEAVE_ONE_OUT, {}
+    )
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    meta = description | {"seed": 0, "notes": {}}
+    storage.write_artifact(checkpoint / META, meta, checkpoint / WEIGHTS, data)
+    yield "checkpoint", lambda: predictor.load("popular", dataset)
+    storage.replace_file(folder / "run" / RunFolder.STATE, data)
+    yield "training state", lambda: RunFolder(folder / "run").load()
+    vectors = paths.film_vectors(NAME, "0" * 64)
+    storage.replace_file(vectors, data)
+    yield "film vectors", lambda: films.read_vectors([vectors], "0" * 64)
+    result = paths.results(paths.home(), NAME, "full") / "popular.json"
+    shipped = json.loads((paths.results(paths.ASSETS, NAME, "full") / "popular.json").read_text("utf-8"))
+    result.parent.mkdir(parents=True, exist_ok=True)
+    storage.write_artifact(result, shipped, result.with_suffix(".npz"), data)
+    yield "ranks", lambda: results.ranks(NAME, "full", "popular")
+    shutil.rmtree(result.parent)
+    storage.replace_file(paths.details(NAME), data)
+    yield "film details", lambda: film_details.read(NAME)
+    paths.details(NAME).unlink()
+    array = min(paths.prepared(NAME).rglob("*.npy"))
+    intact = array.read_bytes()
+    storage.replace_file(array, data)
+    yield "prepared array", lambda: [np.asarray(a)[:9] for a in vars(datasets.load(NAME).interactions).values()]
+    storage.replace_file(array, intact)
+
+
+def test_reading_every_artifact_unpickles_nothing(home, record_property):
+    command = [sys.executable, "-c", LOAD_EVERYTHING]  # a process, because an audit hook cannot be removed
+    process = subprocess.run(command, cwd=paths.REPOSITORY, capture_output=True, text=True, check=True)
+    loaded, unpickled_classes = map(int, process.stdout.splitlines()[-1].split())
+    record_property("figure", f"{loaded} artifacts")
+    assert loaded > 20
+    assert unpickled_classes == 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_malicious_artifact_runs(home, tmp_path, monkeypatch, record_property):
+    shutil.copytree(home / "data", tmp_path / "home" / "data")
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    canary = tmp_path / "canary"
+    evil = pickle_that_touches(canary)
+    unsafe = "import pickle, sys; pickle.loads(sys.stdin.buffer.read())"
+    subprocess.run([sys.executable, "-c", unsafe], input=evil, check=True)
+    assert canary.exists()  # the payload works
+    canary.unlink()
+    files = {
+        "pickle": evil,
+        "gzip": gzip.compress(evil),
+        "npy": array_of_objects(evil),
+        "npz": zipped(("ranks.npy", array_of_objects(evil))),
+        "torch": zipped(("archive/data.pkl", evil), ("archive/version", "3\n"), ("archive/byteorder", "little")),
+    }
+    count = 0
+    for kind, data in files.items():
+        for place, read in traps(tmp_path, data):
+            with suppress(RecsysError):
+                read()
+            assert not canary.exists(), f"{kind} as {place}"
+            count += 1
+    record_property("figure", f"{count} malicious files")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(zipped((name, DIARY)) for name in PATHS),
+        link_to("/etc/passwd"),
+        zipped(("diary.csv", DIARY), ("diary.csv", b"")),
+        zipped(("diary.csv", DIARY), ("DIARY.csv", b"")),
+    ],
+    ids=[*PATHS, "link", "duplicate", "case"],
+)
+def test_names_in_archives_write_nothing(tmp_path, monkeypatch, data):
+    folder = tmp_path / "deep" / "er"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    for read in (lambda: read_history("a.zip", data), lambda: read_set_archive(folder, data)):
+        with suppress(RecsysError):
+            read()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_shipped_files_have_plain_formats_and_their_hashes(record_property):
+    shipped = [path for path in paths.ASSETS.rglob("*") if path.is_file()]
+    assert {path.suffix for path in shipped if path.name != "SHA256SUMS"} <= PLAIN_FORMATS
+    weights = list(paths.ASSETS.glob("checkpoints/**/*.safetensors"))
+    for path in weights:
+        assert json.loads((path.parent / META).read_text("utf-8"))["files"][path.name] == storage.digest(path, "sha256")
+    record_property("figure", f"{len(shipped)} files, {len(weights)} of them weights")
+
+
+def test_the_encoder_loads_local_files_and_no_code():
+    tree = ast.parse((paths.REPOSITORY / "recsys" / "text" / "encoder.py").read_text("utf-8"))
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    (encoder,) = (call for call in calls if ast.unparse(call.func) == "SentenceTransformer")
+    arguments = {keyword.arg: ast.unparse(keyword.value) for keyword in encoder.keywords}
+    assert arguments.items() >= {"trust_remote_code": "False", "local_files_only": "True"}.items()
