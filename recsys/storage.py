@@ -36,15 +36,9 @@ class DamagedFileError(RecsysError):
 
 
 def write_document(path: Path, document: dict[str, Any], payloads: Mapping[str, Content] | None = None) -> None:
-    """Replace a document and its payloads. After an error the old version is intact.
+    """Replace a document and its payloads, which are given by names without hash, such as "weights.safetensors".
 
-    Args:
-        path: The document.
-        document: Its content, without hashes.
-        payloads: Name without hash, such as "weights.safetensors" → content.
-
-    Raises:
-        OSError: If the files cannot be written.
+    Raises OSError. The old version is then intact.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path):
@@ -63,11 +57,9 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def read_artifact(path: Path, read: Callable[[dict[str, Any], dict[str, Path]], T]) -> T:
-    """Return what `read` makes of one version of an artifact, even if a writer replaces it at the same time.
+    """Return the result of `read` for one version of an artifact, even if a writer replaces it at the same time.
 
-    Args:
-        path: The document.
-        read: Gets the content of the document, and the intact payload files by their names without hash.
+    `read` gets the content of the document, and the verified payloads by their names without hash.
 
     Raises:
         OSError: If a file cannot be read; FileNotFoundError: if there is no document.

@@ -89,13 +89,7 @@ def check(path: Path) -> None:
 
 
 def load(dataset: str, protocol: str, variant: str, report: Report = warnings.warn) -> dict[str, Any]:
-    """Return a `Result`.
-
-    Args:
-        dataset: Name of the data set.
-        protocol: Name of the protocol.
-        variant: Name of the recommender.
-        report: Receives a sentence if the result in the home folder is damaged, and the shipped one is returned.
+    """Return a `Result`. If the one in the home folder is damaged, `report` is called and the shipped one returned.
 
     Raises:
         ResultError: If there is no result, or if it is damaged or of other data.
@@ -147,10 +141,7 @@ def version(dataset: str, protocol: str) -> str:
 def documents(dataset: str, protocol: str, report: Report = warnings.warn) -> list[dict[str, Any]]:
     """Return the comparable results, best NDCG@10 first: they are of the same users, and of listed recommenders.
 
-    Args:
-        dataset: Name of the data set.
-        protocol: Name of the protocol.
-        report: Receives a sentence with a command for each result that is damaged or of other data.
+    `report` receives a sentence with a command for each result that is damaged or of other data.
     """
     readable = []
     for variant in sorted({path.stem for path in _paths(dataset, protocol)}):
@@ -205,11 +196,9 @@ def curve(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OUT) -> p
 
 
 def epochs(path: Path, needed: Sequence[str] = ("epoch",)) -> pd.DataFrame:
-    """Return the epochs of a training log, a row each. Of an epoch that was repeated, the last row counts.
+    """Return the epochs of a training log, a row each. Of a repeated epoch, the last row counts.
 
-    Args:
-        path: The log.
-        needed: Lines without a number in one of these fields are skipped.
+    Lines without a number in one of the `needed` fields are skipped.
     """
     rows: list[dict[str, Any]] = []
     for event in progress.read(path):
