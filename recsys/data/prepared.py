@@ -216,7 +216,7 @@ def _read_films(path: Path) -> pd.DataFrame:
 
 
 def _csv(table: pd.DataFrame) -> bytes:
-    return table.to_csv(index=False).encode()
+    return table.to_csv(index=False, lineterminator="\r\n").encode()  # so that a carriage return in a title is quoted
 
 
 def _json(values: Any) -> bytes:
