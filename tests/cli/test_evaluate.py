@@ -18,7 +18,7 @@ def few(home, monkeypatch):
 def test_all_measures_what_can_be_measured_and_names_the_rest(capsys):
     assert main(["evaluate", "all", "--protocol", "all"]) == 0
     said = capsys.readouterr()
-    measured = [name for name, protocol in PROTOCOLS.items() if not protocol.sampled]
+    measured = [name for name, protocol in PROTOCOLS.items() if not protocol.n_candidates]
     assert [line.split()[:2] for line in said.out.splitlines()] == [["counts", protocol] for protocol in measured]
     assert "skipped trained, full: no checkpoint for trained on ml-latest-sample; run: " in said.err
     assert "skipped counts, popularity-100: " in said.err  # the toy has too few films to draw from
