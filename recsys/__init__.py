@@ -7,8 +7,8 @@
         print(row.rank, row.film.label, row.probability)
     print(recsys.evaluate("markov", data)["mean"]["ndcg@10"])
 
-The import is fast, because NumPy, pandas and torch are imported inside the functions. Expected errors are
-`recsys.errors.RecsysError`. Its message ends with the command that solves the problem, if there is one.
+The import is fast, because NumPy, pandas and torch are imported inside the functions. Expected errors are subclasses of
+`recsys.errors.RecsysError`. Their messages end with the command that solves the problem, if there is such a command.
 """
 
 from collections.abc import Sequence
@@ -27,14 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["TitleRecommender", "evaluate", "load", "recommender", "recommenders"]
 
 BUILT_IN = "ml-latest-sample"  # the data set that comes with the project
-_title_indexes: "WeakKeyDictionary[Dataset, TitleIndex]" = WeakKeyDictionary()
+_title_indexes: "WeakKeyDictionary[Dataset, TitleIndex]" = WeakKeyDictionary()  # deleted with their data sets
 
 
 def load(name: str = BUILT_IN, report: "ProgressCallback | None" = None) -> "Dataset":
-    """Load the built-in data set or one that was downloaded with `python -m recsys data get NAME`.
+    """Load a data set. `report` gets progress events, see `recsys.progress`.
 
-    `report` gets progress events, see `recsys.progress`. Raises MissingData, whose message has the command that
-    downloads the data set, and DataError if no data set has this name.
+    Raises MissingData, whose message has the command that downloads the data set, and DataError for an unknown name.
     """
     from recsys.data import datasets
     from recsys.progress import no_progress
@@ -54,8 +53,8 @@ def recommender(
 ) -> "TitleRecommender":
     """Load a recommender, or fit it on first use. NumPy and torch then compute on one thread.
 
-    The default is the recommender that the app uses for the data set. The default data set is the built-in one. Raises
-    UnknownModelError, and StoreError, whose message has the command that trains the model.
+    The defaults are the built-in data set and the recommender that the app uses for the data set. Raises
+    UnknownModelError, and StoreError if the recommender must be trained first.
     """
     from recsys.data import prepared
     from recsys.progress import no_progress
@@ -68,15 +67,9 @@ def recommender(
 def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence[int] = ()) -> dict[str, Any]:
     """Evaluate a recommender, store the result and return it: {"mean": {"ndcg@10": …}, "interval": …, "seeds": …, …}.
 
-    Args:
-        name: One of `recommenders()`.
-        data: A data set.
-        protocol: "full" ranks among all films, "popularity-100" and "uniform-100" among 100 sampled films, "untied"
-            shuffles films of one second, "time" splits by date.
-        seeds: Seeds of the trained models. Without any, all.
-
-    Raises:
-        RecsysError: The recommender is not trained or not known, or the evaluation would be invalid.
+    Protocol "full" ranks all films, "popularity-100" and "uniform-100" rank 100 sampled films, "untied" shuffles films
+    that were rated in the same second, and "time" splits by date. Without `seeds`, all trained seeds are evaluated.
+    Raises RecsysError if the recommender is unknown or not trained, or if the evaluation would be invalid.
     """
     from recsys.evaluation.evaluate import evaluate as measure
 
@@ -84,7 +77,7 @@ def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence
 
 
 class TitleRecommender:
-    """A recommender that takes film titles. `predictor` is the object that the functions of `recsys.serving` take."""
+    """A recommender that takes film titles. The functions of `recsys.serving` take its `predictor`."""
 
     def __init__(self, predictor: "Predictor") -> None:
         self.predictor = predictor
@@ -98,7 +91,7 @@ class TitleRecommender:
         """Recommend at most k films, best first.
 
         `titles` are the watched films, oldest first: "Toy Story (1995)". Without titles, the films are for a new user.
-        Raises UnknownTitleError, whose message has similar titles.
+        Raises UnknownTitleError, whose message lists similar titles.
         """
         from recsys.serving.filters import Filters
         from recsys.serving.history import parse_titles
@@ -110,12 +103,12 @@ class TitleRecommender:
 
 @lru_cache(maxsize=1)
 def _built_in(version: str, report: "ProgressCallback | None") -> "Dataset":
-    """Return the built-in data set. Its version is an argument so that the cache is valid for one version only."""
+    """Return the built-in data set. The version makes the cache invalid after an update of the data set."""
     return load(report=report)
 
 
 def _title_index(data: "Dataset") -> "TitleIndex":
-    """Return the search index of a data set, which takes 0.2 to 0.8 s to build. It lives as long as the data set."""
+    """Return the search index of a data set. It is cached, because building it takes 0.2 to 0.8 s."""
     from recsys.serving.films.search import TitleIndex
 
     if data not in _title_indexes:

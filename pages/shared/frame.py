@@ -3,8 +3,7 @@
 import streamlit as st
 
 from pages.shared import words
-from recsys.jobs import queue
-from recsys.paths import ASSETS
+from recsys.paths import ASSETS, is_public
 
 STYLE = ASSETS / "style"
 WATCH_NEXT, TRAIN = "1_watch_next.py", "5_train.py"
@@ -33,7 +32,7 @@ def frame() -> st.Page:
             default=script == WATCH_NEXT,
         )
         for script, (icon, name) in PAGES.items()
-        if script != TRAIN or queue.is_allowed()
+        if script != TRAIN or not is_public()
     ]
     page = st.navigation(pages, position="top")
     st.set_page_config(words.TAB.format(page=page.title, app=words.APP))  # after the icon, or pages set their own

@@ -24,7 +24,6 @@ from pages.shared.frame import TRAIN
 from recsys import monitoring, paths
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
-from recsys.jobs import queue
 from recsys.progress import ProgressCallback
 from recsys.serving import predictor as serving
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
@@ -186,7 +185,7 @@ def _offer(name: str, dataset: Dataset, now: State) -> None:
         lacking = [loaders.title(loaders.recommenders()[one]) for one in serving.lacking(name, dataset.name)]
         sentence, said["members"] = words.NOT_ALL_TRAINED, words.listed(lacking)
     st.info(sentence.format(**said), icon=":material/model_training:")
-    if now is State.UNTRAINED and queue.is_allowed():
+    if now is State.UNTRAINED and not paths.is_public():
         train_here(serving.lacking(name, dataset.name)[0])
     errors.command(serving.training_command(name, dataset.name))
     if quick := _quick(dataset.name):

@@ -17,9 +17,10 @@ HEIGHT = 210  # pixels
 def show(progress: Progress, title: str, name: str) -> None:
     """Both curves, as far as there is something to draw; title: of the recommender, name: of the chart."""
     drawn = {"loss": (words.LOSS, words.LOSS_ALT), "ndcg@10": (words.VALIDATION, words.VALIDATION_ALT)}
+    table = pd.DataFrame(progress.events)
     with st.grid(2, min_column_width=240):
         for column, (axis, about) in drawn.items():
-            known = progress.curve.dropna(subset=[column]) if column in progress.curve else progress.curve.iloc[:0]
+            known = table.dropna(subset=[column]) if column in table else table.iloc[:0]
             if len(known):
                 n, last = int(known["epoch"].iloc[-1]), common.metric(known[column].iloc[-1])
                 said = about.format(model=title, last=last, n=n)

@@ -121,7 +121,7 @@ def said(job: Job, progress: Progress) -> str:
 
 def drawn(job: Job, progress: Progress) -> None:
     """The curves: of a training that goes on at once, of one that is over when somebody opens them."""
-    if progress.curve.empty:
+    if not progress.events:
         return
     if job.state in (State.RUNNING, State.STOPPING):
         curves.show(progress, title(job), job.id)

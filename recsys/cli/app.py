@@ -21,7 +21,7 @@ def app(
     Args:
         browser: Open the browser, not a window.
         port: Port of the server. 0: any free port.
-        public: Accept other computers of the network, without encryption or password. Nobody can train or change data.
+        public: Accept other computers of the network, without encryption or password. Training is switched off.
         install: Add NextReel to the menu of programs (Linux) and open nothing.
         uninstall: Remove NextReel from the menu of programs and open nothing.
     """
@@ -29,7 +29,7 @@ def app(
     from recsys.errors import MissingLibraryError
 
     if install:
-        print(f"NextReel is in the menu of programs: {menu_entry.install()}")
+        print(f"NextReel is now in the menu of programs: {menu_entry.install()}")
     elif uninstall:
         removed = ", ".join(map(str, menu_entry.remove()))
         print(f"removed {removed}" if removed else "NextReel was not in the menu of programs")

@@ -4,31 +4,26 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from recsys.cli.options import command, conf, group
 from recsys.config import NonNegativeInt
-
-if TYPE_CHECKING:
-    from recsys.data.dataset import Dataset
-    from recsys.progress import ProgressCallback
 
 Name = Annotated[str, conf.Positional, conf.arg(help="Name of a data set, as in `data list`.")]
 Archive = Annotated[
     Path | None, conf.arg(name="from", metavar="FILE.zip", help="An archive to use instead of the download.")
 ]
-File = Annotated[Path, conf.arg(metavar="FILE")]
 
 
 def list_datasets() -> None:
-    """List all data sets. Sizes are as published until a data set is on this computer."""
+    """List all data sets. A data set that is not on this computer has its published size."""
     from recsys.data import datasets
 
     print(f"{'name':<16}{'people':>9}{'items':>8}{'ratings':>12}{'MB':>6}  {'here':<5} licence")
     for row in datasets.table():
-        is_here, megabytes = "yes" if row.present else "no", "" if row.megabytes is None else row.megabytes
-        size = f"{row.people:>9,}{row.items:>8,}{row.ratings:>12,}{megabytes:>6}"
-        print(f"{row.name:<16}{size}  {is_here:<5} {row.licence}")
+        megabytes = "" if row.megabytes is None else row.megabytes
+        sizes = f"{row.people:>9,}{row.items:>8,}{row.ratings:>12,}{megabytes:>6}"
+        print(f"{row.name:<16}{sizes}  {'yes' if row.present else 'no':<5} {row.licence}")
 
 
 def get(name: Name, source: Archive = None) -> None:
@@ -44,20 +39,22 @@ def get(name: Name, source: Archive = None) -> None:
         f"({len(catalog.infrequent):,} films have too few ratings to train on)"
     )
     published = datasets.SETS[name]
-    is_official = prepared.metadata(name)["archive"].get("official")
+    is_official = prepared.metadata(name)["archive"].get("official")  # False for another archive, given by --from
     print(f"licence: {'' if is_official else f'of the published {published.title}, '}{published.licence}")
 
 
 def verify(name: Name = "") -> int:
-    """Check the files of a data set, its models and results, or all files. The exit code is 1 if a file is damaged."""
+    """Check the files, models and results of a data set, or all files. The exit code is 1 if a file is damaged."""
     from recsys import verify as verification
 
-    damaged = total = 0
+    n_damaged = n_files = 0
     for finding in verification.of_set(name) if name else verification.everything():
         print(f"{'damaged' if finding.problem else 'sound':<9}{finding}", flush=True)
-        damaged, total = damaged + bool(finding.problem), total + 1
-    print(f"damaged: {damaged:,} of {total:,}" if damaged else f"all {total:,} are sound")
-    return int(damaged > 0)
+        n_files += 1
+        if finding.problem:
+            n_damaged += 1
+    print(f"damaged: {n_damaged:,} of {n_files:,}" if n_damaged else f"all {n_files:,} are sound")
+    return 1 if n_damaged else 0
 
 
 def enrich(name: Name) -> None:
@@ -68,16 +65,16 @@ def enrich(name: Name) -> None:
     with Terminal() as report:
         summary = add_details(name, report)
     print(
-        f"{name} is enriched: Wikidata knows {summary.with_facts:,} of its {summary.films:,} films "
+        f"{name} is enriched: Wikidata has data on {summary.with_facts:,} of its {summary.films:,} films "
         f"({summary.films - summary.with_id:,} have no IMDb id)"
     )
-    print("licence: CC0, free for everything; from wikidata.org")
+    print("licence: CC0, free for any use; from wikidata.org")
 
 
 def add(
     name: conf.Positional[str],
-    interactions: File,
-    items: Annotated[Path | None, conf.arg(metavar="FILE")] = None,
+    interactions: Path,
+    items: Path | None = None,
     user_col: str = "",
     item_col: str = "",
     time_col: str = "",
@@ -127,7 +124,7 @@ def remove(name: Name) -> None:
 
     queue.check_idle(name)
     own_data.remove(name)
-    print(f"{name} is deleted, with all that was made of it")
+    print(f"deleted {name} and its models and results")
 
 
 data = group(
@@ -137,41 +134,34 @@ data = group(
 
 @command("prepare")
 def prepare(datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)) -> int:
-    """Fit and download everything that visitors of a public server (NEXTREEL_PUBLIC) cannot start themselves.
+    """Download and fit in advance what visitors of a public server (NEXTREEL_PUBLIC) cannot start themselves.
 
     Args:
         datasets: Data sets on this computer.
     """
     from recsys.data.datasets import ensure
+    from recsys.errors import RecsysError
     from recsys.progress import Terminal
+    from recsys.serving import predictor
+    from recsys.serving.films import themes
 
     problems = []
     for name in datasets:
         with Terminal() as report:
-            problems += _prepare(ensure(name, report), report)
+            dataset = ensure(name, report)
+            steps: dict[str, Callable[[], object]] = {
+                "the sentence encoder": partial(themes.fetch_encoder, report),
+                "the search by theme": partial(themes.open_index, dataset, report),
+            }
+            for variant in predictor.variants():
+                if not variant.needs_training and not predictor.lacking(variant.name, name):
+                    steps[variant.name] = partial(predictor.load, variant.name, dataset, report)
+            for title, step in steps.items():
+                try:
+                    step()
+                    print(f"{name}: {title} is ready")
+                except RecsysError as error:
+                    problems.append(f"{name}: {title} is not ready: {error}")
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0
-
-
-def _prepare(dataset: "Dataset", report: "ProgressCallback") -> list[str]:
-    """Fit and download what a data set needs. Return a line per problem."""
-    from recsys.errors import RecsysError
-    from recsys.serving import predictor
-    from recsys.serving.films import themes
-
-    steps: dict[str, Callable[[], object]] = {
-        "the sentence encoder": partial(themes.fetch_encoder, report),
-        "the search by theme": partial(themes.open_index, dataset, report),
-    }
-    for variant in predictor.variants():
-        if not variant.needs_training and not predictor.lacking(variant.name, dataset.name):
-            steps[variant.name] = partial(predictor.load, variant.name, dataset, report)
-    problems = []
-    for title, step in steps.items():
-        try:
-            step()
-            print(f"{dataset.name}: {title} is ready")
-        except RecsysError as error:
-            problems.append(f"{dataset.name}: {title} is not: {error}")
-    return problems

@@ -1,13 +1,14 @@
 """The commands `evaluate` and `report`."""
 
 import sys
+from itertools import product
 from typing import Any, Literal
 
 from recsys.cli.options import ALL, ProtocolName, ProtocolOrAll, command, conf
 from recsys.config import Seed
 from recsys.errors import RecsysError
 
-BASELINE_TITLES = {"mean": "mean of all ratings", "film and person": "film's mean, person's difference"}
+BASELINE_TITLES = {"mean": "mean of all ratings", "film and person": "film mean and user bias"}
 
 
 @command("evaluate")
@@ -28,9 +29,9 @@ def evaluate(
         dataset: A data set on this computer.
         protocol: An evaluation protocol, or all.
         seeds: Seeds of the trainings to measure. Without any, all trained seeds.
-        part: valid is for choosing settings. It writes no file and refuses mixtures and models with a memory.
-        device: auto (a GPU if there is one), cpu, cuda, cuda:1 …
-        add: Keep the seeds of the present result if its settings and data are equal.
+        part: valid is for choosing settings. It writes no file and refuses models that were fitted on validation items.
+        device: auto (a GPU if available), cpu, cuda, cuda:1 …
+        add: Add the seeds to the stored result. Its settings and data must be equal.
         ship: Also copy the result into assets/.
     """
     from recsys.data.datasets import ensure
@@ -48,12 +49,12 @@ def evaluate(
     with Terminal() as progress:
         data = ensure(dataset, progress)
     with devices.default_device(device), distributed.process_group(devices.choose(device)):
-        is_main_process = not distributed.rank()
-        for name, variant in ((name, variant) for name in protocols for variant in variants):
+        is_main_process = distributed.rank() == 0
+        for name, variant in product(protocols, variants):
             try:
                 with Terminal(f"{variant} on {dataset}, {name}") as progress:
-                    report_progress = progress if is_main_process else no_progress
-                    document = measure(variant, data, name, seeds, part, ship, report_progress, add)
+                    callback = progress if is_main_process else no_progress
+                    document = measure(variant, data, name, seeds, part, ship, callback, add)
                 text, stream = table(document, part) if is_single else summary(document), sys.stdout
                 n_measured += 1
             except RecsysError as error:
@@ -72,7 +73,7 @@ def report(
     brief: bool = False,
     beside: ProtocolName | None = None,
 ) -> None:
-    """Print all results as Markdown, beside results that others have published.
+    """Print all results as Markdown, with published results for comparison.
 
     Args:
         dataset: Data sets. Without any, all data sets with results.
@@ -95,7 +96,7 @@ def summary(document: dict[str, Any]) -> str:
 
 
 def table(document: dict[str, Any], part: str = "test") -> str:
-    """Return a result as a table. A row has a metric: mean, interval over users, spread over seeds, and each seed."""
+    """Return a result as a table of metrics. The interval is over users, the standard deviation over seeds."""
     seeds = document["seeds"]
     header = f"{'':8}{'mean':>9}{'95 % from':>11}{'to':>9}{'± std':>9}"
     lines = [
@@ -107,13 +108,12 @@ def table(document: dict[str, Any], part: str = "test") -> str:
         values = "".join(f"{run['metrics'][name]:9.4f}" for run in seeds)
         low, high = document["interval"][name]
         lines.append(f"{name:8}{document['mean'][name]:9.4f}{low:11.4f}{high:9.4f}{spread}{values}")
-    if "stars" not in document:  # the model predicts no ratings
-        return "\n".join(lines)
-    header = "".join(f"{error:>9}{'95 % from':>11}{'to':>9}" for error in ("RMSE", "MAE"))
-    lines.append(f"{'stars of the hidden film':34}{header}")
-    rows = {document["title"]: document["stars"]}
-    rows |= {BASELINE_TITLES[name]: figures for name, figures in document["stars"]["baselines"].items()}
-    for title, figures in rows.items():
-        cells = [(figures[name], *figures["interval"][name]) for name in ("rmse", "mae")]
-        lines.append(f"{title:34}" + "".join(f"{value:9.4f}{low:11.4f}{high:9.4f}" for value, low, high in cells))
+    if "stars" in document:
+        errors = document["stars"]  # of predicted ratings
+        header = "".join(f"{metric:>9}{'95 % from':>11}{'to':>9}" for metric in ("RMSE", "MAE"))
+        lines.append(f"{'rating of the held-out film':34}{header}")
+        rows = {document["title"]: errors} | {BASELINE_TITLES[name]: row for name, row in errors["baselines"].items()}
+        for title, row in rows.items():
+            cells = [(row[metric], *row["interval"][metric]) for metric in ("rmse", "mae")]
+            lines.append(f"{title:34}" + "".join(f"{value:9.4f}{low:11.4f}{high:9.4f}" for value, low, high in cells))
     return "\n".join(lines)

@@ -1,7 +1,7 @@
 """The command `jobs`: training jobs that were started in the app."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from recsys.cli.options import Call, conf, group
 from recsys.jobs import queue
@@ -11,13 +11,13 @@ Id = Annotated[str, conf.Positional, conf.arg(help="Id of the job: the first wor
 
 def list_jobs() -> None:
     """List all training jobs in the order of the queue."""
-    rows = []
+    lines = []
     for job in queue.jobs():
-        title = f"{job.variant} on {job.dataset}" if job.variant else ""
+        title = f"{job.variant} on {job.dataset}" if job.variant else ""  # a damaged job has none
         epoch, epochs = queue.progress(job).epochs
         cells = (job.id, job.state.value, title, f"epoch {epoch} of {epochs}" if epochs else "", job.error)
-        rows.append("  ".join(filter(None, cells)))
-    print("\n".join(rows) or "nothing was started in the app")
+        lines.append("  ".join(filter(None, cells)))
+    print("\n".join(lines) or "no training was started in the app")
 
 
 def stop(id: Id) -> None:
@@ -36,6 +36,5 @@ def remove(id: Id) -> None:
 
 
 def jobs(arguments: Sequence[str]) -> Call:
-    """Parse the arguments of `jobs`. Without arguments, the jobs are listed."""
-    functions: dict[str, Any] = {"list": list_jobs, "stop": stop, "resume": resume, "remove": remove}
-    return group("jobs", functions)(arguments or ["list"])
+    """Parse the arguments of `jobs`. Without arguments, list the jobs."""
+    return group("jobs", {"list": list_jobs, "stop": stop, "resume": resume, "remove": remove})(arguments or ["list"])

@@ -1,34 +1,32 @@
 """The command line, `python -m recsys COMMAND`. Only the module of the command is imported."""
 
-import contextlib
 import errno
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from recsys.cli.terminal import escape_controls, safe_output
 from recsys.config import ConfigError
 from recsys.errors import RecsysError
 from recsys.progress import Cancelled
 
-COMMANDS = {  # name: (module, help); the module has a function of that name, see `options.Command`
-    "data": ("data", "list, fetch, verify or enrich data sets"),
-    "train": ("train", "train a recommender and keep it"),
+COMMANDS = {  # name: (module of recsys.cli with an `options.Command` of this name, help)
+    "data": ("data", "list, download, add, verify or delete data sets"),
+    "train": ("train", "train a recommender and save its checkpoint"),
     "evaluate": ("evaluate", "measure a recommender and write the result file"),
-    "report": ("evaluate", "print every result as Markdown, ours beside what others published"),
-    "recommend": ("recommend", "the next films for a history"),
-    "experiment": ("experiment", "rebuild a published table from nothing"),
-    "jobs": ("jobs", "list, stop, resume or remove what is trained in the app"),
-    "bench": ("bench", "how fast this machine trains, serves, evaluates or loads"),
-    "app": ("app", "open the app in a window, or in the browser"),
-    "prepare": ("data", "make beforehand what visitors of a public server need"),
+    "report": ("evaluate", "print all results as Markdown, with published results for comparison"),
+    "recommend": ("recommend", "print the films to watch after a history"),
+    "experiment": ("experiment", "run a study or reproduce a published table"),
+    "jobs": ("jobs", "list, stop, resume or remove trainings that were started in the app"),
+    "bench": ("bench", "measure the speed of training, serving, evaluation or loading"),
+    "app": ("app", "open the app in a window or in the browser"),
+    "prepare": ("data", "download and fit in advance what visitors of a public server need"),
 }
-DISK_ERRORS = {  # the disk is full or limited, a file belongs to somebody else, a path is no folder
-    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
-    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP),
-}
+DISK_ERRORS = {  # the disk is full or limited, access is denied, or a part of the path is no folder
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP,
+}  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,52 +36,48 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     name, *arguments = (sys.argv[1:] if argv is None else argv) or [""]
     try:
-        with _plain_warnings():
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning  # type: ignore[assignment]
             if name not in COMMANDS:
                 _print_help([name] if name else [])
-            call = getattr(import_module(f"recsys.cli.{COMMANDS[name][0]}"), name)(arguments)  # --help has colours
+            parse = getattr(import_module(f"recsys.cli.{COMMANDS[name][0]}"), name)
+            call = parse(arguments)  # outside of safe_output, which would escape the colours of --help
             with safe_output():
                 return call() or 0
-    except ConfigError as error:
+    except ConfigError as error:  # its message starts with the setting, if any: "batch_size is 0" → "--batch-size is 0"
         flag = f"--{error.setting.replace('_', '-')}" if error.setting else ""
         return _fail(flag + error.message.removeprefix(error.setting))
     except RecsysError as error:
         return _fail(str(error))
     except BrokenPipeError:  # the reader has closed the pipe: `report | head`
-        sys.stderr.close()
+        sys.stderr.close()  # at exit Python flushes stdout and would print a second BrokenPipeError
         return 1
     except OSError as error:
         if error.errno not in DISK_ERRORS:
             raise
         return _fail(f"{error.filename or 'disk'}: {error.strerror}; make room, or set RECSYS_HOME")
     except KeyboardInterrupt:
-        return _fail("stopped", 130)
+        return _fail("stopped", 130)  # 128 + SIGINT, as a shell reports it
     except Cancelled:
-        return _fail("stopped", 143)  # 128 + SIGTERM, as a shell reports it
+        return _fail("stopped", 143)  # 128 + SIGTERM
 
 
-def _print_help(arguments: Sequence[str]) -> None:
-    """Print all commands, after --help, or the error that no command has this name. Raises SystemExit."""
+def _print_help(arguments: Sequence[str]) -> NoReturn:
+    """Print all commands after --help, else the error that no command has this name."""
     from recsys.cli.options import group
 
-    def placeholder(help_text: str) -> Any:
-        def run() -> None: ...
+    functions: dict[str, Any] = {}
+    for name, (_, help_text) in COMMANDS.items():
+        functions[name] = lambda: None  # never called, only listed
+        functions[name].__doc__ = help_text
+    group("", functions)(arguments)
+    raise SystemExit(2)  # for mypy: tyro has raised SystemExit
 
-        run.__doc__ = help_text
-        return run
 
-    group("", {name: placeholder(help_text) for name, (_, help_text) in COMMANDS.items()})(arguments)
-
-
-@contextlib.contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """Print the message of a UserWarning alone, without its file and line."""
-    with warnings.catch_warnings():
-        show: Any = warnings.showwarning
-        warnings.showwarning = lambda message, category, *place: (  # type: ignore[assignment]
-            print(message, file=sys.stderr) if category is UserWarning else show(message, category, *place)
-        )
-        yield
+def _show_warning(message: Any, category: type[Warning], filename: str, line: int, *_: object) -> None:
+    """Print a warning to stderr. A UserWarning is printed without its file and line."""
+    text = f"{message}\n" if category is UserWarning else warnings.formatwarning(message, category, filename, line)
+    sys.stderr.write(text)
 
 
 def _fail(message: str, code: int = 1) -> int:

@@ -5,7 +5,7 @@ import io
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
-from typing import Annotated, Any, Literal, TypeVar, Union, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_type_hints
 
 from recsys.config import check
 from recsys.errors import MissingLibraryError, recsys_command
@@ -17,49 +17,54 @@ try:
 except ImportError as error:  # a minimal installation for training lacks tyro or a package that tyro needs
     raise MissingLibraryError("the command line", error.name or "tyro") from error
 
-T = TypeVar("T")
 Call = Callable[[], int | None]  # a parsed command; returns the exit code, None for 0
 Command = Callable[[Sequence[str]], Call]  # parses the arguments of a command
-Flag = Annotated[bool, conf.FlagCreatePairsOff]  # --json, without --no-json
+Flag = Annotated[bool, conf.FlagCreatePairsOff]  # a field without the flag --no-…
 FLAT = (conf.OmitArgPrefixes, conf.PositionalMetavarFromFieldName)  # --epochs, not --settings.schedule.epochs
+UNPAIRED = (*FLAT, conf.FlagCreatePairsOff)  # --json, without --no-json
 
-# Copies of PROTOCOLS, PLANS and COMPARISON_NAMES, because --help must not import pandas. A test compares them.
-ALL = "all"
+# Equal to PROTOCOLS, PLANS and COMPARISON_NAMES, as a test checks. Their modules import pandas, too slow for --help.
 ProtocolOrAll = Literal[ProtocolName, "all"]
 StudyName = Literal[
     "ablation-bert4rec", "ablation-sasrec", "steps", "width", "mask-share", "length", "popularity", "losses", "masking",
     "augmentation", "protocols", "cost",
 ]  # fmt: skip
+ALL = "all"  # a value of flags, for all protocols or all recommenders
 
 
 def command(name: str) -> Callable[[Callable[..., int | None]], Command]:
-    """Return a decorator that makes a command of a function whose parameters are the flags."""
-    return lambda function: partial(_parse, _bound(function), name)
+    """Return a decorator that turns a function into a command. The parameters of the function become flags."""
+    return lambda function: partial(read, _deferred(function), name, config=UNPAIRED)
 
 
 def group(name: str, functions: Mapping[str, Callable[..., int | None]]) -> Command:
-    """Return a command with a subcommand per function: `data list`, `data get`."""
-    kinds = [Annotated[Any, conf.subcommand(word, constructor=_bound(run))] for word, run in functions.items()]
-    return partial(_parse, Union[tuple(kinds)], name)  # noqa: UP007 - their number is known at run time only
+    """Return a command with a subcommand for each function: `data list`, `data get`."""
+    subcommands = tuple(
+        Annotated[Any, conf.subcommand(word, constructor=_deferred(function))] for word, function in functions.items()
+    )
+    return partial(read, Union[subcommands], name, config=UNPAIRED)  # noqa: UP007 - `|` needs a fixed number of types
 
 
-def read(options: type[T], name: str, arguments: Sequence[str], default: Any = None, config: Any = FLAT) -> T:
-    """Parse the arguments of a command into a dataclass with a field per flag.
+def read(target: Any, name: str, arguments: Sequence[str], config: Any = FLAT, **settings: Any) -> Any:
+    """Parse the arguments of a command into a dataclass or the parameters of a function.
 
-    `default` has the values of flags that are not given, None for the defaults of the fields. `config` are markers of
-    tyro. Raises ConfigError for a value that is not allowed, and SystemExit after --help (code 0) or for arguments that
-    cannot be parsed (code 2, with the usage on stderr).
+    `config` and the settings are arguments of `tyro.cli`. Raises ConfigError for a value that is not allowed, and
+    SystemExit after --help (code 0) or for arguments that cannot be parsed (code 2, with the usage on stderr).
     """
-    return _parse(options, name, arguments, config=config, **({"default": default} if default else {}))
+    settings |= {"config": config, "prog": recsys_command(*name.split()).strip()}
+    try:
+        return tyro.cli(target, args=list(arguments), **settings)
+    except SystemExit as end:
+        if end.code:
+            text = io.StringIO()
+            with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
+                tyro.cli(target, args=["--help"], **settings | {"add_help": True})
+            print(text.getvalue().partition("\n")[0], file=sys.stderr)  # the line "usage: …"
+        raise
 
 
-def read_some(options: type[T], name: str, arguments: Sequence[str]) -> T:
-    """Parse the arguments that a dataclass has. Others, --help included, are ignored."""
-    return _parse(options, name, arguments, config=FLAT, return_unknown_args=True, add_help=False)[0]
-
-
-def _bound(function: Callable[..., int | None]) -> Callable[..., Call]:
-    """Return a function with the same parameters that checks their values and returns the call."""
+def _deferred(function: Callable[..., int | None]) -> Callable[..., Call]:
+    """Return a function with the same parameters. It checks their values and returns the call without running it."""
     types = get_type_hints(function, include_extras=True)
 
     @wraps(function)
@@ -69,19 +74,3 @@ def _bound(function: Callable[..., int | None]) -> Callable[..., Call]:
         return partial(function, **values)
 
     return bind
-
-
-def _parse(
-    target: Any, name: str, arguments: Sequence[str], config: Any = (*FLAT, conf.FlagCreatePairsOff), **settings: Any
-) -> Any:
-    """Return what tyro makes of the arguments. If tyro refuses them, print the usage too."""
-    settings |= {"prog": recsys_command(*name.split()).strip(), "config": config}
-    try:
-        return tyro.cli(target, args=list(arguments), **settings)
-    except SystemExit as end:
-        if end.code:
-            text = io.StringIO()
-            with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
-                tyro.cli(target, args=["--help"], **settings | {"add_help": True})
-            print(text.getvalue().partition("\n")[0], file=sys.stderr)
-        raise

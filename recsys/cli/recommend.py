@@ -33,10 +33,10 @@ def recommend(
         titles: The watched films, oldest first: "Toy Story (1995)".
         history: History files of Letterboxd, IMDb, Trakt, Netflix, MovieLens or this app, instead of titles.
         dataset: A data set. The default comes with the project.
-        model: A recommender, which is fitted on first use if necessary. None: the best one for the data set.
+        model: A recommender, which is fitted on first use if necessary. None: the default of the data set.
         k: Number of films.
         as_json: Print a JSON list.
-        keep_seen: Films of the history may be recommended again.
+        keep_seen: Also recommend films of the history.
         user: A user of the data set, by the id in its ratings file, instead of titles.
         all_users: Write the lists of all users of the data set into a file.
         out: The file for --all: .csv or .parquet.
@@ -52,18 +52,18 @@ def recommend(
     from recsys.serving.recommend import recommend as best_films
 
     if bool(titles) + bool(history) + (user is not None) + all_users > 1:
-        raise RecsysError("titles, --history, --user and --all exclude each other; name one of them")
+        raise RecsysError("titles, --history, --user and --all exclude each other; use only one of them")
     if all_users != (out is not None):
-        raise RecsysError("--all writes a file, and nothing else does; use both: --all --out lists.csv")
+        raise RecsysError("--all and --out need each other; use both: --all --out lists.csv")
     if out:
         people.check(out)  # before the long computation
     filters = Filters(hide_seen=not keep_seen)
-    notes: list[str] = []
     with Terminal(model or "") as report:
         data = datasets.ensure(dataset, report)
         model = model or predictor.default(data.name)
         row = None if user is None else people.row_of(data, user)
         request = Request((), k, filters)
+        notes: list[str] = []  # about the history, for the user
         if history:
             watched, notes = own_history.of_files(data, [(path.name, read_history(path)) for path in history])
             request = Request(tuple(entry.film for entry in watched), k, filters, ratings=own_history.ratings(watched))
@@ -71,24 +71,22 @@ def recommend(
             films, notes = parse_titles(TitleIndex(data.catalog, data.counts), titles)
             request = Request(tuple(films), k, filters)
         elif row is None:
-            notes = ["no films given: this is what the model expects of a newcomer"]
+            notes = ["no films given, so these are the recommendations for a new user"]
         loaded = predictor.load(model, data, report)
         if out:
             people.write(people.everybody(loaded, k, filters, report), out)
-    if out:
-        print(f"{out}: the {k} films to watch next for each of {data.n_users:,} people")
-        return
+            print(f"{out}: {k} recommendations for each of {data.n_users:,} users")
+            return
     if row is not None:
         request = people.request_of(loaded, row, k, filters)
     recommendations = best_films(loaded, request)
-    for note in notes:
-        print(note, file=sys.stderr)
+    print("".join(f"{note}\n" for note in notes), end="", file=sys.stderr)
     records = [as_record(film) for film in recommendations]
     print(json.dumps(records, ensure_ascii=False, indent=1) if as_json else table(recommendations))
 
 
 def read_history(path: Path) -> bytes:
-    """Return the content of a history file. Of a file that is too large, only enough to detect this is read."""
+    """Return the content of a history file, at most one byte more than the import accepts."""
     from recsys.data.history_import.entries import MAX_FILE_BYTES
 
     try:
@@ -102,8 +100,7 @@ def table(recommendations: Sequence["Recommendation"]) -> str:
     """Return a table with rank, title, genres, and the probability or, if the model has none, the score."""
     if not recommendations:
         return "no film is left to recommend"
-    has_scores = recommendations[0].probability is None
-    rows = [("", "film", "genres", "score" if has_scores else "probability")]
+    rows = [("", "film", "genres", "score" if recommendations[0].probability is None else "probability")]
     for film in recommendations:
         value = f"{film.score:.3f}" if film.probability is None else f"{film.probability:.2%}"
         rows.append((str(film.rank), film.film.label, film.film.genres.replace("|", ", "), value))

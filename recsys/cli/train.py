@@ -1,11 +1,11 @@
-"""The command `train`. Every setting of a recommender is a flag, and the comment of the setting is its help."""
+"""The command `train`. Every setting of a recommender is a flag. Its help is the comment beside the field."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from recsys.cli.options import Flag, ProtocolName, conf, read, read_some
+from recsys.cli.options import Flag, ProtocolName, conf, read
 from recsys.config import NonNegative, Seed, config_class
 from recsys.progress import ProgressCallback, Terminal, print_json
 
@@ -25,9 +25,9 @@ class Options:
 
     model: Annotated[str, conf.Suppress, conf.Fixed] = ""
     dataset: str = "ml-latest-sample"  # a data set on this computer
-    protocol: ProtocolName = "full"  # the evaluation protocol; those that split the data alike share the checkpoint
+    protocol: ProtocolName = "full"  # the evaluation protocol; protocols with equal training parts share a checkpoint
     also: str = ""  # another MovieLens set on this computer, whose users are added to the training data
-    device: str = "auto"  # auto (a GPU if there is one), cpu, cuda, cuda:1 …
+    device: str = "auto"  # auto (a GPU if available), cpu, cuda, cuda:1 …
     seed: Seed = 0  # seed of the random numbers
     resume: Flag = False  # continue a training that was stopped, with the same settings
     save_every: NonNegative = 60.0  # seconds between two saves of the training state
@@ -44,7 +44,7 @@ class Train(Options, Generic[Config]):
     settings: Config = field(kw_only=True)
 
     def __call__(self) -> None:
-        """Train and save the checkpoint, with a line per epoch on stdout."""
+        """Train, save the checkpoint and print a line for each epoch to stdout."""
         from recsys.errors import recsys_command
 
         if self.json:
@@ -53,11 +53,11 @@ class Train(Options, Generic[Config]):
         with Terminal() as report:
             folder = self._train(report)
         if folder:
-            measure = recsys_command("evaluate", self.model, "--dataset", self.dataset, "--protocol", self.protocol)
-            print(f"kept in {folder}\nmeasure it: {measure}")
+            evaluate = recsys_command("evaluate", self.model, "--dataset", self.dataset, "--protocol", self.protocol)
+            print(f"saved in {folder}\nto evaluate it: {evaluate}")
 
     def _train(self, report: ProgressCallback) -> Path | None:
-        """Train, on several processes if there are, and return the checkpoint folder. None: another process saves."""
+        """Train and return the checkpoint folder; None in all processes but the main process, which saves."""
         from recsys import checkpoints, paths
         from recsys.data import datasets
         from recsys.data.assemble import add_users_from
@@ -72,7 +72,7 @@ class Train(Options, Generic[Config]):
         splitting = protocols.get(self.protocol).splitting
         parts = splitting(dataset, self.seed)
         train = parts.train
-        if self.also:
+        if self.also:  # a split by date ("dates") must not learn from later ratings of the added users
             last_time = int(train.interactions.timestamp.max()) if "dates" in parts.description else None
             train = add_users_from(datasets.load(self.also), train, dataset, last_time)
         device = devices.choose(self.device)
@@ -93,12 +93,12 @@ class Train(Options, Generic[Config]):
                 count_configs=registry.count_configs(self.settings, self.dataset),
             )
             model.fit(train, parts.valid, options)
-            model.also = self.also or model.also
-            if distributed.rank():
+            model.also = self.also or model.also  # a mixture has the value of its members
+            if distributed.rank() > 0:
                 return None
             notes = model.training_summary.notes() if model.training_summary else {}
             checkpoints.save(self.model, model, dataset, self.seed, notes, splitting)
-            run_folder.finish()  # after the save, so that a kill loses nothing
+            run_folder.finish()  # deletes the training state, which a kill before the save would need
         if self.ship:
             checkpoints.ship(self.model, self.dataset, self.seed, splitting)
         return folder
@@ -110,10 +110,10 @@ def train(arguments: Sequence[str]) -> Train:
     Raises UnknownModelError, and ConfigError for a setting that is not allowed.
     """
     name = read(Choice, "train", arguments[:1]).model
-    from recsys.models import registry  # not for `train --help`, because it imports pandas
+    from recsys.models import registry  # imports pandas, which `train --help` does not need
 
     variant = registry.get(name)
-    dataset = read_some(Options, f"train {name}", arguments[1:]).dataset
-    default = Train(model=name, dataset=dataset, settings=variant.preset(dataset))
-    options: Any = Train[variant.model_class.Config]  # type: ignore[name-defined]  # a type known at run time only
-    return read(options, f"train {name}", arguments[1:], default)
+    options, _ = read(Options, f"train {name}", arguments[1:], return_unknown_args=True, add_help=False)
+    default = Train(model=name, dataset=options.dataset, settings=variant.preset(options.dataset))
+    target: Any = Train[variant.model_class.Config]  # type: ignore[name-defined]  # the type is only known at run time
+    return read(target, f"train {name}", arguments[1:], default=default)

@@ -1,4 +1,4 @@
-"""The app in the menu of programs on Linux: a desktop entry and its icon, see the freedesktop.org specifications.
+"""The app in the menu of programs on Linux: a desktop entry and its icon.
 
 https://specifications.freedesktop.org/desktop-entry-spec/latest/ and …/icon-theme-spec/latest/
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from shutil import which
 
 from recsys import paths, storage
-from recsys.errors import RecsysError
+from recsys.errors import RecsysError, recsys_command
 
 NAME = "nextreel"
 ENTRY = """[Desktop Entry]
@@ -30,12 +30,8 @@ StartupWMClass={name}
 """
 
 
-class EntryError(RecsysError):
-    """The system has no menu for a desktop entry."""
-
-
 def install() -> Path:
-    """Write the desktop entry and its icon, and return the path of the entry. Raises EntryError unless on Linux."""
+    """Write the desktop entry and its icon, and return the path of the entry. Raises RecsysError unless on Linux."""
     entry, icon = _paths()
     command = " ".join(_quote(word) for word in (sys.executable, "-m", "recsys", "app"))
     text = ENTRY.format(command=command, folder=_escape(str(paths.REPOSITORY)), icon=_escape(str(icon)), name=NAME)
@@ -47,7 +43,7 @@ def install() -> Path:
 
 
 def remove() -> list[Path]:
-    """Delete the files of `install` and return those that existed. Raises EntryError unless on Linux."""
+    """Delete the files of `install` and return those that existed. Raises RecsysError unless on Linux."""
     removed = [path for path in _paths() if path.exists()]
     for path in removed:
         path.unlink()
@@ -56,9 +52,10 @@ def remove() -> list[Path]:
 
 
 def _paths() -> tuple[Path, Path]:
-    """Return the paths of the entry and the icon of this user."""
+    """Return the paths of the desktop entry and the icon in the home folder."""
     if not sys.platform.startswith("linux"):
-        raise EntryError("a starter entry can be made on Linux only; elsewhere make a shortcut to: recsys app")
+        command = recsys_command("app")
+        raise RecsysError(f"the menu of programs is supported on Linux only; elsewhere create a shortcut to: {command}")
     data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     return data / "applications" / f"{NAME}.desktop", data / "icons/hicolor/scalable/apps" / f"{NAME}.svg"
 
@@ -71,11 +68,11 @@ def _quote(word: str) -> str:
 
 
 def _escape(value: str) -> str:
-    """Return a value of the entry with escaped backslashes and line breaks."""
+    """Return a value of the desktop entry with escaped backslashes and line breaks."""
     return value.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def _refresh(folder: Path) -> None:
-    """Update the menu now if the tool is installed. Otherwise the desktop updates it later."""
+    """Update the menu now if the necessary tool is installed. Otherwise the system updates it later."""
     if tool := which("update-desktop-database"):
         subprocess.run([tool, str(folder)], check=False, capture_output=True)

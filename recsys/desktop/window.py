@@ -1,4 +1,4 @@
-"""The app in a window (pywebview) or in the browser. Its server is a process that ends with this one."""
+"""The app in a window (pywebview) or in the browser. Its server is a process that ends with this process."""
 
 import html
 import os
@@ -16,19 +16,14 @@ from recsys import paths
 from recsys.errors import RecsysError, python
 from recsys.machine import terminate_with_parent
 
-LOCAL_ADDRESS = "127.0.0.1"
-ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 - for --public only
-START_TIMEOUT_SECONDS = 120.0
+START_TIMEOUT_SECONDS = 120
 STOP_TIMEOUT_SECONDS = 10.0
 POLL_SECONDS = 0.1
-START_COMMAND = "streamlit run app.py"
 ALLOWED_HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"  # environment variable: accepted Host headers, separated by spaces
 ICON = paths.ASSETS / "style" / "mark.svg"
-PACKAGE = "pywebview[qt]" if sys.platform.startswith("linux") else "pywebview"  # other systems have a web view
-STARTING = "{mark}<p>NextReel is starting …</p>"
-FAILED = "{mark}<p>NextReel did not start.</p><p>{why}</p>"
-PAGE = """<!doctype html><meta name="color-scheme" content="light dark"><style>body{{display:grid;place-content:center;
-justify-items:center;height:90vh;text-align:center;font-family:sans-serif}}svg{{width:64px}}</style>{body}"""
+PACKAGE = "pywebview[qt]" if sys.platform.startswith("linux") else "pywebview"  # other systems include a web view
+PAGE_HEAD = """<!doctype html><meta name="color-scheme" content="light dark"><style>body{display:grid;
+place-content:center;justify-items:center;height:90vh;text-align:center;font-family:sans-serif}svg{width:64px}</style>"""
 
 
 class ServerError(RecsysError):
@@ -46,22 +41,17 @@ def run(port: int = 0, public: bool = False, browser: bool = False) -> None:
 
 @contextmanager
 def run_server(port: int = 0, public: bool = False) -> Iterator[tuple[str, subprocess.Popen]]:
-    """Start the server and yield its address and process, which `wait_for` needs. Stop it after the block.
+    """Start the server, yield its address and process, and stop it after the block. Raises ServerError.
 
-    Args:
-        port: 0: any free port.
-        public: Accept other computers of the network. Nobody can train or change data then.
-
-    Raises:
-        ServerError: The port is in use.
+    `port` 0 is any free port. `public` accepts other computers of the network and switches training off.
     """
     port = free_port(port)
-    address = ALL_ADDRESSES if public else LOCAL_ADDRESS
+    address = "0.0.0.0" if public else "127.0.0.1"  # noqa: S104 - the user asked for a public server
     options = (f"--server.port={port}", f"--server.address={address}", "--server.headless=true")
     server = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py"), *options],
         cwd=paths.REPOSITORY,
-        env={ALLOWED_HOSTS: network_hosts(), **os.environ, paths.PUBLIC: "1"} if public else None,
+        env={ALLOWED_HOSTS: host_patterns(), **os.environ, paths.PUBLIC: "1"} if public else None,
         stdout=subprocess.DEVNULL,
         preexec_fn=None if sys.platform == "win32" else terminate_with_parent,
     )
@@ -76,11 +66,11 @@ def run_server(port: int = 0, public: bool = False) -> Iterator[tuple[str, subpr
             server.wait()
 
 
-def network_hosts() -> str:
+def host_patterns() -> str:
     """Return patterns for the names of this computer and for all IPv4 addresses, separated by spaces.
 
-    No website can give this computer a name that the patterns accept. A host whose last part is a number is an address,
-    not a name (https://url.spec.whatwg.org/#ends-in-a-number-checker).
+    No website can use them for DNS rebinding: a host whose last part is a number is always an address
+    (https://url.spec.whatwg.org/#ends-in-a-number-checker).
     """
     name = socket.gethostname()
     return " ".join(["localhost", name, f"{name}.local", *(f"*.{byte}" for byte in range(256))])
@@ -88,16 +78,17 @@ def network_hosts() -> str:
 
 def wait_for(address: str, server: subprocess.Popen) -> str:
     """Return the address when the app answers. Raises ServerError if it stops or does not answer in time."""
+    command = f"{python()} -m streamlit run app.py"  # shows the output of the server
     end_time = time.monotonic() + START_TIMEOUT_SECONDS
     while time.monotonic() < end_time:
         if server.poll() is not None:
-            raise ServerError("the app stopped by itself; to see why", START_COMMAND)
+            raise ServerError("the app stopped by itself; see its output", command)
         try:
             with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):  # noqa: S310 - a local address
                 return address
         except OSError:
             time.sleep(POLL_SECONDS)
-    raise ServerError(f"the app did not answer within {START_TIMEOUT_SECONDS:.0f} seconds; to see why", START_COMMAND)
+    raise ServerError(f"the app did not answer within {START_TIMEOUT_SECONDS} seconds; see its output", command)
 
 
 def has_screen() -> bool:
@@ -107,23 +98,24 @@ def has_screen() -> bool:
 
 def show_in_window(address: str, server: subprocess.Popen) -> None:
     """Open a window, show the app when it answers, and return when the window is closed."""
-    os.environ.setdefault("PYWEBVIEW_LOG", "critical")  # pywebview logs every web view that it does not find
+    os.environ.setdefault("PYWEBVIEW_LOG", "critical")  # pywebview logs an error for each missing web view
     import webview
 
     webview.settings["ALLOW_DOWNLOADS"] = True
-    window = webview.create_window("NextReel", html=_page(STARTING), width=1280, height=860, min_size=(390, 600))
+    start_page = _page("NextReel is starting …")
+    window = webview.create_window("NextReel", html=start_page, width=1280, height=860, min_size=(390, 600))
 
     def show() -> None:
         try:
             window.load_url(wait_for(address, server))
         except RecsysError as error:
-            window.load_html(_page(FAILED, why=html.escape(str(error))))
+            window.load_html(_page(f"NextReel did not start.<p>{html.escape(str(error))}"))
 
     storage = paths.home() / "window"  # cookies and settings such as the theme
     try:
         webview.start(show, private_mode=False, storage_path=str(storage), icon=str(ICON))
     except webview.errors.WebViewException:  # pywebview is installed, but no web view
-        print(f"no window can be opened; to have one: {python()} -m pip install '{PACKAGE}'", file=sys.stderr)
+        print(f"no web view for a window; to install one: {python()} -m pip install '{PACKAGE}'", file=sys.stderr)
         show_in_browser(address, server)
 
 
@@ -138,14 +130,14 @@ def show_in_browser(address: str, server: subprocess.Popen) -> None:
 def free_port(port: int) -> int:
     """Return the port, or any free port for 0. Raises ServerError if it is in use."""
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # accept a port that was released a minute ago
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # accept a port whose server has just ended
         try:
-            probe.bind((LOCAL_ADDRESS, port))
+            probe.bind(("127.0.0.1", port))
         except (OSError, OverflowError) as error:
-            raise ServerError(f"port {port} is not free; leave --port out, and a free one is taken") from error
+            raise ServerError(f"port {port} is not free; omit --port to use any free port") from error
         return int(probe.getsockname()[1])
 
 
-def _page(body: str, **texts: str) -> str:
-    """Return an HTML page for the window."""
-    return PAGE.format(body=body.format(mark=ICON.read_text("utf-8"), **texts))
+def _page(text: str) -> str:
+    """Return an HTML page with the icon and a text in HTML."""
+    return f"{PAGE_HEAD}{ICON.read_text('utf-8')}<p>{text}"

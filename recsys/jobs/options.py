@@ -1,4 +1,4 @@
-"""The choices of a training job: settings, device, and the duration of the previous training."""
+"""Settings and devices that a user can choose for a training, and the duration of the previous training."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -9,9 +9,8 @@ from recsys.models import registry
 
 MAIN_SETTINGS = ("epochs", "lr", "dim", "length", "layers", "heads")
 MORE_SETTINGS = (
-    *("batch_size", "hidden", "dropout", "mask_prob"),
-    *("negatives", "validate_every", "patience", "weight_decay"),
-)
+    "batch_size", "hidden", "dropout", "mask_prob", "negatives", "validate_every", "patience", "weight_decay",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -24,14 +23,14 @@ class PreviousTraining:
 
 
 def settings(variant: str, dataset: str, names: tuple[str, ...]) -> dict[str, int | float]:
-    """Return the numeric settings of a recommender that are in `names`, as in the preset of a data set."""
+    """Return the numeric settings in `names` that a recommender has, with their values in the preset of a data set."""
     config = registry.get(variant).preset(dataset)
-    values = vars(getattr(config, "schedule", config)) | vars(config)
+    values = vars(getattr(config, "schedule", config)) | vars(config)  # a network has settings of its schedule too
     return {name: values[name] for name in names if type(values.get(name)) in (int, float)}
 
 
 def previous_training(variant: str, dataset: str) -> PreviousTraining | None:
-    """Return the duration of the training of the present checkpoint, or None if it is not stored."""
+    """Return the duration of the training that made the stored checkpoint, or None if it is unknown."""
     notes = checkpoints.notes(variant, dataset, serving_split(dataset))
     names = ("seconds", "epochs", "device")
     return PreviousTraining(*(notes[name] for name in names)) if notes.keys() >= {*names} else None

@@ -2,9 +2,8 @@
 
 `paths.jobs()` has a folder per job: job.json (a signed `Job`), progress.jsonl (events of the training, one per line)
 and output.txt (stderr of the training). All changes are made under the queue lock. The runner of a job holds the lock
-of the job. The system releases that lock when the process of the runner ends, so process ids are not used.
-
-pandas and the models are imported inside functions, so that `jobs list` is fast.
+of the job, which the operating system releases when the runner ends. The models are imported inside functions, so that
+`jobs list` is fast.
 """
 
 import os
@@ -17,26 +16,24 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from filelock import FileLock, Timeout
 from pydantic import Field
 
 from recsys import paths, storage
 from recsys.config import Seed, config_class, from_document, replace_settings
-from recsys.errors import RecsysError
+from recsys.errors import RecsysError, disk_errors
 from recsys.progress import read as read_events
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ProtocolName = Literal["full", "untied", "popularity-100", "uniform-100", "time"]  # as in evaluation.protocols
 Changes = Mapping[str, bool | int | float | str]
-Seconds = Annotated[float, Field(ge=0, lt=253_402_300_800)]  # since 1970, until the last year that can be displayed
+Seconds = Annotated[float, Field(ge=0, lt=253_402_300_800)]  # since 1970, before the year 10000, as `datetime` needs
 
 MAX_RUNNING_VARIABLE = "NEXTREEL_TRAININGS"  # environment variable: jobs that run at the same time
 MAX_ACTIVE_JOBS = 20
 MAX_FILE_BYTES = 1 << 20  # of job.json
+MAX_EVENT_VALUE = 2**53  # of a number in progress.jsonl; larger ones are damaged, and too large to be displayed
 FILE = "job.json"
 PROGRESS = "progress.jsonl"
 OUTPUT = "output.txt"
@@ -79,7 +76,7 @@ class Job:
     device: str = "auto"
     state: State = State.WAITING
     resume: bool = False  # continue from the saved state of the training
-    queued: Seconds = 0.0
+    queued: Seconds = 0.0  # when the job was last appended to the queue
     started: Seconds | None = None  # the latest start
     ended: Seconds | None = None
     error: str = ""  # reason of a failure, one line
@@ -101,12 +98,12 @@ class Job:
 class Progress:
     """The progress of a training."""
 
-    events: list[dict[str, Any]]  # of the finished epochs: epoch, epochs, loss, ndcg@10 if validated …; only numbers
+    events: list[dict[str, Any]]  # numbers of each finished epoch: epoch, epochs, loss, ndcg@10 if validated …
     seconds_left: float | None  # upper limit, because validation may stop a training early; None: unknown
 
     @property
     def epochs(self) -> tuple[int, int]:
-        """The number of finished epochs and the maximum; (0, 0) before the first has ended."""
+        """The number of finished epochs and the maximum; (0, 0) before the first epoch has ended."""
         return (int(self.events[-1]["epoch"]), int(self.events[-1]["epochs"])) if self.events else (0, 0)
 
     @property
@@ -118,31 +115,17 @@ class Progress:
     @property
     def best(self) -> tuple[int, float] | None:
         """The epoch with the highest validation NDCG@10, and that NDCG@10; None before the first validation."""
-        validated = [(int(event["epoch"]), float(event["ndcg@10"])) for event in self.events if "ndcg@10" in event]
-        return max(validated, key=lambda row: row[1], default=None)
-
-    @property
-    def curve(self) -> "pd.DataFrame":
-        """The events as a table, a row per epoch."""
-        import pandas as pd
-
-        return pd.DataFrame(self.events or {"epoch": []})
-
-
-def is_allowed() -> bool:
-    """Return whether users may train in the app. A public server does not allow it."""
-    return not paths.is_public()
+        validations = [(int(event["epoch"]), float(event["ndcg@10"])) for event in self.events if "ndcg@10" in event]
+        return max(validations, key=lambda validation: validation[1], default=None)
 
 
 def jobs() -> list[Job]:
     """Return all jobs in queue order. Finished jobs keep their position."""
     if not paths.jobs().is_dir():
         return []
-    try:
-        with FileLock(paths.jobs() / QUEUE_LOCK):
-            return _read_jobs()
-    except OSError:  # a read-only disk, where no other process changes the queue
+    with suppress(OSError), FileLock(paths.jobs() / QUEUE_LOCK):
         return _read_jobs()
+    return _read_jobs()  # without the lock on a read-only disk, where no process changes the queue
 
 
 def add(
@@ -150,21 +133,23 @@ def add(
 ) -> Job:
     """Append a job to the queue and start a runner if necessary.
 
-    Without a protocol, the job uses the training part of the data that the app uses. Raises UnknownModelError,
-    ConfigError, DataError if the data set is missing, and JobError if the queue does not accept the job.
+    The default protocol has the training part that the app uses. Raises UnknownModelError, ConfigError, DataError if
+    the data set is missing, and JobError if the queue does not accept the job.
     """
     from recsys.data import datasets
 
     _check_allowed()
     check(variant, dataset, changes or {})
     datasets.ensure(dataset)
-    protocol = protocol or datasets.serving_split(dataset).protocol
-    with _locked_queue() as queued:
-        now, number = time.strftime("%Y%m%d-%H%M%S", time.gmtime()), 1
-        while (paths.jobs() / (name := now if number == 1 else f"{now}-{number}")).exists():
+    checked_protocol: Any = protocol or datasets.serving_split(dataset).protocol  # `Job` checks it
+    with _locked_queue() as all_jobs:
+        job_id = created = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+        number = 1
+        while (paths.jobs() / job_id).exists():  # another job of the same second
             number += 1
-        job = Job(name, variant, dataset, cast(Any, protocol), seed, changes or {}, device, queued=time.time())
-        _check_can_wait(job, queued)
+            job_id = f"{created}-{number}"
+        job = Job(job_id, variant, dataset, checked_protocol, seed, changes or {}, device, queued=time.time())
+        _check_can_wait(job, all_jobs)
         _write(job)
     start_runner()
     return job
@@ -179,13 +164,14 @@ def check(variant: str, dataset: str, changes: Changes) -> None:
 
 def check_idle(dataset: str) -> None:
     """Raise JobError if a training for a data set waits or runs, in the app or on the command line."""
-    queued = any(job.dataset == dataset and job.state in ACTIVE for job in jobs())
-    if queued or any(is_locked(lock) for folder in paths.dataset_folders(dataset) for lock in folder.rglob("*.lock")):
+    has_job = any(job.dataset == dataset and job.state in ACTIVE for job in jobs())
+    locks = (lock for folder in paths.dataset_folders(dataset) for lock in folder.rglob("*.lock"))
+    if has_job or any(is_locked(lock) for lock in locks):
         raise JobError(f"a recommender is being trained for {dataset}; stop that first, or wait for its end")
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a process holds a lock file. On a read-only disk none does."""
+    """Return whether a process holds a lock file. On a read-only disk, no process does."""
     try:
         with FileLock(path, blocking=False):
             return False
@@ -206,10 +192,10 @@ def stop(job_id: str) -> None:
 
 def resume(job_id: str) -> None:
     """Append a job that ended early to the queue again. It continues from its saved state, if any."""
-    with _changing(job_id) as (job, queued):
+    with _changing(job_id) as (job, all_jobs):
         if job.state not in RESUMABLE:
             raise JobError(f"training {job.id} is {job.state}, so it cannot be resumed")
-        _check_can_wait(job, queued)
+        _check_can_wait(job, all_jobs)
         _write(replace(job, state=State.WAITING, resume=True, queued=time.time(), started=None, ended=None, error=""))
     start_runner()
 
@@ -223,30 +209,32 @@ def remove(job_id: str) -> None:
 
 
 def progress(job: Job) -> Progress:
-    """Return the progress of a job. Of an epoch that a resumed training repeated, the last event counts."""
+    """Return the progress of a job. If a resumed training repeated an epoch, its last event counts."""
     path, seconds_left = job.folder / PROGRESS, None
     events: list[dict[str, Any]] = []
     with suppress(OSError):  # not started, or removed
         for line in read_events(path):
-            event = {name: value for name, value in line.items() if type(value) in (int, float) and abs(value) < 2**53}
+            numbers = {name: value for name, value in line.items() if type(value) in (int, float)}
+            event = {name: value for name, value in numbers.items() if abs(value) < MAX_EVENT_VALUE}  # False for NaN
             if {"epoch", "epochs"} <= event.keys():
                 while events and events[-1]["epoch"] >= event["epoch"]:
                     events.pop()
                 events.append(event)
-        reported = path.stat().st_mtime
-        if job.state is State.RUNNING and events and "seconds_left" in events[-1] and reported >= (job.started or 0):
-            seconds_left = max(0.0, events[-1]["seconds_left"] - (time.time() - reported))
+        written = path.stat().st_mtime
+        is_current = job.state is State.RUNNING and written >= (job.started or 0)  # not of an earlier run of the job
+        if is_current and events and "seconds_left" in events[-1]:
+            seconds_left = max(0.0, events[-1]["seconds_left"] - (time.time() - written))
     return Progress(events, seconds_left)
 
 
 def start_runner() -> None:
     """Start a runner if jobs wait and fewer than `max_running` run. It does not end with the app."""
     states = [job.state for job in jobs()]
-    running = sum(state in (State.RUNNING, State.STOPPING) for state in states)
-    if State.WAITING not in states or running >= max_running() or not is_allowed():
+    n_running = sum(state in (State.RUNNING, State.STOPPING) for state in states)
+    if State.WAITING not in states or n_running >= max_running() or paths.is_public():
         return
     command = [sys.executable, "-m", "recsys.jobs"]
-    with _disk_errors(), (paths.jobs() / RUNNER_LOG).open("ab") as log:
+    with disk_errors(paths.jobs(), JobError), (paths.jobs() / RUNNER_LOG).open("ab") as log:
         subprocess.Popen(
             command, cwd=paths.REPOSITORY, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
@@ -261,9 +249,9 @@ def max_running() -> int:
 @contextmanager
 def claim_next() -> Iterator[Job | None]:
     """Yield the job that has waited longest, or None. It is marked as running and locked during the block."""
-    with ExitStack() as stack:
-        with _locked_queue() as queued:
-            job = next((job for job in queued if job.state is State.WAITING), None)
+    with ExitStack() as stack:  # keeps the lock of the job after the queue is unlocked
+        with _locked_queue() as all_jobs:
+            job = next((job for job in all_jobs if job.state is State.WAITING), None)
             if job:
                 stack.enter_context(FileLock(job.folder / LOCK))
                 job = replace(job, state=State.RUNNING, started=time.time())
@@ -279,29 +267,30 @@ def end(job: Job, state: State, error: str = "") -> None:
 
 def is_to_stop(job: Job) -> bool:
     """Return whether `stop` was called for a running job."""
-    return _stored(job.folder).state is State.STOPPING
+    return _read(job.folder).state is State.STOPPING
 
 
 def _read_jobs() -> list[Job]:
-    """Return all jobs in queue order. A job whose runner is gone is interrupted or stopped."""
-    found_jobs = []
+    """Return all jobs in queue order. A job whose runner has ended is interrupted or stopped."""
+    all_jobs = []
     for folder in paths.jobs().iterdir():
         if folder.is_dir():
-            job = _stored(folder)
+            job = _read(folder)
             if job.state in (State.RUNNING, State.STOPPING) and not is_locked(folder / LOCK):
                 job = replace(job, state=State.STOPPED if job.state is State.STOPPING else State.INTERRUPTED)
-            found_jobs.append(job)
-    return sorted(found_jobs, key=lambda job: (job.queued, job.id))
+            all_jobs.append(job)
+    return sorted(all_jobs, key=lambda job: (job.queued, job.id))
 
 
-def _stored(folder: Path) -> Job:
-    """Return the job in job.json."""
+def _read(folder: Path) -> Job:
+    """Return the job of a folder."""
     path = folder / FILE
-    with suppress(OSError, storage.DamagedFileError, KeyError, ValueError):
+    with suppress(OSError, storage.DamagedFileError, ValueError):
         if path.stat().st_size <= MAX_FILE_BYTES:
             document = storage.read_document(path)
-            stored = {setting.name: document[setting.name] for setting in fields(Job) if setting.name in document}
-            return from_document(Job, stored | {"id": folder.name, "state": document["state"]})
+            names = [setting.name for setting in fields(Job) if setting.name in document]  # others are of old versions
+            if "state" in names:  # its default, WAITING, would start a damaged job
+                return from_document(Job, {name: document[name] for name in names} | {"id": folder.name})
     return Job(folder.name, state=State.DAMAGED)
 
 
@@ -311,19 +300,9 @@ def _write(job: Job) -> None:
 
 
 @contextmanager
-def _disk_errors() -> Iterator[None]:
-    """Convert OSError to JobError."""
-    try:
-        yield
-    except OSError as error:
-        why = f"cannot write {paths.jobs()}: {error.strerror}"
-        raise JobError(f"{why}; make room or set RECSYS_HOME to a folder elsewhere") from error
-
-
-@contextmanager
 def _locked_queue() -> Iterator[list[Job]]:
     """Hold the queue lock and yield all jobs. Disk errors in the block become JobError."""
-    with _disk_errors():
+    with disk_errors(paths.jobs(), JobError):
         paths.jobs().mkdir(parents=True, exist_ok=True)
         with FileLock(paths.jobs() / QUEUE_LOCK):
             yield _read_jobs()
@@ -333,24 +312,24 @@ def _locked_queue() -> Iterator[list[Job]]:
 def _changing(job_id: str) -> Iterator[tuple[Job, list[Job]]]:
     """Hold the queue lock and yield a job and all jobs. Raise JobError if no job has this id."""
     _check_allowed()
-    with _locked_queue() as queued:
-        ids = [job.id for job in queued]
-        if job_id not in ids:
-            raise JobError(f"there is no training {job_id}; there are: {', '.join(ids) or 'none'}")
-        yield queued[ids.index(job_id)], queued
+    with _locked_queue() as all_jobs:
+        jobs_by_id = {job.id: job for job in all_jobs}
+        if job_id not in jobs_by_id:
+            raise JobError(f"there is no training {job_id}; there are: {', '.join(jobs_by_id) or 'none'}")
+        yield jobs_by_id[job_id], all_jobs
 
 
 def _check_allowed() -> None:
     """Raise JobError on a public server."""
-    if not is_allowed():
+    if paths.is_public():
         raise JobError(f"training in the app is switched off on this server; without {paths.PUBLIC} it is on")
 
 
-def _check_can_wait(job: Job, queued: list[Job]) -> None:
+def _check_can_wait(job: Job, all_jobs: list[Job]) -> None:
     """Raise JobError if an active job trains the same checkpoint, or if the queue is full."""
     from recsys.models import registry
 
-    active = [other for other in queued if other.state in ACTIVE]
+    active = [other for other in all_jobs if other.state in ACTIVE]
     if job.checkpoint in [other.checkpoint for other in active]:
         title = registry.get(job.variant).title
         raise JobError(f"{title} is already being trained for {job.dataset}; stop that first, or wait for its end")

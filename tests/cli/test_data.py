@@ -193,7 +193,7 @@ def test_enriching_says_what_is_known_and_that_it_is_free(tmp_path, capsys):
         service.rows = [title("tt0114709", "Q171048", "Історія іграшок", "uk")]
         assert enrich("ml-1m") == 0
     said = capsys.readouterr()
-    assert "ml-1m is enriched: Wikidata knows 0 of its 7 films" in said.out
+    assert "ml-1m is enriched: Wikidata has data on 0 of its 7 films" in said.out
     assert "CC0" in said.out
     assert "asking Wikidata about the films" in said.err
 

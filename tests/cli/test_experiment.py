@@ -96,15 +96,15 @@ def test_a_step_that_fails_ends_it(fetched, capsys, monkeypatch):
 
 def test_a_set_that_the_thesis_does_not_know_is_refused(fetched, capsys):
     assert thesis("--dataset", "ml-latest-sample") == 1
-    assert "no row for ml-latest-sample" in capsys.readouterr().err
+    assert "no results on ml-latest-sample" in capsys.readouterr().err
 
 
 def test_the_order_within_a_second_is_told_and_kept(capsys, home):
     prepared.save(world(by_id, n_users=120, films=12), {})
     assert main(["experiment", "ties", "--dataset", "toy"]) == 0
     printed = capsys.readouterr().out
-    assert "order within a second: ascending" in printed
-    assert f"0.00% of {120 * 9:,} of one second" in printed
+    assert "order of ratings within one second: ascending" in printed
+    assert f"0.00% of {120 * 9:,} pairs of one second" in printed
     assert "evaluate all --dataset toy --protocol untied" in printed  # for what recommenders lose
     for protocol in ("full", "untied"):
         assert main(["evaluate", "popular", "--dataset", "toy", "--protocol", protocol]) == 0

@@ -19,7 +19,7 @@ def said(capsys, *arguments):
 
 
 def test_an_empty_list_says_so(home, capsys):
-    assert said(capsys) == "nothing was started in the app"
+    assert said(capsys) == "no training was started in the app"
 
 
 def test_jobs_are_listed_stopped_resumed_and_removed(job, capsys):
@@ -31,7 +31,7 @@ def test_jobs_are_listed_stopped_resumed_and_removed(job, capsys):
     assert "waiting" in said(capsys)
     said(capsys, "stop", job.id)
     said(capsys, "remove", job.id)
-    assert said(capsys) == "nothing was started in the app"
+    assert said(capsys) == "no training was started in the app"
 
 
 def test_a_name_that_no_job_has_is_one_line(job, capsys):

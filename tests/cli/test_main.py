@@ -243,7 +243,7 @@ def test_a_command_that_is_shown_works_when_pasted_though_the_environment_is_not
     bare = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"} | {"PATH": "/usr/bin:/bin"}
     at_home = {"cwd": paths.REPOSITORY, "env": bare, "capture_output": True, "text": True}
     said = subprocess.run([sys.executable, "-m", "recsys", "train", "popular"], **at_home, check=True).stdout
-    shown = said.splitlines()[-1].removeprefix("measure it: ")
+    shown = said.splitlines()[-1].removeprefix("to evaluate it: ")
     assert "-m recsys evaluate popular" in shown
     ended = subprocess.run(["sh", "-c", shown], **at_home, check=False)
     assert ended.returncode == 0, ended.stderr

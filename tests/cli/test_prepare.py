@@ -37,5 +37,5 @@ def test_what_cannot_be_had_is_said_and_the_rest_is_made(home, monkeypatch, caps
     monkeypatch.setattr(encoder, "load", fail)
     assert main(["prepare", DATA]) == 1
     said = capsys.readouterr()
-    assert f"{DATA}: the sentence encoder is not: there is no network; connect and try again" in said.err
+    assert f"{DATA}: the sentence encoder is not ready: there is no network; connect and try again" in said.err
     assert f"{DATA}: ease is ready" in said.out

@@ -82,7 +82,7 @@ def test_a_person_of_the_data_set_is_asked_for_by_id(capsys):
 def test_the_lists_of_everybody_go_into_a_file(capsys, tmp_path):
     path = tmp_path / "lists.csv"
     assert recommend("--all", "--out", str(path), "-k", "2", "--keep-seen") == 0
-    assert capsys.readouterr().out == f"{path}: the 2 films to watch next for each of 3 people\n"
+    assert capsys.readouterr().out == f"{path}: 2 recommendations for each of 3 users\n"
     header, *rows = path.read_text().splitlines()
     assert header == "user_id,rank,movie_id,title,year,score,probability"
     assert [row.split(",")[:3] for row in rows[:3]] == [["1", "1", "102"], ["1", "2", "101"], ["2", "1", "102"]]

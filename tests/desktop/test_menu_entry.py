@@ -6,6 +6,7 @@ import pytest
 
 from recsys import paths
 from recsys.desktop import menu_entry
+from recsys.errors import RecsysError
 
 
 @pytest.fixture
@@ -55,5 +56,5 @@ def test_what_was_installed_is_removed_and_nothing_else(data):
 
 def test_on_other_systems_it_is_said_that_there_is_no_such_menu(data, monkeypatch):
     monkeypatch.setattr(menu_entry.sys, "platform", "darwin")
-    with pytest.raises(menu_entry.EntryError, match="Linux only"):
+    with pytest.raises(RecsysError, match="Linux only"):
         menu_entry.install()

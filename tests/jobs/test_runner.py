@@ -162,7 +162,7 @@ def test_a_training_is_started_stopped_resumed_and_finished(started):
     assert (state(job), queue.jobs()[-1].error) == (State.DONE, "")
     assert checkpoints.find("sasrec-bce", DATA)
     assert [event["epoch"] for event in progress.read(checkpoint("sasrec-bce") / paths.LOG)] == list(range(1, 151))
-    assert list(queue.progress(job).curve["epoch"]) == list(range(1, 151))
+    assert [event["epoch"] for event in queue.progress(job).events] == list(range(1, 151))
     assert queue.progress(job).best[1] > 0
     assert state(waiting) is State.STOPPED
 
