@@ -1,4 +1,4 @@
-"""Nothing that the app reads is run: pickles, archives with hostile names, shipped files."""
+"""Artifacts are whole while two processes write them, and nothing that the app reads is run."""
 
 import ast
 import gzip
@@ -8,16 +8,16 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 import warnings
 import zipfile
 from contextlib import suppress
 
-import numpy as np
 import pytest
 
 from recsys import checkpoints, paths, storage
 from recsys.checkpoints import META, WEIGHTS
-from recsys.data import datasets, film_details, movielens_files, own_data, tables
+from recsys.data import datasets, film_details, movielens_files, own_data, prepared, tables
 from recsys.data.history_import.read import read as read_history
 from recsys.errors import RecsysError
 from recsys.evaluation import results
@@ -25,8 +25,12 @@ from recsys.models import registry
 from recsys.serving import predictor
 from recsys.text import films
 from recsys.training.trainer import RunFolder
+from tests.artifacts import without_hashes
+from tests.test_storage import read_number, start_writer
 
 NAME = datasets.DEFAULT_DATASET
+WRITING_SECONDS = 60
+TEXTS_HASH = "0" * 64  # of the texts of the film vectors
 DIARY = b"Date,Name,Year,Letterboxd URI\n2020-01-01,Heat,1995,https://boxd.it/f1\n"
 PATHS = ["../out.csv", "/out.csv", "C:\\out.csv", "..\\out.csv", "a/../../out.csv", "ratings.csv/../../../out.csv"]
 PLAIN_FORMATS = {
@@ -109,33 +113,32 @@ def traps(folder, data):
         yield f"history {upload}", lambda upload=upload: read_history(upload, data)
     yield "own data", lambda: own_data.check(tables.parse("a.csv", data))
     yield "archive of a set", lambda: read_set_archive(folder, data)
-    checkpoint = paths.checkpoint(NAME, "leave-one-out", "popular", 0)
-    description = checkpoints._describe(
-        "popular", registry.get("popular").model(), dataset, checkpoints.LEAVE_ONE_OUT, {}
-    )
-    checkpoint.mkdir(parents=True, exist_ok=True)
-    meta = description | {"seed": 0, "notes": {}}
-    storage.write_artifact(checkpoint / META, meta, checkpoint / WEIGHTS, data)
+    popular = registry.get("popular").model().fit(dataset)
+    replace_payload(checkpoints.save("popular", popular, dataset, 0) / META, WEIGHTS, data)
     yield "checkpoint", lambda: predictor.load("popular", dataset)
     storage.replace_file(folder / "run" / RunFolder.STATE, data)
     yield "training state", lambda: RunFolder(folder / "run").load()
-    vectors = paths.film_vectors(NAME, "0" * 64)
-    storage.replace_file(vectors, data)
-    yield "film vectors", lambda: films.read_vectors([vectors], "0" * 64)
+    vectors = paths.film_vectors(NAME, TEXTS_HASH)
+    storage.write_document(vectors, {"made_of": TEXTS_HASH}, {f"{vectors.stem}.safetensors": data})
+    yield "film vectors", lambda: films.read_vectors([vectors], TEXTS_HASH)
+    shipped = without_hashes(paths.results(paths.ASSETS, NAME, "full") / "popular.json")
     result = paths.results(paths.home(), NAME, "full") / "popular.json"
-    shipped = json.loads((paths.results(paths.ASSETS, NAME, "full") / "popular.json").read_text("utf-8"))
-    result.parent.mkdir(parents=True, exist_ok=True)
-    storage.write_artifact(result, shipped, result.with_suffix(".npz"), data)
+    storage.write_document(result, shipped, {"popular.npz": data})
     yield "ranks", lambda: results.ranks(NAME, "full", "popular")
     shutil.rmtree(result.parent)
-    storage.replace_file(paths.details(NAME), data)
+    storage.write_document(paths.details(NAME), {"dataset": NAME}, {"films.csv": data})
     yield "film details", lambda: film_details.read(NAME)
-    paths.details(NAME).unlink()
-    array = min(paths.prepared(NAME).rglob("*.npy"))
-    intact = array.read_bytes()
-    storage.replace_file(array, data)
-    yield "prepared array", lambda: [np.asarray(a)[:9] for a in vars(datasets.load(NAME).interactions).values()]
-    storage.replace_file(array, intact)
+    shutil.rmtree(paths.details(NAME).parent)
+    intact = replace_payload(paths.prepared(NAME) / prepared.ABOUT, "item.npy", data)
+    yield "prepared array", lambda: datasets.load(NAME)
+    replace_payload(paths.prepared(NAME) / prepared.ABOUT, "item.npy", intact)
+
+
+def replace_payload(document, name, data):
+    """Write an artifact again with another payload and valid hashes. Return the old payload."""
+    payloads = storage.read_artifact(document, lambda _, files: {n: path.read_bytes() for n, path in files.items()})
+    storage.write_document(document, without_hashes(document), payloads | {name: data})
+    return payloads[name]
 
 
 def test_reading_every_artifact_unpickles_nothing(home, record_property):
@@ -209,3 +212,27 @@ def test_the_encoder_loads_local_files_and_no_code():
     (encoder,) = (call for call in calls if ast.unparse(call.func) == "SentenceTransformer")
     arguments = {keyword.arg: ast.unparse(keyword.value) for keyword in encoder.keywords}
     assert arguments.items() >= {"trust_remote_code": "False", "local_files_only": "True"}.items()
+
+
+@pytest.mark.reliability
+def test_two_writers_of_one_artifact_damage_no_read(tmp_path, monkeypatch, record_property):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    path = tmp_path / "artifact" / "x.json"
+    writers = [start_writer(number, path) for number in (0, 10**6)]
+    for writer in writers:
+        writer.stdout.readline()
+    reads = damaged = 0
+    numbers = set()
+    deadline = time.monotonic() + WRITING_SECONDS
+    while time.monotonic() < deadline:
+        reads += 1
+        try:
+            numbers.add(read_number(path))
+        except (OSError, ValueError, AssertionError, storage.DamagedFileError):
+            damaged += 1
+    for writer in writers:
+        writer.kill()
+    writes = sum(len(writer.communicate()[0].splitlines()) for writer in writers)
+    record_property("figure", f"{writes:,} writes, {reads:,} reads, {damaged} of them damaged")
+    assert damaged == 0
+    assert min(numbers) < 10**6 <= max(numbers)  # both writers were read

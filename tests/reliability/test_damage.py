@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from recsys import arrays, checkpoints, paths, storage
-from recsys.data import datasets, enrich, film_details, prepared
+from recsys.data import datasets, enrich, film_details, prepared, published
 from recsys.data.dataset import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
@@ -59,7 +59,7 @@ def world():
     item = np.concatenate([np.roll(films, user) for user in range(6)]).astype(np.int32)
     user, time = np.repeat(np.arange(6, dtype=np.int32), 8), 1_000_000_000 + np.arange(48)
     events = Interactions(user, item, np.full(48, 4, np.float32), time)
-    catalog = Catalog(movies, movies.iloc[:0], Tags.of([(100, "slow", 7)]))
+    catalog = Catalog(movies, movies.iloc[:0], Tags.from_rows([(100, "slow", 7)]))
     profiles = pd.DataFrame([["F", "25-34", "none"]] * 6, columns=list(PEOPLE_COLUMNS), dtype="str")
     names = np.array([f"person {user}" for user in range(6)], object)
     return Dataset(NAME, catalog, events, np.arange(6), "file", profiles, names)
@@ -67,9 +67,9 @@ def world():
 
 def content(dataset):
     """Return everything in a data set as texts."""
-    catalog, tables = dataset.catalog, (dataset.catalog.movies, dataset.catalog.left_out, dataset.people)
+    catalog, tables = dataset.catalog, (dataset.catalog.movies, dataset.catalog.infrequent, dataset.user_profiles)
     columns = (catalog.tags.movie, catalog.tags.word, catalog.tags.timestamp, dataset.user_ids, dataset.user_names)
-    texts = [dataset.details_fingerprint, *map(str, catalog.tags.words)]
+    texts = [dataset.full_fingerprint, *map(str, catalog.tags.words)]
     return [*texts, *(table.to_csv() for table in tables if table is not None), *(str(np.asarray(c)) for c in columns)]
 
 
@@ -94,8 +94,8 @@ def write_encoder(folder, monkeypatch):
 
 def write_bundled_archive(home, monkeypatch):
     path = home / f"{datasets.DEFAULT_DATASET}.zip"
-    path.write_bytes((datasets.BUNDLED / path.name).read_bytes())
-    monkeypatch.setattr(datasets, "BUNDLED", home)
+    path.write_bytes((published.BUNDLED / path.name).read_bytes())
+    monkeypatch.setattr(published, "BUNDLED", home)
 
 
 def kinds(home, monkeypatch):
@@ -115,7 +115,7 @@ def kinds(home, monkeypatch):
             without="",
         ),
         "film vectors": array_kind(paths.film_vectors(NAME, TEXTS_HASH)),
-        "map": array_kind(paths.film_map(NAME, "popular")),
+        "map": array_kind(paths.film_map(home, NAME, "popular")),
         "checkpoint": Kind(
             lambda: checkpoints.save("popular", popular, dataset, 0),
             lambda: checkpoints.load(checkpoint, dataset).state()["counts"].tolist(),
@@ -135,7 +135,7 @@ def kinds(home, monkeypatch):
         "job": Kind(lambda: queue.add("popular", NAME), lambda: queue.jobs()[0].state, without=queue.State.DAMAGED),
         "answer of Wikidata": Kind(
             lambda: storage.replace_file(answer, storage.sign_document({"films": {"tt0000001": {}}})),
-            enrich.kept,
+            enrich.stored_answers,
             without={},
         ),
         "encoder": Kind(

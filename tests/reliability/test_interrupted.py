@@ -1,106 +1,82 @@
-"""Commands that are interrupted, or that write to a disk without room."""
+"""Commands that are killed (kill -9) at each stage of their changes of the disk lose nothing."""
 
 import itertools
-import os
-import shutil
 import signal
-import subprocess
-import sys
-from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
-from recsys import paths
-from recsys.data import datasets
-from recsys.storage import sha256
-from recsys.training.trainer import RunFolder
+from recsys import paths, storage, verify
+from tests.reliability import killed
 
-pytestmark = pytest.mark.reliability
-
-NAME = datasets.DEFAULT_DATASET
-STOP_TIMEOUT_SECONDS = 60  # a busy machine is slow, not wrong
-TRAIN = ["train", "bert4rec", "--device", "cpu", "--json", "--validate-every", "1", "--save-every", "3600"]
-COMMANDS = {  # name: arguments, and the method whose first call is the moment of the signal
-    "a training step": (TRAIN, "recsys.training.trainer.Trainer.update"),
-    "a validation": (
-        [*TRAIN, "--dim", "8", "--batch-size", "512"],
-        "recsys.models.sequence_model.SequenceModel._validate",
-    ),
-    "a fit": (["train", "mf-explicit", "--iterations", "100000"], "recsys.models.registry.get"),
-    "an evaluation": (["evaluate", "all"], "recsys.models.registry.get"),
+KILLED = {  # name: arguments; each command replaces files of the round before
+    "add": [
+        "data",
+        "add",
+        "mine",
+        "--interactions",
+        "events.csv",
+        "--items",
+        "films.csv",
+        "--noun",
+        "film",
+        "--replace",
+    ],
+    "train": ["train", "fmc", "--dataset", "mine", "--epochs", "2", "--device", "cpu", "--save-every", "0"],
+    "evaluate": ["evaluate", "fmc", "--dataset", "mine"],
+    "prepare": ["prepare", "mine"],
+    "enrich": ["data", "enrich", "mine"],
 }
-ANNOUNCING = """
-import sys
-from pkgutil import resolve_name
-from recsys.cli.main import main
-owner, _, name = sys.argv[1].rpartition(".")
-owner = resolve_name(owner)
-function = getattr(owner, name)
-def announcing(*args, **options):
-    print("NOW", flush=True)
-    return function(*args, **options)
-setattr(owner, name, announcing)
-sys.exit(main(sys.argv[2:]))
-"""
-WRITING = (["data", "get", NAME], ["evaluate", "popular"], ["train", "fmc", "--epochs", "1"])
-FREE_BYTES = (0, 40 << 10, 400 << 10, 4 << 20)
-LOGS = ("log.jsonl", "train.lock")  # starts of the names of files that a training starts anew
+KILLS_PER_COMMAND = 12  # 60 kills of five commands
+N_FILMS = 25
+TRAINING_FILES = ("log.jsonl", "resume.pt")  # without a document, so the next training does not clean up beside them
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("name", COMMANDS)
-def test_an_interrupted_command_ends_soon_and_keeps_its_state(home, name, number):
-    arguments, moment = COMMANDS[name]
-    state = paths.checkpoint(NAME, "leave-one-out", "bert4rec", 0) / RunFolder.STATE
-    state.unlink(missing_ok=True)
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": paths.REPOSITORY}
-    with subprocess.Popen([sys.executable, "-c", ANNOUNCING, moment, *arguments], **pipes) as program:
-        for line in program.stdout:
-            if "NOW" in line:
-                break
-        program.send_signal(number)
-        errors = program.communicate(timeout=STOP_TIMEOUT_SECONDS)[1]
-    assert program.returncode in (143, -signal.SIGTERM, 130), errors
-    assert "Traceback" not in errors
-    if "bert4rec" in arguments:
-        assert state.exists()
+def write_tables(number):
+    """Write events.csv and films.csv. Each number gives other users and other films."""
+    films = range(number, number + N_FILMS)
+    rows = [f"{film},Film {film},{1990 + film % 9},Comedy,{1000 + film}" for film in films]
+    events = [
+        f"{user},{films[(user + step) % N_FILMS]},{10**9 + step}" for user in range(40 + number) for step in range(8)
+    ]
+    Path("films.csv").write_text("\n".join(["item,title,year,genres,imdbId", *rows]))
+    Path("events.csv").write_text("\n".join(["user,item,time", *events]))
 
 
-def run(home, arguments):
-    command = [sys.executable, "-m", "recsys", *arguments]
-    environment = os.environ | {"RECSYS_HOME": str(home)}
-    return subprocess.run(command, cwd=paths.REPOSITORY, env=environment, capture_output=True, text=True)
+def intact_files(home):
+    """Return the verified files of the data set and the answers of Wikidata. A damaged file is an error."""
+    findings = list(verify.of_set("mine"))
+    assert [finding for finding in findings if finding.problem] == []
+    answers = list(paths.wikidata().glob("*.json"))
+    for path in answers:
+        storage.check(path)
+    return {path for path in (*answers, *(finding.path for finding in findings)) if path.is_relative_to(home)}
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A disk of 60 MB in memory."""
-    if not shutil.which("mount") or os.geteuid() != 0:
-        pytest.skip("needs mount and root")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=60m", "nextreel", str(folder)]
-    if (mount := subprocess.run(command, capture_output=True, text=True)).returncode:
-        pytest.skip(mount.stderr.strip())
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-def test_a_full_disk_is_one_line_and_keeps_the_old_files(small_disk, record_property):
-    for arguments in WRITING:
-        run(small_disk, arguments).check_returncode()
-    refused = 0
-    for free, arguments in itertools.product(FREE_BYTES, WRITING):
-        paths_before = [p for p in small_disk.rglob("*.*") if p.is_file() and not p.name.startswith(LOGS)]
-        files = {path: sha256(path.read_bytes()) for path in paths_before}
-        with (small_disk / "filler").open("wb") as filler, suppress(OSError):
-            os.posix_fallocate(filler.fileno(), 0, shutil.disk_usage(small_disk).free - free)
-        process = run(small_disk, arguments)
-        (small_disk / "filler").unlink()
-        refused += process.returncode
-        assert process.returncode in (0, 1)
-        assert "Traceback" not in process.stderr
-        assert list(small_disk.rglob("*.part")) == []
-        if process.returncode:
-            assert {path: sha256(path.read_bytes()) if path.exists() else "" for path in files} == files
-    record_property("figure", f"{len(FREE_BYTES) * len(WRITING)} commands, {refused} refused")
+@pytest.mark.reliability
+def test_a_killed_command_loses_nothing(tmp_path, monkeypatch, record_property):
+    """Kill each command once a round, at a later moment in each round, then run it to its end."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    home = paths.home()
+    write_tables(0)
+    n_changes = {}
+    for name, arguments in KILLED.items():
+        code, n_changes[name] = killed.run(home, arguments)
+        assert code == 0, name
+    kills = dict.fromkeys(KILLED, 0)
+    for number, (name, arguments) in itertools.product(range(KILLS_PER_COMMAND), KILLED.items()):
+        if name == "add":
+            write_tables(number + 1)
+        before = intact_files(home)
+        code, _ = killed.run(home, arguments, kill_before=n_changes[name] * number // KILLS_PER_COMMAND)
+        kills[name] += code == -signal.SIGKILL
+        lost = before - intact_files(home)
+        assert lost <= ({paths.details("mine")} if name == "add" else set()), name  # facts about the replaced films
+        code, n_changes[name] = killed.run(home, arguments)
+        assert code == 0, name
+        intact_files(home)
+        temporary = [path for path in home.rglob("*") if storage.TEMPORARY.search(path.name)]
+        assert [path for path in temporary if not path.name.startswith(TRAINING_FILES)] == [], name
+    record_property("figure", ", ".join(f"{name}: {count} kills" for name, count in kills.items()) + ", nothing lost")
+    assert set(kills.values()) == {KILLS_PER_COMMAND}
