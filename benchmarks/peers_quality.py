@@ -173,7 +173,7 @@ def _next_command(dataset: str, peer_rows: list[dict[str, Any]]) -> str:
     if not peer_rows:
         return f"{python()} -m benchmarks.peers_quality --dataset {dataset} --json benchmarks/peers_quality.json --ship"
     variant = COUNTERPARTS[peer_rows[0]["system"].split(" ")[1]]
-    missing = report.Missing(variant, variant, trained=True)
+    missing = report.Missing(variant, variant, needs_training=True)
     return " && ".join(report.commands_for(missing, dataset, UNTIED_FULL.name))
 
 

@@ -36,6 +36,6 @@ def test_the_tables_of_the_readme_are_what_report_prints_of_the_shipped_results(
         f" --beside {beside}" if beside else ""
     )
     (printed,) = re.findall(rf"^<!-- {re.escape(command)} -->\n(.+?)\n<!-- -->$", README, re.MULTILINE | re.DOTALL)
-    assert printed == report.report(["ml-1m"], [protocol], brief=True, beside=beside)
+    assert printed == report.format_report(["ml-1m"], [protocol], brief=True, other_protocol=beside)
     for measured in filter(None, (protocol, beside)):
         assert {document["variant"] for document in results.documents("ml-1m", measured)} <= set(registry.names())

@@ -17,11 +17,11 @@ def show(shown: Shown) -> None:
     if not missing:
         return
     with st.expander(words.MISSING.format(n=len(missing)), icon=":material/pending:", key=f"missing-{shown.name}"):
-        trained = [one for one in missing if one.trained]
+        trained = [one for one in missing if one.needs_training]
         if trained:
             own_training = protocols.get_or_former(shown.protocol).own_training
             explain(shown, trained, words.MISSING_TRAINED + (f" {say(own_training)}" if own_training else ""))
-        if others := [one for one in missing if not one.trained]:
+        if others := [one for one in missing if not one.needs_training]:
             explain(shown, others, words.MISSING_UNTRAINED)
 
 

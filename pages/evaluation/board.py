@@ -23,7 +23,7 @@ ON_A_PHONE = ("hr@10", "mrr", "ndcg@10")  # of these the first two that are not 
 def html(
     ours: pd.DataFrame, theirs: pd.DataFrame, metric: str, tests: pd.DataFrame | None, known: Mapping[str, About]
 ) -> str:
-    """Ours (`overview.measures`) and theirs (`published_figures.published`) in one table, the highest metric first.
+    """Ours (`tables.leaderboard`) and theirs (`published_figures.published`) in one table, the highest metric first.
 
     Published figures of models that know when the hidden film was watched come last, under a heading of their own.
     tests: `significance.against_best`, None while being computed; known: variant → where its figures come from.

@@ -40,7 +40,7 @@ def over_people(shown: Shown, bins: pd.DataFrame, by_rank: pd.DataFrame, chosen:
 
 def over_all_films(bins: pd.DataFrame, chosen: list[str]) -> list[str]:
     """Those of the chosen whose probabilities were measured over all films, already watched ones included."""
-    found = set(bins.loc[bins["over"] == tables.EVERYTHING, "variant"])
+    found = set(bins.loc[bins["over"] == tables.ALL_ITEMS, "variant"])
     return [variant for variant in chosen if variant in found]
 
 

@@ -101,7 +101,7 @@ def costs(shown: Shown) -> None:
         chart(figure, about, found.table, f"cost-{shown.name}")
     for sentence, titles in (
         (words.NOT_TIMED, found.fitted),
-        (words.MIXED, found.mixed),
+        (words.MIXED, found.combined),
         (words.UNKNOWN_TIME, found.unknown),
         (words.OTHER_HARDWARE, found.other_hardware),
     ):

@@ -23,7 +23,7 @@ class Shown:
 
     dataset: str
     protocol: str
-    board: pd.DataFrame  # overview.measures, the best NDCG@10 first; not empty
+    board: pd.DataFrame  # tables.leaderboard, the best NDCG@10 first; not empty
 
     @property
     def name(self) -> str:
@@ -59,7 +59,7 @@ class Shown:
 
 
 def board(dataset: str, protocol: str) -> tuple[pd.DataFrame, Damaged]:
-    """What was measured (`tables.measures`), with titles in the visitor's language; families are English keys."""
+    """What was measured (`tables.leaderboard`), with titles in the visitor's language; families are English keys."""
     found, damaged = _board(dataset, protocol, results.version(dataset, protocol))
     return found.assign(title=found["title"].map(say)), damaged
 
@@ -67,7 +67,7 @@ def board(dataset: str, protocol: str) -> tuple[pd.DataFrame, Damaged]:
 @st.cache_data(max_entries=16, show_spinner=False)
 def _board(dataset: str, protocol: str, stamp: str) -> tuple[pd.DataFrame, Damaged]:
     damaged: Damaged = []
-    return tables.measures(dataset, protocol, damaged.append), damaged
+    return tables.leaderboard(dataset, protocol, damaged.append), damaged
 
 
 def documents(shown: Shown) -> dict[str, dict[str, Any]]:
@@ -117,7 +117,7 @@ def _ranks(dataset: str, protocol: str, variants: tuple[str, ...], stamp: str) -
 def comparable(shown: Shown, dataset: Dataset) -> list[str]:
     """The variants whose ranks are certain to be those of the data set's test users. Raises DataError."""
     known, _ = ranks(shown)
-    return tables.comparable(shown.board, known, dataset, split(shown, dataset).test)
+    return tables.matching_recommenders(shown.board, known, dataset, split(shown, dataset).test)
 
 
 def split(shown: Shown, dataset: Dataset) -> Split:

@@ -13,7 +13,7 @@ from pages.shared import words as common
 from pages.shared.charts import chart
 from recsys.data.dataset import Dataset
 from recsys.evaluation import tables
-from recsys.evaluation.tables import Person
+from recsys.evaluation.tables import HeldOutUser
 
 LATEST = 20  # films of a history that are shown
 
@@ -23,10 +23,10 @@ def show(shown: Shown) -> None:
     dataset = measured.data_of(shown)
     test = measured.split(shown, dataset).test
     row = choose(len(test), f"person-{shown.name}")
-    somebody = tables.person(dataset, test, row)
+    somebody = tables.held_out_user(dataset, test, row)
     ranks, damaged = measured.ranks(shown)
     errors.explain_all(damaged)
-    table = tables.ranks_of_person(shown.board, ranks, measured.comparable(shown, dataset), row)
+    table = tables.ranks_of_user(shown.board, ranks, measured.comparable(shown, dataset), row)
     about = words.PERSON_OF.format(id=somebody.user_id, n=len(somebody.history))
     st.caption(common.plain(about))
     st.header(words.HIDDEN_FILM)
@@ -51,7 +51,7 @@ def draw(n: int, key: str) -> None:
     st.session_state[key] = random.randint(1, n)
 
 
-def past(dataset: Dataset, somebody: Person) -> None:
+def past(dataset: Dataset, somebody: HeldOutUser) -> None:
     """The latest of the history, the newest first."""
     films, history = dataset.catalog.films, somebody.history
     latest = list(enumerate(history.tolist(), start=1))[-LATEST:]
@@ -59,7 +59,7 @@ def past(dataset: Dataset, somebody: Person) -> None:
     st.html(cards.past([(number, films[item]) for number, item in reversed(latest)]))
 
 
-def who_found(shown: Shown, dataset: Dataset, somebody: Person, table: pd.DataFrame) -> None:
+def who_found(shown: Shown, dataset: Dataset, somebody: HeldOutUser, table: pd.DataFrame) -> None:
     """Every recommender's rank of the hidden film."""
     st.header(words.PERSON_RANKS)
     found = table.loc[table["found"], "title"].tolist()

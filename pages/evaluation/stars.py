@@ -13,7 +13,7 @@ from recsys.evaluation import tables
 
 def show(shown: Shown) -> None:
     """A table of recommenders and plain means, the least error first; nothing where no ratings were predicted."""
-    table = tables.predicted_stars(measured.documents(shown).values())
+    table = tables.rating_error_table(measured.documents(shown).values())
     if table.empty:
         return
     st.header(words.STARS)

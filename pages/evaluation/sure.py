@@ -12,7 +12,7 @@ from pages.shared.charts import chart
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.evaluation import list_metrics, protocols, tables
-from recsys.evaluation.tables import Person
+from recsys.evaluation.tables import HeldOutUser
 from recsys.serving.predictor import is_there
 
 OF_THE_PAPER = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # three of its figure, and what the app is about
@@ -50,7 +50,7 @@ def show(shown: Shown, known: list[str]) -> None:
     lowest = float(pd.concat(values).min())
     with st.grid(2, min_column_width=320):
         with st.container():
-            of_person(shown, dataset, tables.person(dataset, test, row), lists, lowest)
+            of_person(shown, dataset, tables.held_out_user(dataset, test, row), lists, lowest)
         if shares:
             with st.container():
                 of_everybody(shown, shares, lowest)
@@ -67,7 +67,9 @@ def hidden_films(dataset: Dataset, protocol: str, chosen: list[str]) -> dict[str
     return {variant: list_metrics.target_share_by_rank(ranks[variant]) for variant in chosen if variant in same}
 
 
-def of_person(shown: Shown, dataset: Dataset, somebody: Person, lists: dict[str, pd.DataFrame], lowest: float) -> None:
+def of_person(
+    shown: Shown, dataset: Dataset, somebody: HeldOutUser, lists: dict[str, pd.DataFrame], lowest: float
+) -> None:
     """The probabilities of one list, and what they add up to."""
     film = dataset.catalog.films[somebody.target].label
     st.markdown(f"**{words.GIVEN_TO_PERSON}**")

@@ -81,9 +81,9 @@ def report(
         brief: Print the leaderboards only.
         beside: Another protocol, whose NDCG@10 gets a column.
     """
-    from recsys.evaluation.report import report as format_report
+    from recsys.evaluation.report import format_report
 
-    print(format_report(dataset, protocol, brief, beside=beside or ""))
+    print(format_report(dataset, protocol, brief, other_protocol=beside or ""))
 
 
 def summary(document: dict[str, Any]) -> str:

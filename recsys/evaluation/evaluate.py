@@ -5,7 +5,7 @@ Shapes: S seeds, B queries, I items.
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,8 +31,8 @@ class EvaluationError(RecsysError):
 
 
 @dataclass(frozen=True)
-class Run:
-    """The evaluation of one seed."""
+class SeedEvaluation:
+    """The model of a seed and the ranks of the held-out items of its split."""
 
     seed: int
     model: Model
@@ -51,21 +51,22 @@ def evaluate(
     report: ProgressCallback = no_progress,
     add: bool = False,
 ) -> dict[str, Any]:
-    """Evaluate a recommender with one or more seeds, and write and return the result document.
+    """Evaluate a recommender with one or more seeds, write the result document and return it.
 
-    Without `seeds`, all seeds trained on this machine are evaluated, else the shipped one. Models without training use
-    seed 0. Part "test" writes the document to the home folder and, if `ship`, to assets/. Part "valid" writes nothing
-    and serves to compare settings. With `add`, the other seeds of the stored result are kept.
+    Without `seeds`, all seeds trained on this machine are evaluated, or the shipped seed if there are none. Models
+    without training use seed 0. Part "test" writes the document to the home folder and, if `ship`, to assets/. Part
+    "valid" writes nothing and serves to compare settings. With `add`, the other seeds of the stored result are kept.
 
     Raises:
         EvaluationError: The figures would mislead, such as validation figures of a model fitted on validation items.
         ResultError: `add` is set, but there is no stored result.
         RecsysError: The recommender, the protocol, the data set or a checkpoint cannot be used.
     """
+    start = time.perf_counter()
     check(tuple[Seed, ...], seeds=tuple(seeds or ()))
     protocol = protocols.get(protocol) if isinstance(protocol, str) else protocol
-    variant, started = registry.get(variant_name), time.perf_counter()
-    if not seeds and variant.needs_training:
+    recommender = registry.get(variant_name)
+    if not seeds and recommender.needs_training:
         seeds = checkpoints.seeds(variant_name, dataset.name, protocol.splitting)
     models = {
         seed: checkpoints.load_or_fit(variant_name, dataset, seed, report, splitting=protocol.splitting, measuring=True)
@@ -76,21 +77,20 @@ def evaluate(
             f"the weights of {variant_name} were fitted on the validation films, so its figures on them would be too "
             "high; measure it on the test films"
         )
-    config = _shared_config(variant_name, models.values())
-    runs = []
+    document = _labels(recommender, list(models.values()), dataset, protocol)
+    evaluations = []
     for seed, model in models.items():
         split = protocol.split(dataset, seed)
         held_out = split.test if part == "test" else split.valid
-        result = rank_held_out(model, held_out, protocol, dataset, seed, report)
-        runs.append(Run(seed, model, split, held_out, result))
-    document = _labels(variant, dataset, protocol, config) | _learnt_from(models.values(), dataset)
-    document |= _accuracy({run.seed: run.result.ranks for run in runs})
-    document |= _list_metrics(runs, document["seeds"])
+        result = rank_held_out(model, held_out, protocol, dataset, report, seed)
+        evaluations.append(SeedEvaluation(seed, model, split, held_out, result))
+    document |= _accuracy({each.seed: each.result.ranks for each in evaluations})
+    document |= _list_metrics(evaluations, document["seeds"])
     if not protocol.n_candidates and all(model.predicts_ratings for model in models.values()):
-        errors = rating_errors.summary([(run.model, run.split, run.held_out) for run in runs], dataset)
+        errors = rating_errors.summary([(each.model, each.split, each.held_out) for each in evaluations], dataset)
         document["stars"] = _rounded(errors)
-    document["run"] = _circumstances(runs, variant_name, dataset, protocol, time.perf_counter() - started)
-    ranks = np.array([run.result.ranks for run in runs])
+    document["run"] = _circumstances(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)
+    ranks = np.array([each.result.ranks for each in evaluations])  # (S, B)
     if part == "test" and add:
         document, ranks = _add_seeds(document, ranks)
     if part == "test" and distributed.rank() == 0:
@@ -100,69 +100,67 @@ def evaluate(
     return document
 
 
-def _shared_config(variant_name: str, models: Iterable[Model]) -> dict[str, Any]:
-    """Return the settings of all seeds. Raises EvaluationError if they differ, because a mean would be meaningless."""
-    config, *others = [to_document(model.config) for model in models]
-    if any(other != config for other in others):
+def _labels(recommender: Recommender, models: Sequence[Model], dataset: Dataset, protocol: Protocol) -> dict[str, Any]:
+    """Return the fields that identify the recommender, the data and the protocol.
+
+    Raises EvaluationError if the seeds differ in settings or training data, because a mean would be meaningless.
+    """
+    variant_name, configs = recommender.name, [to_document(model.config) for model in models]
+    if any(config != configs[0] for config in configs):
         raise EvaluationError(
             f"the seeds of {variant_name} were trained with different settings; choose some with --seeds"
         )
-    return config
-
-
-def _labels(variant: Recommender, dataset: Dataset, protocol: Protocol, config: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields that identify the recommender, the data set and the protocol."""
+    second_sets = {model.also for model in models}
+    if len(second_sets) > 1:
+        raise EvaluationError("some of the seeds learnt from another set too; choose some with --seeds")
+    uses_credits = any(model.uses_credits for model in models)
+    optional = {"also": second_sets.pop(), "details": dataset.catalog.details.fingerprint if uses_credits else ""}
     return {
-        "variant": variant.name,
-        "model": variant.model_class.__name__,
-        "title": variant.title,
-        "family": variant.family,
-        "paper": variant.paper,
+        "variant": recommender.name,
+        "model": recommender.model_class.__name__,
+        "title": recommender.title,
+        "family": recommender.family,
+        "paper": recommender.paper,
         "dataset": dataset.name,
         "protocol": {"name": protocol.name, **protocol.rules_on(dataset)},
         "fingerprint": dataset.fingerprint,
         "data_sha256": dataset.full_fingerprint,
-        "config": config,
+        "config": configs[0],
+        **{name: value for name, value in optional.items() if value},
     }
-
-
-def _learnt_from(models: Iterable[Model], dataset: Dataset) -> dict[str, str]:
-    """Return `also`, a second training data set, and `details`, the fingerprint of credits. Raises EvaluationError."""
-    second_sets = {model.also for model in models}
-    if len(second_sets) > 1:
-        raise EvaluationError("some of the seeds learnt from another set too; choose some with --seeds")
-    has_credits = any(model.uses_credits for model in models)
-    fields = {"also": second_sets.pop(), "details": dataset.catalog.details.fingerprint if has_credits else ""}
-    return {name: value for name, value in fields.items() if value}
 
 
 def _accuracy(ranks: Mapping[int, np.ndarray]) -> dict[str, Any]:
     """Return the fields computed from the ranks (B,) of each seed: metrics per seed, mean, deviation, intervals."""
-    by_seed = {seed: summary(of_seed) for seed, of_seed in ranks.items()}
-    table = {name: [metrics[name] for metrics in by_seed.values()] for name in results.METRICS}
+    metrics = {seed: summary(seed_ranks) for seed, seed_ranks in ranks.items()}
+    by_name = {name: [row[name] for row in metrics.values()] for name in results.METRICS}
     stacked = np.array(list(ranks.values()))  # (S, B)
     return {
         "users": stacked.shape[1],
-        "seeds": [{"seed": seed, "metrics": _rounded(metrics)} for seed, metrics in by_seed.items()],
-        "mean": _rounded({name: np.mean(values) for name, values in table.items()}),
-        "std": _rounded({name: np.std(values, ddof=1) for name, values in table.items()} if len(ranks) > 1 else {}),
+        "seeds": [{"seed": seed, "metrics": _rounded(row)} for seed, row in metrics.items()],
+        "mean": _rounded({name: np.mean(values) for name, values in by_name.items()}),
+        "std": _rounded({name: np.std(values, ddof=1) for name, values in by_name.items()} if len(ranks) > 1 else {}),
         "interval": _rounded(significance.intervals(stacked)),
     }
 
 
-def _list_metrics(runs: Sequence[Run], seeds: list[dict[str, Any]]) -> dict[str, Any]:
+def _list_metrics(evaluations: Sequence[SeedEvaluation], seeds: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the fields computed from the lists: `seeds` with `beyond`, its mean, and `calibration` over all seeds."""
-    lists = [run.result.lists for run in runs if run.result.lists is not None]
-    if not lists:
-        return {}
-    beyond = [list_metrics.beyond_accuracy(items, run.split.train) for items, run in zip(lists, runs, strict=True)]
-    seeds = [fields | {"beyond": _rounded(figures)} for fields, figures in zip(seeds, beyond, strict=True)]
-    document = {"seeds": seeds} | _mean_beyond(seeds)
-    probabilities = [run.result.probabilities for run in runs if run.result.probabilities is not None]
-    if probabilities:
-        targets = np.concatenate([run.held_out.targets for run in runs])
-        figures = list_metrics.calibration(np.concatenate(lists), np.concatenate(probabilities), targets)
-        document["calibration"] = {"over": results.UNSEEN, **_rounded(figures)}
+    document: dict[str, Any] = {"seeds": []}
+    lists, probabilities, targets = [], [], []
+    for fields, each in zip(seeds, evaluations, strict=True):
+        if each.result.lists is None:  # a sampled protocol
+            return {}
+        beyond = list_metrics.beyond_accuracy(each.result.lists, each.split.train)
+        document["seeds"].append(fields | {"beyond": _rounded(beyond)})
+        if each.result.probabilities is not None:
+            lists.append(each.result.lists)
+            probabilities.append(each.result.probabilities)
+            targets.append(each.held_out.targets)
+    document |= _mean_beyond(document["seeds"])
+    if lists:
+        calibration = list_metrics.calibration(*map(np.concatenate, (lists, probabilities, targets)))
+        document["calibration"] = {"over": results.UNSEEN, **_rounded(calibration)}
     return document
 
 
@@ -173,21 +171,24 @@ def _mean_beyond(seeds: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _circumstances(
-    runs: Sequence[Run], variant_name: str, dataset: Dataset, protocol: Protocol, seconds: float
+    evaluations: Sequence[SeedEvaluation], variant_name: str, dataset: Dataset, protocol: Protocol, seconds: float
 ) -> dict[str, Any]:
     """Return the field `run`, which may differ when the evaluation is repeated.
 
     `seconds` includes loading, and fitting if a model had to be fitted. "trained" lists the seeds with a training time.
     """
-    host, names = machine.describe(), (variant_name, dataset.name, protocol.splitting)
-    times = [{"seed": run.seed, **tables.training_time(checkpoints.notes(*names, run.seed))} for run in runs]
-    trained = [fields for fields in times if "seconds" in fields]
+    trained = []
+    for each in evaluations:
+        notes = checkpoints.notes(variant_name, dataset.name, protocol.splitting, each.seed)
+        if training_time := tables.training_time(notes):
+            trained.append({"seed": each.seed, **training_time})
+    computer = machine.describe()
     return {
-        "device": ", ".join(sorted({run.model.device for run in runs})),
-        "machine": f"{host['system']}, {host['cores']} cores",
+        "device": ", ".join(sorted({each.model.device for each in evaluations})),
+        "machine": f"{computer['system']}, {computer['cores']} cores",
         "seconds": round(seconds, 1),
         "versions": machine.versions(),
-        **{name: host[name] for name in ("threads", "commit", "date")},
+        **{name: computer[name] for name in ("threads", "commit", "date")},
         **({"trained": trained} if trained else {}),
     }
 
@@ -201,26 +202,29 @@ def _add_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dict[str, A
     dataset, protocol, variant = document["dataset"], document["protocol"]["name"], document["variant"]
     stored = {"data_sha256": document["data_sha256"]} | results.load(dataset, protocol, variant)  # old results lack it
     if _identity(stored) != _identity(document):
-        again = recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)
-        raise EvaluationError(f"the result on file of {variant} is of other data or settings; measure all seeds", again)
-    seeds = (*stored["seeds"], *document["seeds"])
-    all_ranks = zip(seeds, (*results.ranks(dataset, protocol, variant), *ranks), strict=True)
-    by_seed = {fields["seed"]: (fields, of_seed) for fields, of_seed in all_ranks}  # new seeds replace stored ones
-    by_seed = dict(sorted(by_seed.items()))
-    joined = document | _accuracy({seed: of_seed for seed, (_, of_seed) in by_seed.items()})
-    joined["seeds"] = [fields for fields, _ in by_seed.values()]
-    new = {fields["seed"] for fields in document["seeds"]}
-    times = [fields for fields in stored["run"].get("trained", []) if fields["seed"] not in new]
-    times = sorted([*times, *document["run"].get("trained", [])], key=lambda fields: fields["seed"])
-    trained = {"trained": times} if times else {}
-    joined |= _mean_beyond(joined["seeds"]) | {"run": document["run"] | {"earlier": stored["run"]} | trained}
-    return joined, np.array([of_seed for _, of_seed in by_seed.values()])
+        command = recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)
+        raise EvaluationError(f"the stored result of {variant} has other data or settings; measure all seeds", command)
+    fields_by_seed, ranks_by_seed = {}, {}
+    for seeds, rows in ((stored["seeds"], results.ranks(dataset, protocol, variant)), (document["seeds"], ranks)):
+        for fields, seed_ranks in zip(seeds, rows, strict=True):  # new seeds replace stored ones
+            fields_by_seed[fields["seed"]] = fields
+            ranks_by_seed[fields["seed"]] = seed_ranks
+    ranks_by_seed = dict(sorted(ranks_by_seed.items()))
+    new_seeds = {fields["seed"] for fields in document["seeds"]}
+    trained = [fields for fields in stored["run"].get("trained", []) if fields["seed"] not in new_seeds]
+    trained += document["run"].get("trained", [])
+    run = document["run"] | {"earlier": stored["run"]}
+    if trained:
+        run["trained"] = sorted(trained, key=lambda fields: fields["seed"])
+    joined = document | _accuracy(ranks_by_seed) | {"run": run}
+    joined["seeds"] = [fields_by_seed[seed] for seed in ranks_by_seed]
+    return joined | _mean_beyond(joined["seeds"]), np.array(list(ranks_by_seed.values()))
 
 
 def _identity(document: dict[str, Any]) -> str:
-    """Return a text that is equal for two results of the same recommender, settings and data."""
-    facts = {name: document.get(name) for name in ("data_sha256", "config", "also", "details")}
-    return json.dumps([results.population_key(document), facts], sort_keys=True)
+    """Return a text that is equal for two results of one recommender with equal settings and data."""
+    fields = {name: document.get(name) for name in ("data_sha256", "config", "also", "details")}
+    return json.dumps([results.population_key(document), fields], sort_keys=True)
 
 
 def _rounded(value: Any) -> Any:

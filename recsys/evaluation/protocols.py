@@ -13,6 +13,7 @@ from recsys.data.dataset import Dataset, Split, Ties
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
 
+# (training counts (I,), excluded items, n, random generator) → n items
 Sampler = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
 
 
@@ -24,33 +25,30 @@ class ProtocolError(RecsysError):
 class Protocol:
     """How a data set is split, and which items a target is ranked against.
 
-    A new protocol is one object, listed in PROTOCOLS. Its texts need a translation in assets/locale/uk.po.
+    To add a protocol, add an object to PROTOCOLS and translate its texts in assets/locale/uk.po.
     """
 
     name: str  # on the command line and in folder names
     title: str  # on pages
-    meaning: str  # on pages, a few sentences: which item is the target, and what it competes with
+    meaning: str  # on pages, a few sentences: which item is the target, and which items compete with it
     rules: dict[str, Any]  # part of every result file, as plain JSON
     splitting: Splitting = LEAVE_ONE_OUT  # protocols with the same splitting share their models
-    own_training: str = ""  # on pages: why it cannot use the models of "full"; "" if it shares them
+    own_training: str = ""  # on pages: why it cannot use the models of "full"; "" if it uses them
     n_candidates: int = 0  # N, sampled items that compete with a target; 0: all unseen items compete
     seed: int = 0  # of the sampler
-    sampler: Sampler | None = None  # training counts (I,), excluded items, n, generator → items (n,)
+    sampler: Sampler | None = None  # None if n_candidates is 0
 
     def split(self, dataset: Dataset, seed: int = 0) -> Split:
-        """Return the split for a training seed. Raises DataError if the data set cannot be split like this."""
+        """Return the split for a training seed. Raises DataError if this splitting does not fit the data set."""
         return self.splitting(dataset, seed)
 
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
-        """Return the rules with the facts of a data set: the order of equal timestamps, the dates of a split by time.
-
-        Raises DataError if the data set cannot be split.
-        """
-        facts = {name: value for name, value in self.split(dataset).description.items() if name != "name"}
-        return {"order": ORDERS[dataset.ties]} | self.rules | facts
+        """Return the rules with the order of equal timestamps and the dates of a split by time. Raises as `split`."""
+        description = {name: value for name, value in self.split(dataset).description.items() if name != "name"}
+        return {"order": ORDERS[dataset.ties]} | self.rules | description
 
     def candidates(self, counts: np.ndarray, histories: Sequence[np.ndarray], users: np.ndarray) -> np.ndarray:
-        """Return the items (B, N) that compete with the target of each query. They are not in the user's whole history.
+        """Return the items (B, N) that compete with the target of each query. `histories` are whole and excluded.
 
         The sample of a user depends only on the training counts (I,), history, user number and `seed`.
         Raises ProtocolError if too few items are left.
@@ -82,9 +80,11 @@ def sample_uniformly(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.r
     Above 10,000 items, the time does not grow with the catalogue.
     """
     excluded = np.unique(excluded)
-    _check_size(left := len(counts) - len(excluded), n)
-    drawn = rng.choice(left, n, replace=False, shuffle=False)  # indices into the items that are not excluded
-    return drawn + np.searchsorted(excluded - np.arange(len(excluded)), drawn, side="right")  # excluded items before
+    n_allowed = len(counts) - len(excluded)
+    _check_size(n_allowed, n)
+    positions = rng.choice(n_allowed, n, replace=False, shuffle=False)  # in the list of allowed items
+    n_allowed_before = excluded - np.arange(len(excluded))  # number of allowed items before each excluded item
+    return positions + np.searchsorted(n_allowed_before, positions, side="right")  # add the excluded items before it
 
 
 def _check_size(left: int, n: int) -> None:
@@ -188,11 +188,12 @@ TIME = Protocol(
 def by_name(*protocols: Protocol) -> dict[str, Protocol]:
     """Return protocols by name. Raises ValueError if their splittings, texts and training commands do not fit."""
     table = {protocol.name: protocol for protocol in protocols}
-    for name, splitting, text in ((each.name, each.splitting, each.own_training) for each in protocols):
+    for name, protocol in table.items():
+        splitting = protocol.splitting
         trained_for = table.get(splitting.protocol)
         if SPLITTINGS.get(splitting.name) != splitting or trained_for is None or trained_for.splitting != splitting:
             raise ValueError(f"the splitting of {name} must be in SPLITTINGS and name a protocol with this splitting")
-        if bool(text) == (splitting == LEAVE_ONE_OUT):
+        if bool(protocol.own_training) == (splitting == LEAVE_ONE_OUT):
             raise ValueError(f"{name} needs own_training if, and only if, its splitting is not that of full")
     return table
 
@@ -201,14 +202,14 @@ PROTOCOLS = by_name(FULL, UNTIED_FULL, POPULARITY_100, UNIFORM_100, TIME)  # in 
 
 
 def get(name: str) -> Protocol:
-    """Return the protocol with this name. Raises ProtocolError that lists the names if there is none."""
+    """Return the protocol with this name. Raises ProtocolError if there is none."""
     if name not in PROTOCOLS:
         raise ProtocolError(f"no protocol is called {name}; there are: {', '.join(PROTOCOLS)}")
     return PROTOCOLS[name]
 
 
 def get_or_former(name: str) -> Protocol:
-    """Return the protocol with this name. A former protocol, which only old results have, has a name but no texts."""
+    """Return the protocol with this name, or a protocol without texts if only old results have this name."""
     return PROTOCOLS.get(name) or Protocol(name, title=name, meaning="", rules={})
 
 
@@ -217,7 +218,11 @@ def title(name: str) -> str:
     return get_or_former(name).title
 
 
+def menu_position(name: str) -> tuple[int, str]:
+    """Return a sort key for the order of menus. Former protocols come last, by name."""
+    return list(PROTOCOLS).index(name) if name in PROTOCOLS else len(PROTOCOLS), name
+
+
 def in_order(names: Iterable[str]) -> list[str]:
-    """Sort names of protocols in the order of menus. Former protocols come last, by name."""
-    order = list(PROTOCOLS)
-    return sorted(names, key=lambda name: (order.index(name) if name in PROTOCOLS else len(order), name))
+    """Sort names of protocols in the order of menus."""
+    return sorted(names, key=menu_position)

@@ -1,4 +1,4 @@
-"""Rank held-out items: each batch of queries is scored once.
+"""Rank held-out items among all unseen or sampled items.
 
 Shapes: B queries, I items, K items of a list.
 """
@@ -15,16 +15,15 @@ from recsys.ranking.ranking import Ranking, ScoreError
 from recsys.training import distributed
 
 LIST_LENGTH = 10  # K
-NO_ITEMS = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
 class HeldOutRanks:
-    """Ranks of the held-out items and, if requested, the lists that their users would get."""
+    """Ranks of the held-out items and, if requested, the top K items of each query."""
 
     ranks: np.ndarray  # (B,) int64, 1 = best
     lists: np.ndarray | None = None  # (B, K) items that are not in the history, best first; -1: no item is left
-    probabilities: np.ndarray | None = None  # (B, K) of each listed item to be the next one; None: the model gives none
+    probabilities: np.ndarray | None = None  # (B, K) that a listed item is the next one; None: the model has none
 
 
 def ranks(
@@ -33,11 +32,11 @@ def ranks(
     protocol: Protocol,
     dataset: Dataset,
     report: ProgressCallback = no_progress,
-    batch: int = 256,
     seed: int = 0,
+    batch: int = 256,
 ) -> np.ndarray:
     """Return only the ranks (B,) of `rank_held_out`."""
-    return rank_held_out(model, held_out, protocol, dataset, seed, report, with_lists=False, batch=batch).ranks
+    return rank_held_out(model, held_out, protocol, dataset, report, seed, batch, with_lists=False).ranks
 
 
 def rank_held_out(
@@ -45,12 +44,12 @@ def rank_held_out(
     held_out: HeldOut,
     protocol: Protocol,
     dataset: Dataset,
-    seed: int = 0,
     report: ProgressCallback = no_progress,
-    with_lists: bool = True,
+    seed: int = 0,
     batch: int = 256,
+    with_lists: bool = True,
 ) -> HeldOutRanks:
-    """Rank each held-out item among the items that the protocol lets it compete with.
+    """Rank each held-out item among the items that compete with it under the protocol.
 
     A tie counts against the held-out item. In lists, equal scores are ordered by item number. Sampled protocols give no
     lists. Each process that `torchrun` started ranks a part, and all processes return the whole result.
@@ -62,35 +61,39 @@ def rank_held_out(
         ScoreError: The scores are not finite numbers of shape (B, I).
         ProtocolError: The data set is too small for the protocol.
     """
-    n, with_lists = len(held_out), with_lists and not protocol.n_candidates
-    counts = protocol.split(dataset, seed).train.counts if protocol.n_candidates else NO_ITEMS
-    # without real scores, so that all processes agree
-    has_probabilities = model.log_probabilities(np.zeros(dataset.n_items, np.float32), NO_ITEMS) is not None
-    target_ranks, lists = np.zeros(n, np.int64), np.zeros((n, LIST_LENGTH), np.int64)
-    probabilities = np.zeros((n, LIST_LENGTH))
-    for start in distributed.shard(np.arange(0, n, batch)):
-        rows = range(start, min(start + batch, n))
+    n_queries = len(held_out)
+    with_lists = with_lists and not protocol.n_candidates
+    target_ranks = np.zeros(n_queries, np.int64)
+    lists = np.zeros((n_queries, LIST_LENGTH), np.int64)
+    probabilities = np.zeros((n_queries, LIST_LENGTH))
+    for start in distributed.shard(np.arange(0, n_queries, batch)):
+        rows = range(start, min(start + batch, n_queries))
         queries, targets = held_out.queries[rows.start : rows.stop], held_out.targets[rows.start : rows.stop]
         scores = _scores(model, queries, dataset.n_items)
         if protocol.n_candidates:
             assert queries.users is not None, "held-out queries have users"
+            counts = protocol.split(dataset, seed).train.counts
             histories = [dataset.history(user) for user in queries.users]
-            competing = np.column_stack([targets, protocol.candidates(counts, histories, queries.users)])  # (B, 1 + N)
-            for row, of_row in zip(rows, np.take_along_axis(scores, competing, 1), strict=True):
-                target_ranks[row] = Ranking.from_scores(of_row).rank_ties_last(0)
+            candidates = protocol.candidates(counts, histories, queries.users)  # (B, N)
+            competing = np.column_stack([targets, candidates])  # (B, 1 + N), the target in column 0
+            for row, row_scores in zip(rows, np.take_along_axis(scores, competing, 1), strict=True):
+                target_ranks[row] = Ranking.from_scores(row_scores).rank_ties_last(0)
         else:
-            for row, of_row, history, target in zip(rows, scores, queries.histories, targets, strict=True):
-                ranking = Ranking.from_scores(of_row, history, model.log_probabilities)
+            for row, row_scores, history, target in zip(rows, scores, queries.histories, targets, strict=True):
+                ranking = Ranking.from_scores(row_scores, history, model.log_probabilities)
                 if with_lists:
                     lists[row], probabilities[row] = _top(ranking)
                 if (history == target).any():  # a target is ranked even if its user has watched it before
-                    ranking = Ranking.from_scores(of_row, history[history != target])
+                    ranking = Ranking.from_scores(row_scores, history[history != target])
                 target_ranks[row] = ranking.rank_ties_last(target)
-        report({"stage": "rank", "done": rows.stop, "total": n})
-    return HeldOutRanks(
+        report({"stage": "rank", "done": rows.stop, "total": n_queries})
+    # asked with dummy scores, because a process without a batch must get the same answer as the others
+    dummy_scores, no_items = np.zeros(dataset.n_items, np.float32), np.empty(0, np.int64)
+    has_probabilities = with_lists and model.log_probabilities(dummy_scores, no_items) is not None
+    return HeldOutRanks(  # rows of other processes are 0, so the sum over processes has all rows
         distributed.all_reduce_array(target_ranks),
         distributed.all_reduce_array(lists) if with_lists else None,
-        distributed.all_reduce_array(probabilities) if with_lists and has_probabilities else None,
+        distributed.all_reduce_array(probabilities) if has_probabilities else None,
     )
 
 
@@ -109,6 +112,7 @@ def _top(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
     items, probabilities = np.full(LIST_LENGTH, -1), np.zeros(LIST_LENGTH)
     best = ranking.top(LIST_LENGTH)
     items[: len(best)] = best
-    if (of_best := ranking.probabilities(best)) is not None:
-        probabilities[: len(best)] = of_best
+    best_probabilities = ranking.probabilities(best)
+    if best_probabilities is not None:
+        probabilities[: len(best)] = best_probabilities
     return items, probabilities

@@ -1,6 +1,7 @@
-"""Errors of predicted ratings of held-out items, compared with two baselines of means.
+"""Errors of predicted ratings of held-out items, compared with two baselines.
 
-Shapes: S seeds, U users, B queries, I items, V predictors: the model, then the baselines.
+The baselines predict the mean of all ratings, and the film's mean plus an offset of the user.
+Shapes: U users, B queries, I items, V predictors: the model, then the two baselines.
 """
 
 from collections.abc import Sequence
@@ -27,23 +28,24 @@ def summary(runs: Sequence[tuple[Model, Split, HeldOut]], dataset: Dataset) -> d
     """
     ratings = rating_matrix(dataset)  # (U, I)
     errors = np.mean([_errors(model, split.train, held_out, ratings) for model, split, held_out in runs], 0)
-    [of_model, mean, film_and_person] = _summaries(errors)
-    return of_model | {"baselines": {MEAN: mean, FILM_AND_PERSON: film_and_person}}
+    model_summary, mean, film_and_person = _summaries(errors)
+    return model_summary | {"baselines": {MEAN: mean, FILM_AND_PERSON: film_and_person}}
 
 
 def _errors(model: Model, train: Dataset, held_out: HeldOut, ratings: sparse.csr_array) -> np.ndarray:
     """Return squared and absolute errors (B, 2, V) of the targets, in stars² and stars."""
-    assert held_out.queries.users is not None, "held-out queries have users"
-    of_histories, actual = [], np.empty(len(held_out))
-    for row, (user, history) in enumerate(zip(held_out.queries.users, held_out.queries.histories, strict=True)):
-        of_user = ratings[[user]].toarray()[0]  # (I,)
-        of_histories.append(of_user[history])
-        actual[row] = of_user[held_out.targets[row]]
-    queries, targets = replace(held_out.queries, ratings=of_histories), held_out.targets
+    queries, targets = held_out.queries, held_out.targets
+    assert queries.users is not None, "held-out queries have users"
+    history_ratings, target_ratings = [], np.empty(len(targets))
+    for row, (user, history) in enumerate(zip(queries.users, queries.histories, strict=True)):
+        user_ratings = ratings[[user]].toarray()[0]  # (I,)
+        history_ratings.append(user_ratings[history])
+        target_ratings[row] = user_ratings[targets[row]]
+    queries = replace(queries, ratings=history_ratings)
     predicted = np.stack([_by_model(model, queries, targets), *_by_means(train, queries, targets)], 1)  # (B, V)
-    scale = train.interactions.rating
-    off = np.abs(predicted.clip(scale.min(), scale.max()) - actual[:, None])
-    return np.stack([off**2, off], 1)
+    train_ratings = train.interactions.rating
+    errors = np.abs(predicted.clip(train_ratings.min(), train_ratings.max()) - target_ratings[:, None])
+    return np.stack([errors**2, errors], 1)
 
 
 def _by_model(model: Model, queries: Queries, targets: np.ndarray) -> np.ndarray:
@@ -61,20 +63,20 @@ def _by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tuple[np
     The offset is the mean of rating - film mean over the history. A film without training ratings has the mean of all.
     """
     matrix = rating_matrix(train)
-    mean, number = matrix.data.mean(), np.bincount(matrix.indices, minlength=train.n_items)
+    mean, count = matrix.data.mean(), np.bincount(matrix.indices, minlength=train.n_items)
     total = np.bincount(matrix.indices, matrix.data, train.n_items)
-    film_means = np.where(number > 0, total / np.maximum(number, 1), mean)  # (I,)
-    pairs = zip(queries.histories, queries.ratings or [], strict=True)
-    offsets = np.array([(ratings - film_means[history]).mean() for history, ratings in pairs])  # (B,)
+    film_means = np.where(count > 0, total / np.maximum(count, 1), mean)  # (I,)
+    histories = zip(queries.histories, queries.ratings or [], strict=True)
+    offsets = np.array([(ratings - film_means[history]).mean() for history, ratings in histories])  # (B,)
     return np.full(len(targets), mean), film_means[targets] + offsets
 
 
 def _summaries(errors: np.ndarray) -> list[dict[str, Any]]:
     """Return RMSE, MAE and their intervals of each predictor, from squared and absolute errors (B, 2, V)."""
-    low, high = (bound.reshape(errors.shape[1:]) for bound in bootstrap(errors.reshape(len(errors), -1)))  # (2, V)
-    bounds = np.stack([errors.mean(0), low, high])  # (3, 2, V)
-    bounds[:, 0] **= 0.5  # monotonic, so the root of a percentile is the percentile of the root
+    low, high = (percentile.reshape(errors.shape[1:]) for percentile in bootstrap(errors.reshape(len(errors), -1)))
+    summaries = np.stack([errors.mean(0), low, high])  # (3, 2, V): mean, low, high of squared and absolute errors
+    summaries[:, 0] **= 0.5  # the root is monotonic, so the root of a percentile is the percentile of the root
     return [
-        {"rmse": rmse, "mae": mae, "interval": {"rmse": [*rmse_range], "mae": [*mae_range]}}
-        for (rmse, *rmse_range), (mae, *mae_range) in bounds.transpose(2, 1, 0).tolist()
+        {"rmse": rmse[0], "mae": mae[0], "interval": {"rmse": rmse[1:], "mae": mae[1:]}}
+        for rmse, mae in summaries.transpose(2, 1, 0).tolist()
     ]

@@ -1,4 +1,4 @@
-"""Results as Markdown beside published figures, and the commands that reproduce results or produce missing ones.
+"""Results as Markdown beside published figures, and the commands that produce results.
 
 Only result files are read, without torch. Paired tests are computed from their ranks.
 """
@@ -12,12 +12,13 @@ from recsys import checkpoints
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import recsys_command
 from recsys.evaluation import protocols, published_figures, results, significance
-from recsys.evaluation.results import UNSEEN, Report
+from recsys.evaluation.protocols import menu_position
+from recsys.evaluation.results import UNSEEN, WarningCallback
 from recsys.evaluation.significance import FEW_USERS
 from recsys.models import registry
 
 HEADLINE = "ndcg@10"
-BEYOND = {  # list metrics → titles
+LIST_METRICS = {  # list metrics → titles
     "coverage@10": "coverage",
     "novelty@10": "novelty, bits",
     "diversity@10": "diversity",
@@ -28,48 +29,49 @@ BEYOND = {  # list metrics → titles
 
 @dataclass(frozen=True)
 class Missing:
-    """A recommender without a result under a protocol. Facts come from its results on other data or protocols."""
+    """A recommender without a result under a protocol. Its facts are from results on other data or protocols."""
 
     variant: str
     title: str  # the name of the recommender if it has no result at all
-    trained: bool  # whether it must be trained first
+    needs_training: bool
     members: tuple[str, ...] = ()  # recommenders that it combines
 
 
-def report(
+def format_report(
     datasets: Sequence[str] = (),
-    protocols_: Sequence[str] = (),
+    protocol_names: Sequence[str] = (),
     brief: bool = False,
-    say: Report = warnings.warn,
-    beside: str = "",
+    warn: WarningCallback = warnings.warn,
+    other_protocol: str = "",
 ) -> str:
-    """Return the results of data sets and protocols, of all if none is named, as Markdown.
+    """Return the results of data sets and protocols as Markdown. Without any, all data sets and protocols are included.
 
-    `brief` selects only leaderboards, as in README.md. The headline metric of the protocol `beside` gets a column.
-    `say` is called with a sentence for each skipped result. Raises ResultError if there is nothing to report.
+    `brief` selects only leaderboards, as in README.md. The headline metric of `other_protocol` gets a column. `warn` is
+    called with a sentence for each skipped result. Raises ResultError if there is nothing to report.
     """
-    pairs = [(dataset, protocol) for dataset, protocol in results.available() if dataset in (datasets or [dataset])]
-    pairs = [pair for pair in pairs if pair[1] in (protocols_ or [pair[1]])]
-    order = protocols.in_order({protocol for _, protocol in pairs})
-    pairs = sorted(pairs, key=lambda pair: (pair[0], order.index(pair[1])))
-    tables = {pair: results.documents(*pair, say) for pair in pairs}
-    if not any(tables.values()):
-        dataset, protocol = next(iter(tables), (next(iter(datasets), DEFAULT_DATASET), next(iter(protocols_), "full")))
+    pairs = [
+        (dataset, protocol)
+        for dataset, protocol in sorted(results.available(), key=lambda pair: (pair[0], menu_position(pair[1])))
+        if (not datasets or dataset in datasets) and (not protocol_names or protocol in protocol_names)
+    ]
+    documents = {pair: results.documents(*pair, warn) for pair in pairs}
+    if not any(documents.values()):
+        dataset, protocol = [*pairs, ([*datasets, DEFAULT_DATASET][0], [*protocol_names, "full"][0])][0]
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("nothing of that has been measured yet on the data as it is here", command)
-    table = leaderboard if brief else section
-    return "\n\n".join(table(*pair, documents, beside) for pair, documents in tables.items() if documents)
+    formatter = leaderboard if brief else section
+    return "\n\n".join(formatter(*pair, rows, other_protocol) for pair, rows in documents.items() if rows)
 
 
-def section(dataset: str, protocol: str, documents: list[dict[str, Any]], beside: str = "") -> str:
+def section(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
     """Return the rules, the leaderboard, the list metrics and the circumstances of one data set under one protocol."""
-    n, rules = documents[0]["users"], documents[0]["protocol"].items()
-    few = f" With fewer than {FEW_USERS} people, differences between recommenders are noise." if n < FEW_USERS else ""
+    n_users, rules = documents[0]["users"], documents[0]["protocol"].items()
+    noise = f" With fewer than {FEW_USERS} people, differences between recommenders are noise."
     parts = [
         f"## {dataset}, protocol {protocol}",
-        f"Measured on {n:,} people.{few}",
+        f"Measured on {n_users:,} people.{noise if n_users < FEW_USERS else ''}",
         "; ".join(f"{name}: {rule}" for name, rule in rules if name != "name") + ".",
-        leaderboard(dataset, protocol, documents, beside),
+        leaderboard(dataset, protocol, documents, other_protocol),
         *_published_rules(dataset, protocol, documents),
         *_list_metrics(documents),
         _circumstances(documents),
@@ -77,15 +79,16 @@ def section(dataset: str, protocol: str, documents: list[dict[str, Any]], beside
     return "\n\n".join(parts)
 
 
-def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], beside: str = "") -> str:
+def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
     """Return a row per recommender: the headline metric with its 95 % interval, other metrics, published figures."""
     tests = significance.against_best(significance.pairwise_tests(dataset, protocol, HEADLINE, _ignore))
     like_best = set(tests.loc[~tests["differs"].astype(bool), "variant"])
     published = _published(dataset, protocol)
-    others = results.documents(dataset, beside, _ignore) if beside else []
+    others = results.documents(dataset, other_protocol, _ignore) if other_protocol else []
     headlines = {document["variant"]: _headline(document) for document in others}
-    more = [f"{beside}: NDCG@10 (95 %)"] if beside else []
-    head = ["model", "family", "seeds", "NDCG@10 (95 %)", "± seeds", *more, "HR@10", "HR@1", "MRR", "published NDCG@10"]
+    other_column = [f"{other_protocol}: NDCG@10 (95 %)"] if other_protocol else []
+    columns = ["model", "family", "seeds", "NDCG@10 (95 %)", "± seeds", *other_column]
+    columns += ["HR@10", "HR@1", "MRR", "published NDCG@10"]
     rows = [
         [
             document["variant"],
@@ -93,14 +96,16 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], be
             len(document["seeds"]),
             _headline(document) + (" =" if document["variant"] in like_best else ""),
             short(document["std"][HEADLINE]) if document["std"] else "",
-            *([headlines.get(document["variant"], "")] if beside else []),
+            *(headlines.get(document["variant"], "") for _ in other_column),
             *(short(document["mean"][name]) for name in ("hr@10", "hr@1", "mrr")),
             published.get(document["variant"], ""),
         ]
         for document in documents
     ]
-    test = f"paired randomisation test over users, p ≥ {significance.ALPHA} after Holm's correction for all pairs of"
-    return f"{markdown(head, rows)}\n\n=: not significantly different from the best ({test} models)."
+    return (
+        f"{markdown(columns, rows)}\n\n=: not significantly different from the best (paired randomisation test over "
+        f"users, p ≥ {significance.ALPHA} after Holm's correction for all pairs of models)."
+    )
 
 
 def short(value: float, digits: int = 4) -> str:
@@ -133,13 +138,12 @@ def training_command(variant: str, dataset: str, protocol: str, seed: int = 0, a
 def commands(document: dict[str, Any]) -> list[str]:
     """Return the commands that reproduce a result: the training of each seed and of its members, and the evaluation."""
     variant, dataset, protocol = document["variant"], document["dataset"], document["protocol"]["name"]
-    seeds, combined = [run["seed"] for run in document["seeds"]], members(document)
+    seeds, combined = [fields["seed"] for fields in document["seeds"]], members(document)
     others = results.documents(dataset, protocol, _ignore) if combined else []
-    parts = [part for part in others if part["variant"] in combined]
     lines = [
-        training_command(part["variant"], dataset, protocol, seed, part.get("also", ""))
-        for part in [document, *parts]
-        if is_trained(part)
+        training_command(result["variant"], dataset, protocol, seed, result.get("also", ""))
+        for result in [document, *(other for other in others if other["variant"] in combined)]
+        if is_trained(result)
         for seed in seeds
     ]
     options = ["--seeds", *map(str, seeds)] if seeds != [0] else []
@@ -157,15 +161,14 @@ def commands_for(recommender: Missing, dataset: str, protocol: str) -> list[str]
     """Return the commands that produce the result of a missing recommender."""
     facts = _facts(dataset, set(recommender.members))
     parts = [recommender, *(facts[name] for name in recommender.members if name in facts)]
-    lines = [training_command(part.variant, dataset, protocol) for part in parts if part.trained]
+    lines = [training_command(part.variant, dataset, protocol) for part in parts if part.needs_training]
     return [*lines, recsys_command("evaluate", recommender.variant, "--dataset", dataset, "--protocol", protocol)]
 
 
 def _facts(dataset: str, variants: set[str]) -> dict[str, Missing]:
     """Return facts on recommenders from any of their results, preferably on the same data set."""
     facts: dict[str, Missing] = {}
-    pairs = sorted(results.available(), key=lambda pair: (pair[0] != dataset, protocols.in_order([pair[1]])))
-    for pair in pairs:
+    for pair in sorted(results.available(), key=lambda pair: (pair[0] != dataset, menu_position(pair[1]))):
         if variants <= facts.keys():  # reading all results would take seconds
             break
         for document in results.documents(*pair, _ignore):
@@ -200,7 +203,7 @@ def _list_metrics(documents: list[dict[str, Any]]) -> list[str]:
     documents = [document for document in documents if document.get("beyond")]
     if not documents:
         return []
-    names = [name for name in BEYOND if name in documents[0]["beyond"]]
+    names = [name for name in LIST_METRICS if name in documents[0]["beyond"]]
     rows = [
         [
             document["variant"],
@@ -209,7 +212,7 @@ def _list_metrics(documents: list[dict[str, Any]]) -> list[str]:
         ]
         for document in documents
     ]
-    table = markdown(["top ten of", *(BEYOND[name] for name in names), "calibration error"], rows)
+    table = markdown(["top ten of", *(LIST_METRICS[name] for name in names), "calibration error"], rows)
     note = "*: of probabilities that add up to 1 over all films, those already seen included."
     return [table, note] if any(row[-1].endswith("*") for row in rows) else [table]
 
@@ -233,7 +236,7 @@ def _headline(document: dict[str, Any]) -> str:
 
 
 def _calibration_error(document: dict[str, Any]) -> str:
-    """Return the error as text, with * if probabilities sum to 1 over seen films too. "": no probabilities."""
+    """Return the error, such as "0.0056". A star marks probabilities that sum to 1 over all films. "": no error."""
     calibration = document.get("calibration") or {}
     if "ece" not in calibration:
         return ""
@@ -241,4 +244,4 @@ def _calibration_error(document: dict[str, Any]) -> str:
 
 
 def _ignore(sentence: str) -> None:
-    """Skip a sentence about a damaged result, which was reported when the documents were read."""
+    """Ignore a damaged result, which was reported when the leaderboard was read."""

@@ -1,7 +1,7 @@
 """Stored results of evaluations: `results/<data set>/<protocol>/<variant>.json` with ranks (S seeds, B users) as .npz.
 
-A result in the home folder is preferred to the shipped one. If the data set is on this machine, only results of the
-same data are used, otherwise the results of the most common data. Loads neither torch nor Streamlit.
+A result in the home folder is preferred to the shipped result. If the data set is on this machine, only results of the
+same data are used. Otherwise the results of the most common data are used. Loads neither torch nor Streamlit.
 """
 
 import io
@@ -28,9 +28,9 @@ from recsys.models import registry
 from recsys.ranking.metrics import METRICS
 
 LABELS = ("variant", "title", "family", "paper")
-UNSEEN = "unseen"  # value of "over" in `calibration`: probabilities add up to 1 over the items that a user has not seen
+UNSEEN = "unseen"  # value of "over" in `calibration`: probabilities sum to 1 over the items that a user has not seen
 
-Report = Callable[[str], None]
+WarningCallback = Callable[[str], None]  # receives a sentence about a result that is skipped
 
 
 class ResultError(RecsysError):
@@ -39,7 +39,7 @@ class ResultError(RecsysError):
 
 @with_config(ConfigDict(strict=True))
 class Result(TypedDict):
-    """A result document. A repeated evaluation gives the same bytes, except in `run`."""
+    """A result document. A repeated evaluation gives the same values, except in `run`."""
 
     variant: str  # name of the recommender
     model: NotRequired[str]  # its class
@@ -49,8 +49,8 @@ class Result(TypedDict):
     dataset: str
     protocol: dict[str, Any]  # its name and rules
     fingerprint: str  # of the sequences
-    data_sha256: NotRequired[str]  # of sequences, times and ratings
-    details: NotRequired[str]  # fingerprint of the facts about films, if the model reads them
+    data_sha256: NotRequired[str]  # of the sequences, times and ratings
+    details: NotRequired[str]  # fingerprint of the credits of films, if the model uses them
     also: NotRequired[str]  # another data set that the model was trained on
     config: NotRequired[dict[str, Any]]
     users: int
@@ -58,9 +58,9 @@ class Result(TypedDict):
     mean: dict[str, float]  # metric → mean over seeds
     std: dict[str, float]  # {} for one seed
     interval: NotRequired[dict[str, list[float]]]  # metric → low, high: 95 % over users
-    beyond: NotRequired[dict[str, float]]  # metrics of lists, if all items were ranked; mean over seeds
-    calibration: NotRequired[dict[str, Any]]  # if the model has probabilities; of the seeds of the last evaluation
-    stars: NotRequired[dict[str, Any]]  # if the model predicts ratings; of the seeds of the last evaluation
+    beyond: NotRequired[dict[str, float]]  # `list_metrics.beyond_accuracy`, mean over seeds; not if items were sampled
+    calibration: NotRequired[dict[str, Any]]  # `list_metrics.calibration` of the seeds evaluated last
+    stars: NotRequired[dict[str, Any]]  # `rating_errors.summary` of the seeds evaluated last
     run: dict[str, Any]  # machine, date, training times ("trained") and, if seeds were added, the "earlier" run
 
 
@@ -76,7 +76,7 @@ def write(document: dict[str, Any], ranks: np.ndarray) -> None:
 
 def ship(dataset: str, protocol: str, variant: str) -> Path:
     """Copy a result from the home folder into assets/, and return the document."""
-    return _write(paths.ASSETS, *_read_payload(_path(paths.home(), dataset, protocol, variant)))
+    return _write(paths.ASSETS, *_read(_path(paths.home(), dataset, protocol, variant), with_ranks=True))
 
 
 def check(path: Path) -> None:
@@ -88,23 +88,18 @@ def check(path: Path) -> None:
     _read(path)
 
 
-def load(dataset: str, protocol: str, variant: str, report: Report = warnings.warn) -> dict[str, Any]:
-    """Return a `Result`. If the one in the home folder is damaged, `report` is called and the shipped one returned.
+def load(dataset: str, protocol: str, variant: str, warn: WarningCallback = warnings.warn) -> dict[str, Any]:
+    """Return a `Result`. `warn` is called if the result in the home folder is damaged and the shipped one is returned.
 
-    Raises:
-        ResultError: If there is no result, or if it is damaged or of other data.
+    Raises ResultError if there is no result, or if it is damaged or of other data.
     """
-    return _find(dataset, protocol, variant, report)[1]
+    return _find(dataset, protocol, variant, warn)[1]
 
 
 def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
-    """Return the ranks of the held-out items, (S, B), a row per seed, users in the order of the data.
-
-    Raises:
-        ResultError: As `load`.
-    """
+    """Return the ranks of the held-out items, (S, B), users in the order of the data. Raises ResultError as `load`."""
     path, _ = _find(dataset, protocol, variant, warnings.warn)
-    _, data = _read_payload(path)
+    _, data = _read(path, with_ranks=True)
     try:
         return np.load(io.BytesIO(data))["ranks"].astype(np.int32)  # stored in the smallest integer type
     except (ValueError, KeyError, zipfile.BadZipFile) as error:
@@ -112,19 +107,18 @@ def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
 
 
 def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
-    """Return the ranks of the seeds with the split of seed 0: only seed 0 if each seed has its own order of the data.
+    """Return the ranks of the seeds with the split of seed 0: only seed 0 if the protocol splits differently per seed.
 
-    Raises:
-        ResultError: As `load`, and if seed 0 is missing.
+    Raises ResultError as `load`, and if seed 0 is missing.
     """
     all_ranks = ranks(dataset, protocol, variant)
     if not protocols.get_or_former(protocol).splitting.is_seeded:
         return all_ranks
     path, document = _find(dataset, protocol, variant, warnings.warn)
-    is_first = [run["seed"] == 0 for run in document["seeds"]]
-    if not any(is_first):
+    seeds = [fields["seed"] for fields in document["seeds"]]
+    if 0 not in seeds:
         raise ResultError(f"{path} lacks seed 0, by which recommenders are compared", _command(path))
-    return all_ranks[is_first]
+    return all_ranks[[seeds.index(0)]]
 
 
 def available() -> list[tuple[str, str]]:
@@ -138,32 +132,27 @@ def version(dataset: str, protocol: str) -> str:
     return f"{prepared.fingerprint(dataset)}/{storage.version(*_paths(dataset, protocol))}"
 
 
-def documents(dataset: str, protocol: str, report: Report = warnings.warn) -> list[dict[str, Any]]:
-    """Return the comparable results, best NDCG@10 first: they are of the same users, and of listed recommenders.
+def documents(dataset: str, protocol: str, warn: WarningCallback = warnings.warn) -> list[dict[str, Any]]:
+    """Return the results that can be compared, best NDCG@10 first: of the same users, and of listed recommenders.
 
-    `report` receives a sentence with a command for each result that is damaged or of other data.
+    `warn` receives a sentence with a command for each result that is damaged or of other data.
     """
     readable = []
     for variant in sorted({path.stem for path in _paths(dataset, protocol)}):
         if registry.is_listed(variant):
             try:
-                readable.append(load(dataset, protocol, variant, report))
+                readable.append(load(dataset, protocol, variant, warn))
             except ResultError as error:
-                report(str(error))
+                warn(str(error))
     most_common = _most_common_population(readable)
+    comparable = [document for document in readable if population_key(document) == most_common]
+    command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
     for document in readable:
         if population_key(document) != most_common:
-            command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
-            name = document["variant"]
-            message = f"{name} is left out: it was measured on other people of {dataset} than most others"
-            report(str(ResultError(message, command)))
-    comparable = [document for document in readable if population_key(document) == most_common]
+            variant = document["variant"]
+            message = f"{variant} is left out: it was measured on other people of {dataset} than most others"
+            warn(str(ResultError(message, command)))
     return sorted(comparable, key=lambda document: -document["mean"]["ndcg@10"])
-
-
-def leaderboard(dataset: str, protocol: str, report: Report = warnings.warn) -> pd.DataFrame:
-    """Return `documents` as a table."""
-    return as_table(documents(dataset, protocol, report))
 
 
 def as_table(results: Sequence[dict[str, Any]]) -> pd.DataFrame:
@@ -185,20 +174,20 @@ def as_table(results: Sequence[dict[str, Any]]) -> pd.DataFrame:
 def curve(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OUT) -> pd.DataFrame:
     """Return the training log of the lowest seed in the home folder, else the shipped log, else an empty table.
 
-    There is a row per epoch with epoch, loss, seconds and others; ndcg@10 and hr@10 are of the validation.
+    There is a row per epoch with epoch, loss, seconds and other numbers. ndcg@10 and hr@10 are of the validation part.
     """
     checkpoint = (dataset, splitting.name, variant)
-    trained = [paths.checkpoint(*checkpoint, seed) for seed in paths.seeds(*checkpoint)]
-    for folder in (*trained, paths.shipped_checkpoint(*checkpoint)):
+    folders = [paths.checkpoint(*checkpoint, seed) for seed in paths.seeds(*checkpoint)]
+    for folder in (*folders, paths.shipped_checkpoint(*checkpoint)):
         if (folder / paths.LOG).exists():
             return epochs(folder / paths.LOG)
     return pd.DataFrame({"epoch": []})
 
 
 def epochs(path: Path, needed: Sequence[str] = ("epoch",)) -> pd.DataFrame:
-    """Return the epochs of a training log, a row each. Of a repeated epoch, the last row counts.
+    """Return the epochs of a training log, a row each. If an epoch was repeated, its last row is used.
 
-    Lines without a number in one of the `needed` fields are skipped.
+    Lines without a number in one of the fields `needed` are skipped.
     """
     rows: list[dict[str, Any]] = []
     for event in progress.read(path):
@@ -220,11 +209,11 @@ def population_key(document: dict[str, Any]) -> str:
 
 
 def _most_common_population(results: list[dict[str, Any]]) -> str:
-    """Return the `population_key` of most results; of equally many results, that of the last evaluation."""
-    sizes = Counter(map(population_key, results))
+    """Return the `population_key` of most results. If keys are equally frequent, the last evaluation decides."""
+    counts = Counter(map(population_key, results))
     by_date = sorted(results, key=lambda document: document["run"]["date"])
     dates = {population_key(document): document["run"]["date"] for document in by_date}
-    return max(sizes, key=lambda population: (sizes[population], dates[population]), default="")
+    return max(counts, key=lambda population: (counts[population], dates[population]), default="")
 
 
 def _is_finite(value: object) -> bool:
@@ -242,29 +231,28 @@ def _paths(dataset: str, protocol: str) -> list[Path]:
     return sorted(path for root in roots for path in paths.results(root, dataset, protocol).glob("*.json"))
 
 
-def _find(dataset: str, protocol: str, variant: str, report: Report) -> tuple[Path, dict[str, Any]]:
-    """Return the result that is used, and its path. Raises as `load`."""
-    possible = [_path(root, dataset, protocol, variant) for root in (paths.home(), paths.ASSETS)]
-    stale = ResultError(
-        f"{variant} was measured on another form of {dataset} than the one on this machine", _command(possible[0])
-    )
-    fingerprint, damage = prepared.fingerprint(dataset), []
-    for path in [path for path in possible if path.exists()] or possible[:1]:
+def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> tuple[Path, dict[str, Any]]:
+    """Return the path and the document of the result that `load` returns. Raises as `load`."""
+    home_path, shipped_path = (_path(root, dataset, protocol, variant) for root in (paths.home(), paths.ASSETS))
+    fingerprint, errors = prepared.fingerprint(dataset), []
+    for path in [path for path in (home_path, shipped_path) if path.exists()] or [home_path]:
         try:
-            document = _read(path)
+            document, _ = _read(path)
         except ResultError as error:
-            damage.append(error)
+            errors.append(error)
             continue
         if fingerprint in (None, document["fingerprint"]):
-            for problem in damage:
-                report(str(problem))
+            for error in errors:
+                warn(str(error))
             return path, document
-    raise damage[0] if damage else stale
+    message = f"{variant} was measured on another form of {dataset} than the one on this machine"
+    raise errors[0] if errors else ResultError(message, _command(home_path))
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, with_ranks: bool = False) -> tuple[dict[str, Any], bytes]:
+    """Return a document and, if requested, its .npz file. Raises ResultError with the command that fixes it."""
     try:
-        document = storage.read_document(path)
+        document, data = storage.read_payload(path) if with_ranks else (storage.read_document(path), b"")
         _RESULT.validate_python(document)
     except FileNotFoundError as error:
         raise ResultError(f"{path.stem} has not been measured yet", _command(path)) from error
@@ -273,15 +261,7 @@ def _read(path: Path) -> dict[str, Any]:
     except ValidationError as error:
         missing = error.errors()[0]["loc"][0]
         raise ResultError(f"{path} was written by another version: it lacks {missing}", _command(path)) from error
-    return document
-
-
-def _read_payload(path: Path) -> tuple[dict[str, Any], bytes]:
-    _read(path)
-    try:
-        return storage.read_payload(path)
-    except (OSError, storage.DamagedFileError) as error:
-        raise ResultError(str(error), _command(path)) from error
+    return document, data
 
 
 def _write(root: Path, document: dict[str, Any], ranks: bytes) -> Path:
@@ -292,6 +272,6 @@ def _write(root: Path, document: dict[str, Any], ranks: bytes) -> Path:
 
 
 def _command(path: Path) -> str:
-    """Return the command that makes a result again."""
+    """Return the command that repeats the evaluation of a result."""
     dataset, protocol = path.parent.parent.name, path.parent.name
     return recsys_command("evaluate", path.stem, "--dataset", dataset, "--protocol", protocol)

@@ -1,14 +1,13 @@
 """Confidence intervals and paired tests from the ranks of the same users. Random numbers are seeded.
 
-Users are the sample: an interval shows how far a metric would be off for other users like these. The standard deviation
-over seeds measures the variation of training. Loads neither torch nor Streamlit.
+Users are the sample: an interval shows how much a metric would vary over other users of the same population. The
+standard deviation over seeds measures the variation of training. Loads neither torch nor Streamlit.
 
-Shapes: S seeds, B users, M quantities of each user, V recommenders, P pairs of recommenders, R resamples.
+Shapes: S seeds, B users, M values of each user, V recommenders, P pairs of recommenders, R resamples.
 """
 
 import warnings
 from collections.abc import Iterator
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -16,44 +15,45 @@ import pandas as pd
 from recsys.evaluation import results
 from recsys.ranking.metrics import METRICS, values
 
-ALPHA = 0.05  # corrected p below which a difference is significant
+ALPHA = 0.05  # a difference is significant if its corrected p is lower
 RESAMPLES = 2000
 PERMUTATIONS = 10_000
-MIN_PERMUTATIONS_PER_PAIR = 100  # p is at least 1 / permutations, and the correction multiplies it by pairs
+MIN_PERMUTATIONS_PER_PAIR = 100  # p is at least 1 / permutations, and the correction multiplies it by up to P
 MAX_RANDOM_NUMBERS = 1 << 22  # in memory at a time, 32 MB
 FEW_USERS = 200  # with fewer users, differences between recommenders are noise unless they are huge
 COLUMNS = ["variant", "other", "metric", "users", "difference", "low", "high", "p", "p_holm", "differs"]
 
 
 def pairwise_tests(
-    dataset: str, protocol: str, metric: str = "ndcg@10", report: results.Report = warnings.warn
+    dataset: str, protocol: str, metric: str = "ndcg@10", warn: results.WarningCallback = warnings.warn
 ) -> pd.DataFrame:
     """Compare all pairs of recommenders of a leaderboard, a row per pair.
 
-    All pairs are corrected together, so a pair has the same outcome on every page. `report` is called with a sentence
-    for each result that is skipped. In a row, `variant` is worse than `other`. `difference` is the mean over users, and
+    All pairs are corrected together, so a pair has the same outcome on every page. `warn` is called with a sentence for
+    each result that is skipped. In a row, `variant` is worse than `other`. `difference` is the mean over users, and
     `low` and `high` are its 95 % bootstrap interval. `p` is of the randomisation test, and `p_holm` is corrected.
     """
-    figures: dict[str, np.ndarray] = {}  # (B,) by recommender, averaged over seeds
-    for variant in (document["variant"] for document in results.documents(dataset, protocol, report)):
+    user_values: dict[str, np.ndarray] = {}  # (B,) by recommender, averaged over seeds
+    for variant in (document["variant"] for document in results.documents(dataset, protocol, warn)):
         try:
-            figures[variant] = values(results.ranks(dataset, protocol, variant), metric).mean(0)
+            user_values[variant] = values(results.ranks(dataset, protocol, variant), metric).mean(0)
         except results.ResultError as error:
-            report(str(error))
-    if len(figures) < 2:
+            warn(str(error))
+    if len(user_values) < 2:
         return pd.DataFrame(columns=COLUMNS)
-    names = sorted(figures, key=lambda variant: -figures[variant].mean())
-    table = np.stack([figures[variant] for variant in names], 1)  # (B, V)
-    pairs = np.array([(worse, better) for better, worse in combinations(range(len(names)), 2)])  # (P, 2)
+    names = sorted(user_values, key=lambda variant: -user_values[variant].mean())
+    table = np.stack([user_values[variant] for variant in names], 1)  # (B, V), the best recommender first
+    better, worse = np.triu_indices(len(names), 1)  # (P,) column numbers
+    pairs, means = np.stack([worse, better], 1), table.mean(0)
     low, high = bootstrap_differences(table, pairs)
-    p, means = randomisation(table, pairs), table.mean(0)
+    p = randomisation(table, pairs)
     p_holm = holm(p)
     columns = {
-        "variant": [names[worse] for worse, _ in pairs],
-        "other": [names[better] for _, better in pairs],
+        "variant": [names[column] for column in worse],
+        "other": [names[column] for column in better],
         "metric": metric,
         "users": len(table),
-        "difference": means[pairs[:, 0]] - means[pairs[:, 1]],
+        "difference": means[worse] - means[better],
     }
     return pd.DataFrame(columns | {"low": low, "high": high, "p": p, "p_holm": p_holm, "differs": p_holm < ALPHA})
 
@@ -66,7 +66,7 @@ def against_best(tests: pd.DataFrame) -> pd.DataFrame:
 def select_pair(tests: pd.DataFrame, variant: str, other: str) -> pd.Series:
     """Return the row of `pairwise_tests` of two recommenders, with a positive difference if `variant` is better.
 
-    Raises ResultError if they were not compared, which `pairwise_tests` has reported.
+    Raises ResultError if there is no such row, because `pairwise_tests` skipped a result.
     """
     for row in tests.to_dict("records"):
         if (row["variant"], row["other"]) == (variant, other):
@@ -85,39 +85,41 @@ def intervals(ranks: np.ndarray, metrics: tuple[str, ...] = METRICS) -> dict[str
     return dict(zip(metrics, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
 
-def bootstrap(figures: np.ndarray, resamples: int = RESAMPLES, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return the 2.5th and the 97.5th percentile (M,) of the means of figures (B, M) over resampled users."""
-    low, high = np.percentile(_resampled_means(figures, resamples, seed), [2.5, 97.5], axis=0)
+def bootstrap(user_values: np.ndarray, resamples: int = RESAMPLES, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return the 2.5th and the 97.5th percentile (M,) of the means of values (B, M) over resampled users."""
+    low, high = np.percentile(_resampled_means(user_values, resamples, seed), [2.5, 97.5], axis=0)
     return low, high
 
 
 def bootstrap_differences(
-    figures: np.ndarray, pairs: np.ndarray, resamples: int = RESAMPLES, seed: int = 0
+    user_values: np.ndarray, pairs: np.ndarray, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the `bootstrap` of the difference of two columns of figures (B, V), for pairs (P, 2) of columns."""
-    means = _resampled_means(figures, resamples, seed)
+    """Return the `bootstrap` of the difference of two columns of values (B, V), for pairs (P, 2) of columns."""
+    means = _resampled_means(user_values, resamples, seed)
     low, high = np.percentile(means[:, pairs[:, 0]] - means[:, pairs[:, 1]], [2.5, 97.5], axis=0)
     return low, high
 
 
 def randomisation(
-    figures: np.ndarray, pairs: np.ndarray, permutations: int = PERMUTATIONS, seed: int = 0
+    user_values: np.ndarray, pairs: np.ndarray, permutations: int = PERMUTATIONS, seed: int = 0
 ) -> np.ndarray:
-    """Return two-sided p values (P,) of Fisher's randomisation test for pairs (P, 2) of columns of figures (B, V).
+    """Return two-sided p values (P,) of Fisher's randomisation test for pairs (P, 2) of columns of values (B, V).
 
-    If two recommenders were equally good, the two figures of a user could be swapped. The test swaps them at random.
-    The observed order counts as one permutation, so p is never 0. All pairs use the same permutations: a swap changes a
-    difference of sums by twice its part of the swapped users. V sums per permutation are therefore enough for P pairs.
-    See Smucker, Allan and Carterette (CIKM 2007).
+    If two recommenders were equally good, their two values of a user could be swapped. The test swaps them at random.
+    The observed order counts as one permutation, so p is never 0. All pairs use the same permutations. A swap for some
+    users changes the difference of two sums by twice the part of these users. So the V sums over the swapped users are
+    enough for all P pairs.
+
+    Reference: Smucker, Allan and Carterette (CIKM 2007).
     """
     rng, (left, right) = np.random.default_rng(seed), pairs.T
-    total, size = figures.sum(0), np.abs(figures).sum(0)
-    observed = np.abs(total[left] - total[right]) - 1e-12 * (size[left] + size[right])  # sums differ in their last bits
+    total, size = user_values.sum(0), np.abs(user_values).sum(0)
+    observed = np.abs(total[left] - total[right]) - 1e-12 * (size[left] + size[right])  # tolerance for rounding errors
     permutations = max(permutations, MIN_PERMUTATIONS_PER_PAIR * len(pairs))
     extreme = np.zeros(len(pairs), np.int64)
-    for portion in _portions(permutations, len(figures)):
-        remainder = total - 2 * (_random_bits(rng, portion, len(figures)) @ figures)  # (portion, V)
-        extreme += (np.abs(remainder[:, left] - remainder[:, right]) >= observed).sum(0)
+    for portion in _portions(permutations, len(user_values)):
+        signed_sums = total - 2 * (_random_bits(rng, portion, len(user_values)) @ user_values)  # (portion, V)
+        extreme += (np.abs(signed_sums[:, left] - signed_sums[:, right]) >= observed).sum(0)
     return (1 + extreme) / (1 + permutations)
 
 
@@ -133,18 +135,18 @@ def holm(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def _resampled_means(figures: np.ndarray, resamples: int, seed: int) -> np.ndarray:
-    """Return the means (R, M) of figures (B, M). Multinomial counts per user make them one matrix product."""
-    rng, users = np.random.default_rng(seed), len(figures)
+def _resampled_means(user_values: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+    """Return the means (R, M) of values (B, M). Multinomial counts per user make them one matrix product."""
+    rng, users = np.random.default_rng(seed), len(user_values)
     uniform = np.full(users, 1 / users)
-    means = [rng.multinomial(users, uniform, size=n) @ figures / users for n in _portions(resamples, users)]
+    means = [rng.multinomial(users, uniform, size=n) @ user_values / users for n in _portions(resamples, users)]
     return np.concatenate(means)
 
 
 def _random_bits(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
     """Return random 0 and 1, (rows, columns) float64. One random byte gives eight of them."""
-    drawn = rng.integers(256, size=(rows, -(-columns // 8)), dtype=np.uint8)
-    return np.unpackbits(drawn, axis=1, count=columns).astype(np.float64)
+    random_bytes = rng.integers(256, size=(rows, -(-columns // 8)), dtype=np.uint8)  # columns / 8, rounded up
+    return np.unpackbits(random_bytes, axis=1, count=columns).astype(np.float64)
 
 
 def _portions(total: int, users: int) -> Iterator[int]:

@@ -26,7 +26,7 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
         RecsysError: No pair remains.
     """
     names = protocols.in_order(protocol for name, protocol in results.available() if name == dataset)
-    boards = {name: tables.measures(dataset, name) for name in names}
+    boards = {name: tables.leaderboard(dataset, name) for name in names}
     rows = []
     for left, right in combinations(boards, 2):
         table = tables.orders({left: boards[left], right: boards[right]}, METRIC)

@@ -397,7 +397,7 @@ def test_a_further_protocol_is_one_object(monkeypatch):
     document = evaluate("counts", CYCLE, "circle")
     rules = {"ranked": "the whole catalogue", "turns": 1, "order": ORDERS["file"]}
     assert document["protocol"] == {"name": "circle"} | rules
-    assert tables.measures("cycle", "circle")["variant"].tolist() == ["counts"]
+    assert tables.leaderboard("cycle", "circle")["variant"].tolist() == ["counts"]
     assert protocols.in_order(["circle", "full"]) == ["full", "circle"]
     assert protocols.title("circle") == "Round"
     assert paths.checkpoint("cycle", "circle", "counts", 0).exists()
@@ -435,7 +435,7 @@ def test_a_seeded_protocol_is_trained_evaluated_and_compared_on_the_split_of_eac
         assert np.array_equal(stored[seed], expected)
     assert not np.array_equal(*stored)
     assert np.array_equal(results.comparable_ranks("cycle", "random-holdout", "counts"), stored[:1])
-    assert tables.measures("cycle", "random-holdout")["variant"].tolist() == ["counts", "trained"]
+    assert tables.leaderboard("cycle", "random-holdout")["variant"].tolist() == ["counts", "trained"]
     (row,) = significance.pairwise_tests("cycle", "random-holdout").to_dict("records")
     assert (row["difference"], row["differs"]) == (0, False)  # both count the same films
     assert report.training_command("trained", "cycle", "random-holdout").endswith("--protocol random-holdout")
@@ -537,5 +537,5 @@ def test_results_without_intervals_and_lists_are_still_read():
     document = evaluate("counts", CYCLE)
     old = {name: value for name, value in document.items() if name not in ("interval", "beyond", "calibration")}
     results.write(old, results.ranks("cycle", "full", "counts"))
-    assert tables.measures("cycle", "full")["ndcg@10"].tolist() == [document["mean"]["ndcg@10"]]
+    assert tables.leaderboard("cycle", "full")["ndcg@10"].tolist() == [document["mean"]["ndcg@10"]]
     assert "interval" not in results.load("cycle", "full", "counts")

@@ -108,9 +108,9 @@ def test_the_table_has_models_and_baselines_by_error():
     figures = measured(Doubling(), WORLD)
     worse = figures | {"rmse": 2.0}
     named = [{"variant": "worse", "stars": worse}, {"variant": "better", "stars": figures}, {"variant": "none"}]
-    found = tables.predicted_stars(named)
+    found = tables.rating_error_table(named)
     assert found["name"].tolist() == ["better", rating_errors.FILM_AND_PERSON, "worse", rating_errors.MEAN]
     assert found["baseline"].tolist() == [False, True, False, True]
     first = found.iloc[0][["mae", "low rmse", "high rmse", "low mae", "high mae"]]
     assert first.tolist() == pytest.approx([0.5, 0, 1, 0, 1])
-    assert tables.predicted_stars(named[2:]).empty
+    assert tables.rating_error_table(named[2:]).empty

@@ -29,7 +29,7 @@ def rows(text):
 
 def test_a_row_holds_the_mean_its_interval_its_spread_and_the_count_of_seeds():
     keep("bert4rec", np.concatenate([RIGHT, WRONG]), interval={"ndcg@10": [0.4876, 0.5124]})
-    row = rows(report.report())["bert4rec"]
+    row = rows(report.format_report())["bert4rec"]
     assert row["NDCG@10 (95 %)"] == ".5000 (.488–.512)"
     assert (row["seeds"], row["± seeds"], row["HR@1"]) == ("2", ".0123", ".5000")
 
@@ -37,14 +37,14 @@ def test_a_row_holds_the_mean_its_interval_its_spread_and_the_count_of_seeds():
 def test_published_figures_stand_beside_ours_with_their_rules():
     keep("bert4rec", RIGHT)
     keep("markov", WRONG)
-    table = rows(report.report())
+    table = rows(report.format_report())
     assert ".1537 A" in table["bert4rec"]["published NDCG@10"]
     assert table["markov"]["published NDCG@10"] == ""
 
 
 def test_figures_of_another_protocol_are_not_mixed_in():
     keep("bert4rec-paper", RIGHT, protocol="popularity-100")
-    assert rows(report.report())["bert4rec-paper"]["published NDCG@10"] == ".4818 P"
+    assert rows(report.format_report())["bert4rec-paper"]["published NDCG@10"] == ".4818 P"
 
 
 def test_what_cannot_be_told_from_the_best_is_marked():
@@ -52,14 +52,14 @@ def test_what_cannot_be_told_from_the_best_is_marked():
     keep("best", rng.permutation(np.tile([1, 2, 3, 4], 100))[None])
     keep("as-good", rng.permutation(np.tile([1, 2, 3, 4], 100))[None])
     keep("worse", WRONG)
-    table = rows(report.report())
+    table = rows(report.format_report())
     marked = {name for name, row in table.items() if row["NDCG@10 (95 %)"].endswith(" =")}
     assert marked == {list(table)[1]} < {"best", "as-good"}
 
 
 def test_machine_date_versions_and_rules_are_told():
     keep("bert4rec", RIGHT)
-    text = report.report()
+    text = report.format_report()
     assert "## ml-1m, protocol full" in text
     assert "ranked: all." in text
     assert "Measured on a machine, cpu; 2026-01-02; torch 2.13. Fingerprint of the data: ffffffffffff." in text
@@ -68,7 +68,7 @@ def test_machine_date_versions_and_rules_are_told():
 def test_what_lists_are_like_is_printed_where_it_was_measured():
     keep("bert4rec", RIGHT, beyond={"coverage@10": 0.25, "gini@10": 0.5}, calibration={"ece": 0.0125})
     keep("markov", WRONG)
-    text = report.report()
+    text = report.format_report()
     assert "| top ten of | coverage | Gini | calibration error |" in text
     assert "| bert4rec | 0.25 | 0.5 | 0.0125 * |" in text
     assert "| markov | 0" not in text
@@ -78,37 +78,37 @@ def test_the_figures_of_another_protocol_can_stand_beside():
     keep("markov", RIGHT)
     keep("als", WRONG)
     keep("markov", WRONG, protocol="untied")
-    found = rows(report.report(["ml-1m"], ["full"], brief=True, beside="untied"))
+    found = rows(report.format_report(["ml-1m"], ["full"], brief=True, other_protocol="untied"))
     figures = {name: row["untied: NDCG@10 (95 %)"] for name, row in found.items()}
     assert figures == {
-        "markov": rows(report.report(["ml-1m"], ["untied"]))["markov"]["NDCG@10 (95 %)"].rstrip(" ="),
+        "markov": rows(report.format_report(["ml-1m"], ["untied"]))["markov"]["NDCG@10 (95 %)"].rstrip(" ="),
         "als": "",
     }
     assert found["markov"]["NDCG@10 (95 %)"] != figures["markov"]
-    assert "untied" not in report.report(["ml-1m"], ["full"], brief=True)
+    assert "untied" not in report.format_report(["ml-1m"], ["full"], brief=True)
 
 
 def test_only_what_is_asked_for_is_printed():
     keep("popular", RIGHT, dataset="ml-latest-sample")
     keep("popular", WRONG)
     keep("als", WRONG, protocol="time")
-    brief = report.report(["ml-1m"], ["full"], brief=True)
+    brief = report.format_report(["ml-1m"], ["full"], brief=True)
     assert list(rows(brief)) == ["popular"]
     assert "## " not in brief
-    sections = [line for line in report.report().splitlines() if line.startswith("## ")]
+    sections = [line for line in report.format_report().splitlines() if line.startswith("## ")]
     assert sections == ["## ml-1m, protocol full", "## ml-1m, protocol time", "## ml-latest-sample, protocol full"]
 
 
 def test_without_results_there_is_a_command_that_makes_some():
     with pytest.raises(results.ResultError, match=r"nothing .*; run: .*-m recsys evaluate all --dataset ml-20m"):
-        report.report(["ml-20m"])
+        report.format_report(["ml-20m"])
 
 
 def test_every_section_says_how_many_people_were_asked_and_that_few_are_too_few():
     keep("popular", RIGHT)
-    assert "Measured on 400 people.\n" in report.report()
+    assert "Measured on 400 people.\n" in report.format_report()
     keep("popular", RIGHT[:, :199], protocol="time")
-    text = report.report(protocols_=["time"])
+    text = report.format_report(protocol_names=["time"])
     assert "Measured on 199 people. With fewer than 200 people, differences between recommenders are noise." in text
 
 
@@ -118,23 +118,23 @@ def test_a_stale_result_beside_others_is_left_out_with_a_command_and_stops_nothi
     run.evaluate("counts", world)
     keep("trained", np.ones((1, 150), int), dataset="cycle")
     said = []
-    assert list(rows(report.report(say=said.append))) == ["counts"]
+    assert list(rows(report.format_report(warn=said.append))) == ["counts"]
     assert len(said) == 1
     assert "evaluate trained --dataset cycle --protocol full" in said[0]
     keep("counts", np.ones((1, 150), int), dataset="cycle")
     with pytest.raises(results.ResultError, match="evaluate all --dataset cycle --protocol full"):
-        report.report(say=said.append)
+        report.format_report(warn=said.append)
 
 
 def test_results_of_a_protocol_that_is_gone_are_still_reported():
     keep("popular", RIGHT, protocol="of-old")
-    assert "## ml-1m, protocol of-old" in report.report()
+    assert "## ml-1m, protocol of-old" in report.format_report()
 
 
 def test_codes_of_published_figures_are_explained_and_other_methods_are_not_set_equal():
     keep("bpr-mf", RIGHT)
     keep("bert4rec", RIGHT)
-    text = report.report()
+    text = report.format_report()
     assert ".0370 A*" in rows(text)["bpr-mf"]["published NDCG@10"]
     assert (
         "Published figures. A: as ours: same films, last two films held out, seen films hidden. A* beside bpr-mf: "
@@ -145,17 +145,17 @@ def test_codes_of_published_figures_are_explained_and_other_methods_are_not_set_
 
 def test_older_calibration_errors_are_marked():
     keep("bert4rec", RIGHT, beyond={"gini@10": 0.5}, calibration={"ece": 0.0125})
-    assert "| 0.0125 * |" in report.report()
+    assert "| 0.0125 * |" in report.format_report()
     keep("bert4rec", RIGHT, beyond={"gini@10": 0.5}, calibration={"ece": 0.0125, "over": results.UNSEEN})
-    assert "| 0.0125 |" in report.report()
-    assert "those already seen included" not in report.report()
+    assert "| 0.0125 |" in report.format_report()
+    assert "those already seen included" not in report.format_report()
 
 
 def test_a_real_result_can_be_reported():
     world = toys.cycle()
     run.evaluate("counts", world)
-    assert rows(report.report())["counts"]["family"] == "Baselines"
-    assert "coverage" in report.report()
+    assert rows(report.format_report())["counts"]["family"] == "Baselines"
+    assert "coverage" in report.format_report()
     assert paths.results(paths.home(), world.name, "full").exists()
 
 

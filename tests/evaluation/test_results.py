@@ -17,10 +17,14 @@ from tests.evaluation.made_up import CIRCUMSTANCES, keep
 CYCLE = toys.cycle()
 
 
+def leaderboard(*arguments):
+    return results.as_table(results.documents(*arguments))
+
+
 def test_the_best_ndcg_stands_first_and_a_single_seed_has_no_spread():
     keep("worse", [[3, 4]])
     keep("better", [[1, 2]])
-    board = results.leaderboard("toy", "full")
+    board = leaderboard("toy", "full")
     assert board["variant"].tolist() == ["better", "worse"]
     assert board["hr@1"].tolist() == [0.5, 0.0]
     assert board["seeds"].tolist() == [1, 1]
@@ -38,8 +42,8 @@ def test_ranks_come_back_whole_and_can_be_subtracted_however_few_bytes_hold_them
 
 
 def test_an_empty_leaderboard_has_its_columns_and_what_is_missing_names_the_line_to_type():
-    assert "ndcg@10" in results.leaderboard("toy", "full").columns
-    assert results.leaderboard("toy", "full").empty
+    assert "ndcg@10" in leaderboard("toy", "full").columns
+    assert leaderboard("toy", "full").empty
     assert results.available() == []
     with pytest.raises(results.ResultError, match="evaluate als --dataset toy --protocol full"):
         results.load("toy", "full", "als")
@@ -58,7 +62,7 @@ def test_a_stale_result_is_left_out_with_a_command_that_brings_it_back():
     evaluate("counts", CYCLE)
     keep("trained", np.ones((1, 200)), dataset="cycle")
     said = []
-    assert results.leaderboard("cycle", "full", said.append)["variant"].tolist() == ["counts"]
+    assert leaderboard("cycle", "full", said.append)["variant"].tolist() == ["counts"]
     command = recsys_command("evaluate", "trained", "--dataset", "cycle", "--protocol", "full")
     assert said == [f"trained was measured on another form of cycle than the one on this machine; run: {command}"]
     with pytest.raises(results.ResultError, match="another form of cycle"):
@@ -70,7 +74,7 @@ def test_where_the_data_is_not_here_the_form_that_most_results_are_of_counts():
     keep("popular", [[1, 1]])
     keep("a-stale-one", [[1, 1]], fingerprint="other")
     said = []
-    assert results.leaderboard("toy", "full", said.append)["variant"].tolist() == ["popular", "als"]
+    assert leaderboard("toy", "full", said.append)["variant"].tolist() == ["popular", "als"]
     assert len(said) == 1
     assert said[0].startswith("a-stale-one is left out: it was measured on other people of toy than most others; run: ")
     assert "evaluate all --dataset toy --protocol full" in said[0]
@@ -79,7 +83,7 @@ def test_where_the_data_is_not_here_the_form_that_most_results_are_of_counts():
 def test_of_two_forms_that_are_as_common_the_one_measured_last_counts():
     keep("als", [[2, 2]], run=CIRCUMSTANCES | {"date": "2026-02-01"})
     keep("a-stale-one", [[1, 1]], fingerprint="other")
-    assert results.leaderboard("toy", "full", [].append)["variant"].tolist() == ["als"]
+    assert leaderboard("toy", "full", [].append)["variant"].tolist() == ["als"]
 
 
 def test_other_dates_are_other_people_but_rules_may_be_put_better():
@@ -88,7 +92,7 @@ def test_other_dates_are_other_people_but_rules_may_be_put_better():
     keep("late", [[1, 1]], rules={"dates": {"test": "2001-01-01"}})
     keep("reworded", [[1, 1]], rules={"dates": {"test": "2000-01-01"}, "ranked": "every film"})
     said = []
-    assert results.leaderboard("toy", "full", said.append)["variant"].tolist() == ["reworded", "als", "popular"]
+    assert leaderboard("toy", "full", said.append)["variant"].tolist() == ["reworded", "als", "popular"]
     assert [line.split()[0] for line in said] == ["late"]
 
 
@@ -112,11 +116,11 @@ def test_this_machines_result_wins_over_the_shipped_one():
     results.ship("toy", "full", "popular")
     keep("popular", [[9, 9]])
     keep("als", [[2, 2]])
-    board = results.leaderboard("toy", "full").set_index("variant")
+    board = leaderboard("toy", "full").set_index("variant")
     assert board.loc["popular", "hr@1"] == 0
     assert list(board.index) == ["als", "popular"]
     (paths.results(paths.home(), "toy", "full") / "popular.json").unlink()
-    assert results.leaderboard("toy", "full").set_index("variant").loc["popular", "hr@1"] == 1
+    assert leaderboard("toy", "full").set_index("variant").loc["popular", "hr@1"] == 1
 
 
 def test_no_truncation_and_no_altered_bit_of_a_result_is_read(home):
@@ -142,7 +146,7 @@ def test_the_leaderboard_leaves_out_a_damaged_file_and_says_so(home):
     path = paths.results(home, "toy", "full") / "als.json"
     path.write_text(path.read_text().replace("0.5", "0.6"))
     said = []
-    assert results.leaderboard("toy", "full", said.append)["variant"].tolist() == ["popular"]
+    assert leaderboard("toy", "full", said.append)["variant"].tolist() == ["popular"]
     assert len(said) == 1
     assert said[0].startswith(f"{path} is damaged; run: ")
     assert "-m recsys evaluate als --dataset toy --protocol full" in said[0]
@@ -150,7 +154,7 @@ def test_the_leaderboard_leaves_out_a_damaged_file_and_says_so(home):
 
 def test_a_measured_model_is_on_the_leaderboard():
     document = evaluate("counts", CYCLE)
-    row = results.leaderboard("cycle", "full").iloc[0]
+    row = leaderboard("cycle", "full").iloc[0]
     assert row["title"] == "Counts"
     assert row["ndcg@10"] == document["mean"]["ndcg@10"]
 
@@ -158,7 +162,7 @@ def test_a_measured_model_is_on_the_leaderboard():
 def test_an_unlisted_recommender_is_measured_but_has_no_row_on_the_leaderboard():
     keep("lift", [[1, 2]])
     keep("markov", [[3, 4]])
-    assert results.leaderboard("toy", "full")["variant"].tolist() == ["markov"]
+    assert leaderboard("toy", "full")["variant"].tolist() == ["markov"]
     assert results.load("toy", "full", "lift")["users"] == 2
 
 

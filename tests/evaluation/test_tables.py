@@ -31,9 +31,9 @@ def swaps(one, other, users=200):
 
 def test_measures_of_an_old_result_without_intervals_are_unknown_and_not_zero():
     keep("popular", [[1, 2]])
-    table = tables.measures("toy", "full")
+    table = tables.leaderboard("toy", "full")
     assert table["ndcg@10"].item() > 0
-    assert table[[*tables.BOUNDS, *tables.BEYOND, tables.ERROR]].isna().all(axis=None)
+    assert table[[*tables.INTERVAL_COLUMNS, *tables.LIST_METRICS, tables.CALIBRATION_ERROR]].isna().all(axis=None)
 
 
 def test_measures_hold_what_a_result_tells_of_intervals_lists_and_confidence():
@@ -41,8 +41,13 @@ def test_measures_hold_what_a_result_tells_of_intervals_lists_and_confidence():
     document = results.load("toy", "full", "popular")
     document |= {"interval": {"mrr": [0.5, 0.75]}, "beyond": {"coverage@10": 0.25}, "calibration": {"ece": 0.125}}
     results.write(document, np.array([[1, 2]]))
-    row = tables.measures("toy", "full").iloc[0]
-    assert (row["low mrr"], row["high mrr"], row["coverage@10"], row[tables.ERROR]) == (0.5, 0.75, 0.25, 0.125)
+    row = tables.leaderboard("toy", "full").iloc[0]
+    assert (row["low mrr"], row["high mrr"], row["coverage@10"], row[tables.CALIBRATION_ERROR]) == (
+        0.5,
+        0.75,
+        0.25,
+        0.125,
+    )
 
 
 def test_a_stamp_changes_with_every_result_that_is_written_or_taken_away():
@@ -106,7 +111,7 @@ def test_reliability_tells_how_many_times_too_sure_and_leaves_a_zero_unsaid():
     document["calibration"] = {"ece": 0.1, "bins": bins, "by_rank": {"predicted": [0.5, 0.2], "hit_rate": [0.25, 0]}}
     results.write(document, np.array([[1, 2]]))
     table, by_rank = tables.reliability("toy", "full", ["popular", "als"])
-    assert table.values.tolist() == [["als", 0.5, 0.25, tables.EVERYTHING, 1.0]]
+    assert table.values.tolist() == [["als", 0.5, 0.25, tables.ALL_ITEMS, 1.0]]
     assert by_rank["rank"].tolist() == [1, 2]
     assert by_rank["times"].iloc[0] == 2
     assert math.isnan(by_rank["times"].iloc[1])
@@ -118,7 +123,7 @@ def test_reliability_says_over_which_films_probabilities_add_up_to_1():
     keep("old", [[1, 2]], calibration=figures)
     keep("new", [[1, 2]], calibration={"over": results.UNSEEN, **figures})
     for table in tables.reliability("toy", "full", ["old", "new"]):
-        assert table["over"].tolist() == [tables.EVERYTHING, results.UNSEEN]
+        assert table["over"].tolist() == [tables.ALL_ITEMS, results.UNSEEN]
 
 
 def test_without_probabilities_reliability_is_empty():
@@ -152,7 +157,7 @@ PEOPLE_BOARD = pd.DataFrame(
 
 
 def test_a_person_is_what_was_watched_before_and_what_came_next():
-    somebody = tables.person(WORLD, TEST, 1)
+    somebody = tables.held_out_user(WORLD, TEST, 1)
     assert somebody.history.tolist() == [4, 3]
     assert somebody.target == 2
     assert somebody.user_id == WORLD.user_ids[1]
@@ -161,17 +166,17 @@ def test_a_person_is_what_was_watched_before_and_what_came_next():
 @pytest.mark.parametrize("row", [-1, 2])
 def test_a_person_who_does_not_exist_is_refused_in_a_sentence(row):
     with pytest.raises(ResultError, match="choose a number from 1 to 2"):
-        tables.person(WORLD, TEST, row)
+        tables.held_out_user(WORLD, TEST, row)
 
 
 def test_ranks_of_other_people_are_not_compared():
     ranks = {"a": np.ones((1, 2)), "b": np.ones((1, 3)), "c": np.ones((1, 2))}
-    assert tables.comparable(PEOPLE_BOARD, ranks, WORLD, TEST) == ["a"]
+    assert tables.matching_recommenders(PEOPLE_BOARD, ranks, WORLD, TEST) == ["a"]
 
 
 def test_ranks_are_medians_over_seeds_the_best_first():
     ranks = {"a": np.array([[7, 50], [1, 11], [2, 9]]), "b": np.array([[7, 10]])}
-    table = tables.ranks_of_person(PEOPLE_BOARD, ranks, ["a", "b"], 1)
+    table = tables.ranks_of_user(PEOPLE_BOARD, ranks, ["a", "b"], 1)
     assert table[["variant", "rank", "low", "high", "found"]].values.tolist() == [
         ["b", 10.0, 10, 10, True],
         ["a", 11.0, 9, 50, False],
@@ -200,7 +205,7 @@ def test_the_first_training_counts_and_who_has_no_time_is_named():
     assert found.table[["variant", "seconds", "log10"]].values.tolist() == [["sasrec", 100.0, 2.0]]
     assert found.table["ndcg@10"].tolist() == [1.0]
     assert (found.hardware, found.unknown, found.other_hardware) == ("cpu", ["fpmc"], [])
-    assert (found.fitted, found.mixed) == (["popular"], ["hybrid"])
+    assert (found.fitted, found.combined) == (["popular"], ["hybrid"])
 
 
 def test_results_from_before_times_were_noted_have_none():

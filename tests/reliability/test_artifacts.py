@@ -58,7 +58,7 @@ for variant in predictor.trained(name):
     ready = predictor.load(variant.name, dataset)
     loaded += [ready, tsne.kept(ready)]
 for protocol in {protocol for data, protocol in results.available() if data == name}:
-    for document in results.documents(name, protocol, report=lambda _: None):
+    for document in results.documents(name, protocol, warn=lambda _: None):
         loaded.append(results.ranks(name, protocol, document["variant"]))
 folder = RunFolder(Path(tempfile.mkdtemp()))
 folder.save({"run": {"a": 1}, "weights": {"w": torch.zeros(3)}})

@@ -42,7 +42,7 @@ def bump(table: pd.DataFrame, shown: Sequence[str]) -> go.Figure:
 
 
 def ranks_of_film(table: pd.DataFrame) -> go.Figure:
-    """The rank of one film with each model (`tables.ranks_of_person`), the best on top, on a logarithmic axis."""
+    """The rank of one film with each model (`tables.ranks_of_user`), the best on top, on a logarithmic axis."""
     figure = go.Figure()
     for family, own in table.groupby("family", sort=False):
         colour, symbol, _ = look(str(family))
