@@ -80,10 +80,8 @@ def save(
 def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, measuring: bool = False) -> Model:
     """Return the model of a checkpoint, ready to score the items of a data set.
 
-    A model trained on older data gives a warning. If `measuring`, it raises StoreError.
-
-    Raises:
-        StoreError: If a file is missing or altered, or if the model was fitted to other items, splitting or data.
+    Raises StoreError if a file is missing or altered, or if the model was fitted to other items, splitting or data.
+    A model that needs training and has older data only gives a warning, unless `measuring`.
     """
     meta, weights = _read(folder)
     variant = meta.variant
@@ -114,9 +112,7 @@ def load_or_fit(
 ) -> Model:
     """Load the checkpoint that `find` returns, see `load`. A model that needs no training is fitted if necessary.
 
-    Raises:
-        UnknownModelError: If no recommender has this name.
-        StoreError: If the recommender or one of its members must be trained first.
+    Raises UnknownModelError, and StoreError if the recommender or one of its members must be trained first.
     """
     folder = find(variant, dataset.name, seed, splitting)
     is_shipped = folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant)
@@ -210,9 +206,7 @@ def attach_members(
     """Give a mixture its fitted members, and return their versions by name. Other models have no members.
 
     A member has the seed of the model, or the seed that `find` prefers if it was not trained with this seed.
-
-    Raises:
-        StoreError: If a member must be trained first, or has members itself.
+    Raises StoreError if a member must be trained first, or has members itself.
     """
     members = {}
     for name in model.members:
@@ -258,11 +252,8 @@ def check(folder: Path) -> None:
 def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> Path:
     """Copy a checkpoint and its training log into assets/ with 16-bit weights, and return the folder.
 
-    A mixture must have been fitted with the shipped checkpoints of its members. So ship the members first, and fit the
-    mixture in an empty home folder.
-
-    Raises:
-        StoreError: If the model is fitted on first use and no mixture, or if its state contains histories of users.
+    Ship the members of a mixture first, then fit the mixture in an empty home folder. Raises StoreError if the model is
+    fitted on first use and no mixture, or if its state contains histories of users.
     """
     if not registry.get(variant).needs_training and not registry.get(variant).members(dataset_name):
         raise StoreError(f"{variant} is fitted on first use, so it is not shipped; ship a model that needs training")

@@ -108,8 +108,7 @@ def check(kind: Any, **values: Any) -> None:
 def replace_settings(settings: T, changes: Mapping[str, Any]) -> T:
     """Return a config with changed fields. `changes` may also contain fields of its `schedule`, a `TrainConfig`.
 
-    Raises:
-        ConfigError: If a field is unknown or a value is not allowed.
+    Raises ConfigError if a field is unknown or a value is not allowed.
     """
     stored: Any = settings
     names = {setting.name for setting in fields(stored)}
@@ -138,8 +137,7 @@ def is_omitted(setting: DataclassField[Any], value: Any) -> bool:
 def from_document(cls: type[T], document: Mapping[str, Any]) -> T:
     """Return the config of a document made by `to_document`. Missing fields get their defaults.
 
-    Raises:
-        ValueError: If a field is unknown or a value is not allowed.
+    Raises ValueError if a field is unknown or a value is not allowed.
     """
     try:
         return _adapter(cls).validate_json(json.dumps(document))  # type: ignore[arg-type]  # a class is hashable

@@ -34,12 +34,9 @@ _gauge_values: dict[str, Callable[[], float]] = {}  # name → function that ret
 
 
 def serve(port: int) -> int:
-    """Serve http://127.0.0.1:port/metrics and return the port; 0 selects a free one.
+    """Serve http://127.0.0.1:port/metrics and return the port; 0 selects a free port.
 
-    Raises:
-        OSError: If the port is in use.
-        OverflowError: If the number is not a port.
-        ImportError: If prometheus-client is not installed.
+    Raises OSError if the port is in use, OverflowError for an invalid port, and ImportError without prometheus-client.
     """
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, start_http_server
 

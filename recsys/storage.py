@@ -59,11 +59,8 @@ def read_document(path: Path) -> dict[str, Any]:
 def read_artifact(path: Path, read: Callable[[dict[str, Any], dict[str, Path]], T]) -> T:
     """Return the result of `read` for one version of an artifact, even if a writer replaces it at the same time.
 
-    `read` gets the content of the document, and the verified payloads by their names without hash.
-
-    Raises:
-        OSError: If a file cannot be read; FileNotFoundError: if there is no document.
-        DamagedFileError: If a file is altered, or a payload is missing.
+    `read` gets the content of the document, and the verified payloads by their names without hash. Raises OSError if a
+    file cannot be read, and DamagedFileError if a file is altered or a payload is missing.
     """
     document = read_document(path)
     while True:
