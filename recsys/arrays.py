@@ -1,4 +1,4 @@
-"""Arrays that can be computed again. The document of an array names what it was computed from."""
+"""Arrays that can be computed again. The document of an array contains a fingerprint of its input."""
 
 import warnings
 from pathlib import Path
@@ -10,15 +10,9 @@ from recsys.errors import RecsysError, disk_errors
 
 
 def read(path: Path, name: str, made_of: str) -> np.ndarray | None:
-    """Return an array.
+    """Return the array with a name from a document NAME.json; `made_of` is the fingerprint of its input.
 
-    Args:
-        path: The document, NAME.json.
-        name: Name of the array in the payload.
-        made_of: Fingerprint of what it was computed from.
-
-    Returns:
-        The array, or None if the files are missing or damaged, or if it was computed from something else.
+    Returns None if a file is missing or damaged, or if the array was computed from other input.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load
@@ -31,7 +25,7 @@ def read(path: Path, name: str, made_of: str) -> np.ndarray | None:
 
 
 def write(path: Path, name: str, array: np.ndarray, made_of: str) -> None:
-    """Write an array, with the arguments of `read`. Raises OSError."""
+    """Write an array. Raises OSError."""
     from safetensors.numpy import save
 
     storage.write_document(path, {"made_of": made_of}, {f"{path.stem}.safetensors": save({name: array})})

@@ -1,13 +1,13 @@
 """Checkpoints: the weights of fitted models, with the document meta.json. Loading runs no code from the files.
 
-A checkpoint names its training data by fingerprints. A model that needs no training is fitted on first use, and again
-after the data or its preset has changed. A mixture combines other models, its members. Its checkpoint stores the
+A checkpoint contains fingerprints of its training data. A model that needs no training is fitted on first use, and
+again after the data or its preset has changed. A mixture combines other models, its members. Its checkpoint stores the
 versions of their checkpoints, and is invalid if one of them changes.
 """
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ class StoreError(RecsysError):
 
 
 class CheckpointMeta(BaseModel):
-    """Content of meta.json. Names of fields are those of the file."""
+    """Content of meta.json."""
 
     model_config = ConfigDict(strict=True)
 
@@ -49,13 +49,13 @@ class CheckpointMeta(BaseModel):
     films: str  # fingerprint of the list of items
     split: dict[str, Any]  # `Split.description`
     seed: int
-    fingerprint: str | None = None  # of the sequences
-    details: str | None = None  # fingerprint of times and ratings, if the model reads them
+    fingerprint: str | None = None  # of the interactions: users, items and their order
+    details: str | None = None  # fingerprint of the data set with times and ratings, if the model reads them
     texts: str | None = None  # fingerprint of the texts of items, if the model reads them
     notes: dict[str, Any] = {}  # `TrainingSummary.notes`
     members: dict[str, str] = {}  # member of a mixture → version of its checkpoint
-    also: str = ""  # another data set whose users the model learnt from
-    tuned: bool = False  # fitted on first use, with the preset
+    also: str = ""  # second data set that the model was trained on
+    tuned: bool = False  # whether the model was fitted on first use, with its preset
 
 
 def save(
@@ -66,24 +66,22 @@ def save(
     notes: dict[str, Any] | None = None,
     splitting: Splitting = LEAVE_ONE_OUT,
 ) -> Path:
-    """Write the checkpoint of a fitted model, and return its folder. After a StoreError the old one is intact.
+    """Write the checkpoint of a model fitted to the training part of a data set, and return its folder.
 
-    `dataset` is the whole data set, and `splitting` gave the training part. `notes` is JSON.
+    `notes` is JSON. After a StoreError the old checkpoint is intact.
     """
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
-    versions = member_versions(model, dataset.name, seed, splitting)
-    meta = _describe(variant, model, dataset, splitting, versions) | {"seed": seed, "notes": notes or {}}
-    _write(folder, meta, _weights_of(model))
+    members = member_versions(model, dataset.name, seed, splitting)
+    meta = _describe(variant, model, dataset, splitting, members) | {"seed": seed, "notes": notes or {}}
+    _write(folder, meta, model.state())
     return folder
 
 
 def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, measuring: bool = False) -> Model:
     """Return the model of a checkpoint, ready to score the items of a data set.
 
-    If the data has changed, `measuring` refuses the model. Without it, a model that needs training gives a warning.
-
-    Raises:
-        StoreError: If a file is missing or altered, or if the model was fitted to other items, splitting or data.
+    Raises StoreError if a file is missing or altered, or if the model was fitted to other items, splitting or data.
+    A model that needs training and has older data only gives a warning, unless `measuring`.
     """
     meta, weights = _read(folder)
     variant = meta.variant
@@ -92,7 +90,7 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, m
         items = f"{folder} knows {meta.n_items} films"
         raise StoreError(f"{items}, which are not the {dataset.n_items} of {dataset.name}", command)
     if meta.split.get("name") != splitting.name:
-        raise StoreError(f"{folder} learnt from another part of {dataset.name} than the one needed", command)
+        raise StoreError(f"{folder} was trained on another part of {dataset.name}", command)
     model = _build(folder, meta, weights, command)
     if any(getattr(meta, name) != value for name, value in training_fingerprints(model, dataset, splitting).items()):
         stale = f"{variant} learnt from other data than {dataset.name} is now"
@@ -100,7 +98,7 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, m
             raise StoreError(f"{stale}, so it is not measured", command)
         warnings.warn(f"{stale}, so it fits less well; to train it again: {command}", stacklevel=3)
     if attach_members(model, dataset, meta.seed, splitting=splitting, measuring=measuring) != meta.members:
-        raise StoreError(f"{variant} stands on others than it was fitted with: they were trained since", command)
+        raise StoreError(f"{variant} was fitted before its members were trained again", command)
     return model
 
 
@@ -112,45 +110,45 @@ def load_or_fit(
     splitting: Splitting = LEAVE_ONE_OUT,
     measuring: bool = False,
 ) -> Model:
-    """Load the checkpoint that `find` prefers, as `load` does. A model that needs no training is fitted if necessary.
+    """Load the checkpoint that `find` returns, see `load`. A model that needs no training is fitted if necessary.
 
-    Raises:
-        UnknownModelError: If no recommender has this name.
-        StoreError: If the recommender or one of its members must be trained first.
+    Raises UnknownModelError, and StoreError if the recommender or one of its members must be trained first.
     """
     folder = find(variant, dataset.name, seed, splitting)
+    is_shipped = folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant)
     if registry.get(variant).needs_training:
         if folder is None:
             name = dataset.name if splitting == LEAVE_ONE_OUT else f"{dataset.name}, divided by {splitting.name}"
             command = training_command(variant, dataset.name, splitting.protocol, seed)
             raise StoreError(f"no checkpoint for {variant} on {name}", command)
         return load(folder, dataset, splitting, measuring)
-    if folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant):
-        if model := _load_fit(folder, dataset, splitting, measuring):
-            return model
-        folder = None  # fits are written to the home folder only
-    folder = folder or paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
-    with storage.locked(folder):  # threads and processes that need the same fit wait for one
+    if folder and is_shipped and (model := _load_fit(folder, dataset, splitting, measuring)):
+        return model
+    if folder is None or is_shipped:  # a new fit is written to the home folder
+        folder = paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
+    with storage.locked(folder):  # other threads and processes wait for this fit
         model = _load_fit(folder, dataset, splitting, measuring)
         return model or _fit(folder, variant, dataset, report, splitting, measuring)
 
 
 def seeds(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[int]:
-    """Return the seeds of the checkpoints in the home folder, ascending; without any, the seed of the shipped one."""
-    shipped = paths.shipped_checkpoint(dataset_name, splitting.name, variant)
-    trained = _trained_seeds(variant, dataset_name, splitting)
+    """Return the seeds of the checkpoints in the home folder, ascending, or else the seed of the shipped checkpoint."""
+    key = (dataset_name, splitting.name, variant)
+    trained = [seed for seed in paths.seeds(*key) if (paths.checkpoint(*key, seed) / META).exists()]
+    shipped = paths.shipped_checkpoint(*key)
     return trained if trained or not (shipped / META).exists() else [read_meta(shipped).seed]
 
 
 def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Splitting = LEAVE_ONE_OUT) -> Path | None:
-    """Return the folder of a checkpoint, or None.
+    """Return the folder of a checkpoint, or None. Without a seed, any seed matches, the lowest first.
 
-    A checkpoint in the home folder is preferred to the shipped one. Without a seed, the lowest seed is preferred.
+    A checkpoint in the home folder is preferred to the shipped one.
     """
-    trained = _trained_seeds(variant, dataset_name, splitting)
-    if trained and seed in (None, *trained):
-        return paths.checkpoint(dataset_name, splitting.name, variant, trained[0] if seed is None else seed)
-    shipped = paths.shipped_checkpoint(dataset_name, splitting.name, variant)
+    key = (dataset_name, splitting.name, variant)
+    for number in paths.seeds(*key) if seed is None else [seed]:
+        if (paths.checkpoint(*key, number) / META).exists():
+            return paths.checkpoint(*key, number)
+    shipped = paths.shipped_checkpoint(*key)
     is_shipped = (shipped / META).exists() and (seed is None or read_meta(shipped).seed == seed)
     return shipped if is_shipped else None
 
@@ -158,7 +156,7 @@ def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Sp
 def notes(
     variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT, seed: int | None = None
 ) -> dict[str, Any]:
-    """Return the notes about the training of the checkpoint that `find` prefers, {} if there are none."""
+    """Return the training notes of the checkpoint that `find` returns, {} without one."""
     with suppress(StoreError):
         if folder := find(variant, dataset_name, seed, splitting):
             return read_meta(folder).notes
@@ -166,25 +164,26 @@ def notes(
 
 
 def checkpoint_version(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
-    """Return a text that changes with the checkpoint that `find` prefers and with its members, "" without one."""
+    """Return a text that changes with the checkpoint that `find` returns and with its members, "" without one."""
     version = _version(find(variant, dataset_name, splitting=splitting))
-    members = [current for _, current in _member_versions(variant, dataset_name, splitting).values()]
-    return storage.sha256(" ".join([version, *members]).encode()) if version and members else version
+    _, members = _member_versions(variant, dataset_name, splitting)
+    return storage.sha256(" ".join([version, *members.values()]).encode()) if version and members else version
 
 
 def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
-    """Return the recommenders that must be trained before `load_or_fit` can return this one: itself, or members."""
-    members = _member_versions(variant, dataset_name, splitting)
-    missing = [name for name, (_, current) in members.items() if not current]
-    missing += [] if find(variant, dataset_name, splitting=splitting) else [variant]
+    """Return the recommenders that must be trained before `load_or_fit` can return this one: members, or itself."""
+    _, members = _member_versions(variant, dataset_name, splitting)
+    missing = [name for name, version in members.items() if not version]
+    if find(variant, dataset_name, splitting=splitting) is None:
+        missing.append(variant)
     return [name for name in missing if registry.get(name).needs_training]
 
 
 def is_available(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
     """Return whether `load_or_fit` has nothing to fit, neither this recommender nor its members."""
-    members = _member_versions(variant, dataset_name, splitting)
-    is_fitted = has_fit(variant, dataset_name, splitting)
-    return is_fitted and all(is_available(name, dataset_name, splitting) for name in members)
+    _, members = _member_versions(variant, dataset_name, splitting)
+    names = [variant, *members]
+    return all(has_fit(name, dataset_name, splitting) for name in names)
 
 
 def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
@@ -192,7 +191,8 @@ def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OU
     folder = find(variant, dataset_name, splitting=splitting)
     if folder is None or _preset_changed(folder, dataset_name):
         return False
-    return all(stored == current for stored, current in _member_versions(variant, dataset_name, splitting).values())
+    stored, current = _member_versions(variant, dataset_name, splitting)
+    return stored == current
 
 
 def attach_members(
@@ -203,17 +203,15 @@ def attach_members(
     splitting: Splitting = LEAVE_ONE_OUT,
     measuring: bool = False,
 ) -> dict[str, str]:
-    """Give a mixture its fitted members, and return their versions by name. Other models have none.
+    """Give a mixture its fitted members, and return their versions by name. Other models have no members.
 
-    Each member has the seed of the model if it was trained with it, else the seed that `find` prefers.
-
-    Raises:
-        StoreError: As `load_or_fit`, and for a member that has members itself.
+    A member has the seed of the model, or the seed that `find` prefers if it was not trained with this seed.
+    Raises StoreError if a member must be trained first, or has members itself.
     """
     members = {}
     for name in model.members:
         if registry.get(name).members(dataset.name):
-            raise StoreError(f"{model.title} cannot stand on {name}, which is mixed itself; name its members instead")
+            raise StoreError(f"{model.title} cannot combine {name}, which is a mixture; use its members instead")
         member_seed = seed if splitting.is_seeded or find(name, dataset.name, seed, splitting) else None
         members[name] = load_or_fit(name, dataset, member_seed, report, splitting, measuring)
     if members:
@@ -222,14 +220,14 @@ def attach_members(
 
 
 def member_versions(model: Model, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, str]:
-    """Return the version of each member of a model, "" for a member that must be trained."""
+    """Return the current version of each member of a model, "" for a member that must be trained."""
     return {name: _member_version(name, dataset_name, seed, splitting) for name in model.members}
 
 
 def training_fingerprints(model: Model, dataset: Dataset, splitting: Splitting) -> dict[str, Any]:
     """Return the fields of `CheckpointMeta` about the data that the model is fitted to."""
     split = splitting(dataset)
-    fingerprints = {"split": split.description, "fingerprint": dataset.fingerprint}
+    fingerprints: dict[str, Any] = {"split": split.description, "fingerprint": dataset.fingerprint}
     if model.uses_times_or_ratings or splitting.reads_times:
         fingerprints["details"] = dataset.full_fingerprint
     if model.uses_item_texts:
@@ -245,19 +243,17 @@ def read_meta(folder: Path) -> CheckpointMeta:
 
 
 def check(folder: Path) -> None:
-    """Raise StoreError, with the command that fixes it, if a file of a checkpoint is damaged. Reads all files."""
+    """Read all files of a checkpoint. Raises StoreError, with the command that fixes it, if one is damaged."""
     with _read_errors(folder):
         storage.check(folder / META)
-    read_meta(folder)
+        CheckpointMeta.model_validate(storage.read_document(folder / META))
 
 
 def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> Path:
     """Copy a checkpoint and its training log into assets/ with 16-bit weights, and return the folder.
 
-    Fit a mixture with the shipped checkpoints of its members before: in an empty home folder, after they were shipped.
-
-    Raises:
-        StoreError: If the model is fitted on first use and no mixture, or if its state contains histories of users.
+    Ship the members of a mixture first, then fit the mixture in an empty home folder. Raises StoreError if the model is
+    fitted on first use and no mixture, or if its state contains histories of users.
     """
     if not registry.get(variant).needs_training and not registry.get(variant).members(dataset_name):
         raise StoreError(f"{variant} is fitted on first use, so it is not shipped; ship a model that needs training")
@@ -266,69 +262,60 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
     source = paths.checkpoint(dataset_name, splitting.name, variant, seed)
     target = paths.shipped_checkpoint(dataset_name, splitting.name, variant)
     _, weights = _read(source)
-    _write(target, storage.read_document(source / META), to_float16(weights))
+    _write(target, storage.read_document(source / META), to_float16(weights_from_bytes(weights)))
     if (source / paths.LOG).exists():
         with disk_errors(target, StoreError):
             storage.replace_file(target / paths.LOG, (source / paths.LOG).read_bytes())
     return target
 
 
-def to_float16(weights: bytes) -> bytes:
+def to_float16(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return weights rounded from 32 to 16 bits, except arrays that exceed MAX_FLOAT16."""
-
-    def rounded(array: np.ndarray) -> np.ndarray:
-        is_rounded = array.dtype == np.float32 and np.abs(array).max(initial=0) < MAX_FLOAT16
-        return array.astype(np.float16) if is_rounded else array
-
-    return weights_to_bytes({name: rounded(array) for name, array in weights_from_bytes(weights).items()})
+    rounded = dict(state)
+    for name, array in state.items():
+        if array.dtype == np.float32 and np.abs(array).max(initial=0) < MAX_FLOAT16:
+            rounded[name] = array.astype(np.float16)
+    return rounded
 
 
 def training_command(
     variant: str, dataset_name: str, protocol: str = LEAVE_ONE_OUT.protocol, seed: int | None = None, also: str = ""
 ) -> str:
-    """Return the command that trains a model for a protocol; also: another data set whose users it learns from."""
+    """Return the command that trains a model for a protocol; also: second data set that it is trained on."""
     options = ["--protocol", protocol] if protocol != LEAVE_ONE_OUT.protocol else []
-    options += [*(["--also", also] if also else []), *(["--seed", str(seed)] if seed else [])]
+    options += ["--also", also] if also else []
+    options += ["--seed", str(seed)] if seed else []
     return recsys_command("train", variant, "--dataset", dataset_name, *options)
 
 
-def _trained_seeds(variant: str, dataset_name: str, splitting: Splitting) -> list[int]:
-    """Return the seeds of the finished checkpoints in the home folder, ascending."""
-    numbers = paths.seeds(dataset_name, splitting.name, variant)
-    return [seed for seed in numbers if (paths.checkpoint(dataset_name, splitting.name, variant, seed) / META).exists()]
-
-
-def _member_versions(variant: str, dataset_name: str, splitting: Splitting) -> dict[str, tuple[str, str]]:
-    """Return, for each member of a mixture, its version in the checkpoint and the current version, "" for none."""
-    names, seed = registry.get(variant).members(dataset_name), 0
-    stored = dict.fromkeys(names, "")
-    if names and (folder := find(variant, dataset_name, splitting=splitting)):
+def _member_versions(variant: str, dataset_name: str, splitting: Splitting) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the versions of the members in the checkpoint of a mixture, and the current ones; "" for none."""
+    stored, seed = dict.fromkeys(registry.get(variant).members(dataset_name), ""), 0
+    if stored and (folder := find(variant, dataset_name, splitting=splitting)):
         with suppress(StoreError):  # a damaged checkpoint is fitted again
-            if (meta := read_meta(folder)).members:
+            meta = read_meta(folder)
+            if meta.members:
                 stored, seed = meta.members, meta.seed
-    return {name: (version, _member_version(name, dataset_name, seed, splitting)) for name, version in stored.items()}
+    return stored, {name: _member_version(name, dataset_name, seed, splitting) for name in stored}
 
 
 def _member_version(name: str, dataset_name: str, seed: int, splitting: Splitting) -> str:
-    """Return a text that differs between fits of a member, or "" if the member must be trained.
+    """Return the version of a member, which differs between fits; "" if the member must be trained.
 
-    A member that is fitted on first use is determined by its preset and the data, so its version is that of the
-    preset. It is the same on every machine and before the first fit, so a shipped mixture is valid at once.
+    The preset and the data determine a member that is fitted on first use. Its version is the hash of the preset,
+    which is equal on all machines and before the first fit. So a shipped mixture is valid at once.
     """
     variant, folder = registry.get(name), find(name, dataset_name, seed, splitting)
     if folder is None and not splitting.is_seeded:
         folder = find(name, dataset_name, splitting=splitting)
-    if variant.needs_training or (folder and not _has_preset(folder)):
+    has_preset = folder is None
+    if folder and not variant.needs_training:
+        with suppress(StoreError):  # a damaged checkpoint
+            has_preset = read_meta(folder).tuned
+    if variant.needs_training or not has_preset:
         return _version(folder)
     settings = {"variant": name, "config": to_document(variant.preset(dataset_name))}
     return storage.sha256(json.dumps(settings, sort_keys=True).encode())
-
-
-def _has_preset(folder: Path) -> bool:
-    """Return whether a checkpoint was fitted on first use. False for a damaged one."""
-    with suppress(StoreError):
-        return read_meta(folder).tuned
-    return False
 
 
 def _version(folder: Path | None) -> str:
@@ -372,7 +359,7 @@ def _build(folder: Path, meta: CheckpointMeta, weights: bytes, command: str) -> 
 
 
 def _load_fit(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool) -> Model | None:
-    """Return the model of a fit made on first use, or None if it must be fitted."""
+    """Return the model of a checkpoint that was fitted on first use, or None if it must be fitted again."""
     if not (folder / META).exists():
         return None
     try:
@@ -385,7 +372,7 @@ def _load_fit(folder: Path, dataset: Dataset, splitting: Splitting, measuring: b
 
 
 def _preset_changed(folder: Path, dataset_name: str) -> bool:
-    """Return whether a fit was made with an older preset. False for a damaged checkpoint."""
+    """Return whether a model was fitted on first use with an older preset. False for a damaged checkpoint."""
     with suppress(StoreError, LookupError, ValueError):
         meta = read_meta(folder)
         recommender = registry.get(meta.variant)
@@ -397,25 +384,22 @@ def _preset_changed(folder: Path, dataset_name: str) -> bool:
 def _fit(
     folder: Path, variant: str, dataset: Dataset, report: ProgressCallback, splitting: Splitting, measuring: bool
 ) -> Model:
-    """Fit a model with its preset and save it. If that fails, warn."""
+    """Fit a model with its preset and save it. If it cannot be saved, warn."""
     recommender, seed = registry.get(variant), int(folder.name.removeprefix("seed-"))
     parts = splitting(dataset, seed)
     model = recommender.model(recommender.preset(dataset.name))
-    versions = attach_members(model, dataset, seed, report, splitting, measuring)
+    members = attach_members(model, dataset, seed, report, splitting, measuring)
     model.fit(parts.train, parts.valid, RunOptions(seed=seed, report=report))
-    fit = {"seed": seed, "notes": {}, "tuned": True}
+    meta = _describe(variant, model, dataset, splitting, members) | {"seed": seed, "notes": {}, "tuned": True}
     try:
-        _write(folder, _describe(variant, model, dataset, splitting, versions) | fit, _weights_of(model))
+        _write(folder, meta, model.state())
     except StoreError as error:
         warnings.warn(f"the fit will be done again next time: {error}", stacklevel=3)
     return model
 
 
-def _weights_of(model: Model) -> bytes:
-    return weights_to_bytes({name: np.asarray(array, order="C") for name, array in model.state().items()})
-
-
-def _write(folder: Path, meta: dict[str, Any], weights: bytes) -> None:
+def _write(folder: Path, meta: dict[str, Any], state: Mapping[str, np.ndarray]) -> None:
+    weights = weights_to_bytes({name: np.asarray(array, order="C") for name, array in state.items()})
     with disk_errors(folder, StoreError):
         storage.write_document(folder / META, meta, {WEIGHTS: weights})
 

@@ -12,7 +12,7 @@ LANGUAGES = ("en", "uk")
 
 
 def covered() -> list[Path]:
-    """Return the files in the list, in its order."""
+    """Return the files in the list, in the order of the list."""
     return [*map(paths.translation, LANGUAGES), paths.by_names(), paths.published()]
 
 
@@ -22,16 +22,15 @@ def document() -> bytes:
 
 
 def check(path: Path) -> None:
-    """Raise DamagedFileError unless the list has the checksum of this file, and OSError if one cannot be read."""
-    lines = paths.checksums().read_bytes().split(b"\n")
-    if _line(path).encode() not in lines:
+    """Raise DamagedFileError if the list lacks the checksum of a file, and OSError if a file cannot be read."""
+    if _line(path).encode() not in paths.checksums().read_bytes().split(b"\n"):
         raise storage.DamagedFileError(f"{path} is damaged")
 
 
 def check_list() -> None:
     """Raise DamagedFileError unless the list names exactly the covered files, and OSError if it cannot be read."""
-    lines = paths.checksums().read_bytes().split(b"\n")
-    if [line[64:] for line in lines] != [*(f"  {_name(path)}".encode() for path in covered()), b""]:
+    names = [line[66:] for line in paths.checksums().read_bytes().split(b"\n")]
+    if names != [*(_name(path).encode() for path in covered()), b""]:
         raise storage.DamagedFileError(f"{paths.checksums()} is damaged")
 
 

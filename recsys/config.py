@@ -1,7 +1,7 @@
-"""Settings that are validated when they are made, and the documents they are stored in. Loads no torch.
+"""Classes of settings with validation, and their JSON documents. Loads no torch.
 
-A class of settings is declared with `@config_class`. The type of a field states its range: `epochs: Count = 90`. Rules
-about several fields are checked in `__post_init__`, which runs after the fields were validated.
+A class of settings is declared with `@config_class`. The type of a field states its range: `epochs: Count = 90`.
+`__post_init__` checks rules about several fields, after each field was validated.
 """
 
 import json
@@ -50,15 +50,10 @@ T = TypeVar("T")
 
 
 class ConfigError(RecsysError):
-    """A setting that cannot work. The message names the setting and says what is allowed."""
+    """A setting with an invalid value. The message names the setting and the allowed values."""
 
     def __init__(self, message: str, setting: str = "") -> None:
-        """Create the error.
-
-        Args:
-            message: What is wrong.
-            setting: The name with which the message begins, "" if it does not begin with a setting.
-        """
+        """Create the error. `setting` is the name at the start of the message, "" if it starts without a name."""
         super().__init__(message)
         self.setting = setting
 
@@ -94,20 +89,15 @@ def config_class(cls: type[T] | None = None, *, kw_only: bool = False) -> type[T
 
 
 def added_later(default: Any) -> Any:
-    """Return a field that was added after documents had been stored.
+    """Return a field that was added after documents had been stored. Its default is the behaviour before.
 
-    Its default is the behaviour before the field existed. `to_document` omits it while it has that value, so the
-    documents of equal settings stay equal.
+    `to_document` omits a field with its default, so the documents of equal settings stay equal.
     """
     return field(default=default, metadata={OMIT_DEFAULT: True})
 
 
 def check(kind: Any, **values: Any) -> None:
-    """Check values against a type of this module: `check(Seed, seed=seed)`.
-
-    Raises:
-        ConfigError: If the type does not allow a value.
-    """
+    """Check values against a type of this module: `check(Seed, seed=seed)`. Raises ConfigError."""
     for name, value in values.items():
         try:
             _adapter(kind).validate_python(value)
@@ -116,43 +106,38 @@ def check(kind: Any, **values: Any) -> None:
 
 
 def replace_settings(settings: T, changes: Mapping[str, Any]) -> T:
-    """Return a config with changed fields. The config of a network has a `TrainConfig` as `schedule`, whose fields
-    may be given beside its own.
+    """Return a config with changed fields. `changes` may also contain fields of its `schedule`, a `TrainConfig`.
 
-    Raises:
-        ConfigError: If a field is unknown or a value is not allowed.
+    Raises ConfigError if a field is unknown or a value is not allowed.
     """
     stored: Any = settings
     names = {setting.name for setting in fields(stored)}
     nested = {setting.name for setting in fields(stored.schedule)} if "schedule" in names else set()
     if unknown := changes.keys() - names - nested:
         raise ConfigError(f"{type(settings).__name__} has no setting {min(unknown)}")
-    of_schedule = {name: value for name, value in changes.items() if name not in names}
-    changes = {name: value for name, value in changes.items() if name in names}
-    if of_schedule:
-        changes["schedule"] = replace(stored.schedule, **of_schedule)
-    return replace(stored, **changes)
+    direct = {name: value for name, value in changes.items() if name in names}
+    if direct.keys() != changes.keys():
+        schedule = {name: value for name, value in changes.items() if name not in names}
+        direct["schedule"] = replace(stored.schedule, **schedule)
+    return replace(stored, **direct)
 
 
 def to_document(settings: Any) -> dict[str, Any]:
     """Return the fields of a config as a JSON document, nested configs included."""
     document = asdict(settings)
-    for setting in fields(settings):
-        if is_omitted(setting, document[setting.name]):
-            del document[setting.name]
-    return document
+    names = [setting.name for setting in fields(settings) if not is_omitted(setting, document[setting.name])]
+    return {name: document[name] for name in names}
 
 
 def is_omitted(setting: DataclassField[Any], value: Any) -> bool:
-    """Whether a document leaves the field out, see `added_later`."""
+    """Return whether documents omit a field with this value, see `added_later`."""
     return OMIT_DEFAULT in setting.metadata and value == setting.default
 
 
 def from_document(cls: type[T], document: Mapping[str, Any]) -> T:
     """Return the config of a document made by `to_document`. Missing fields get their defaults.
 
-    Raises:
-        ValueError: If a field is unknown or a value is not allowed.
+    Raises ValueError if a field is unknown or a value is not allowed.
     """
     try:
         return _adapter(cls).validate_json(json.dumps(document))  # type: ignore[arg-type]  # a class is hashable
@@ -169,10 +154,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigError:
     """Return the first of pydantic's errors as one line for the user.
 
-    Args:
-        error: The error that pydantic raised.
-        owner: Name of the config class; in `check`, the setting.
-        name: The setting, if the error does not name one.
+    `owner` is the config class, or the setting in `check`. `name` is the setting if the error has no name.
     """
     details = error.errors(include_url=False)[0]
     names = [part for part in details["loc"] if isinstance(part, str)]

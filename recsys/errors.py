@@ -1,4 +1,4 @@
-"""Expected errors, which are reported in one sentence. All other exceptions are bugs and keep their traceback."""
+"""Expected errors, which are reported in one sentence. Other exceptions are bugs and keep their traceback."""
 
 import shlex
 import shutil
@@ -14,12 +14,7 @@ class RecsysError(Exception):
     """An error that the user can fix."""
 
     def __init__(self, message: str, command: str | None = None) -> None:
-        """Create the error.
-
-        Args:
-            message: A sentence without a full stop.
-            command: A command that fixes it when pasted into a terminal, if there is one.
-        """
+        """Create the error. `message` has no full stop. `command` is a shell command that fixes the problem."""
         super().__init__(message, command)
         self.message, self.command = message, command
 
@@ -36,7 +31,7 @@ class MissingLibraryError(RecsysError):
 
 @contextmanager
 def disk_errors(path: Path, error_class: type[RecsysError] = RecsysError) -> Iterator[None]:
-    """Turn an OSError in the block into an `error_class` that says how to write `path`."""
+    """Turn an OSError in the block into an `error_class` with advice for a `path` that cannot be written."""
     try:
         yield
     except OSError as error:
@@ -57,7 +52,7 @@ def restore_command(*files: Path) -> str:
 
 
 def python() -> str:
-    """Return how a shell in the working directory starts this Python, if its environment is active or not."""
+    """Return the shell command that starts this Python in the working directory: "python" if it is active."""
     executable, active = Path(sys.executable), shutil.which("python")
     if active and Path(active).samefile(executable) and Path(active).parent.samefile(executable.parent):
         return "python"

@@ -22,7 +22,7 @@ PACKAGES = ("torch", "numpy", "pandas", "scipy", "implicit")
 
 
 def describe() -> dict[str, Any]:
-    """Return what affects a measurement apart from the code, as JSON."""
+    """Return the hardware, load, versions, date and commit of a measurement, as JSON."""
     return {
         "cpu": _cpu(),
         "cores": cores(),
@@ -37,43 +37,35 @@ def describe() -> dict[str, Any]:
 
 
 def format_description(machine: dict[str, Any]) -> str:
-    """Return the result of `describe` in one line."""
+    """Format a result of `describe` as one line."""
     hardware = f"{machine['cores']} cores of {machine['cpu']}" + (f", {machine['gpu']}" if machine["gpu"] else "")
     versions = ", ".join(f"{name} {machine[name]}" for name in ("python", *PACKAGES) if name in machine)
     return f"{hardware}, load {machine['load']}; {versions}; {machine['date']}, commit {machine['commit'] or 'unknown'}"
 
 
 def free_memory() -> float:
-    """Return the bytes that this process can still allocate on the machine and in its control groups.
-
-    The result is inf if the system reports neither.
-    """
-    left = [float("inf")]
+    """Return the bytes that this process can still allocate in RAM and in its control groups; inf if unknown."""
+    free_bytes = [float("inf")]
     with contextlib.suppress(OSError, IndexError, ValueError):
-        left.append(int(MEMORY.read_text().partition("MemAvailable:")[2].split()[0]) * 1024)
-    for group in _memory_groups():
-        left += [_left_in(group, "memory.max", "memory.current")]
-        left += [_left_in(group, "memory.limit_in_bytes", "memory.usage_in_bytes")]  # version 1
-    return min(left)
-
-
-def _memory_groups() -> list[Path]:
-    """Return folders that may contain a limit: the roots (of a container) and the groups that the kernel lists."""
-    folders = [GROUPS, GROUPS / "memory"]
+        free_bytes.append(int(MEMORY.read_text().partition("MemAvailable:")[2].split()[0]) * 1024)
+    groups = [GROUPS, GROUPS / "memory"]  # the roots, which a container sees
     with contextlib.suppress(OSError):
         for row in OWN_GROUPS.read_text().splitlines():  # "4:memory:/a/b", in version 2 "0::/a/b"
-            _, kinds, path = row.split(":", 2)
-            if "memory" in kinds.split(",") or not kinds:
-                folders.append(GROUPS / kinds / path.strip("/"))
-    return folders
+            _, controllers, path = row.split(":", 2)
+            if "memory" in controllers.split(",") or not controllers:
+                groups.append(GROUPS / controllers / path.strip("/"))
+    for group in groups:
+        free_bytes.append(_free_in_group(group, "memory.max", "memory.current"))
+        free_bytes.append(_free_in_group(group, "memory.limit_in_bytes", "memory.usage_in_bytes"))  # version 1
+    return min(free_bytes)
 
 
-def _left_in(group: Path, limit: str, used: str) -> float:
-    """Return the bytes left in a control group, counting file pages as free; inf if it has no limit ("max")."""
+def _free_in_group(group: Path, limit: str, used: str) -> float:
+    """Return the free bytes of a control group, inactive file pages included; inf if it has no limit ("max")."""
     with contextlib.suppress(OSError, ValueError):
         statistics = dict(row.split() for row in (group / "memory.stat").read_text().splitlines())
         pages = int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
-        return max(int((group / limit).read_text()) - int((group / used).read_text()) + pages, 0)
+        return max(int((group / limit).read_text()) - int((group / used).read_text()) + pages, 0)  # "max": ValueError
     return float("inf")
 
 
@@ -126,7 +118,7 @@ def commit() -> str:
 def _first_line(*command: str) -> str:
     """Return the first line that a program prints, or "" if the program is missing or fails."""
     try:
-        printed = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
+        output = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return ""
-    return printed.partition("\n")[0].strip()
+    return output.partition("\n")[0].strip()

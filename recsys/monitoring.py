@@ -11,21 +11,21 @@ from typing import Any
 
 HOST = "127.0.0.1"
 COUNTERS = {  # name → description, label ("" for none)
-    "page_failures": ("Runs of pages that ended in a bug", ""),
-    "fit_failures": ("Fits of recommenders that failed", "model"),
-    "recommendations": ("Lists of films made", "model"),
-    "tmdb_questions": ("Questions put to TMDB", "outcome"),
-    "visitors_refused": ("Visitors who found a full house", ""),
-    "uploads_refused": ("Files that were not taken", "status"),
-    "messages_refused": ("Messages of browsers that were not taken", "kind"),
+    "page_failures": ("Page runs that raised an unexpected exception", ""),
+    "fit_failures": ("Failed fits of recommenders", "model"),
+    "recommendations": ("Lists of recommended films", "model"),
+    "tmdb_questions": ("Requests to TMDB", "outcome"),
+    "visitors_refused": ("Visitors refused because the app was full", ""),
+    "uploads_refused": ("Uploaded files that were refused", "status"),
+    "messages_refused": ("Browser messages that were refused", "kind"),
 }
 TIMERS = {  # name → description, label
-    "page": ("Seconds of a run of a page", "page"),
-    "fit": ("Seconds of a fit", "model"),
+    "page": ("Duration of a page run in seconds", "page"),
+    "fit": ("Duration of a fit in seconds", "model"),
 }
 GAUGES = {  # name → description
-    "visitors": "Pages that are open",
-    "tmdb_resting": "1 while TMDB is not asked, because it failed",
+    "visitors": "Open pages",
+    "tmdb_resting": "1 while requests to TMDB are paused after a failure",
 }
 BUCKET_SECONDS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
@@ -34,12 +34,9 @@ _gauge_values: dict[str, Callable[[], float]] = {}  # name → function that ret
 
 
 def serve(port: int) -> int:
-    """Serve http://127.0.0.1:port/metrics and return the port; 0 selects a free one.
+    """Serve http://127.0.0.1:port/metrics and return the port; 0 selects a free port.
 
-    Raises:
-        OSError: If the port is in use.
-        OverflowError: If the number is not a port.
-        ImportError: If prometheus-client is not installed.
+    Raises OSError if the port is in use, OverflowError for an invalid port, and ImportError without prometheus-client.
     """
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, start_http_server
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 ProgressCallback = Callable[[dict[str, Any]], None]
 
-STAGES = {  # name → text in the terminal, unit of "done" and "total"
+STAGES = {  # name → text in the terminal, unit of "done" and "total"; {from} and {title} are filled in
     "download": ("fetching from {from} …", "B"),
     "parse": ("reading …", ""),
     "describe": ("asking Wikidata about the films …", " films"),
@@ -33,7 +33,7 @@ MAX_LINE_BYTES = 1 << 14
 
 
 class Cancelled(Exception):  # not an error
-    """The user or SIGTERM stopped the work. This is not an error to report."""
+    """The user or SIGTERM stopped the work."""
 
 
 def no_progress(event: dict[str, Any]) -> None:
@@ -55,7 +55,7 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the events in the last MAX_LOG_BYTES of a log. Damaged and incomplete lines are skipped."""
     lines, rest = _lines(path)
     for text in (*lines, rest):
-        event = _event(text)
+        event = _parse(text)
         if event is not None:
             yield event
 
@@ -63,8 +63,9 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
 def count_damaged(path: Path) -> int:
     """Return the number of damaged lines in a log. An incomplete last line, left by a kill, is not damaged."""
     lines, rest = _lines(path)
-    damaged = sum(_event(text) is None for text in lines)
-    return damaged + (bool(rest) and _event(rest) is None and not _is_incomplete(rest))
+    if rest and not _is_incomplete(rest):
+        lines.append(rest)
+    return sum(_parse(text) is None for text in lines)
 
 
 def _lines(path: Path) -> tuple[list[bytes], bytes]:
@@ -76,7 +77,7 @@ def _lines(path: Path) -> tuple[list[bytes], bytes]:
     return lines[1:] if start else lines, rest  # a start within the file cuts a line
 
 
-def _event(text: bytes) -> dict[str, Any] | None:
+def _parse(text: bytes) -> dict[str, Any] | None:
     """Return the event of a line, or None for a damaged line."""
     if len(text) > MAX_LINE_BYTES or not text.startswith(LINE_STARTS):
         return None
@@ -91,7 +92,7 @@ def _event(text: bytes) -> dict[str, Any] | None:
 
 
 def _is_incomplete(text: bytes) -> bool:
-    """Return whether a text is the start of a line, and nothing follows."""
+    """Return whether a text is the start of a line, not a complete JSON document."""
     try:
         json.JSONDecoder().raw_decode(text.decode("utf-8", errors="replace"))
     except (ValueError, RecursionError):
@@ -106,12 +107,7 @@ class Terminal:
     """
 
     def __init__(self, title: str = "", bars: bool | None = None) -> None:
-        """Create the callback.
-
-        Args:
-            title: Text before the bar of stage "rank".
-            bars: Whether to show bars; None: if stderr is a terminal.
-        """
+        """Create the callback. `title` is the text before the bar of stage "rank". `bars` is for tests."""
         self.title = title
         self.bars = sys.stderr.isatty() if bars is None else bars
         self._text = ""  # of the current stage
@@ -147,8 +143,12 @@ class Terminal:
             self._print_once(text if event["stage"] != "rank" else "")
             return
         if self._bar is None or text != self._text or done < self._bar.n:
+            from tqdm import tqdm
+
             self.close()
-            self._text, self._bar = text, _create_bar(text, unit, event["total"])
+            is_bytes, total = unit == "B", event["total"]
+            self._text = text
+            self._bar = tqdm(desc=text, total=total, unit=unit, unit_scale=is_bytes, leave=is_bytes, file=sys.stderr)
         self._bar.update(done - self._bar.n)
 
     def _print_once(self, text: str) -> None:
@@ -167,10 +167,3 @@ def epoch_line(event: dict[str, Any]) -> str:
         text += f"  NDCG@10 {event['ndcg@10']:.4f} (best {event['best']:.4f})"
     minutes, seconds = divmod(round(event["seconds_left"]), 60)
     return f"{text}  {minutes}:{seconds:02d} left"
-
-
-def _create_bar(text: str, unit: str, total: int) -> Any:
-    from tqdm import tqdm
-
-    is_bytes = unit == "B"
-    return tqdm(desc=text, total=total, unit=unit, unit_scale=is_bytes, leave=is_bytes, file=sys.stderr)

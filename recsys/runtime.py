@@ -19,23 +19,20 @@ TRIM_THRESHOLD_BYTES, TOP_PAD_BYTES = 1 << 30, 64 << 20
 def tune_malloc() -> None:
     """Make glibc reuse freed blocks instead of returning them to the kernel; do nothing under another C library.
 
-    A training step frees and allocates the same few megabytes again and again. Fetching these pages from the kernel
-    takes a tenth of the step, and more on virtual machines.
+    Each training step frees and allocates a few megabytes. Fetching these pages from the kernel takes a tenth of the
+    step, and more on virtual machines.
     """
-    if not sys.platform.startswith("linux"):
-        return
-    try:
-        mallopt = ctypes.CDLL("libc.so.6").mallopt
-    except (OSError, AttributeError):
-        return
-    mallopt(M_MMAP_MAX, 0)
-    mallopt(M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES)
-    mallopt(M_TOP_PAD, TOP_PAD_BYTES)
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError, AttributeError):
+            mallopt = ctypes.CDLL("libc.so.6").mallopt
+            mallopt(M_MMAP_MAX, 0)
+            mallopt(M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES)
+            mallopt(M_TOP_PAD, TOP_PAD_BYTES)
 
 
 def peak_memory_mb() -> float:
     """Return the peak memory of this process so far, in MB (10⁶ bytes)."""
-    with contextlib.suppress(OSError):  # Linux, where getrusage includes the memory of the parent before the fork
+    with contextlib.suppress(OSError):  # on Linux, getrusage includes the memory of the parent before the fork
         status = Path("/proc/self/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
     unit_bytes = 1 if sys.platform == "darwin" else 1024
@@ -45,20 +42,19 @@ def peak_memory_mb() -> float:
 class StopRequest:
     """Record SIGTERM or SIGINT so that the training loop can stop after the current step.
 
-    Use it in a `with` block. Python delivers signals to the main thread, so in another thread it records none.
+    Use it in a `with` block. Only the main thread gets signals, so a block in another thread records none.
     """
-
-    SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
     def __init__(self) -> None:
         self.signal: int | None = None
-        self.raises_at_once = False
+        self.raises_immediately = False
         self.previous_handlers: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
         """Install the handlers."""
         if threading.current_thread() is threading.main_thread():
-            self.previous_handlers = {number: signal.signal(number, self.handle) for number in self.SIGNALS}
+            signals = (signal.SIGTERM, signal.SIGINT)
+            self.previous_handlers = {number: signal.signal(number, self.handle) for number in signals}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -71,7 +67,7 @@ class StopRequest:
         self.signal = number
         if number == signal.SIGINT:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        if self.raises_at_once:
+        if self.raises_immediately:
             self.leave()
 
     def leave(self) -> None:
@@ -81,10 +77,10 @@ class StopRequest:
     @contextlib.contextmanager
     def immediate(self) -> Iterator[None]:
         """Let a signal interrupt the block anywhere. The block must not have side effects."""
-        self.raises_at_once = True
+        self.raises_immediately = True
         try:
             if self.signal is not None:
                 self.leave()
             yield
         finally:
-            self.raises_at_once = False
+            self.raises_immediately = False

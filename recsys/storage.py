@@ -1,10 +1,10 @@
 """Files that are replaced as a whole, and documents in which every altered bit is noticed.
 
-A *document* is a JSON file that contains its own SHA-256. An *artifact* is a document and the payload files that it
-names with their SHA-256. The name of a payload contains its hash: `weights-497d6bc544b6.safetensors`. A writer writes
-the payloads, then replaces the document, then deletes the payloads of the old version. So an interrupted write leaves
-the old version or the new one, and the next write deletes unused files. Readers need no lock. No file is changed in
-place, so a memory map of an old payload stays valid.
+A *document* is a JSON file that contains its own SHA-256. An *artifact* is a document with payload files. The document
+lists the names and SHA-256 of the payloads. The name of a payload contains its hash:
+`weights-497d6bc544b6.safetensors`. A writer writes the payloads, then replaces the document, then deletes the payloads
+of the old version. So an interrupted write leaves the old version or the new one, and the next write deletes unused
+files. Readers need no lock. No file is changed in place, so a memory map of an old payload stays valid.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from recsys import paths
 from recsys.errors import RecsysError, restore_command
 
 HASH = re.compile(r"-[0-9a-f]{12}(?=\.|$)")  # the part of a payload name that comes from its content
-TEMPORARY = re.compile(r"(\.next|(\.[0-9a-f]{8})?\.part)$")  # ends of temporary names, those of older versions included
+TEMPORARY = re.compile(r"(\.next|(\.[0-9a-f]{8})?\.part)$")  # suffixes of temporary files, also of older versions
 
 Content = bytes | Callable[[BinaryIO], object]  # the bytes of a file, or a function that writes them
 T = TypeVar("T")
@@ -59,11 +59,8 @@ def read_document(path: Path) -> dict[str, Any]:
 def read_artifact(path: Path, read: Callable[[dict[str, Any], dict[str, Path]], T]) -> T:
     """Return the result of `read` for one version of an artifact, even if a writer replaces it at the same time.
 
-    `read` gets the content of the document, and the verified payloads by their names without hash.
-
-    Raises:
-        OSError: If a file cannot be read; FileNotFoundError: if there is no document.
-        DamagedFileError: If a file is altered, or a payload is missing.
+    `read` gets the content of the document, and the verified payloads by their names without hash. Raises OSError if a
+    file cannot be read, and DamagedFileError if a file is altered or a payload is missing.
     """
     document = read_document(path)
     while True:
@@ -105,9 +102,9 @@ def version(*documents: Path) -> str:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a path, which other threads and processes wait for. A disk that takes no files has no locks."""
+    """Hold the lock of a path, which other threads and processes wait for. On a read-only disk there is no lock."""
     lock = FileLock(paths.home() / "locks" / f"{sha256(os.fsencode(path.absolute()))[:16]}.lock")
-    with suppress(OSError):  # the write that follows fails, too, and its error is reported
+    with suppress(OSError):  # the next write fails, too, and its error is reported
         Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     try:
@@ -116,19 +113,13 @@ def locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def has_locks() -> bool:
-    """Return True. `recsys.jobs` asks."""
-    return True
-
-
 @contextmanager
 def try_locked(path: Path) -> Iterator[bool]:
-    """Hold a lock file unless another thread or process holds it, and yield whether it is free.
+    """Yield False if another thread or process holds a lock file. Otherwise hold it during the block, and yield True.
 
-    The system releases the lock when the process ends. A disk that takes no files has no locks.
+    The system releases the lock when the process ends. If the file exists on a read-only disk, there is no lock.
     """
-    lock = FileLock(path, blocking=False)
-    is_free = True
+    lock, is_free = FileLock(path, blocking=False), True
     try:
         lock.acquire()
     except Timeout:
@@ -152,19 +143,24 @@ def replace_file(path: Path, content: Content) -> None:
 def sign_document(document: dict[str, Any]) -> bytes:
     """Return canonical JSON with its own SHA-256.
 
-    The hash is a field of "run" if the document has this field. So repeated measurements differ in "run" only.
+    The hash is in the field "run" if the document has one. So repeated measurements differ in "run" only.
     """
-    unsigned = _with_hash(json.loads(_to_json(document)), None)  # as it will be read: tuples become lists
-    return _to_json(_with_hash(unsigned, sha256(_to_json(unsigned)))) + b"\n"
+    result = json.loads(_to_json(document))  # as it will be read: tuples become lists
+    target = result  # the object with the hash
+    while isinstance(target.get("run"), dict):
+        target = target["run"]
+    target.pop("sha256", None)
+    target["sha256"] = sha256(_to_json(result))
+    return _to_json(result) + b"\n"
 
 
 def sealed_bytes(data: bytes) -> bytes:
-    """Return data behind its SHA-256 (32 bytes), for a file without a document."""
+    """Return the SHA-256 of data (32 bytes) followed by the data, for a file without a document."""
     return hashlib.sha256(data).digest() + data
 
 
 def read_sealed_bytes(path: Path) -> bytes:
-    """Return the data that `sealed_bytes` got. Raises OSError, and DamagedFileError if a bit differs."""
+    """Return the data in a file of `sealed_bytes`. Raises OSError, and DamagedFileError if a bit differs."""
     data = path.read_bytes()
     if sealed_bytes(data[32:]) != data:
         raise DamagedFileError(f"{path} is damaged")
@@ -172,12 +168,9 @@ def read_sealed_bytes(path: Path) -> bytes:
 
 
 def read_shipped_json(path: Path, is_valid: Callable[[Any], bool]) -> Any:
-    """Return the JSON of a shipped file; None, with one log warning per process, if it is missing or damaged.
+    """Return the JSON of a shipped file without a hash; None, with one log warning per process, if it is damaged.
 
-    Args:
-        path: A file without a hash of its own, see `recsys.checksums`.
-        is_valid: Whether the parsed content has the expected structure. LookupError, TypeError and AttributeError
-            count as False.
+    `is_valid` checks the structure of the content. LookupError, TypeError and AttributeError in it count as False.
     """
     try:
         content = json.loads(path.read_bytes())
@@ -241,20 +234,20 @@ def _payloads(path: Path, document: dict[str, Any]) -> dict[str, Path]:
     folder, files = path.parent / document.get("folder", ""), document.get("files", {})  # older data sets have a folder
     if not isinstance(files, dict):
         raise DamagedFileError(f"{path} is damaged")
-    return {HASH.sub("", name): _intact(folder / name, expected) for name, expected in files.items()}
-
-
-def _intact(payload: Path, expected: str) -> Path:
-    """Return a payload with the expected SHA-256."""
-    for path in (payload, payload.with_name(f"{payload.name}.next")):  # older versions renamed ".next" after the commit
-        with suppress(FileNotFoundError, DamagedFileError):
-            verify(path, expected)
-            return path
-    raise DamagedFileError(f"{payload} is missing or damaged")
+    payloads = {}
+    for name, expected in files.items():
+        for payload in (folder / name, folder / f"{name}.next"):  # older versions removed ".next" after the document
+            with suppress(FileNotFoundError, DamagedFileError):
+                verify(payload, expected)
+                payloads[HASH.sub("", name)] = payload
+                break
+        else:
+            raise DamagedFileError(f"{folder / name} is missing or damaged")
+    return payloads
 
 
 def _payload_names(path: Path) -> set[str]:
-    """Return the names of the payloads of a document, {} if it cannot be read."""
+    """Return the names of the payloads of a document, with hashes; an empty set if it cannot be read."""
     with suppress(OSError, DamagedFileError, TypeError):
         return set(read_document(path).get("files", ()))
     return set()
@@ -262,16 +255,16 @@ def _payload_names(path: Path) -> set[str]:
 
 def _delete_unused(path: Path, payloads: Mapping[str, Content], old_names: set[str]) -> None:
     """Delete payloads of other versions, and temporary files of writers that were killed."""
-    used = {path.name, *_payload_names(path)}
-    for other in path.parent.iterdir():
-        name = TEMPORARY.sub("", other.name)
-        is_part = name in old_names or HASH.sub("", name) in payloads or (name == path.name != other.name)
-        if is_part and other.name not in used:
-            other.unlink(missing_ok=True)
+    used_names = {path.name, *_payload_names(path)}
+    for file in path.parent.iterdir():
+        name = TEMPORARY.sub("", file.name)
+        belongs_to_document = name == path.name or name in old_names or HASH.sub("", name) in payloads
+        if belongs_to_document and file.name not in used_names:
+            file.unlink(missing_ok=True)
 
 
 def _write_payload(path: Path, content: Content) -> tuple[str, str]:
-    """Write a payload under its name with hash. Returns that name and the SHA-256."""
+    """Write a payload. Returns its name with hash, and its SHA-256."""
     with _temporary(path, content) as temporary:
         hexadecimal = digest(temporary, "sha256")
         name = f"{path.stem}-{hexadecimal[:12]}{path.suffix}"
@@ -281,7 +274,7 @@ def _write_payload(path: Path, content: Content) -> tuple[str, str]:
 
 @contextmanager
 def _temporary(path: Path, content: Content) -> Iterator[Path]:
-    """Write a temporary file beside `path`, for the block to rename. After an error it is deleted."""
+    """Write a temporary file in the folder of `path`. The block must rename it. After an error it is deleted."""
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
         with temporary.open("xb") as file:
@@ -300,14 +293,6 @@ def _temporary(path: Path, content: Content) -> Iterator[Path]:
         os.fsync(folder)  # so that the rename survives a power failure
     finally:
         os.close(folder)
-
-
-def _with_hash(document: dict[str, Any], hexadecimal: str | None) -> dict[str, Any]:
-    """Return a copy with this "sha256", or without one (None)."""
-    if isinstance(document.get("run"), dict):
-        return document | {"run": _with_hash(document["run"], hexadecimal)}
-    rest = {key: value for key, value in document.items() if key != "sha256"}
-    return rest if hexadecimal is None else rest | {"sha256": hexadecimal}
 
 
 def _to_json(document: dict[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""Verify the stored files of a data set, and of all that was computed from it. Every file is read again.
+"""Verify the stored files of a data set, and the files that were computed from it. Every file is read again.
 
 A model or result that belongs to older data is not damaged.
 """
@@ -20,8 +20,8 @@ class Finding(NamedTuple):
     """A file, or a folder of files, that was verified."""
 
     path: Path
-    problem: str = ""  # "" if it is intact
-    command: str | None = None  # which fixes the problem
+    problem: str = ""  # "" if the file is intact
+    command: str | None = None  # shell command that fixes the problem
 
     def __str__(self) -> str:
         """Return a line such as "results/ml-1m/full/popular.json: … is damaged; run: …"."""
@@ -32,19 +32,19 @@ class Finding(NamedTuple):
 
 
 def everything() -> Iterator[Finding]:
-    """Verify all data sets and the files that belong to none: encoder, shipped texts, Wikidata's answers, jobs."""
-    folders = [path for folder in paths.dataset_folders("x") for path in folder.parent.glob("*/")]
-    names = {path.name for path in folders if _has_files(path)} | {datasets.DEFAULT_DATASET}
+    """Verify all data sets, and the files without a data set: encoder, shipped texts, answers of Wikidata, jobs."""
+    kinds = [folder.parent for folder in paths.dataset_folders("any")]
+    names = {path.name for kind in kinds for path in kind.glob("*/") if _has_files(path)} | {datasets.DEFAULT_DATASET}
     names |= {path.name for path in (paths.ASSETS / "checkpoints").glob("*/")}
     for name in sorted(filter(own_data.NAME.fullmatch, names - own_data.RESERVED_NAMES)):
         yield from of_set(name)
     if paths.encoder().exists():
         is_intact = encoder.is_intact(paths.encoder())
         yield Finding(paths.encoder(), "" if is_intact else "is damaged", _remove(paths.encoder()))
-    sums = paths.checksums()
-    yield _verify(sums, lambda path: checksums.check_list(), restore_command(sums))
-    for path in checksums.covered() if sums.exists() else ():
-        yield _verify(path, checksums.check, restore_command(path, sums))
+    list_path = paths.checksums()
+    yield _verify(list_path, lambda path: checksums.check_list(), restore_command(list_path))
+    for path in checksums.covered() if list_path.exists() else ():
+        yield _verify(path, checksums.check, restore_command(path, list_path))
     for path in sorted((*paths.wikidata().glob("*.json"), *paths.jobs().glob("*/job.json"))):
         yield _verify(path, storage.check, _remove(path))
     for path in sorted(paths.jobs().glob("*/progress.jsonl")):
@@ -52,19 +52,19 @@ def everything() -> Iterator[Finding]:
 
 
 def of_set(name: str) -> Iterator[Finding]:
-    """Verify the files of a data set. Raises DataError if there are none."""
+    """Verify the files of a data set. Raises DataError if the data set has no files."""
     is_reserved = name in own_data.RESERVED_NAMES
     if name not in datasets.SETS and (is_reserved or not any(map(_has_files, paths.dataset_folders(name)))):
         raise DataError(f"there is nothing of {name} on this machine; see: {recsys_command('data', 'list')}")
-    get = datasets.how_to_get(name)
+    get = datasets.how_to_get(name)  # the command that downloads or prepares the data set
     for path, is_intact in datasets.archives(name).items():
-        command = restore_command(path) if path.parent == published.BUNDLED else get
-        yield Finding(path, "" if is_intact else "is missing or not the archive that it was", command)
+        restore = restore_command(path) if path.parent == published.BUNDLED else get
+        yield Finding(path, "" if is_intact else "is missing or not the archive that it was", restore)
     if _has_files(paths.prepared(name)):
         yield _verify(paths.prepared(name), lambda path: _check_prepared(name), get)
     enrich = recsys_command("data", "enrich", name)
     ties = recsys_command("experiment", "ties", "--dataset", name)
-    files: dict[str, tuple[Callable[[Path], object], str | None]] = {  # pattern → check, command; None: see below
+    files: dict[str, tuple[Callable[[Path], object], str | None]] = {  # pattern → check, command; None: the default
         f"details/{name}/films.json": (storage.check, enrich),
         f"*_vectors/{name}.json": (storage.check, None),
         f"*_vectors/{name}/*.json": (storage.check, None),
@@ -78,15 +78,14 @@ def of_set(name: str) -> Iterator[Finding]:
         f"*/{name}/**/resume.pt": (storage.read_sealed_bytes, None),
     }
     for root in (paths.home(), paths.ASSETS):
-        for pattern, (check, how) in files.items():
+        for pattern, (check, command) in files.items():
             for path in sorted(root.glob(pattern)):
-                is_shipped = root == paths.ASSETS
-                default = restore_command(path.with_name(f"{path.stem}*")) if is_shipped else _remove(path)
-                yield _verify(path, check, how or default)
+                default = _remove(path) if root == paths.home() else restore_command(path.with_name(f"{path.stem}*"))
+                yield _verify(path, check, command or default)
 
 
 def _verify(path: Path, check: Callable[[Path], object], command: str) -> Finding:
-    """Return the result of a check. Command: what fixes the problem if the error has no command."""
+    """Return the result of a check. `command` fixes the problem if the error has no command."""
     try:
         check(path)
     except RecsysError as error:
@@ -115,5 +114,5 @@ def _has_files(folder: Path) -> bool:
 
 
 def _remove(path: Path) -> str:
-    """Return the command that deletes what will be downloaded or computed again."""
+    """Return the command that deletes a file that will be downloaded or computed again."""
     return shlex.join(["rm", "-r", str(path)])

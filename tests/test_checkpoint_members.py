@@ -72,7 +72,7 @@ def test_it_is_fitted_again_when_a_member_was_trained_again(fits):
     train(power=0.5)
     checkpoints.load_or_fit("mixed", WORLD)
     train(power=2.0)
-    with pytest.raises(checkpoints.StoreError, match="mixed stands on others than it was fitted with"):
+    with pytest.raises(checkpoints.StoreError, match="mixed was fitted before its members were trained again"):
         checkpoints.load(checkpoints.find("mixed", "cycle"), WORLD)
     with pytest.warns(UserWarning, match="fitting again"):
         assert powers(checkpoints.load_or_fit("mixed", WORLD)) == [2.0, 1.0]
@@ -129,7 +129,7 @@ def test_where_each_seed_has_an_order_of_its_own_no_other_will_do():
 @pytest.mark.parametrize("name", ["nested", "itself"])
 def test_mixtures_of_mixtures_are_refused(name):
     train()
-    with pytest.raises(checkpoints.StoreError, match="which is mixed itself; name its members instead"):
+    with pytest.raises(checkpoints.StoreError, match="which is a mixture; use its members instead"):
         checkpoints.load_or_fit(name, WORLD)
 
 

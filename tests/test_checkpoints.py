@@ -364,7 +364,7 @@ def test_shipping_copies_weights_and_log():
 def test_what_is_shipped_is_rounded_to_sixteen_bits_where_those_can_hold_it():
     numbers = np.array([0.1, -3.3333333, 65000.0], np.float32)
     state = {"few": numbers[:2], "large": numbers, "whole": np.array([70_000]), "none": numbers[:0]}
-    half = load(checkpoints.to_float16(to_bytes(state)))
+    half = load(to_bytes(checkpoints.to_float16(state)))
     assert [half[name].dtype for name in ("few", "large", "whole", "none")] == ["f2", "f4", "i8", "f2"]
     np.testing.assert_array_equal(half["few"], numbers[:2].astype(np.float16))
     np.testing.assert_array_equal(half["large"], numbers)

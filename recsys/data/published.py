@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recsys import paths, storage
+from recsys import paths
 from recsys.data.assemble import MIN_RATINGS
 from recsys.data.dataset import DataError, Ties
 from recsys.data.download import DownloadError, Hashes, fetch, file_hashes
 from recsys.data.movielens_files import Parser, parse_100k, parse_csv, parse_dat, parse_recbole
 from recsys.data.wheel import Wheel, fetch_wheel
-from recsys.errors import recsys_command
+from recsys.errors import recsys_command, restore_command
 from recsys.progress import ProgressCallback
 
 DEFAULT_DATASET = "ml-latest-sample"  # shipped with the project, so that the first start needs no network
@@ -111,7 +111,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         hashes = file_hashes(path) if path.exists() else None
         if not hashes or hashes.sha256 != entry.sha256:
             state = "damaged" if hashes else "missing"
-            raise DataError(f"{path}, which belongs to the project, is {state}", storage.restore_command(path))
+            raise DataError(f"{path}, which belongs to the project, is {state}", restore_command(path))
         return ArchiveFile(path, entry.parse, hashes.sha256, True)
     target, address = downloads(name) / f"{name}.zip", f"{SITE}{name}.zip"
     max_bytes = 2_000_000 * (entry.megabytes + 8)

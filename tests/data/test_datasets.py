@@ -263,7 +263,7 @@ def test_an_archive_is_hashed_once(site, tmp_path, monkeypatch, from_file):
     hashed = []
     for module in (published, download):
         monkeypatch.setattr(module, "file_hashes", count)
-    monkeypatch.setattr(published.storage, "digest", None)
+    monkeypatch.setattr("recsys.storage.digest", None)
     monkeypatch.setattr(prepared, "save", lambda dataset, provenance: None)
     monkeypatch.setattr(prepared, "load", lambda name: None)
     datasets.get("ml-100k", archives.write(tmp_path, archives.hundred_k()) if from_file else None)
