@@ -11,8 +11,7 @@ from pages.evaluation import words
 from pages.shared import loaders
 from pages.shared.language import say
 from recsys.data.dataset import Dataset, Split
-from recsys.evaluation import groups, protocols, report, results, significance, tables
-from recsys.evaluation import ties as of_file
+from recsys.evaluation import file_order, groups, protocols, report, results, significance, tables
 
 Damaged = list[str]  # a sentence for each result that cannot be read or compared
 
@@ -141,8 +140,8 @@ def _sliced(
 
 
 def ties(dataset: str) -> dict[str, Any] | None:
-    """What was measured of the order within a second (`recsys.evaluation.ties`); None where nothing was."""
-    return of_file.read(dataset, lambda sentence: None)
+    """What was measured of the order within a second (`recsys.evaluation.file_order`); None where nothing was."""
+    return file_order.read(dataset, lambda sentence: None)
 
 
 def data_of(shown: Shown) -> Dataset:

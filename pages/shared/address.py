@@ -16,8 +16,8 @@ import streamlit as st
 from pages.shared import language, loaders
 from recsys.data import datasets
 from recsys.evaluation import protocols, results
+from recsys.evaluation.file_order import read as read_ties
 from recsys.evaluation.studies import studies
-from recsys.evaluation.ties import read as read_ties
 from recsys.serving.filters import KNOWN, Filters
 from recsys.serving.library import ORDERS
 from recsys.serving.together import LIST, RULES

@@ -101,8 +101,8 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
         ship: Also copy the result into assets/.
     """
     from recsys.data import datasets
+    from recsys.evaluation.file_order import measure, write
     from recsys.evaluation.report import markdown, short
-    from recsys.evaluation.ties import measure, write
     from recsys.progress import Terminal
 
     with Terminal("ties") as report:

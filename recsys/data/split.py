@@ -1,7 +1,8 @@
 """Split a data set into training, validation and test: leave-one-out, leave-one-out with shuffled ties, or by date.
 
-Leave-one-out: a user's last item is the test item, the item before it the validation item, and the others train. A
-model then learns from events after some test items. A split by date rules this out. Shapes: U users, E events.
+Leave-one-out: a user's last item is the test item, the item before it the validation item, and all earlier items are
+training items. A model then learns from events that are later than some test items. A split by date prevents this.
+Shapes: U users, E events.
 """
 
 import threading
@@ -26,7 +27,7 @@ class Splitting:
     name: str  # of the folder of the checkpoints
     divide: Callable[[Dataset, int], Split]  # data set, seed
     protocol: str  # `train --protocol` value that trains on this split
-    reads_times: bool = False  # other timestamps give another training part
+    reads_times: bool = False  # the training part depends on the timestamps, not only on the order
     is_seeded: bool = False  # each seed gives another split
 
     def __call__(self, dataset: Dataset, seed: int = 0) -> Split:
@@ -58,7 +59,7 @@ class Cuts:
 
 
 def leave_one_out(dataset: Dataset, seed: int = 0) -> Split:
-    """Split as in the SASRec and BERT4Rec papers. Users with fewer than three items only train. `seed` is not used.
+    """Split as in the SASRec and BERT4Rec papers. Users with fewer than three items are training data. No seed is used.
 
     Validation queries hold the training items. Test queries hold the validation item too.
     Raises DataError if no user has three items.
@@ -88,7 +89,7 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
     earlier items of its user. The validation target is the first item between the cuts, the test target the first item
     after both. Users without an earlier item or a target are not evaluated. Raises DataError if no user is left.
     """
-    if dataset.ties == "rows":
+    if dataset.ties == "rows":  # row numbers replace the missing times
         raise DataError(f"{dataset.name} has no times to cut; choose a protocol that does not go by date")
     chosen = cuts(dataset)
     before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < chosen.valid)

@@ -1,25 +1,63 @@
-"""The order of films that a user rated in the same second, as in the ratings file, and what it reveals.
+"""The order of films that a user rated in the same second, and how much of a metric comes from this order.
 
-A stable sort by time, as in most published experiments, keeps this order. Two orders are recognised: ascending film
-ids, and the buckets of a Perl hash. Perl before 5.8.1 wrote MovieLens 1M from a hash per user.
+A stable sort by time, as in most published experiments, keeps the order of the ratings file. Two orders are recognised:
+ascending film ids, and the buckets of a Perl hash. Perl before 5.8.1 wrote MovieLens 1M from a hash per user. The order
+has nothing to do with taste. Two events of a user are tied if they have equal timestamps.
+
+The results are in `results/ties/<dataset>.json`, in the home folder or, if it has none, in assets/:
+{
+  "dataset": "ml-1m", "fingerprint": "…", "people": 6040, "films": 3416,
+  "order": "hash",                                        "hash", "ascending" or null
+  "tables": {"64": 1, "128": 2, …},                       "hash" only: number of buckets → first user with such a table
+  "pairs": {"same second": 447265, "alone": 229018},      numbers of tied pairs, and of pairs of untied films
+  "lower": {"same second": 0.0, "alone": 0.51},           share of these pairs in descending order
+  "distances": {"same second": […], "alone": […]},        histograms of the distances, BINS from -1 to 1
+  "without_rating": 3,                                    pairs with a film of this rating are not counted, or null
+  "share": 0.45, "targets": 0.33,                         share of all pairs, and of the test targets, that are tied
+  "people_quantiles": {"10": …, "50": …, "90": …},        of the share of tied pairs of a user
+  "years": [{"year": 2000, "pairs": …, "share": …}, …],   share of tied pairs by year
+  "rules": [                                              test NDCG@10 without and with an `OrderRule`
+    {"title": "Most popular", "protocol": "full", "alone": …, "with the order": …, "weight": 0.2}, …],
+  "recommenders": [{"variant": …, "title": …, "family": …, "full": …, "untied": …, "full tied": …, "full other": …,
+                    "untied tied": …, "untied other": …, "seeds": …}, …],          test NDCG@10, best first
+  "run": {"commit": …, "date": …, …}                      `machine.describe`
+}
+"tied": users whose target is tied with the film before. "other": all other users.
 
 Shapes: E events, I items, U users, K hash tables, N pairs of consecutive films of a user, B queries.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from recsys.data.dataset import Dataset, HeldOut, Queries
+from recsys import checkpoints, machine, paths, storage
+from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
+from recsys.errors import recsys_command
+from recsys.evaluation import results
+from recsys.evaluation.protocols import FULL, UNTIED_FULL
+from recsys.models.base import Model
+from recsys.progress import ProgressCallback, no_progress
+from recsys.ranking.metrics import ndcg, target_ranks, values
 
-MIN_BUCKETS, MAX_BUCKETS = 8, 1 << 16  # of a hash table
-MAX_CONTRADICTIONS = 0.01  # share of the tied pairs that may contradict an order
-BINS = 40  # of the distance between two films, -1 to 1
+RULE_RECOMMENDERS = ("popular", "markov")  # recommenders whose scores are combined with the rule
+RULE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)
+BATCH_SIZE = 256  # queries
+MIN_SCORE = 1e-6  # added to a score before its logarithm, because counts can be 0
+FIELDS = {"dataset", "order", "pairs", "lower", "distances", "share", "targets", "rules", "recommenders", "run"}
+MIN_BUCKETS = 8  # of a hash table
+MAX_BUCKETS = 1 << 16
+MAX_CONTRADICTIONS = 0.01  # maximum share of tied pairs in descending order
+BINS = 40  # of a histogram of distances, -1 to 1
 
 
 @dataclass(frozen=True, eq=False)
 class FileOrder:
-    """An order that a file may have within a second."""
+    """An order that a file may have for tied events."""
 
     name: str  # "hash", "ascending"
     places: np.ndarray  # (K, I) float32, place of each item in a table, in [0, 1)
@@ -39,20 +77,21 @@ class Neighbours:
     user: np.ndarray  # (N,)
     item: np.ndarray  # (N,)
     following: np.ndarray  # (N,)
-    same_second: np.ndarray  # (N,) bool
-    alone: np.ndarray  # (N,) bool: neither shares its second with another film, so no sort has moved them
+    same_second: np.ndarray  # (N,) bool: tied with each other
+    alone: np.ndarray  # (N,) bool: not tied with any film, so a sort by time cannot move them
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, without_rating: float | None = None) -> "Neighbours":
         """Return the pairs of a data set, without the pairs in which a film has the rating `without_rating`."""
         events = dataset.interactions
         user, item, time = (np.asarray(column) for column in (events.user, events.item, events.timestamp))
-        moment = np.cumsum(np.diff(time, prepend=-1).astype(bool) | np.diff(user, prepend=-1).astype(bool)) - 1  # (E,)
-        is_shared = np.bincount(moment)[moment] > 1 if len(time) else np.zeros(0, bool)  # (E,)
+        same_user = user[1:] == user[:-1]
+        tied_with_previous = np.append(False, same_user & (time[1:] == time[:-1]))[: len(time)]  # (E,)
+        tied_with_next = np.append(tied_with_previous[1:], False)[: len(time)]
+        is_tied = tied_with_previous | tied_with_next
         is_counted = np.ones(len(time), bool) if without_rating is None else events.rating != without_rating
-        row = np.flatnonzero((user[1:] == user[:-1]) & is_counted[1:] & is_counted[:-1])
-        same_second, alone = moment[row] == moment[row + 1], ~is_shared[row] & ~is_shared[row + 1]
-        return cls(user[row], item[row], item[row + 1], same_second, alone)
+        row = np.flatnonzero(same_user & is_counted[1:] & is_counted[:-1])
+        return cls(user[row], item[row], item[row + 1], tied_with_next[row], ~is_tied[row] & ~is_tied[row + 1])
 
 
 def perl_hash(key: str) -> int:
@@ -80,34 +119,35 @@ def hashed(dataset: Dataset, pairs: Neighbours) -> FileOrder:
 def table_sizes(hashes: np.ndarray, pairs: Neighbours, n_users: int) -> np.ndarray:
     """Return the number of buckets, a power of two, of each user's hash table, (U,).
 
-    It is the smallest number without a pair of one second in descending order of buckets. It never falls from one user
+    It is the smallest number for which no tied pair is in descending order of buckets. It never decreases from one user
     to the next, because Perl keeps the buckets of an emptied hash. It stays if no number up to MAX_BUCKETS fits.
     """
     tied = pairs.same_second
     user, before, after = pairs.user[tied], hashes[pairs.item[tied]], hashes[pairs.following[tied]]
     ends = np.searchsorted(user, np.arange(n_users + 1))
     sizes, size = np.empty(n_users, np.int64), MIN_BUCKETS
-    for person in range(n_users):
-        rows = slice(ends[person], ends[person + 1])
+    for row in range(n_users):
+        pair_rows = slice(ends[row], ends[row + 1])
         candidate = size
         while candidate <= MAX_BUCKETS:
-            if ((before[rows] & (candidate - 1)) <= (after[rows] & (candidate - 1))).all():
+            if ((before[pair_rows] & (candidate - 1)) <= (after[pair_rows] & (candidate - 1))).all():
                 size = candidate
                 break
             candidate *= 2
-        sizes[person] = size
+        sizes[row] = size
     return sizes
 
 
 def descending_shares(order: FileOrder, pairs: Neighbours) -> tuple[float, float]:
-    """Return the share of pairs in descending order: of one second, and of films alone in their second."""
-    back = order.distances(pairs.user, pairs.item, pairs.following) < 0
-    tied, alone = (float(back[mask].mean()) if mask.any() else 0.0 for mask in (pairs.same_second, pairs.alone))
+    """Return the share of pairs in descending order, among the tied pairs and among the pairs of untied films."""
+    is_descending = order.distances(pairs.user, pairs.item, pairs.following) < 0
+    masks = (pairs.same_second, pairs.alone)
+    tied, alone = (float(is_descending[mask].mean()) if mask.any() else 0.0 for mask in masks)
     return tied, alone
 
 
 def detect(dataset: Dataset, pairs: Neighbours) -> FileOrder | None:
-    """Return the order that the pairs of one second have, or None."""
+    """Return the order of the tied pairs, or None."""
     if pairs.same_second.any():
         for order in (ascending(dataset), hashed(dataset, pairs)):
             if descending_shares(order, pairs)[0] < MAX_CONTRADICTIONS:
@@ -120,7 +160,7 @@ class OrderRule:
     """A predictor of the next film that uses only its distance from the last film in the file order."""
 
     order: FileOrder
-    log_ratio: np.ndarray  # (BINS,) log of how much more frequent a distance is for the next film than for others
+    log_ratio: np.ndarray  # (BINS,) log of the frequency of a distance to the next film / to a random film
 
     @classmethod
     def learn(cls, order: FileOrder, train: Dataset) -> "OrderRule":
@@ -147,7 +187,7 @@ def _bins(distance: np.ndarray) -> np.ndarray:
 
 
 def histogram(order: FileOrder, pairs: Neighbours) -> dict[str, list[float]]:
-    """Return the share of pairs in each bin of the distance: of one second, and of films alone in their second."""
+    """Return the share of pairs in each bin of the distance, for tied pairs and for pairs of untied films."""
     bins, shares = _bins(order.distances(pairs.user, pairs.item, pairs.following)), {}
     for name, mask in (("same second", pairs.same_second), ("alone", pairs.alone)):
         counts = np.bincount(bins[mask], minlength=BINS)
@@ -155,9 +195,133 @@ def histogram(order: FileOrder, pairs: Neighbours) -> dict[str, list[float]]:
     return shares
 
 
-def tied_targets(dataset: Dataset, held_out: HeldOut) -> np.ndarray:
-    """Return whether the last film of each query's user has the timestamp of the film before, (B,) bool."""
-    users = held_out.queries.users
+def tied_targets(dataset: Dataset, leave_one_out_test: HeldOut) -> np.ndarray:
+    """Return whether the target, the last film of its user, is tied with the film before, (B,) bool."""
+    users = leave_one_out_test.queries.users
     assert users is not None, "held-out queries have users"
     last, time = dataset.offsets[1:][users] - 1, np.asarray(dataset.interactions.timestamp)
     return time[last] == time[last - 1]
+
+
+def measure(
+    dataset: Dataset, without_rating: float | None = None, report: ProgressCallback = no_progress
+) -> dict[str, Any]:
+    """Return the document. Raises DataError if tied events have a random order already."""
+    if dataset.ties == "drawn":
+        raise DataError(f"{dataset.name}: films of one second are in a drawn order already; choose another data set")
+    all_pairs = Neighbours.from_dataset(dataset)
+    pairs = all_pairs if without_rating is None else Neighbours.from_dataset(dataset, without_rating)
+    order = detect(dataset, all_pairs)
+    reference_order = order or hashed(dataset, all_pairs)
+    n_pairs = {"same second": int(pairs.same_second.sum()), "alone": int(pairs.alone.sum())}
+    shares = (round(share, 5) for share in descending_shares(reference_order, pairs))
+    return {
+        "dataset": dataset.name,
+        "fingerprint": dataset.fingerprint,
+        "people": dataset.n_users,
+        "films": dataset.n_items,
+        "order": order.name if order else None,
+        "tables": _tables(order, dataset),
+        "pairs": n_pairs,
+        "lower": dict(zip(n_pairs, shares, strict=True)),
+        "distances": histogram(reference_order, pairs),
+        "without_rating": without_rating,
+        **_tie_shares(dataset, all_pairs),
+        "rules": _rules(dataset, order, report) if order else [],
+        "recommenders": _recommenders(dataset),
+        "run": machine.describe(),
+    }
+
+
+def write(document: dict[str, Any], ship: bool = False) -> Path:
+    """Write a document to the home folder and, if `ship`, to assets/. Return the path in the home folder."""
+    for root in (paths.home(), paths.ASSETS) if ship else (paths.home(),):
+        storage.write_document(paths.ties(root, document["dataset"]), document)
+    return paths.ties(paths.home(), document["dataset"])
+
+
+def read(dataset: str, warn: results.WarningCallback) -> dict[str, Any] | None:
+    """Return the document of a data set, or None. `warn` is called with a sentence for a damaged file."""
+    for path in (paths.ties(root, dataset) for root in (paths.home(), paths.ASSETS)):
+        if path.exists():
+            try:
+                document = storage.read_document(path)
+            except (OSError, storage.DamagedFileError):
+                document = {}
+            if document.keys() >= FIELDS:
+                return document
+            warn(f"{path} is damaged; make it again: {recsys_command('experiment', 'ties', '--dataset', dataset)}")
+    return None
+
+
+def _tables(order: FileOrder | None, dataset: Dataset) -> dict[str, int]:
+    """Return the original id of the first user with each table size, {} if the order is not "hash"."""
+    if order is None or order.name != "hash":
+        return {}
+    _, users = np.unique(order.table, return_index=True)
+    return {str(size): int(dataset.user_ids[user]) for size, user in zip(order.sizes, users, strict=True)}
+
+
+def _tie_shares(dataset: Dataset, pairs: Neighbours) -> dict[str, Any]:
+    """Return the share of tied pairs: of all pairs, of the test targets, by user and by year."""
+    user, time = np.asarray(dataset.interactions.user), np.asarray(dataset.interactions.timestamp)
+    by_user = pd.Series(pairs.same_second).groupby(pairs.user).mean()
+    year = pd.to_datetime(time[:-1][user[1:] == user[:-1]], unit="s").year
+    by_year = pd.Series(pairs.same_second).groupby(np.asarray(year)).agg(["size", "mean"])
+    return {
+        "share": round(float(pairs.same_second.mean()), 5),
+        "targets": round(float(tied_targets(dataset, FULL.split(dataset).test).mean()), 5),
+        "people_quantiles": {str(q): round(float(np.percentile(by_user, q)), 4) for q in (10, 50, 90)},
+        "years": [
+            {"year": int(year), "pairs": int(size), "share": round(float(mean), 4)}
+            for year, (size, mean) in zip(by_year.index, by_year.to_numpy(), strict=True)
+        ],
+    }
+
+
+def _rules(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> list[dict[str, Any]]:
+    """Return test NDCG@10 of RULE_RECOMMENDERS, alone and with the rule. Its weight is chosen on validation items."""
+    rows = []
+    for protocol in (FULL, UNTIED_FULL):
+        split = protocol.split(dataset)
+        rule = OrderRule.learn(order, split.train)
+        for name in RULE_RECOMMENDERS:
+            model = checkpoints.load_or_fit(name, dataset, 0, report, splitting=protocol.splitting, measuring=True)
+            valid = _ranks_with_rule(model, rule, split.valid, RULE_WEIGHTS)
+            weight = RULE_WEIGHTS[int(np.argmax([ndcg(ranks, 10) for ranks in valid]))]
+            test = _ranks_with_rule(model, rule, split.test, (0.0, weight))
+            alone, with_rule = (round(ndcg(ranks, 10), 5) for ranks in test)
+            figures = {"alone": alone, "with the order": with_rule, "weight": weight}
+            rows.append({"title": model.title, "protocol": protocol.name, **figures})
+    return rows
+
+
+def _ranks_with_rule(model: Model, rule: OrderRule, held_out: HeldOut, weights: Sequence[float]) -> list[np.ndarray]:
+    """Return ranks (B,) by log score + weight · log ratio of the rule, for each weight."""
+    ranks: list[list[np.ndarray]] = [[] for _ in weights]
+    for start in range(0, len(held_out), BATCH_SIZE):
+        rows = slice(start, start + BATCH_SIZE)
+        queries, targets = held_out.queries[rows], held_out.targets[rows]
+        scores, added = np.log(model.score(queries).astype(np.float64) + MIN_SCORE), rule.score(queries)
+        for batches, weight in zip(ranks, weights, strict=True):
+            batches.append(target_ranks(scores + weight * added, targets, queries.histories))
+    return [np.concatenate(batches) for batches in ranks]
+
+
+def _recommenders(dataset: Dataset) -> list[dict[str, Any]]:
+    """Return NDCG@10 of the recommenders with results under both protocols: of all, tied and other targets."""
+    tied = tied_targets(dataset, FULL.split(dataset).test)
+    rows = []
+    for document in results.documents(dataset.name, UNTIED_FULL.name):
+        row = {name: document[name] for name in ("variant", "title", "family")} | {"seeds": len(document["seeds"])}
+        for protocol in (FULL.name, UNTIED_FULL.name):
+            try:
+                ranks = results.ranks(dataset.name, protocol, document["variant"])  # (S, B)
+            except results.ResultError:
+                break  # no result under this protocol
+            user_values = values(ranks, "ndcg@10").mean(0)
+            parts = {"": user_values, " tied": user_values[tied], " other": user_values[~tied]}
+            row |= {f"{protocol}{part}": round(float(ndcgs.mean()), 5) for part, ndcgs in parts.items() if len(ndcgs)}
+        else:
+            rows.append(row)
+    return sorted(rows, key=lambda row: -row["full"])

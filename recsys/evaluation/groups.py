@@ -28,12 +28,12 @@ def by_bucket(split: Split, ranks: dict[str, np.ndarray], grouping: str, metric:
     Values are means over seeds. The interval is 95 % over the users of the bucket. All recommenders share the bootstrap
     resamples, because drawing them takes most of the time.
     """
-    figures = np.stack([values(of_variant, metric).mean(0) for of_variant in ranks.values()], 1)  # (B, V)
+    figures = np.stack([values(variant_ranks, metric).mean(0) for variant_ranks in ranks.values()], 1)  # (B, V)
     rows = []
     for bucket, mask in GROUPINGS[grouping](split):
         if mask.any():
-            bounds = zip(list(ranks), figures[mask].mean(0), *bootstrap(figures[mask]), strict=True)
-            rows += [(bucket, int(mask.sum()), *row) for row in bounds]
+            columns = zip(list(ranks), figures[mask].mean(0), *bootstrap(figures[mask]), strict=True)
+            rows += [(bucket, int(mask.sum()), *row) for row in columns]
     return pd.DataFrame(rows, columns=["bucket", "users", "variant", "value", "low", "high"])
 
 
@@ -70,7 +70,9 @@ def genre_buckets(split: Split) -> Buckets:
     """Group by the genres of the target. A target with several genres is in several buckets."""
     texts = split.train.catalog.movies["genres"].to_numpy()[split.test.targets]
     genres = [set(text.split("|")) if text else {NO_GENRE} for text in texts]
-    return [(name, np.array([name in of_target for of_target in genres])) for name in sorted(set().union(*genres))]
+    return [
+        (name, np.array([name in target_genres for target_genres in genres])) for name in sorted(set().union(*genres))
+    ]
 
 
 def decade_buckets(split: Split) -> Buckets:

@@ -1,4 +1,4 @@
-"""Metrics from publications, beside which our results are shown."""
+"""Published metrics, for comparison with our results."""
 
 from typing import Any, NotRequired
 
@@ -12,11 +12,11 @@ METRICS = ("hr@1", "hr@5", "hr@10", "ndcg@5", "ndcg@10", "mrr")
 
 
 class Rule(TypedDict):
-    """Rules of an evaluation. A letter in the table stands for them."""
+    """Evaluation rules of a publication. Tables show them as a letter."""
 
     short: str
     text: str
-    knows_the_time: NotRequired[bool]  # whether the model gets the time of the held-out item; ours do not
+    knows_the_time: NotRequired[bool]  # whether the model gets the time of the held-out item, unlike our models
 
 
 Figure = TypedDict(

@@ -242,8 +242,8 @@ def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> t
             errors.append(error)
             continue
         if fingerprint in (None, document["fingerprint"]):
-            for error in errors:
-                warn(str(error))
+            for damage in errors:
+                warn(str(damage))
             return path, document
     message = f"{variant} was measured on another form of {dataset} than the one on this machine"
     raise errors[0] if errors else ResultError(message, _command(home_path))

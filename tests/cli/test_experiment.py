@@ -7,7 +7,7 @@ from recsys.cli.main import main
 from recsys.data import datasets, prepared
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
-from recsys.evaluation import studies, ties
+from recsys.evaluation import file_order, studies
 from recsys.studies import comparisons, run
 from recsys.studies.plans import PLANS, VALUE_CHART, Plan, Point
 from tests import toys
@@ -111,7 +111,7 @@ def test_the_order_within_a_second_is_told_and_kept(capsys, home):
     capsys.readouterr()
     assert main(["experiment", "ties", "--dataset", "toy"]) == 0
     assert "| popular | ." in capsys.readouterr().out
-    assert ties.read("toy", pytest.fail)["order"] == "ascending"
+    assert file_order.read("toy", pytest.fail)["order"] == "ascending"
     assert main(["experiment", "ties", "--dataset", "ml-1m"]) == 1
     assert "data get ml-1m" in capsys.readouterr().err
 

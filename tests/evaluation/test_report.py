@@ -211,6 +211,13 @@ def test_the_missing_are_named_as_other_results_name_them_and_say_how_they_are_m
     assert short(report.commands_for(found[0], "toy", "time")) == ["evaluate als --dataset toy --protocol time"]
 
 
+def test_facts_come_from_the_first_protocol_of_the_menus(monkeypatch):
+    monkeypatch.setattr("recsys.models.registry.names", lambda: ["als"])
+    made_up.keep("als", [[1, 2]], title="By date", protocol="time")
+    made_up.keep("als", [[1, 2]], title="Drawn order", protocol="untied")  # earlier in menus, later in the alphabet
+    assert [row.title for row in report.missing("toy", "full", [])] == ["Drawn order"]
+
+
 MIXED = {"members": ["sasrec", "popular"], "edges": []}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from recsys import paths, storage
 from recsys.data.dataset import DataError
-from recsys.evaluation import ties
+from recsys.evaluation import file_order
 from recsys.evaluation.evaluate import evaluate
 from tests.evaluation.test_file_order import by_id, world
 
@@ -21,7 +21,7 @@ MADE = world(by_id, n_users=300, films=12)
 
 
 def test_the_order_of_the_file_is_named_counted_and_worth_something_until_it_is_drawn():
-    found = ties.measure(MADE)
+    found = file_order.measure(MADE)
     assert (found["order"], found["tables"]) == ("ascending", {})
     assert found["lower"] == {"same second": 0.0, "alone": 0.0}
     assert found["pairs"] == {"same second": 300 * 9, "alone": 0}
@@ -41,7 +41,7 @@ def test_recommenders_stand_beside_themselves_in_both_orders():
     for protocol in ("full", "untied"):
         evaluate("popular", MADE, protocol)
     evaluate("item-knn", MADE, "untied")  # not under full, so there is nothing to set it beside
-    (row,) = ties.measure(MADE)["recommenders"]
+    (row,) = file_order.measure(MADE)["recommenders"]
     assert (row["variant"], row["seeds"]) == ("popular", 1)
     assert row["full"] == pytest.approx(evaluate("popular", MADE)["mean"]["ndcg@10"], abs=1e-5)
     assert row["untied"] == pytest.approx(evaluate("popular", MADE, "untied")["mean"]["ndcg@10"], abs=1e-5)
@@ -54,7 +54,7 @@ def test_people_whose_hidden_film_is_tied_are_told_from_the_others():
     made = replace(MADE, interactions=replace(MADE.interactions, timestamp=time))
     for protocol in ("full", "untied"):
         evaluate("popular", made, protocol)
-    found = ties.measure(made)
+    found = file_order.measure(made)
     (row,) = found["recommenders"]
     assert found["targets"] == 0.5
     assert row["untied"] == pytest.approx((row["untied tied"] + row["untied other"]) / 2, abs=2e-5)
@@ -63,21 +63,21 @@ def test_people_whose_hidden_film_is_tied_are_told_from_the_others():
 
 def test_a_set_in_a_drawn_order_has_nothing_to_show():
     with pytest.raises(DataError, match="in a drawn order already"):
-        ties.measure(replace(MADE, ties="drawn"))
+        file_order.measure(replace(MADE, ties="drawn"))
 
 
 def test_what_was_kept_is_read_again_and_damage_is_said_with_the_command(home):
     said = []
-    assert ties.read("toy", said.append) is None
-    found = ties.measure(MADE)
-    path = ties.write(found, ship=True)
-    assert figures(ties.read("toy", said.append)) == figures(found)
+    assert file_order.read("toy", said.append) is None
+    found = file_order.measure(MADE)
+    path = file_order.write(found, ship=True)
+    assert figures(file_order.read("toy", said.append)) == figures(found)
     assert not said
     path.write_bytes(path.read_bytes().replace(b'"people": 300', b'"people": 301'))
-    assert figures(ties.read("toy", said.append)) == figures(found)  # the one in assets/
+    assert figures(file_order.read("toy", said.append)) == figures(found)  # the one in assets/
     assert "experiment ties --dataset toy" in said[0]
     storage.replace_file(path, storage.sign_document({"dataset": "toy"}))
-    ties.read("toy", said.append)
+    file_order.read("toy", said.append)
     assert len(said) == 2
 
 

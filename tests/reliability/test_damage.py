@@ -16,7 +16,7 @@ from recsys.data import datasets, enrich, film_details, prepared, published
 from recsys.data.dataset import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
-from recsys.evaluation import evaluate, protocols, results, studies, ties
+from recsys.evaluation import evaluate, file_order, protocols, results, studies
 from recsys.jobs import queue
 from recsys.models import registry
 from recsys.models.popular import Popular
@@ -106,7 +106,7 @@ def kinds(home, monkeypatch):
     answer = paths.wikidata() / "answer.json"
     popular = Popular(registry.get("popular").preset(NAME)).fit(dataset)
     study = paths.studies(paths.home()) / f"length-{NAME}.json"
-    order = {"dataset": NAME} | dict.fromkeys(ties.FIELDS - {"dataset"}, 1) | {"run": {}}
+    order = {"dataset": NAME} | dict.fromkeys(file_order.FIELDS - {"dataset"}, 1) | {"run": {}}
     return {
         "data": Kind(lambda: prepared.save(dataset, {}), lambda: content(prepared.load(NAME))),
         "details": Kind(
@@ -131,7 +131,7 @@ def kinds(home, monkeypatch):
             without=False,
         ),
         "study": Kind(lambda: run.write("length", NAME, study_document()), lambda: studies.read(study).table.to_csv()),
-        "order": Kind(lambda: ties.write(order), lambda: ties.read(NAME, str) or {}, without={}),
+        "order": Kind(lambda: file_order.write(order), lambda: file_order.read(NAME, str) or {}, without={}),
         "job": Kind(lambda: queue.add("popular", NAME), lambda: queue.jobs()[0].state, without=queue.State.DAMAGED),
         "answer of Wikidata": Kind(
             lambda: storage.replace_file(answer, storage.sign_document({"films": {"tt0000001": {}}})),
