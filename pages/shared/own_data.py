@@ -139,7 +139,7 @@ def chosen_noun() -> Any:
 
 def keep(table: Table, checked: own_data.Checked, file: str) -> None:
     """What was found in the file, a name, and the button that makes a set of it."""
-    st.markdown("\n".join(f"- {words.plain(sentence)}" for sentence in checked.facts.sentences(say)))
+    st.markdown("\n".join(f"- {words.plain(sentence)}" for sentence in checked.summary.sentences(say)))
     suggested = re.sub(r"[^A-Za-z0-9_-]+", "-", table.name.partition(".")[0]).strip("-_")[:40] or "mine"
     name = st.text_input(words.OWN_NAME, suggested, max_chars=40, key=f"own_name_{table.name}").strip()
     fewest = int(st.number_input(words.OWN_FEWEST, 0, 1000, 0, key="own_fewest", help=words.OWN_FEWEST_HELP))
@@ -187,7 +187,7 @@ def remove(name: str) -> None:
 def add(name: str, checked: own_data.Checked, file: str, fewest: int, replacing: bool) -> None:
     """Keep the set and open it; what stands in the way is said below the button."""
     try:
-        own_data.add(name, checked, file, fewest, again=replacing)
+        own_data.add(name, checked, file, fewest, overwrite=replacing)
     except RecsysError as error:
         st.session_state.own_error = error
         return

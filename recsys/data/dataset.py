@@ -18,18 +18,26 @@ from recsys.data.film_details import Details
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
 
-# Order of events with equal user and time: that of the file, or random ("drawn"). "rows": there are no times, and row
-# numbers replace them.
+# Order of events with equal user and time: as in the file, or random ("drawn"). "rows": there are no times, and the
+# timestamps are row numbers.
 Ties = Literal["file", "drawn", "rows"]
-Noun = Literal["film", "item"]  # what the items of a data set are
-MOVIE_COLUMNS = ("movie_id", "title", "year", "genres", "tags", "imdb_id", "tmdb_id")
-MORE_COLUMNS = ("item_id", "image", "text")  # optional columns of a film table, see `Catalog`
-PEOPLE_COLUMNS = ("gender", "age", "occupation")
+Noun = Literal["film", "item"]  # name of the items of a data set
+MOVIE_COLUMNS = {  # of a film table, with dtypes; see `Catalog`
+    "movie_id": "int64",
+    "title": "str",
+    "year": "Int64",
+    "genres": "str",
+    "tags": "str",
+    "imdb_id": "str",
+    "tmdb_id": "Int64",
+}
+MORE_COLUMNS = ("item_id", "image", "text")  # optional columns of a film table
+PEOPLE_COLUMNS = ("gender", "age", "occupation")  # of `Dataset.user_profiles`
 AGES = ("Under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56+")  # in years, as in ML-1M
 
 
 class DataError(RecsysError):
-    """Data that cannot be used."""
+    """Data cannot be used."""
 
 
 class Film(NamedTuple):
@@ -44,6 +52,12 @@ class Film(NamedTuple):
     def label(self) -> str:
         """Title and year: "Toy Story (1995)"."""
         return self.title if self.year is None else f"{self.title} ({self.year})"
+
+
+def film_table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+    """Make a film table (F, 7) from rows in the order of MOVIE_COLUMNS."""
+    columns = enumerate(MOVIE_COLUMNS.items())
+    return pd.DataFrame({name: pd.array([row[index] for row in rows], dtype) for index, (name, dtype) in columns})
 
 
 def films(movies: pd.DataFrame) -> list[Film]:
@@ -88,14 +102,16 @@ class Catalog:
     @cached_property
     def number_of(self) -> dict[int, int]:
         """Original film id → index in `films`."""
-        return {film.movie_id: number for number, film in enumerate(self.films)}
+        return {film.movie_id: index for index, film in enumerate(self.films)}
 
     @cached_property
     def images(self) -> dict[int, str]:
         """Original film id → web address of an image, for films that have one."""
-        tables = [movies for movies in (self.movies, self.infrequent) if "image" in movies]
-        pairs = (pair for movies in tables for pair in zip(movies["movie_id"], movies["image"], strict=True))
-        return {int(movie): image for movie, image in pairs if image}
+        whole = self.complete.movies
+        if "image" not in whole:
+            return {}
+        pairs = zip(whole["movie_id"].tolist(), whole["image"].tolist(), strict=True)
+        return {movie: image for movie, image in pairs if image}
 
     @cached_property
     def complete(self) -> "Catalog":
@@ -114,9 +130,9 @@ class Catalog:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the item ids. A checkpoint can be used if it was trained on the same ones."""
+        """SHA-256 of the item ids. A checkpoint is only valid for the ids that it was trained on."""
         digest = hashlib.sha256(self.movie_ids.astype("<i8").tobytes())
-        if "item_id" in self.movies:  # the film ids are only row numbers
+        if "item_id" in self.movies:  # otherwise equal row numbers could be different items
             digest.update(json.dumps(self.movies["item_id"].tolist()).encode())
         return digest.hexdigest()
 
@@ -138,9 +154,9 @@ class Interactions:
         return Interactions(self.user[rows], self.item[rows], self.rating[rows], self.timestamp[rows])
 
 
-@dataclass(frozen=True, eq=False)  # compared by identity, as keys of weak caches are
+@dataclass(frozen=True, eq=False)  # compared by identity, because data sets are keys of weak caches
 class Dataset:
-    """A data set: films, users and their histories, oldest event first.
+    """A data set: films, and users with their histories.
 
     `user_profiles` has PEOPLE_COLUMNS, and row u is user u. All are str, "" if unknown: gender "F" or "M" · age, one of
     AGES · occupation, as in the data set.
@@ -168,10 +184,10 @@ class Dataset:
     @cached_property
     def offsets(self) -> np.ndarray:
         """(U+1,) int64: rows offsets[u]:offsets[u+1] are the events of user u."""
-        user = self.interactions.user
+        users = self.interactions.user
         return np.searchsorted(
-            user, np.arange(self.n_users + 1, dtype=user.dtype)
-        )  # another type would copy all events
+            users, np.arange(self.n_users + 1, dtype=users.dtype)
+        )  # another dtype would copy `users`
 
     def history(self, user: int) -> np.ndarray:
         """Return the items of one user, oldest first."""

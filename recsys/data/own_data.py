@@ -1,7 +1,7 @@
-"""A user's own data: read and check a file of interactions, then add it as a data set.
+"""A user's own data: check a file of interactions, then add it as a data set.
 
-`check` counts every dropped or changed row, and `ImportSummary.sentences` reports the counts. Text ids are numbered and
-kept as titles and user names. Without times the order of the rows counts. Shapes: R rows, E events, I items.
+`check` counts every dropped or changed row, and `ImportSummary.sentences` reports the counts. Text ids are numbered,
+and the texts become titles and user names. Shapes: R rows, E events, I items.
 """
 
 import re
@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,27 +16,42 @@ import pandas as pd
 from recsys import paths, storage
 from recsys.data import columns, datasets, movielens_files, prepared, text_encoding, titles
 from recsys.data.assemble import TIES_SEED, RawRatings, assemble
-from recsys.data.dataset import MORE_COLUMNS, MOVIE_COLUMNS, DataError, Dataset, Noun, Ties
+from recsys.data.dataset import DataError, Dataset, Noun, Ties, film_table
 from recsys.data.download import exclusive_folder
 from recsys.data.tables import Table
 from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_keys
 from recsys.errors import recsys_command
 
 Role = str  # "user", "item", "rating" or "time"
-NONE = "none"  # in place of a column name: the file has no such column
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-RESERVED_NAMES = {"ties", "studies"}  # other folders beside those of the data sets
-INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # kept as a number; exact even as a float
+NONE = "none"  # in place of a column name: do not use such a column
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")  # of a data set
+RESERVED_NAMES = {"ties", "studies"}  # folders beside those of the data sets
+INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # stays a number; exact even as a float
 MAX_RATING = 1e6  # absolute value; larger numbers are typing errors or codes for "no rating"
 SAMPLE_ROWS = 1_000  # from which dates and fractions are recognised
 MAX_ID_LENGTH = 1_000  # characters of a user or an item
 _ASIN, _AMAZON_USER = r"B[0-9A-Z]{9}|[0-9]{9}[0-9X]", r"A[0-9A-Z]{9,20}"
 _FRACTION = r"-?\d+\.\d*[1-9]\d*"
+_ROLE_NAMES: dict[Role, str] = {"user": "person", "item": "item", "rating": "rating", "time": "time"}
+_TIME_FORMATS = {unit: f"in {unit} since 1970" for unit in columns.UNITS} | {"dates": "dates"}
+_COUNTED = {  # name of a count of `ImportSummary` → sentence
+    "incomplete": "rows left out because a person or an item is missing",
+    "untimed": "rows left out because their time cannot be read",
+    "duplicates": "rows that repeat another (same person, item and time) and count once",
+    "repeated_items": "events of an item that the same person had before, which stay",
+    "unrated": "rows without a rating, which count as the mean of the others",
+    "unsorted": "rows earlier than one before them; everybody's events are sorted by time",
+    "one_event": "people with one event: recommenders learn from them, but are not tested on them",
+    "two_events": "people with two events: recommenders learn from them, but are not tested on them",
+    "undescribed": "items that the file of items lacks, which show their ids",
+    "unused": "items of the file of items that nobody had: they can be found, but nothing is learnt of them",
+    "unsafe_images": "pictures without a web address (https://…), which are not shown",
+}
 
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """Counts of an imported file: rows used, dropped and changed."""
+    """Properties of an imported file, and counts of dropped and changed rows."""
 
     rows: int
     events: int  # used rows
@@ -45,66 +59,38 @@ class ImportSummary:
     items: int
     columns: dict[Role, str]
     has_header: bool
-    times: str = ""  # format, see `columns.parse_timestamps`; "": no times
-    span: tuple[str, str] = ("", "")  # the days of the first and the last event
-    scale: tuple[float, float] | None = None  # lowest and highest rating; None: no ratings
-    encoding_guessed: bool = False
-    incomplete: int = 0  # dropped rows without a user or an item
-    untimed: int = 0  # dropped rows without a valid time
-    repeated: int = 0  # dropped duplicates: equal user, item and time
-    again: int = 0  # events of an item that the user already had, at another time
-    unrated: int = 0  # rows without a rating in a file with ratings; they get the mean
-    unsorted: int = 0  # rows earlier than the previous row of the same user
-    single: int = 0  # users with one event
-    brief: int = 0  # users with two events
-    undescribed: int = 0  # items that the item file lacks
-    unused: int = 0  # items of the item file without events
-    unsafe: int = 0  # image addresses without https
+    time_format: str  # see `columns.parse_timestamps`; "": no times
+    span: tuple[str, str]  # the days of the oldest and the newest event
+    scale: tuple[float, float] | None  # lowest and highest rating; None: no ratings
+    encoding_guessed: bool
+    counts: dict[str, int]  # by the names in _COUNTED
 
     def sentences(self, say: Callable[[str], str] = str) -> list[str]:
         """Return the summary as sentences without full stops. `say` translates a template."""
-        written = {"written": say(_TIME_FORMATS.get(self.times, "")), "first": self.span[0], "last": self.span[1]}
-        return [
-            say("{rows:,} rows: {people:,} people, {items:,} items, {events:,} events").format(**vars(self)),
-            say(_READ_AS if self.has_header else _READ_WITHOUT_NAMES).format(found=self._column_list(say)),
-            say(_TIMES if self.times else _NO_TIMES).format(**written),
-            *([say(_SCALE).format(low=self.scale[0], high=self.scale[1])] if self.scale else []),
-            *([say(text_encoding.GUESSED)] if self.encoding_guessed else []),
-            *(f"{say(words)}: {n:,}" for name, words in _COUNTED.items() if (n := getattr(self, name))),
-        ]
-
-    def _column_list(self, say: Callable[[str], str]) -> str:
-        """List roles and columns: "person = user, item = movie"."""
-        place = "{name}" if self.has_header else say("column {n}")
-        pairs = ((say(_ROLE_NAMES[role]), place.format(name=name, n=name)) for role, name in self.columns.items())
-        return ", ".join(f"{role} = {column}" for role, column in pairs)
-
-
-_TIMES, _SCALE = "times are {written}, {first} to {last}", "ratings go from {low:g} to {high:g}"
-_NO_TIMES = "there are no times: the order of the rows counts"
-_READ_AS, _READ_WITHOUT_NAMES = "read as {found}", "no names of columns in the first row; read as {found}"
-_ROLE_NAMES: dict[Role, str] = {"user": "person", "item": "item", "rating": "rating", "time": "time"}
-_TIME_FORMATS = {unit: f"in {unit} since 1970" for unit in columns.UNITS} | {"dates": "dates"}
-_COUNTED = {
-    "incomplete": "rows left out because a person or an item is missing",
-    "untimed": "rows left out because their time cannot be read",
-    "repeated": "rows that repeat another (same person, item and time) and count once",
-    "again": "events of an item that the same person had before, which stay",
-    "unrated": "rows without a rating, which count as the mean of the others",
-    "unsorted": "rows earlier than one before them; everybody's events are sorted by time",
-    "single": "people with one event: recommenders learn from them, but are not tested on them",
-    "brief": "people with two events: recommenders learn from them, but are not tested on them",
-    "undescribed": "items that the file of items lacks, which show their ids",
-    "unused": "items of the file of items that nobody had: they can be found, but nothing is learnt of them",
-    "unsafe": "pictures without a web address (https://…), which are not shown",
-}
+        size = say("{rows:,} rows: {people:,} people, {items:,} items, {events:,} events").format(**vars(self))
+        column = "{n}" if self.has_header else say("column {n}")
+        roles = ", ".join(f"{say(_ROLE_NAMES[role])} = {column.format(n=n)}" for role, n in self.columns.items())
+        read_as = "read as {columns}" if self.has_header else "no names of columns in the first row; read as {columns}"
+        times = say("there are no times: the order of the rows counts")
+        if self.time_format:
+            first, last = self.span
+            template = say("times are {written}, {first} to {last}")
+            times = template.format(written=say(_TIME_FORMATS[self.time_format]), first=first, last=last)
+        sentences = [size, say(read_as).format(columns=roles), times]
+        if self.scale:
+            low, high = self.scale
+            sentences.append(say("ratings go from {low:g} to {high:g}").format(low=low, high=high))
+        if self.encoding_guessed:
+            sentences.append(say(text_encoding.GUESSED))
+        counts = ((words, self.counts.get(name, 0)) for name, words in _COUNTED.items())
+        return sentences + [f"{say(words)}: {n:,}" for words, n in counts if n]
 
 
 @dataclass(frozen=True)
 class Checked:
     """A checked file that can be added as a data set."""
 
-    facts: ImportSummary
+    summary: ImportSummary
     raw: RawRatings  # sorted by user and time
     ties: Ties
     user_names: pd.Series = field(repr=False)  # by id; empty if the ids are numbers
@@ -115,7 +101,7 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
     """Determine the column of each role: as in `wanted`, else by usual names or, without a header, by content.
 
     A wanted column is given by name, by number from 1, or as NONE. Raises DataError if a wanted column does not exist,
-    or if user and item cannot be detected.
+    or if user or item cannot be detected.
     """
     wanted = {role: text for role, text in (wanted or {}).items() if text}
     if table.is_ambiguous and not {"user", "item"} <= wanted.keys():
@@ -128,7 +114,8 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
     free = [name for name in names if name not in assigned.values()]
     missing = [role for role in columns.ROLES if role not in wanted]
     assigned |= _by_name(table, free, missing) if table.has_header else _by_content(table, free, missing)
-    if unknown := [_ROLE_NAMES[role] for role in ("user", "item") if role not in assigned]:
+    unknown = [_ROLE_NAMES[role] for role in ("user", "item") if role not in assigned]
+    if unknown:
         raise DataError(
             f"{table.name} has the columns {', '.join(names)}, and which is the {' and which the '.join(unknown)} does "
             "not show; say so: --user-col NAME --item-col NAME"
@@ -150,9 +137,8 @@ def _by_name(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str
     """Choose the columns with the most usual names, preferably with values in most rows."""
     assigned = {}
     for role in roles:
-        names = columns.matching(free, columns.ROLES[role])
-        filled = [name for name in names if columns.is_missing(table.rows[name]).mean() < 0.5]
-        if names:
+        if names := columns.matching(free, columns.ROLES[role]):
+            filled = [name for name in names if columns.is_missing(table.rows[name]).mean() < 0.5]
             assigned[role] = (filled or names)[0]
     return assigned
 
@@ -163,36 +149,32 @@ def _by_content(table: Table, free: list[str], roles: list[Role]) -> dict[Role, 
     Dates are recognised in any column, numeric times only after user and item. Columns of fractions before the item
     are not ratings but, for example, coordinates.
     """
-    rest, assigned = list(free), {}
-    dates = [name for name in rest if _is_date(table.rows[name])]
+    assigned = {}
+    dates = [name for name in free if _is_date(table.rows[name])]
     if "time" in roles and dates:
         assigned["time"] = dates[0]
-    rest = [name for name in rest if name not in dates]
+    rest = [name for name in free if name not in dates]
     if "user" in roles and rest:
         assigned["user"] = rest.pop(0)
     if "item" in roles and rest:
         whole = [name for name in rest if table.rows[name].head(SAMPLE_ROWS).str.fullmatch(_FRACTION).mean() < 0.5]
         assigned["item"] = (whole or rest)[0]
         rest = rest[rest.index(assigned["item"]) + 1 :]
-    if {"user", "item"} <= assigned.keys() and _is_amazon_2018(table.rows, assigned):
-        assigned |= {"user": assigned["item"], "item": assigned["user"]}
-    if "time" in roles and "time" not in assigned:
-        times = [name for name in rest if _looks_like_time(table.rows[name])]
-        assigned |= {"time": times[0]} if times else {}
+    if {"user", "item"} <= assigned.keys():  # in the rating files of Amazon 2018, the item precedes the user
+        cells = table.rows[assigned["user"]], table.rows[assigned["item"]]
+        if (cells[0].str.fullmatch(_ASIN) & cells[1].str.fullmatch(_AMAZON_USER)).mean() > 0.5:
+            assigned |= {"user": assigned["item"], "item": assigned["user"]}
+    times = [name for name in rest if _looks_like_time(table.rows[name])]
+    if "time" in roles and "time" not in assigned and times:
+        assigned["time"] = times[0]
     rest = [name for name in rest if name != assigned.get("time")]
     if "rating" in roles and rest and columns.parse_numbers(table.rows[rest[0]])[1].mean() > 0.5:
         assigned["rating"] = rest[0]
     return assigned
 
 
-def _is_amazon_2018(rows: pd.DataFrame, assigned: dict[Role, str]) -> bool:
-    """Whether the item precedes the user, as in the rating files of Amazon 2018."""
-    is_item, is_user = rows[assigned["user"]].str.fullmatch(_ASIN), rows[assigned["item"]].str.fullmatch(_AMAZON_USER)
-    return bool((is_item & is_user).mean() > 0.5)
-
-
 def _is_date(cells: pd.Series) -> bool:
-    """Whether most cells are dates that are not mere numbers."""
+    """Whether most cells are dates, and none is a number."""
     sample = cells.head(SAMPLE_ROWS)
     _, is_valid, unit = columns.parse_timestamps(sample)
     return unit == "dates" and 2 * is_valid.sum() > len(sample) and not columns.parse_numbers(sample)[1].any()
@@ -201,9 +183,8 @@ def _is_date(cells: pd.Series) -> bool:
 def _looks_like_time(cells: pd.Series) -> bool:
     """Whether most cells are dates or numbers above 100 million, which are no ratings."""
     seconds, is_valid, unit = columns.parse_timestamps(cells)
-    if not is_valid.any() or 2 * is_valid.sum() < len(cells):
-        return False
-    return unit != "seconds" or float(np.median(seconds[is_valid])) > 1e8
+    is_mostly_valid = is_valid.any() and 2 * is_valid.sum() >= len(cells)
+    return bool(is_mostly_valid and (unit != "seconds" or np.median(seconds[is_valid]) > 1e8))
 
 
 def check(
@@ -211,11 +192,11 @@ def check(
 ) -> Checked:
     """Check a file of interactions and an optional file of items, and count their problems.
 
-    See `assign_columns` for `wanted`. Raises DataError if no row can be used.
+    `wanted` is as in `assign_columns`. Raises DataError if no row can be used.
     """
     column_names = assign_columns(table, wanted)
 
-    def cells(role: Role) -> pd.Series:  # computed at each call, because a file of 10 MB may have two million rows
+    def cells(role: Role) -> pd.Series:  # computed at each call to save memory: 10 MB may be two million rows
         return table.rows[column_names[role]].str.strip()
 
     is_complete = ~(columns.is_missing(cells("user")) | columns.is_missing(cells("item")))
@@ -237,44 +218,38 @@ def check(
     item, item_ids, item_names = _ids(cells("item")[rows])
     time, rating, is_rated = time[rows], rating[rows], is_rated[rows]
     keys = random_sort_keys(user_ids[user], item_ids[item], TIES_SEED) if unit else None
-    order, repeated, again, unsorted = _sort(user, item, time, keys)
+    order, sort_counts = _sort(user, item, time, keys)
     films, item_counts = _item_films(item_ids, item_names, items)
     user, item, rating, is_rated = user[order], item[order], rating[order], is_rated[order]
     sizes = np.bincount(user)
     raw = RawRatings(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
-    rated = rating[is_rated] if "rating" in column_names else rating[:0]
-    span = tuple(str(np.datetime64(int(end), "s").astype("datetime64[D]")) for end in _ends(raw.timestamp))
-    facts = ImportSummary(
+    given_ratings = rating[is_rated] if "rating" in column_names else rating[:0]
+    days = raw.timestamp.astype("datetime64[s]").astype("datetime64[D]")
+    counts = {
+        "incomplete": int((~is_complete).sum()),
+        "untimed": int((is_complete & ~is_used).sum()),
+        "unrated": int((~is_rated).sum()),
+        "one_event": int((sizes == 1).sum()),
+        "two_events": int((sizes == 2).sum()),
+    }
+    summary = ImportSummary(
         rows=len(table.rows),
         events=len(order),
         people=len(sizes),
         items=len(item_ids),
         columns=column_names,
         has_header=table.has_header,
-        times=unit,
-        span=(span[0], span[1]),
-        scale=_ends(rated) if len(rated) else None,
+        time_format=unit,
+        span=(str(days.min()), str(days.max())),
+        scale=(float(given_ratings.min()), float(given_ratings.max())) if len(given_ratings) else None,
         encoding_guessed=table.encoding_guessed,
-        incomplete=int((~is_complete).sum()),
-        untimed=int((is_complete & ~is_used).sum()),
-        repeated=repeated,
-        again=again,
-        unrated=int((~is_rated).sum()),
-        unsorted=unsorted,
-        single=int((sizes == 1).sum()),
-        brief=int((sizes == 2).sum()),
-        **item_counts,
+        counts=counts | sort_counts | item_counts,
     )
-    return Checked(facts, raw, "drawn" if unit else "rows", user_names, noun)
-
-
-def _ends(values: np.ndarray) -> tuple[float, float]:
-    """Return minimum and maximum."""
-    return float(values.min()), float(values.max())
+    return Checked(summary, raw, "drawn" if unit else "rows", user_names, noun)
 
 
 def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return ratings, (R,) float32, and whether each was given. Missing ones get the mean, or 1 without a column."""
+    """Return ratings, (R,) float32, and whether each was given. Missing ratings get the mean, or 1 without a column."""
     if cells is None:
         return np.broadcast_to(np.float32(1), rows), np.broadcast_to(True, rows)
     numbers, is_valid = columns.parse_numbers(cells)
@@ -285,9 +260,9 @@ def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray
 
 
 def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
-    """Convert texts to ids: whole numbers to themselves, other texts to their rank from 1.
+    """Convert texts to ids: whole numbers if all are whole numbers, else ranks from 1 in alphabetical order.
 
-    Returns the index of each row's id, (R,) int32, the ascending ids, and id → text. That map is empty for numbers.
+    Returns the index of each row's id, (R,) int32, the ascending ids, and id → text. The map is empty for numbers.
     """
     codes, texts = pd.factorize(cells, sort=True)
     if max(map(len, texts)) > MAX_ID_LENGTH:
@@ -303,20 +278,22 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
 
 def _sort(
     user: np.ndarray, item: np.ndarray, time: np.ndarray, keys: np.ndarray | None
-) -> tuple[np.ndarray, int, int, int]:
+) -> tuple[np.ndarray, dict[str, int]]:
     """Sort rows by user and time, and drop duplicates. Rows with equal times are sorted by the random `keys`.
 
-    Without keys there are no times, and the order of the rows stays. Returns row numbers (E,) and the numbers of
-    duplicates, of repeated items at another time, and of unsorted rows.
+    Without keys there are no times, and the order of the rows stays. Returns row numbers (E,), and counts of
+    `ImportSummary`.
     """
     order = np.argsort(user, kind="stable")
     if keys is None:
         repeated = is_duplicate(user[order], item[order])
-        return order[~repeated], int(repeated.sum()), 0, 0
+        return order[~repeated], {"duplicates": int(repeated.sum())}
     unsorted = int((equals_previous(user[order]) & (np.diff(time[order]) < 0)).sum())
     order = np.lexsort((keys, time, user))
-    again, repeated = is_duplicate(user[order], item[order]), is_duplicate(user[order], item[order], time[order])
-    return order[~repeated], int(repeated.sum()), int(again.sum() - repeated.sum()), unsorted
+    repeated = is_duplicate(user[order], item[order], time[order])
+    n_duplicates, n_repeated = int(repeated.sum()), int(is_duplicate(user[order], item[order]).sum())
+    counts = {"duplicates": n_duplicates, "repeated_items": n_repeated - n_duplicates, "unsorted": unsorted}
+    return order[~repeated], counts
 
 
 def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:
@@ -324,7 +301,7 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
     texts = names.reindex(ids) if len(names) else pd.Series(ids.astype(str), index=ids, dtype="str")
     if items is None:
         return _films(ids, texts.to_numpy(), pd.DataFrame(index=texts.to_numpy()), len(names) > 0), {}
-    table, unsafe = _item_table(items)
+    table, n_unsafe = _item_table(items)
     extra = table.index.difference(pd.Index(texts.to_numpy()))
     if len(names):
         extra_ids = np.arange(len(extra)) + int(ids.max()) + 1
@@ -332,68 +309,58 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
         extra = extra[[bool(INTEGER_ID.fullmatch(text)) for text in extra]]
         extra_ids = extra.astype("int64").to_numpy()
     all_texts = np.concatenate([texts.to_numpy(object), extra.to_numpy(object)])
-    counts = {"undescribed": int((~texts.isin(table.index)).sum()), "unused": len(extra), "unsafe": unsafe}
+    counts = {"undescribed": int((~texts.isin(table.index)).sum()), "unused": len(extra), "unsafe_images": n_unsafe}
     return _films(np.concatenate([ids, extra_ids]), all_texts, table, len(names) > 0), counts
 
 
 def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
     """Return the columns of an item file by role, indexed by item id, and the number of unsafe image addresses."""
     names = list(items.rows.columns)
-    column_names = {
-        role: matches[0] for role, usual in columns.ITEM_ROLES.items() if (matches := columns.matching(names, usual))
-    }
+    matches = {role: columns.matching(names, usual) for role, usual in columns.ITEM_ROLES.items()}
+    column_names = {role: matching[0] for role, matching in matches.items() if matching}
     column_names.setdefault("item", names[0])
     if not items.has_header and len(names) > 1:
         column_names["title"] = names[1]
     cells = {role: items.rows[name].str.strip() for role, name in column_names.items()}
-    rest = [items.rows[name].str.strip() for name in names if name not in column_names.values()]
-    rest = [column for column in rest if _is_prose(column)]
-    if rest and items.has_header:
-        cells["text"] = pd.Series([". ".join(filter(None, row)) for row in zip(*rest, strict=True)], dtype="str")
-    unsafe = 0
+    others = [items.rows[name].str.strip() for name in names if name not in column_names.values()]
+    prose = [column for column in others if _is_prose(column)]
+    if prose and items.has_header:
+        cells["text"] = pd.Series([". ".join(filter(None, row)) for row in zip(*prose, strict=True)], dtype="str")
+    n_unsafe = 0
     if "image" in cells:
         is_safe = cells["image"].str.match(r"https://\S+$")
-        unsafe = int((~is_safe & (cells["image"] != "")).sum())
+        n_unsafe = int((~is_safe & (cells["image"] != "")).sum())
         cells["image"] = cells["image"].where(is_safe, "")
     table = pd.DataFrame(cells).set_index("item")
-    return table[~table.index.duplicated()], unsafe
+    return table[~table.index.duplicated()], n_unsafe
 
 
 def _is_prose(cells: pd.Series) -> bool:
-    """Whether most non-empty cells are neither numbers nor web addresses."""
+    """Whether at most half of the non-empty cells are numbers, and at most half are web addresses."""
     cells = cells[cells != ""]
     if not len(cells):
         return False
-    return bool((~columns.parse_numbers(cells)[1]).mean() > 0.5) and not bool(
-        cells.str.match(r"https?://").mean() > 0.5
-    )
+    is_number, is_address = columns.parse_numbers(cells)[1], cells.str.match(r"https?://")
+    return bool(is_number.mean() < 0.5 and is_address.mean() <= 0.5)
 
 
 def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, has_names: bool) -> pd.DataFrame:
     """Make the film table (I, 7 or more) from ids, ids as in the file, and the item table.
 
-    has_names: the ids are only row numbers, and the ids of the file become the column item_id.
+    With `has_names`, the ids are only row numbers, and the ids of the file become the column item_id.
     """
-    rows = table.reindex(texts).reset_index(drop=True)
-    blank = pd.Series([""] * len(ids), dtype="str")
-    cells = {role: rows[role].fillna("").astype("str") if role in rows else blank for role in columns.ITEM_ROLES}
-    titles_and_years = [
-        _title(title or str(text), year) for title, text, year in zip(cells["title"], texts, cells["year"], strict=True)
-    ]
-    tmdb_ids = [int(text) if INTEGER_ID.fullmatch(text) else None for text in cells["tmdb_id"]]
-    films = {
-        "movie_id": ids.astype("int64"),
-        "title": pd.array([title for title, _ in titles_and_years], "str"),
-        "year": pd.array([year for _, year in titles_and_years], dtype="Int64"),
-        "genres": _genres(cells["genres"]),
-        "tags": cells["tags"].str.replace("|", ", ", regex=False),
-        "imdb_id": [movielens_files.imdb_id(text) for text in cells["imdb_id"]],
-        "tmdb_id": pd.array(tmdb_ids, dtype="Int64"),
-    }
-    more = {"item_id": pd.Series(texts, dtype="str") if has_names else None}
-    more |= {name: rows[name].fillna("").astype("str") if name in rows else None for name in ("image", "text")}
-    frame = pd.DataFrame(films, columns=list(MOVIE_COLUMNS)).astype({"genres": "str", "tags": "str"})
-    return frame.assign(**{name: more[name] for name in MORE_COLUMNS if more[name] is not None})
+    rows = table.reindex(texts).fillna("").astype("str").reset_index(drop=True)
+    cells = rows.reindex(columns=[*columns.ITEM_ROLES], fill_value="")
+    genre_lists, films = _genres(cells["genres"].tolist()), []
+    for movie, text, genres, row in zip(ids.tolist(), texts, genre_lists, cells.itertuples(), strict=True):
+        title, year = _title(row.title or str(text), row.year)
+        tmdb = int(row.tmdb_id) if INTEGER_ID.fullmatch(row.tmdb_id) else None
+        tags, imdb = row.tags.replace("|", ", "), movielens_files.imdb_id(row.imdb_id)
+        films.append((movie, title, year, genres, tags, imdb, tmdb))
+    frame = film_table(films)
+    if has_names:
+        frame["item_id"] = pd.array(texts, dtype="str")
+    return frame.assign(**{name: rows[name] for name in ("image", "text") if name in rows})
 
 
 def _title(title: str, year: str) -> tuple[str, int | None]:
@@ -405,13 +372,11 @@ def _title(title: str, year: str) -> tuple[str, int | None]:
     return (title, None) if title_year is None else (plain, title_year)
 
 
-def _genres(cells: pd.Series) -> pd.Series:
+def _genres(cells: list[str]) -> list[str]:
     """Convert genre lists to "Action|Sci-Fi". The separator is a bar, a semicolon or a comma."""
-    for separator in ("|", ";", ","):
-        if cells.str.contains(separator, regex=False).any():
-            break
+    separator = next((sign for sign in "|;" if any(sign in text for text in cells)), ",")
     parts = [[part.strip() for part in text.strip("[]").split(separator)] for text in cells]
-    return pd.Series(["|".join(part.strip("'\"") for part in row if part) for row in parts], dtype="str")
+    return ["|".join(part.strip("'\"") for part in row if part) for row in parts]
 
 
 def check_name(name: str) -> None:
@@ -428,16 +393,16 @@ def is_own(name: str) -> bool:
     return bool(NAME.fullmatch(name)) and not published and paths.prepared(name).is_dir()
 
 
-def add(name: str, checked: Checked, source: str, min_ratings: int = 0, again: bool = False) -> Dataset:
-    """Add a checked file of the name `source` as a data set.
+def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrite: bool = False) -> Dataset:
+    """Add a checked file, whose file name is `source`, as a data set.
 
-    Items with fewer than `min_ratings` events are not used for training. `again` replaces an added data set of this
-    name. Raises DataError if the name is invalid or taken.
+    Items with fewer than `min_ratings` events are not used for training. With `overwrite`, it replaces an added data
+    set of this name. Raises DataError if the name is invalid or taken.
     """
     check_name(name)
     min_ratings = max(1, min_ratings)
     with exclusive_folder(paths.downloads() / "own"):
-        if paths.prepared(name).exists() and not (again and is_own(name)):
+        if paths.prepared(name).exists() and not (overwrite and is_own(name)):
             raise DataError(f"there is a set called {name} already; take another name, or add --replace")
         dataset = assemble(name, checked.raw, min_ratings)
         names = checked.user_names.reindex(dataset.user_ids).to_numpy(object) if len(checked.user_names) else None
@@ -449,8 +414,8 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, again: b
 
 def describe_dropped(checked: Checked, dataset: Dataset) -> str:
     """Describe what --min-ratings removed, or return "" if it removed nothing."""
-    people, items = checked.facts.people - dataset.n_users, checked.facts.items - dataset.n_items
-    events = checked.facts.events - len(dataset.interactions)
+    people, items = checked.summary.people - dataset.n_users, checked.summary.items - dataset.n_items
+    events = checked.summary.events - len(dataset.interactions)
     if not events:
         return ""
     return f"left out: {items:,} items with too few events, {events:,} events, and {people:,} people who had no others"
@@ -460,7 +425,11 @@ def remove(name: str) -> None:
     """Delete an added data set with its models, results and vectors. Raises DataError for other data sets."""
     if not is_own(name):
         raise DataError(f"{name} is no set that was added here; see: {recsys_command('data', 'list')}")
-    files = _files_outside(name)
+    files = [paths.ties(paths.home(), name)]  # results in folders that all data sets share
+    for path in paths.studies(paths.home()).glob(f"*-{name}.json"):
+        with suppress(OSError, storage.DamagedFileError):
+            if storage.read_document(path).get("dataset") == name:
+                files.append(path)
     for folder in paths.dataset_folders(name):
         shutil.rmtree(folder, ignore_errors=True)
     for path in files:
@@ -468,12 +437,3 @@ def remove(name: str) -> None:
             path.unlink(missing_ok=True)
     if left := [str(path) for path in (*paths.dataset_folders(name), *files) if path.exists()]:
         raise DataError(f"cannot delete {', '.join(left)}; see who may write there")
-
-
-def _files_outside(name: str) -> list[Path]:
-    """Return the results of a data set in folders that it shares with others: order of the file, studies."""
-    files = [paths.ties(paths.home(), name)]
-    for path in paths.studies(paths.home()).glob(f"*-{name}.json"):
-        with suppress(OSError, storage.DamagedFileError):
-            files += [path] if storage.read_document(path).get("dataset") == name else []
-    return files

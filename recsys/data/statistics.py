@@ -4,6 +4,7 @@ Every table is small: one row for each bar or point of a chart. Shapes: U users,
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,28 +12,27 @@ import pandas as pd
 from recsys.data.dataset import Dataset
 
 TOP_SHARES = (0.01, 0.10, 0.20)  # of the most watched films
-LORENZ_POINTS = 100
+LORENZ_POINTS = 100  # maximum, besides the point of no films
 HISTOGRAM_BINS = 24
-GAPS = (  # name and upper bound in seconds
-    ("the same second", 1),
-    ("under a minute", 60),
-    ("under an hour", 3_600),
-    ("under a day", 86_400),
-    ("a day or more", np.inf),
-)
+GAPS = {  # name → upper bound in seconds
+    "the same second": 1,
+    "under a minute": 60,
+    "under an hour": 3_600,
+    "under a day": 86_400,
+    "a day or more": np.inf,
+}
 MONTHLY_SPAN_SECONDS = 5 * 365 * 86_400  # ratings of a shorter span are counted by month, else by year
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     """Counts of a data set."""
 
-    people: int
+    people: int  # users
     films: int  # used for training
     left_out: int  # films with too few ratings for training
     ratings: int
-    first_time: int  # of a rating, in seconds since 1970; 0: no times
-    last_time: int
+    first_time: int  # of the oldest rating, in seconds since 1970; 0: no times
+    last_time: int  # of the newest rating, likewise
 
     @property
     def density(self) -> float:
@@ -49,7 +49,7 @@ def size(dataset: Dataset) -> Size:
 
 def has_times(dataset: Dataset) -> bool:
     """Whether the data set has times. Without times, `timestamp` has row numbers."""
-    return bool(len(dataset.interactions)) and dataset.ties != "rows"
+    return len(dataset.interactions) > 0 and dataset.ties != "rows"
 
 
 def has_ratings(dataset: Dataset) -> bool:
@@ -57,11 +57,10 @@ def has_ratings(dataset: Dataset) -> bool:
     return bool((dataset.interactions.rating != 1).any())
 
 
-@dataclass(frozen=True)
-class Lengths:
+class Lengths(NamedTuple):
     """Distribution of the history lengths of all users with at least one film."""
 
-    table: pd.DataFrame  # from, to (both included), people: a histogram whose bins grow with the length
+    table: pd.DataFrame  # histogram with the columns from, to (both inclusive), people; bins grow with the length
     median: float
     p90: float  # 90th percentile
     shortest: int
@@ -75,19 +74,18 @@ def lengths(dataset: Dataset) -> Lengths:
     if not len(counts):
         return Lengths(pd.DataFrame({"from": [], "to": [], "people": []}, dtype=int), 0.0, 0.0, 0, 0)
     shortest, longest = int(counts.min()), int(counts.max())
-    edges = np.unique(np.geomspace(shortest, longest + 1, HISTOGRAM_BINS + 1).astype(np.int64))[:-1]
-    people = np.histogram(counts, np.append(edges, np.inf))[0]
-    table = pd.DataFrame({"from": edges, "to": np.append(edges[1:] - 1, longest), "people": people})
+    starts = np.unique(np.geomspace(shortest, longest + 1, HISTOGRAM_BINS + 1).astype(np.int64))[:-1]
+    people = np.histogram(counts, np.append(starts, np.inf))[0]
+    table = pd.DataFrame({"from": starts, "to": np.append(starts[1:] - 1, longest), "people": people})
     median, p90 = np.percentile(counts, [50, 90])
     return Lengths(table, float(median), float(p90), shortest, longest)
 
 
-@dataclass(frozen=True)
-class LongTail:
-    """How unequally films are watched."""
+class LongTail(NamedTuple):
+    """Concentration of the events on few films."""
 
-    curve: pd.DataFrame  # films, events: cumulative shares, the most watched films first (a Lorenz curve)
-    top: dict[float, float]  # share of the films → their share of the events, for TOP_SHARES
+    curve: pd.DataFrame  # Lorenz curve: cumulative shares of films and events, the most watched films first
+    top: dict[float, float]  # each of TOP_SHARES → share of the events of these films
     gini: float
 
 
@@ -118,7 +116,7 @@ def gini(counts: np.ndarray) -> float:
 
 
 def years(dataset: Dataset) -> pd.DataFrame:
-    """Count films and events by decade of the film, as decade, films, events. Films without a year are ignored."""
+    """Count films and events by decade, in the columns decade, films, events. Films without a year are ignored."""
     film_years = dataset.catalog.movies["year"]
     has_year = film_years.notna().to_numpy()
     decades = film_years[has_year].to_numpy(np.int64) // 10 * 10
@@ -130,30 +128,29 @@ def years(dataset: Dataset) -> pd.DataFrame:
 
 
 def genres(dataset: Dataset) -> pd.DataFrame:
-    """Compute genre, films, events, rating: shares of films and events, and mean rating. The first has most events.
+    """Compute each genre's shares of films and events, and mean rating, in the columns genre, films, events, rating.
 
-    A film counts for each of its genres.
+    A film counts for each of its genres. Genres with most events come first.
     """
     flags = dataset.catalog.movies["genres"].astype("str").str.get_dummies("|").drop(columns="", errors="ignore")
     has_genre = flags.to_numpy()  # (I, G) 0 or 1
     events = dataset.interactions
     rating_sums = np.bincount(events.item, weights=events.rating, minlength=dataset.n_items) @ has_genre
     n_events = dataset.counts @ has_genre
-    table = pd.DataFrame(
-        {
-            "genre": list(flags.columns),
-            "films": has_genre.sum(0) / max(1, dataset.n_items),
-            "events": n_events / max(1, len(events)),
-            "rating": np.divide(rating_sums, n_events, out=np.full(len(n_events), np.nan), where=n_events > 0),
-        }
-    )
+    columns = {
+        "genre": list(flags.columns),
+        "films": has_genre.sum(0) / max(1, dataset.n_items),
+        "events": n_events / max(1, len(events)),
+        "rating": np.divide(rating_sums, n_events, out=np.full(len(n_events), np.nan), where=n_events > 0),
+    }
+    table = pd.DataFrame(columns)
     return table.sort_values("events", ascending=False, kind="stable", ignore_index=True)
 
 
 def over_time(dataset: Dataset) -> pd.DataFrame:
-    """Count ratings and active users by month or year, as when ("2000-04" or "2000"), ratings, people.
+    """Count ratings and active users by month ("2000-04") or year, in the columns when, ratings, people.
 
-    Empty without times.
+    Without times, the table is empty.
     """
     events = dataset.interactions
     if not has_times(dataset):
@@ -169,25 +166,25 @@ def over_time(dataset: Dataset) -> pd.DataFrame:
 
 
 def stars(dataset: Dataset) -> pd.DataFrame:
-    """Compute the distribution of ratings, as stars, share. Empty without ratings."""
+    """Compute the share of each rating, in the columns stars, share. Without ratings, the table is empty."""
     if not has_ratings(dataset):
         return pd.DataFrame({"stars": [], "share": []})
-    values, n = np.unique(dataset.interactions.rating, return_counts=True)
-    return pd.DataFrame({"stars": values, "share": n / max(1, n.sum())})
+    values, counts = np.unique(dataset.interactions.rating, return_counts=True)
+    return pd.DataFrame({"stars": values, "share": counts / counts.sum()})
 
 
 def gaps(dataset: Dataset) -> pd.DataFrame:
-    """Compute the distribution of the time between two consecutive ratings of a user, as gap (of GAPS), share.
+    """Compute the distribution of the time between consecutive ratings of a user, in the columns gap, share.
 
-    Empty without times.
+    Without times, the table is empty.
     """
     if not has_times(dataset):
         return pd.DataFrame({"gap": [], "share": []})
     events = dataset.interactions
     is_same_user = events.user[1:] == events.user[:-1]
     seconds = np.diff(events.timestamp)[is_same_user]
-    n = np.histogram(seconds, [0, *(bound for _, bound in GAPS)])[0]
-    return pd.DataFrame({"gap": [name for name, _ in GAPS], "share": n / max(1, len(seconds))})
+    counts = np.histogram(seconds, [0, *GAPS.values()])[0]
+    return pd.DataFrame({"gap": list(GAPS), "share": counts / max(1, len(seconds))})
 
 
 @dataclass(frozen=True)
@@ -206,13 +203,5 @@ class Statistics:
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "Statistics":
         """Compute all statistics. It takes a second or less for each million ratings."""
-        return cls(
-            size(dataset),
-            lengths(dataset),
-            long_tail(dataset.counts),
-            years(dataset),
-            genres(dataset),
-            over_time(dataset),
-            stars(dataset),
-            gaps(dataset),
-        )
+        tables = (compute(dataset) for compute in (years, genres, over_time, stars, gaps))
+        return cls(size(dataset), lengths(dataset), long_tail(dataset.counts), *tables)

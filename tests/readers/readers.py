@@ -87,9 +87,10 @@ def _movielens(parse: movielens_files.Parser, files: dict[str, bytes]) -> Reader
 
 
 def _table(data: bytes) -> object:
-    facts = own_data.check(tables.parse("some.file", data)).facts
-    assert facts.rows == facts.events + facts.incomplete + facts.untimed + facts.repeated, "rows are lost"
-    return facts.sentences()
+    summary = own_data.check(tables.parse("some.file", data)).summary
+    n_dropped = sum(summary.counts.get(name, 0) for name in ("incomplete", "untimed", "duplicates"))
+    assert summary.rows == summary.events + n_dropped, "rows are lost"
+    return summary.sentences()
 
 
 def _items(data: bytes) -> object:

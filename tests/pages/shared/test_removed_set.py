@@ -49,7 +49,7 @@ def test_films_of_a_set_that_was_replaced_are_looked_up_again(visit, shop):
     app = visit(data="shop", s="4-1")
     assert watched(app) == ["z", "w"]
     text = "user,item,time\n" + "".join(f"{name},{item},{time}\n" for name in "ab" for time, item in enumerate("zyw"))
-    own_data.add("shop", own_data.check(tables.parse("shop.csv", text.encode())), "shop.csv", again=True)
+    own_data.add("shop", own_data.check(tables.parse("shop.csv", text.encode())), "shop.csv", overwrite=True)
     app.run()
     assert not app.exception
     assert watched(app) == ["w"]  # 4 is no item any more, and 1 still is
