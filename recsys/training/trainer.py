@@ -120,10 +120,11 @@ class RunFolder:
         )
 
     def finish(self) -> None:
-        """Publish the log and delete the state, after the checkpoint has been saved."""
+        """Publish the log, and delete the state and temporary files of killed runs, after the checkpoint was saved."""
         if (self.path / self.NEW_LOG).exists():
             os.replace(self.path / self.NEW_LOG, self.path / LOG)
-        (self.path / self.STATE).unlink(missing_ok=True)
+        for path in (self.path / self.STATE, *self.path.glob("*.part")):
+            path.unlink(missing_ok=True)
 
 
 def train(task: Task, schedule: TrainConfig, run: RunOptions) -> TrainingSummary:

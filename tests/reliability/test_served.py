@@ -37,11 +37,11 @@ NOBODY = 65534  # user id
 COUNTER = """
 import sys, uvicorn
 import recsys.checkpoints as checkpoints
-load = checkpoints._load
-def counted(folder, *rest):
+load = checkpoints.load
+def counted(folder, *rest, **options):
     print("LOADED", folder.name if folder.name[:5] != "seed-" else folder.parent.name, flush=True)
-    return load(folder, *rest)
-checkpoints._load = counted
+    return load(folder, *rest, **options)
+checkpoints.load = counted
 uvicorn.run("app:app", host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
 """
 KEYS = {
