@@ -73,9 +73,9 @@ class ImportSummary:
         read_as = "read as {columns}" if self.has_header else "no names of columns in the first row; read as {columns}"
         times = say("there are no times: the order of the rows counts")
         if self.time_format:
-            first, last = self.span
+            start, end = self.span
             template = say("times are {written}, {first} to {last}")
-            times = template.format(written=say(_TIME_FORMATS[self.time_format]), first=first, last=last)
+            times = template.format(written=say(_TIME_FORMATS[self.time_format]), first=start, last=end)
         sentences = [size, say(read_as).format(columns=roles), times]
         if self.scale:
             low, high = self.scale
