@@ -1,4 +1,4 @@
-"""Run each `recsys bench` command that has a target three times, and compare the medians with the targets.
+"""Run the `recsys bench` commands of BENCHES three times each, and compare the medians with their targets, if any.
 
     python -m benchmarks.bench_targets --from ml-20m-generated.zip --json benchmarks/bench_targets.json
 
@@ -25,7 +25,7 @@ ONE_CORE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 @dataclass(frozen=True)
 class Target:
-    """A figure and its limit. A figure without a limit is only reported."""
+    """A reported figure, and its target if `limit` is set."""
 
     figure: str  # its path in a result: "wall_ms.p50"
     limit: float | None = None
@@ -56,9 +56,11 @@ class Bench:
 
 
 BENCHES = (
-    Bench("request, 27,000 films", "serve", (Target("wall_ms.p50", 3), Target("wall_ms.p99", 8)), True),
-    Bench("request, 87,000 films, d=128", "serve --films 87000 --dim 128", (Target("wall_ms.p50", 10),), True),
-    Bench("request, a million films", "serve --films 1000000 --requests 200", (Target("wall_ms.p50", 60),), True),
+    Bench("request, 27,000 films", "serve", (Target("wall_ms.p50", 3), Target("wall_ms.p99", 8)), one_core=True),
+    Bench("request, 87,000 films, d=128", "serve --films 87000 --dim 128", (Target("wall_ms.p50", 10),), one_core=True),
+    Bench(
+        "request, a million films", "serve --films 1000000 --requests 200", (Target("wall_ms.p50", 60),), one_core=True
+    ),
     Bench("all users of ML-1M, ten films each", "serve --batch", (Target("seconds", 4), Target("memory_mb"))),
     Bench("full ranking of ML-1M's test users", "evaluate", (Target("seconds", 5), Target("memory_mb", 2000))),
     Bench("training on ML-1M", "train --epochs 4", (Target("seconds_per_epoch"), Target("sequences_per_second"))),
@@ -100,7 +102,7 @@ def run(bench: Bench) -> dict[str, Any]:
 
 
 def summary(target: Target, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the median of a figure, its values, its limit, and whether the median meets the limit."""
+    """Return the median of a figure, its values ("of"), the limit, and whether the median meets it ("holds")."""
     values = [reduce(dict.__getitem__, target.figure.split("."), result) for result in runs]
     median = statistics.median(values)
     return {"median": median, "of": values, "limit": target.limit, "holds": target.is_met(median)}

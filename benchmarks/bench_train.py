@@ -21,8 +21,8 @@ from recsys.errors import RecsysError
 from recsys.runtime import peak_memory_mb
 from recsys.training.options import RunOptions
 
-SIZE_SETTINGS = ("dim", "layers", "heads", "length")  # settings of the config that have a flag
-SCHEDULE_SETTINGS = ("epochs", "batch_size")  # settings of its `TrainConfig` that have a flag
+SIZE_SETTINGS = ("dim", "layers", "heads", "length")  # fields of the recommender's config that have a flag
+SCHEDULE_SETTINGS = ("epochs", "batch_size")  # fields of `config.schedule` that have a flag
 
 
 @config_class
@@ -91,7 +91,7 @@ def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions
     total_seconds = time.perf_counter() - start
     if not events:
         raise RecsysError(f"{recommender} is not trained in epochs; try --model bert4rec")
-    ends = [0.0, *(event["seconds"] for event in events)]
+    ends = [0.0, *(event["seconds"] for event in events)]  # since the first batch
     seconds = [end - begin for begin, end in pairwise(ends)]
     median_seconds = statistics.median(seconds[1:] or seconds)
     on_gpu = model.device.startswith("cuda")
@@ -112,15 +112,15 @@ def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions
 def lines(result: dict[str, Any]) -> list[str]:
     """Format a result of `measure` for the terminal, in three lines."""
     settings, losses = result["settings"], result["losses"]
-    gpu = f", of the GPU {result['gpu_memory_mb']:,.0f} MB" if result["gpu_memory_mb"] else ""
+    gpu = f", GPU memory {result['gpu_memory_mb']:,.0f} MB" if result["gpu_memory_mb"] else ""
     return [
         f"{result['model']} on {result['dataset']}: {result['users']:,} users, {result['films']:,} films,"
         f" {result['views']:,} views; {result['device']}, {settings['precision']}"
         f"{', compiled' if settings['compile'] else ''}, batches of {settings['batch_size']}, dim {settings['dim']},"
         f" {settings['layers']} layers, length {settings['length']}",
         f"{result['sequences_per_second']:,.0f} sequences/s, {result['seconds_per_epoch']:.2f} s an epoch"
-        f" (the first {result['first_epoch_extra_seconds']:+.2f} s),"
-        f" {result['preparation_seconds']:.2f} s before and after",
+        f" (the first took {result['first_epoch_extra_seconds']:+.2f} s more),"
+        f" {result['preparation_seconds']:.2f} s before and after the epochs",
         f"loss {losses[-1]:.4f} after {len(losses)} epochs, peak memory {result['memory_mb']:,.0f} MB{gpu}",
     ]
 
@@ -128,7 +128,7 @@ def lines(result: dict[str, Any]) -> list[str]:
 def _config(options: Options, dataset_name: str) -> Any:
     """Return the preset for the data set, with the settings of the flags in place of its own.
 
-    The films of generated data are independent, so their PMI is noise. Their embeddings start at random.
+    Films of generated data are independent. Their embeddings start at random, because a start from PMI would be noise.
     """
     from recsys.models import registry
 

@@ -38,7 +38,7 @@ def generated(
     user = np.repeat(np.arange(users, dtype=np.int32), lengths)
     timestamp = np.linspace(FIRST_TIMESTAMP, LAST_TIMESTAMP, len(item)).astype(np.int64)
     events = Interactions(user, item, np.full(len(item), 4, np.float32), timestamp)
-    return Dataset("generated", catalog(films), events, np.arange(1, users + 1))
+    return Dataset("generated", catalog(films), events, user_ids=np.arange(1, users + 1))
 
 
 def catalog(films: int) -> Catalog:
@@ -55,4 +55,4 @@ def catalog(films: int) -> Catalog:
             "tmdb_id": pd.array([pd.NA] * films, dtype="Int64"),
         }
     )[list(MOVIE_COLUMNS)]
-    return Catalog(movies, infrequent=movies.iloc[:0])  # no film was left out
+    return Catalog(movies, infrequent=movies.iloc[:0])  # all films are items, also those without events

@@ -35,13 +35,13 @@ from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
 from recsys.ranking.metrics import summary
 from recsys.training.options import RunOptions, TrainConfig
 
-# The launch of a step takes a GPU some milliseconds, so there are few large steps with a high learning rate.
+# Starting a step costs some milliseconds on a GPU, whatever its size. So there are few steps with a high learning rate.
 ML_1M = Bert4RecAblatedConfig(
     schedule=TrainConfig(
         epochs=60, batch_size=128, lr=4e-3, warmup_steps=100, ema_decay=0.997, validate_every=5, patience=4
     ),
     dropout=0.05,
-    without="relative bias",  # tuned with the position embeddings of the paper
+    without="relative bias",  # the settings were tuned with position embeddings as in the paper
 )
 SMOKE_SCHEDULE = TrainConfig(epochs=3, batch_size=32, warmup_steps=5, ema_decay=0.9, validate_every=1)
 SMOKE = Bert4RecAblatedConfig(schedule=SMOKE_SCHEDULE, dim=16, length=20, pmi_init=False)
@@ -114,7 +114,7 @@ def measure(dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions, ra
     end = time.perf_counter()
     validations = [event for event in events if "ndcg@10" in event]
     best = max(validations, key=lambda event: event["ndcg@10"])
-    training_seconds = events[-1]["seconds"]
+    training_seconds = events[-1]["seconds"]  # since the first batch
     return {
         "dataset": dataset.name,
         "users": dataset.n_users,
@@ -129,7 +129,9 @@ def measure(dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions, ra
         **{f"valid_{name}": best[name] for name in test or ("ndcg@10", "hr@10")},
         **{f"test_{name}": round(value, 6) for name, value in test.items()},
         "load_seconds": round(load_end - START, 2),  # with imports
-        "prepare_seconds": round(fit_end - load_end - training_seconds, 2),  # module, PMI initialisation, best weights
+        "prepare_seconds": round(
+            fit_end - load_end - training_seconds, 2
+        ),  # building the module, start from PMI, restoring the best weights
         "training_seconds": round(training_seconds, 2),
         "first_epoch_seconds": round(events[0]["seconds"], 2),  # with the compilation
         "test_seconds": round(end - fit_end, 2),

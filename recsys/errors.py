@@ -14,7 +14,10 @@ class RecsysError(Exception):
     """An error that the user can fix."""
 
     def __init__(self, message: str, command: str | None = None) -> None:
-        """Create the error. `message` has no full stop. `command` is a shell command that fixes the problem."""
+        """Create the error.
+
+        `message` has no full stop, because "; run: …" may follow. `command` is a shell command that fixes the problem.
+        """
         super().__init__(message, command)
         self.message, self.command = message, command
 
@@ -54,9 +57,11 @@ def restore_command(*files: Path) -> str:
 def python() -> str:
     """Return the shell command that starts this Python in the working directory: "python" if it is active."""
     executable, active = Path(sys.executable), shutil.which("python")
+    # compares the folders too, because the Python of a virtual environment is a link
     if active and Path(active).samefile(executable) and Path(active).parent.samefile(executable.parent):
         return "python"
     if executable.is_relative_to(Path.cwd()):
         relative = executable.relative_to(Path.cwd())
+        # a shell searches a bare name in PATH
         return shlex.quote(str(relative) if len(relative.parts) > 1 else f"./{relative}")
     return shlex.quote(str(executable))

@@ -25,7 +25,7 @@ from recsys import paths
 from recsys.errors import RecsysError, restore_command
 
 HASH = re.compile(r"-[0-9a-f]{12}(?=\.|$)")  # the part of a payload name that comes from its content
-TEMPORARY = re.compile(r"(\.next|(\.[0-9a-f]{8})?\.part)$")  # suffixes of temporary files, also of older versions
+TEMPORARY = re.compile(r"(\.next|(\.[0-9a-f]{8})?\.part)$")  # suffixes of temporary files, also those of older programs
 
 Content = bytes | Callable[[BinaryIO], object]  # the bytes of a file, or a function that writes them
 T = TypeVar("T")
@@ -104,7 +104,7 @@ def version(*documents: Path) -> str:
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of a path, which other threads and processes wait for. On a read-only disk there is no lock."""
     lock = FileLock(paths.home() / "locks" / f"{sha256(os.fsencode(path.absolute()))[:16]}.lock")
-    with suppress(OSError):  # the next write fails, too, and its error is reported
+    with suppress(OSError):  # the write in the block fails too, and reports the error
         Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     try:
@@ -117,7 +117,7 @@ def locked(path: Path) -> Iterator[None]:
 def try_locked(path: Path) -> Iterator[bool]:
     """Yield False if another thread or process holds a lock file. Otherwise hold it during the block, and yield True.
 
-    The system releases the lock when the process ends. If the file exists on a read-only disk, there is no lock.
+    The system releases the lock when the process ends. On a read-only disk with the file, yield True without a lock.
     """
     lock, is_free = FileLock(path, blocking=False), True
     try:
@@ -141,9 +141,10 @@ def replace_file(path: Path, content: Content) -> None:
 
 
 def sign_document(document: dict[str, Any]) -> bytes:
-    """Return canonical JSON with its own SHA-256.
+    """Return canonical JSON with its own SHA-256, a checksum.
 
-    The hash is in the field "run" if the document has one. So repeated measurements differ in "run" only.
+    The hash is in the object "run", the innermost one if nested, or else at the top. So repeated measurements differ in
+    "run" only.
     """
     result = json.loads(_to_json(document))  # as it will be read: tuples become lists
     target = result  # the object with the hash
@@ -168,7 +169,7 @@ def read_sealed_bytes(path: Path) -> bytes:
 
 
 def read_shipped_json(path: Path, is_valid: Callable[[Any], bool]) -> Any:
-    """Return the JSON of a shipped file without a hash; None, with one log warning per process, if it is damaged.
+    """Return the JSON of a file without a hash in assets/; None, with one log warning per process, if it is damaged.
 
     `is_valid` checks the structure of the content. LookupError, TypeError and AttributeError in it count as False.
     """
@@ -204,7 +205,7 @@ def _warn_once(path: Path, reason: str) -> None:
     logging.getLogger(__name__).warning("ignored %s: %s; run: %s", path, reason, restore_command(path))
 
 
-@lru_cache(maxsize=4096)  # an error is not cached
+@lru_cache(maxsize=4096)  # `identity` is only a part of the key; an error is not cached
 def _verify_file(path: Path, expected: str, *identity: int) -> None:
     if digest(path, "sha256") != expected:
         raise DamagedFileError(f"{path} is damaged")
@@ -231,12 +232,13 @@ def _identity(path: Path) -> tuple[int, ...]:
 
 def _payloads(path: Path, document: dict[str, Any]) -> dict[str, Path]:
     """Return the verified payloads of a document by their names without hash."""
-    folder, files = path.parent / document.get("folder", ""), document.get("files", {})  # older data sets have a folder
+    folder = path.parent / document.get("folder", "")  # older data sets keep their payloads in a folder
+    files = document.get("files", {})
     if not isinstance(files, dict):
         raise DamagedFileError(f"{path} is damaged")
     payloads = {}
     for name, expected in files.items():
-        for payload in (folder / name, folder / f"{name}.next"):  # older versions removed ".next" after the document
+        for payload in (folder / name, folder / f"{name}.next"):  # older programs renamed ".next" after the document
             with suppress(FileNotFoundError, DamagedFileError):
                 verify(payload, expected)
                 payloads[HASH.sub("", name)] = payload

@@ -4,7 +4,7 @@
     python -m benchmarks.peers.rectools FOLDER RESULT.json sasrec|bert4rec    a quality task
 
 Sequences are padded on the left, as in RecTools. The settings of a quality task are those of RecTools' own benchmark
-on MovieLens 1M (github.com/blondered/bert4rec_repro).
+on MovieLens 1M (github.com/blondered/bert4rec_repro). FOLDER holds a task that `benchmarks.peers.task.save` wrote.
 """
 
 import json
@@ -24,9 +24,16 @@ from rectools.models import BERT4RecModel, SASRecModel
 
 from benchmarks.peers.task import MASK, UNTRAINED_SCORE, K, QualityTask, SpeedTask, TimedTraining, load, speed_result
 
-SETTINGS = {"n_factors": 256, "n_heads": 4, "n_blocks": 2, "session_max_len": 100, "lr": 0.001, "loss": "softmax"}
+QUALITY_SETTINGS = {
+    "n_factors": 256,
+    "n_heads": 4,
+    "n_blocks": 2,
+    "session_max_len": 100,
+    "lr": 0.001,
+    "loss": "softmax",
+}
 MODELS = {"sasrec": (SASRecModel, {}), "bert4rec": (BERT4RecModel, {"mask_prob": 0.15})}
-MAX_EPOCHS = 100_000  # a quality task ends by its time
+MAX_EPOCHS = 100_000  # never reached, because a quality task ends after a given CPU time
 QUIET = {
     "enable_progress_bar": False,
     "logger": False,
@@ -50,7 +57,7 @@ class EpochTimer(Callback):
 
 
 class BatchCounter(Callback):
-    """Report each batch to the timed training and stop with it. A class attribute, as in `EpochTimer`."""
+    """Report each batch to `training`, and stop when it is over. RecTools copies its trainer, hence the class field."""
 
     training: TimedTraining
 
@@ -62,7 +69,7 @@ class BatchCounter(Callback):
         """Report the size of the batch."""
         if BatchCounter.training.batch_done(len(batch["x"])):
             trainer.should_stop = True
-        module.train()
+        module.train()  # `batch_done` may have validated in eval mode
 
 
 def measure_speed(folder: Path, result: Path) -> None:
@@ -90,9 +97,9 @@ def measure_speed(folder: Path, result: Path) -> None:
     fit_seconds = time.perf_counter() - start
     preparator = model.data_preparator
     if len(preparator.train_dataset.interactions.df) != task.n_interactions:
-        raise ValueError("RecTools has not used the whole sequences")
+        raise ValueError("RecTools has not trained on all interactions")
     mask = int(preparator.extra_token_ids["MASK"])
-    internal = preparator.item_id_map.convert_to_internal(np.arange(task.n_items))  # (I,)
+    internal = preparator.item_id_map.convert_to_internal(np.arange(task.n_items))  # (I,) item → token of RecTools
 
     def score(sequences: list[np.ndarray]) -> np.ndarray:
         tokens = np.zeros((len(sequences), settings.length), np.int64)
@@ -108,7 +115,7 @@ def measure_speed(folder: Path, result: Path) -> None:
         table = model.recommend(users=[task.query_row], dataset=single_user, k=K, filter_viewed=True)
         return table["item_id"].tolist()
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(1)  # requests are timed on one core
     figures = speed_result(task, EpochTimer.seconds, fit_seconds, score, request, "rectools")
     result.write_text(json.dumps(figures))
 
@@ -120,7 +127,7 @@ def measure_quality(folder: Path, result: Path, name: str) -> None:
     seed_everything(task.limits.seed, verbose=False)
     model_class, model_settings = MODELS[name]
     model = model_class(
-        **SETTINGS,
+        **QUALITY_SETTINGS,
         **model_settings,
         epochs=MAX_EPOCHS,
         get_trainer_func=lambda **_: Trainer(
@@ -133,10 +140,12 @@ def measure_quality(folder: Path, result: Path, name: str) -> None:
 
     def score(histories: list[np.ndarray]) -> np.ndarray:
         preparator = model.data_preparator
-        items_in_model = preparator.get_known_item_ids().astype(np.int64)  # not those of users with a single item
-        internal = np.full(task.n_items, -1)
+        items_in_model = preparator.get_known_item_ids().astype(
+            np.int64
+        )  # without items that only users with a single item have
+        internal = np.full(task.n_items, -1)  # item → token of RecTools, -1: not in the model
         internal[items_in_model] = preparator.item_id_map.convert_to_internal(items_in_model)
-        width = SETTINGS["session_max_len"]
+        width = QUALITY_SETTINGS["session_max_len"]
         tokens = np.zeros((len(histories), width), np.int64)
         for row, items in zip(tokens, histories, strict=True):
             history = internal[items]
@@ -154,14 +163,14 @@ def measure_quality(folder: Path, result: Path, name: str) -> None:
         task, score, lambda: deepcopy(network().state_dict()), lambda state: network().load_state_dict(state)
     )
     model.fit(as_dataset(task.train, range(len(task.train))))
-    settings: dict[str, Any] = SETTINGS | model_settings
+    settings: dict[str, Any] = QUALITY_SETTINGS | model_settings
     settings |= {"batch_size": model.batch_size, "dropout_rate": model.dropout_rate}
     figures = training.result(f"rectools {name}", len(task.train), settings, result.with_suffix(".npy"))
     result.write_text(json.dumps(figures))
 
 
 def as_dataset(sequences: list[np.ndarray], rows: list[int] | range) -> Dataset:
-    """Return sequences as a data set of RecTools. The times keep their order."""
+    """Return sequences as a data set of RecTools, with made-up timestamps in the order of the items."""
     lengths = [len(sequences[row]) for row in rows]
     item = np.concatenate([sequences[row] for row in rows])
     frame = pd.DataFrame({"user_id": np.repeat(np.array(rows), lengths), "item_id": item, "weight": 1})

@@ -28,10 +28,11 @@ def evaluate(
         model: A recommender, or all. With all, recommenders that cannot be measured are skipped.
         dataset: A data set on this computer.
         protocol: An evaluation protocol, or all.
-        seeds: Seeds of the trainings to measure. Without any, all trained seeds.
-        part: valid is for choosing settings. It writes no file and refuses models that were fitted on validation items.
+        seeds: Seeds of the trainings to measure. Without any, all seeds trained on this computer, else the shipped one.
+        part: test items, or validation items for choosing settings. valid writes no file and refuses models that were
+            fitted on these items.
         device: auto (a GPU if available), cpu, cuda, cuda:1 …
-        add: Add the seeds to the stored result. Its settings and data must be equal.
+        add: Add the seeds to the stored result, which must have the same settings and data.
         ship: Also copy the result into assets/.
     """
     from recsys.data.datasets import ensure
@@ -50,17 +51,17 @@ def evaluate(
         data = ensure(dataset, progress)
     with devices.default_device(device), distributed.process_group(devices.choose(device)):
         is_main_process = distributed.rank() == 0
-        for name, variant in product(protocols, variants):
+        for protocol_name, variant in product(protocols, variants):
             try:
-                with Terminal(f"{variant} on {dataset}, {name}") as progress:
+                with Terminal(f"{variant} on {dataset}, {protocol_name}") as progress:
                     callback = progress if is_main_process else no_progress
-                    document = measure(variant, data, name, seeds, part, ship, callback, add)
+                    document = measure(variant, data, protocol_name, seeds, part, ship, callback, add)
                 text, stream = table(document, part) if is_single else summary(document), sys.stdout
                 n_measured += 1
             except RecsysError as error:
                 if is_single:
                     raise
-                text, stream = f"skipped {variant}, {name}: {error}", sys.stderr
+                text, stream = f"skipped {variant}, {protocol_name}: {error}", sys.stderr
             if is_main_process:
                 print(text, file=stream, flush=True)
     return 0 if n_measured else 1
@@ -79,7 +80,7 @@ def report(
         dataset: Data sets. Without any, all data sets with results.
         protocol: Evaluation protocols. Without any, all.
         brief: Print the leaderboards only.
-        beside: Another protocol, whose NDCG@10 gets a column.
+        beside: Another protocol. Each leaderboard gets a column with its NDCG@10.
     """
     from recsys.evaluation.report import format_report
 

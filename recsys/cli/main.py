@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             if name not in COMMANDS:
-                _print_help([name] if name else [])
+                _print_help([name] if name else [])  # raises SystemExit
             parse = getattr(import_module(f"recsys.cli.{COMMANDS[name][0]}"), name)
             call = parse(arguments)  # outside of safe_output, which would escape the colours of --help
             with safe_output():
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print_help(arguments: Sequence[str]) -> NoReturn:
-    """Print all commands after --help, else the error that no command has this name."""
+    """Print the list of commands for --help, or an error for an unknown or missing command."""
     from recsys.cli.options import group
 
     functions: dict[str, Any] = {}

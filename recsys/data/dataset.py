@@ -18,8 +18,8 @@ from recsys.data.film_details import Details
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
 
-# Order of events with equal user and time: as in the file, or random ("drawn"). "rows": there are no times, and the
-# timestamps are row numbers.
+# How events of one user with equal time are ordered. "file": as in the file. "drawn": in random order. "rows": there
+# are no times, and the timestamps are row numbers.
 Ties = Literal["file", "drawn", "rows"]
 Noun = Literal["film", "item"]  # name of the items of a data set
 MOVIE_COLUMNS = {  # of a film table, with dtypes; see `Catalog`
@@ -122,7 +122,7 @@ class Catalog:
     def as_of(self, time: int) -> "Catalog":
         """Return the catalogue as it was at a time, in seconds since 1970.
 
-        Later tags are removed, and so are tags and subjects without a time.
+        Tags given at this time or later, tags without a time, and the subjects of the details are removed.
         """
         tags, details = self.tags.before(time), self.details.without_subjects()
         movies, infrequent = tags.onto(self.movies), tags.onto(self.infrequent)
@@ -132,7 +132,7 @@ class Catalog:
     def fingerprint(self) -> str:
         """SHA-256 of the item ids. A checkpoint is only valid for the ids that it was trained on."""
         digest = hashlib.sha256(self.movie_ids.astype("<i8").tobytes())
-        if "item_id" in self.movies:  # otherwise equal row numbers could be different items
+        if "item_id" in self.movies:  # movie ids are then row numbers, which other files use for other items
             digest.update(json.dumps(self.movies["item_id"].tolist()).encode())
         return digest.hexdigest()
 
@@ -185,9 +185,8 @@ class Dataset:
     def offsets(self) -> np.ndarray:
         """(U+1,) int64: rows offsets[u]:offsets[u+1] are the events of user u."""
         users = self.interactions.user
-        return np.searchsorted(
-            users, np.arange(self.n_users + 1, dtype=users.dtype)
-        )  # another dtype would copy `users`
+        bounds = np.arange(self.n_users + 1, dtype=users.dtype)  # another dtype would copy `users`
+        return np.searchsorted(users, bounds)
 
     def history(self, user: int) -> np.ndarray:
         """Return the items of one user, oldest first."""
@@ -224,7 +223,7 @@ class Queries:
     """B histories for which a model scores all items, each oldest first."""
 
     histories: Sequence[np.ndarray]
-    users: np.ndarray | None = None  # (B,) rows of the training data; None: unknown users, such as visitors
+    users: np.ndarray | None = None  # (B,) users of the training data, 0 … U-1; None: other users, such as visitors
     ratings: Sequence[np.ndarray] | None = None  # (T,) float32 for each history, NaN: not rated; None: no ratings
     user_profiles: pd.DataFrame | None = None  # (B, 3) as in `Dataset`; None: not available
 

@@ -62,8 +62,8 @@ def enrich(name: str, report: ProgressCallback = no_progress, sleep: Callable[[f
             share = f"{n:,} of {len(ids):,} films were asked for so far"
             advice = f"what was had is kept, and everything else works without it ({share})"
             raise DownloadError(error.message, advice, recsys_command("data", "enrich", name)) from error
-        finally:
-            facts = {movie: answers[imdb] for movie, imdb in ids.items() if answers.get(imdb)}
+        finally:  # also after an interruption
+            facts = {movie: answers[imdb] for movie, imdb in ids.items() if answers.get(imdb)}  # {}: unknown
             if facts:
                 film_details.write(name, facts)
     return Outcome(len(dataset.catalog.films), len(ids), len(facts))
@@ -86,9 +86,9 @@ def imdb_ids(dataset: Dataset) -> dict[int, str]:
     """
     if ids := _ids(dataset.catalog):
         return ids
-    links = datasets.ensure(datasets.DEFAULT_DATASET).catalog
+    built_in = datasets.ensure(datasets.DEFAULT_DATASET).catalog
     has_equal_ids = dataset.name in datasets.SETS and dataset.name not in OTHER_MOVIE_IDS
-    return _by_movie_id(dataset.catalog, links) if has_equal_ids else _by_title(dataset.catalog, links)
+    return _by_movie_id(dataset.catalog, built_in) if has_equal_ids else _by_title(dataset.catalog, built_in)
 
 
 def _query(
@@ -117,15 +117,15 @@ def _ids(catalog: Catalog) -> dict[int, str]:
     return {movie: imdb for movie, imdb in pairs if wikidata.is_id(imdb)}
 
 
-def _by_movie_id(catalog: Catalog, links: Catalog) -> dict[int, str]:
-    ids = _ids(links)
+def _by_movie_id(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
+    ids = _ids(built_in)
     return {film.movie_id: ids[film.movie_id] for film in catalog.films if film.movie_id in ids}
 
 
-def _by_title(catalog: Catalog, links: Catalog) -> dict[int, str]:
-    """Match films by title and year, if only one film of `links` has both."""
-    ids = _ids(links)
-    labels = pd.Series({film.movie_id: film.label for film in links.films if film.year and film.movie_id in ids})
+def _by_title(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
+    """Match films by title and year. Those of several films in `built_in` are skipped."""
+    ids = _ids(built_in)
+    labels = pd.Series({film.movie_id: film.label for film in built_in.films if film.year and film.movie_id in ids})
     unique = labels[~labels.duplicated(keep=False)] if len(labels) else labels
     movie_ids = dict(zip(unique, unique.index, strict=True))
     return {film.movie_id: ids[movie_ids[film.label]] for film in catalog.films if film.label in movie_ids}

@@ -26,7 +26,7 @@ class Detail(NamedTuple):
 
     directors: tuple[str, ...] = ()
     cast: tuple[str, ...] = ()  # most popular actors first
-    subjects: tuple[str, ...] = ()  # "artificial intelligence"
+    subjects: tuple[str, ...] = ()  # such as "artificial intelligence"
     countries: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()  # in other languages and scripts
@@ -78,7 +78,7 @@ class Details:
         return storage.sha256(_csv(self.table.sort_values("movie_id"))) if len(self) else ""
 
     def without_subjects(self) -> "Details":
-        """Return a copy without subjects. A subject has no date, so a catalog of the past must not have it."""
+        """Return a copy without subjects, for `Catalog.as_of`: they have no date, so they may be newer."""
         return Details(self.table.assign(subjects=pd.array([""] * len(self), dtype="str")), self.version)
 
 
@@ -91,7 +91,7 @@ def read(name: str) -> Details:
         _, data = storage.read_payload(paths.details(name))
         table = pd.read_csv(io.BytesIO(data), dtype=DTYPES, keep_default_na=False, na_values={"minutes": [""]})
         if tuple(table.columns) != COLUMNS or table["movie_id"].duplicated().any():
-            raise ValueError("another table")
+            raise ValueError("unexpected columns or repeated movie ids")
     except (OSError, ValueError, storage.DamagedFileError):
         command = recsys_command("data", "enrich", name)
         warnings.warn(f"what was known of the films of {name} is damaged; run: {command}", stacklevel=2)

@@ -20,18 +20,18 @@ from recsys.data.dataset import DataError
 from recsys.data.text_encoding import NoTextError, decode_text
 
 MAX_MEMBERS = 2_000
-MAX_DIRECTORY_BYTES = 1 << 20  # of the member list, which zipfile reads at once; MAX_MEMBERS need less
+MAX_DIRECTORY_BYTES = 1 << 20  # limit of the member list, which zipfile reads in one call; MAX_MEMBERS fit into it
 CHUNK_BYTES = 1 << 12  # small, so that a member with a wrong declared size is noticed early
-MAX_COMPRESSION_RATIO = 100  # ratings shrink to a fifth
+MAX_COMPRESSION_RATIO = 100  # rating files have about 5
 UNCHECKED_BYTES = 1 << 16  # the compression ratio of smaller members does not matter
 MIN_HEADER_BYTES = 30  # before each member
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # decompression can be stopped at any byte
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # methods whose decompression can be stopped at any byte
 READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError)
 OPEN_ERRORS = (*READ_ERRORS, NotImplementedError, RuntimeError, ValueError, OverflowError)
 
 
 class ArchiveError(DataError):
-    """A damaged or suspicious archive."""
+    """A damaged or suspicious archive. The message calls the archive "it", and the caller adds its name."""
 
 
 class Archive:
@@ -40,6 +40,7 @@ class Archive:
     def __init__(self, zip_file: zipfile.ZipFile) -> None:
         self._zip_file = zip_file
         self._members = {_path(member): member for member in zip_file.infolist() if not member.is_dir()}
+        # reversed: the first of several members with the same file name counts
         names = {path.rpartition("/")[2]: member for path, member in reversed(self._members.items())}
         self._by_name = names | self._members
 
@@ -92,13 +93,14 @@ def opened(
 ) -> Iterator[Archive]:
     """Check and open an archive, whose needed members may have `max_bytes` together after decompression.
 
-    Other members are not checked for size. verified: the hash of the archive is known, and all compression methods are
-    allowed. Raises ArchiveError, also if a member turns out to be damaged while the caller reads it.
+    Of other members, only paths, number and overlaps are checked. verified: the hash of the archive is known, and all
+    compression methods are allowed. Raises ArchiveError, also if a member turns out to be damaged while the caller
+    reads it.
     """
     with _archive_errors(OPEN_ERRORS):
         zip_file = zipfile.ZipFile(_LimitedFile(file))  # type: ignore[call-overload]  # has all methods that it needs
         _check_members(zip_file.infolist(), zip_file.start_dir)
-        _check_sizes([member for member in zip_file.infolist() if is_needed(_path(member))], max_bytes, verified)
+        _check_contents([member for member in zip_file.infolist() if is_needed(_path(member))], max_bytes, verified)
     with zip_file, _archive_errors(READ_ERRORS):  # a ValueError of the caller is a bug there, not a damaged archive
         yield Archive(zip_file)
 
@@ -113,7 +115,7 @@ def _archive_errors(errors: tuple[type[Exception], ...]) -> Iterator[None]:
 
 
 def _check_members(members: list[zipfile.ZipInfo], directory_start: int) -> None:
-    """Raise ArchiveError for too many, overlapping, duplicate or outside members."""
+    """Raise ArchiveError for too many, overlapping or duplicate members, or paths outside of the archive folder."""
     if len(members) > MAX_MEMBERS:
         raise ArchiveError(f"it holds {len(members):,} files")
     for member in members:
@@ -129,7 +131,7 @@ def _check_members(members: list[zipfile.ZipInfo], directory_start: int) -> None
         raise ArchiveError("files in it share the same bytes")
 
 
-def _check_sizes(members: list[zipfile.ZipInfo], max_bytes: int, verified: bool) -> None:
+def _check_contents(members: list[zipfile.ZipInfo], max_bytes: int, verified: bool) -> None:
     """Raise ArchiveError for members that are too large, encrypted or compressed with an unsupported method."""
     for member in members:
         if member.file_size > max(UNCHECKED_BYTES, MAX_COMPRESSION_RATIO * member.compress_size):

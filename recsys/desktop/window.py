@@ -78,7 +78,7 @@ def host_patterns() -> str:
 
 def wait_for(address: str, server: subprocess.Popen) -> str:
     """Return the address when the app answers. Raises ServerError if it stops or does not answer in time."""
-    command = f"{python()} -m streamlit run app.py"  # shows the output of the server
+    command = f"{python()} -m streamlit run app.py"  # started by hand, it shows the output that `run_server` discards
     end_time = time.monotonic() + START_TIMEOUT_SECONDS
     while time.monotonic() < end_time:
         if server.poll() is not None:
