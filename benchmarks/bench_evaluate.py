@@ -7,7 +7,7 @@ from typing import Any
 from recsys import checkpoints
 from recsys.data import datasets
 from recsys.evaluation import protocols
-from recsys.evaluation.rank import ranks
+from recsys.evaluation.rank import rank_held_out
 from recsys.ranking.metrics import ndcg
 from recsys.runtime import peak_memory_mb
 
@@ -26,7 +26,7 @@ def measure(options: Options) -> dict[str, Any]:
     model = checkpoints.load_or_fit(options.model, dataset)
     held_out = protocols.FULL.split(dataset).test
     start, cpu_start = time.perf_counter(), time.process_time()
-    test_ranks = ranks(model, held_out, protocols.FULL, dataset)
+    test_ranks = rank_held_out(model, held_out, protocols.FULL, dataset, with_lists=False).ranks
     seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
     return {
         "dataset": options.dataset,

@@ -30,7 +30,7 @@ from recsys.data.dataset import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols
-from recsys.evaluation.rank import ranks
+from recsys.evaluation.rank import rank_held_out
 from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
 from recsys.ranking.metrics import summary
 from recsys.training.options import RunOptions, TrainConfig
@@ -110,7 +110,9 @@ def measure(dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions, ra
     load_end = time.perf_counter()
     model = Bert4RecAblated(config).fit(split.train, split.valid, replace(run, report=report))
     fit_end = time.perf_counter()
-    test = summary(ranks(model, split.test, protocols.FULL, dataset)) if rank_test else {}
+    test = {}
+    if rank_test:
+        test = summary(rank_held_out(model, split.test, protocols.FULL, dataset, with_lists=False).ranks)
     end = time.perf_counter()
     validations = [event for event in events if "ndcg@10" in event]
     best = max(validations, key=lambda event: event["ndcg@10"])

@@ -187,7 +187,10 @@ def is_available(variant: str, dataset_name: str, splitting: Splitting = LEAVE_O
 
 
 def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
-    """Return whether there is a checkpoint of the current preset and members. Members may still have to be fitted."""
+    """Return whether there is a checkpoint with the current members and, if fitted on first use, the current preset.
+
+    Members may still have to be fitted.
+    """
     folder = find(variant, dataset_name, splitting=splitting)
     if folder is None or _preset_changed(folder, dataset_name):
         return False
@@ -206,6 +209,7 @@ def attach_members(
     """Give a mixture its fitted members, and return their versions by name. Other models have no members.
 
     A member has the seed of the model, or the seed that `find` prefers if it was not trained with this seed.
+    If the splitting is seeded, no other seed is used.
     Raises StoreError if a member must be trained first, or has members itself.
     """
     members = {}
@@ -252,7 +256,8 @@ def check(folder: Path) -> None:
 def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> Path:
     """Copy a checkpoint and its training log into assets/ with 16-bit weights, and return the folder.
 
-    Ship the members of a mixture first, then fit the mixture in an empty home folder. Raises StoreError if the model is
+    Ship the members of a mixture first, then fit the mixture in an empty home folder, so that
+    it uses the shipped members. Raises StoreError if the model is
     fitted on first use and no mixture, or if its state contains histories of users.
     """
     if not registry.get(variant).needs_training and not registry.get(variant).members(dataset_name):
@@ -308,7 +313,7 @@ def _member_version(name: str, dataset_name: str, seed: int, splitting: Splittin
     variant, folder = registry.get(name), find(name, dataset_name, seed, splitting)
     if folder is None and not splitting.is_seeded:
         folder = find(name, dataset_name, splitting=splitting)
-    has_preset = folder is None
+    has_preset = folder is None  # the fit will have the preset
     if folder and not variant.needs_training:
         with suppress(StoreError):  # a damaged checkpoint
             has_preset = read_meta(folder).tuned
@@ -425,7 +430,7 @@ def _read_errors(folder: Path) -> Iterator[None]:
         if folder.is_relative_to(paths.ASSETS):
             command = restore_command(folder)
         else:
-            dataset, splitting, variant, seed = folder.parts[-4:]
+            dataset, splitting, variant, seed = folder.parts[-4:]  # see `paths.checkpoint`
             protocol = SPLITTINGS.get(splitting, LEAVE_ONE_OUT).protocol
             command = training_command(variant, dataset, protocol, int(seed.removeprefix("seed-")))
         raise StoreError(message, command) from error

@@ -102,7 +102,7 @@ def version(*documents: Path) -> str:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a path, which other threads and processes wait for. On a read-only disk there is no lock."""
+    """Hold the lock that belongs to a path. Others wait for it. On a read-only disk there is no lock."""
     lock = FileLock(paths.home() / "locks" / f"{sha256(os.fsencode(path.absolute()))[:16]}.lock")
     with suppress(OSError):  # the write in the block fails too, and reports the error
         Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ def locked(path: Path) -> Iterator[None]:
 def try_locked(path: Path) -> Iterator[bool]:
     """Yield False if another thread or process holds a lock file. Otherwise hold it during the block, and yield True.
 
-    The system releases the lock when the process ends. On a read-only disk with the file, yield True without a lock.
+    The system releases the lock when the process ends. If the lock file exists on a read-only disk, yield True.
     """
     lock, is_free = FileLock(path, blocking=False), True
     try:
@@ -169,7 +169,7 @@ def read_sealed_bytes(path: Path) -> bytes:
 
 
 def read_shipped_json(path: Path, is_valid: Callable[[Any], bool]) -> Any:
-    """Return the JSON of a file without a hash in assets/; None, with one log warning per process, if it is damaged.
+    """Return a JSON file in assets/ that has no SHA-256; None, with one log warning per process, if it is damaged.
 
     `is_valid` checks the structure of the content. LookupError, TypeError and AttributeError in it count as False.
     """
@@ -238,7 +238,7 @@ def _payloads(path: Path, document: dict[str, Any]) -> dict[str, Path]:
         raise DamagedFileError(f"{path} is damaged")
     payloads = {}
     for name, expected in files.items():
-        for payload in (folder / name, folder / f"{name}.next"):  # older programs renamed ".next" after the document
+        for payload in (folder / name, folder / f"{name}.next"):  # of older programs
             with suppress(FileNotFoundError, DamagedFileError):
                 verify(payload, expected)
                 payloads[HASH.sub("", name)] = payload

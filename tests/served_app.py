@@ -26,7 +26,6 @@ from recsys.machine import terminate_with_parent
 from recsys.serving.history import to_query
 
 STREAMLIT = (sys.executable, "-m", "streamlit", "run", "app.py", "--server.port={port}", "--server.headless=true")
-STOP_TIMEOUT_SECONDS = 10.0
 MAX_MESSAGE_BYTES = 1 << 26
 RUN_TIMEOUT_SECONDS = 60.0
 COMPLETE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
@@ -96,12 +95,7 @@ def served_app(
             window.wait_for(f"http://localhost:{port}", process)
             yield App(f"localhost:{port}", process)
         finally:
-            process.terminate()
-            try:
-                process.wait(STOP_TIMEOUT_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            window.stop(process)
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,16 @@ from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_
 from recsys.errors import recsys_command
 
 Role = str  # "user", "item", "rating" or "time"
-NONE = "none"  # in place of a column name: do not use such a column
+NONE = "none"  # in place of a column name: this role has no column
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")  # of a data set
 RESERVED_NAMES = {"ties", "studies"}  # folders beside those of the data sets
-INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # stays a number; exact even as a float
+INTEGER_ID = re.compile(
+    r"(0|[1-9][0-9]{0,14})"
+)  # a text id that is kept as an integer; float64 is exact up to 15 digits
 MAX_RATING = 1e6  # absolute value; larger numbers are typing errors or codes for "no rating"
 SAMPLE_ROWS = 1_000  # from which dates and fractions are recognised
 MAX_ID_LENGTH = 1_000  # characters of a user or an item
+# ids in the Amazon files, and a number with a fractional part
 _ASIN, _AMAZON_USER = r"B[0-9A-Z]{9}|[0-9]{9}[0-9X]", r"A[0-9A-Z]{9,20}"
 _FRACTION = r"-?\d+\.\d*[1-9]\d*"
 _ROLE_NAMES: dict[Role, str] = {"user": "person", "item": "item", "rating": "rating", "time": "time"}
@@ -60,7 +63,7 @@ class ImportSummary:
     columns: dict[Role, str]
     has_header: bool
     time_format: str  # see `columns.parse_timestamps`; "": no times
-    span: tuple[str, str]  # the days of the oldest and the newest event
+    span: tuple[str, str]  # days of the oldest and the newest event, without meaning if there are no times
     scale: tuple[float, float] | None  # lowest and highest rating; None: no ratings
     encoding_guessed: bool
     counts: dict[str, int]  # by the names in _COUNTED
@@ -74,8 +77,8 @@ class ImportSummary:
         times = say("there are no times: the order of the rows counts")
         if self.time_format:
             start, end = self.span
-            template = say("times are {written}, {first} to {last}")
-            times = template.format(written=say(_TIME_FORMATS[self.time_format]), first=start, last=end)
+            template = say("times are {written}, {start} to {end}")
+            times = template.format(written=say(_TIME_FORMATS[self.time_format]), start=start, end=end)
         sentences = [size, say(read_as).format(columns=roles), times]
         if self.scale:
             low, high = self.scale
@@ -306,6 +309,7 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
     if len(names):
         extra_ids = np.arange(len(extra)) + int(ids.max()) + 1
     else:
+        # no event can have another id, because all ids of events are numbers
         extra = extra[[bool(INTEGER_ID.fullmatch(text)) for text in extra]]
         extra_ids = extra.astype("int64").to_numpy()
     all_texts = np.concatenate([texts.to_numpy(object), extra.to_numpy(object)])
@@ -336,7 +340,7 @@ def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
 
 
 def _is_prose(cells: pd.Series) -> bool:
-    """Whether at most half of the non-empty cells are numbers, and at most half are web addresses."""
+    """Whether fewer than half of the non-empty cells are numbers, and at most half are web addresses."""
     cells = cells[cells != ""]
     if not len(cells):
         return False
@@ -345,9 +349,9 @@ def _is_prose(cells: pd.Series) -> bool:
 
 
 def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, has_names: bool) -> pd.DataFrame:
-    """Make the film table (I, 7 or more) from ids, ids as in the file, and the item table.
+    """Make the film table (I, 7 or more) from `ids`, the texts of the ids in the file, and the item table.
 
-    With `has_names`, the ids are only row numbers, and the ids of the file become the column item_id.
+    With `has_names`, `ids` are only numbers given to the texts, and the ids of the file become the column item_id.
     """
     rows = table.reindex(texts).fillna("").astype("str").reset_index(drop=True)
     cells = rows.reindex(columns=[*columns.ITEM_ROLES], fill_value="")
@@ -408,7 +412,7 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
         names = checked.user_names.reindex(dataset.user_ids).to_numpy(object) if len(checked.user_names) else None
         dataset = replace(dataset, ties=checked.ties, user_names=names, noun=checked.noun)
         prepared.save(dataset, {"file": source, "own": True, "fewest": min_ratings})
-        paths.details(name).unlink(missing_ok=True)  # its ids belong to other items
+        paths.details(name).unlink(missing_ok=True)  # facts about the items of the replaced data set
     return prepared.load(name)
 
 

@@ -26,13 +26,13 @@ from recsys.errors import recsys_command
 FORMAT = 5  # increase it when the files change; data sets in an unreadable format must be prepared again
 READABLE_FORMATS = (4, FORMAT)  # 4: the files are in a folder that about.json names
 ABOUT = "about.json"
-MAX_ARRAY_BYTES = 1 << 28  # of an array that is read into memory; MovieLens 32M has 32 million × 8 bytes
+MAX_ARRAY_BYTES = 1 << 28  # largest array that is read into memory; those of MovieLens 32M (256 MB) just fit
 EVENT_COLUMNS = ("user", "item", "rating", "timestamp")
 TAG_COLUMNS = ("tag_movie", "tag_word", "tag_timestamp")
 _in_memory: dict[Path, tuple[Dataset, dict[str, Any]]] = {}  # data sets that could not be written, by their folder
 
 
-class MissingData(DataError):  # the name is public
+class MissingData(DataError):
     """A data set is not on this machine, or not in a usable form."""
 
 
@@ -59,7 +59,7 @@ _META = TypeAdapter(PreparedMeta)
 
 def names() -> list[str]:
     """Return the names of the data sets on this machine, in alphabetical order."""
-    folder = paths.prepared("x").parent
+    folder = paths.prepared("x").parent  # of all data sets
     stored = {path.parent.name for path in folder.glob(f"*/{ABOUT}")}
     return sorted(stored | {target.name for target in _in_memory if target.parent == folder})
 
@@ -188,12 +188,12 @@ def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dat
     user_ids = _read_array(files["user_ids.npy"])
     people = pd.read_csv(files["people.csv"], dtype="str", keep_default_na=False) if "people.csv" in files else None
     if people is not None and people.shape != (len(user_ids), len(PEOPLE_COLUMNS)):
-        raise ValueError("a table of other users")
+        raise ValueError("people.csv does not fit the users")
     user_names = None
     if "user_names.json" in files:
         user_names = np.array(json.loads(files["user_names.json"].read_text("utf-8")), object)
         if len(user_names) != len(user_ids):
-            raise ValueError("names of other users")
+            raise ValueError("user_names.json does not fit the users")
     interactions = Interactions(*events)
     return Dataset(name, catalog, interactions, user_ids, meta["ties"], people, user_names, meta["noun"])
 
@@ -208,7 +208,7 @@ def _read_array(path: Path) -> np.ndarray:
 
 
 def _read_films(path: Path) -> pd.DataFrame:
-    """Return the films, (F, 8): MOVIE_COLUMNS, MORE_COLUMNS and left_out."""
+    """Return the films, (F, 8 to 11): MOVIE_COLUMNS, those of MORE_COLUMNS that the file has, and left_out."""
     dtypes = dict.fromkeys((*MOVIE_COLUMNS, *MORE_COLUMNS), "str")
     dtypes |= {"movie_id": "int64", "year": "Int64", "tmdb_id": "Int64", "left_out": "bool"}
     blanks = {"year": [""], "tmdb_id": [""]}

@@ -58,12 +58,17 @@ def run_server(port: int = 0, public: bool = False) -> Iterator[tuple[str, subpr
     try:
         yield f"http://localhost:{port}", server
     finally:
-        server.terminate()
-        try:
-            server.wait(STOP_TIMEOUT_SECONDS)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+        stop(server)
+
+
+def stop(server: subprocess.Popen) -> None:
+    """Terminate a server, and kill it if it does not end in time."""
+    server.terminate()
+    try:
+        server.wait(STOP_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def host_patterns() -> str:

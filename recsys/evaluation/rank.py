@@ -1,6 +1,6 @@
 """Rank held-out items among all unseen or sampled items.
 
-Shapes: B queries, I items, K items of a list.
+Shapes: B queries, I items, K items of a list, N sampled candidates.
 """
 
 from dataclasses import dataclass
@@ -26,19 +26,6 @@ class HeldOutRanks:
     probabilities: np.ndarray | None = None  # (B, K) that a listed item is the next one; None: the model has none
 
 
-def ranks(
-    model: Model,
-    held_out: HeldOut,
-    protocol: Protocol,
-    dataset: Dataset,
-    report: ProgressCallback = no_progress,
-    seed: int = 0,
-    batch: int = 256,
-) -> np.ndarray:
-    """Return only the ranks (B,) of `rank_held_out`."""
-    return rank_held_out(model, held_out, protocol, dataset, report, seed, batch, with_lists=False).ranks
-
-
 def rank_held_out(
     model: Model,
     held_out: HeldOut,
@@ -54,8 +41,8 @@ def rank_held_out(
     A tie counts against the held-out item. In lists, equal scores are ordered by item number. Sampled protocols give no
     lists. Each process that `torchrun` started ranks a part, and all processes return the whole result.
 
-    `dataset` is the whole data set, and `seed` the training seed of the split. `report` is called with {"stage":
-    "rank", "done", "total"} after each batch.
+    `dataset` is the whole data set. `seed` is the training seed, on which a seeded splitting depends. After each batch,
+    `report` is called with {"stage": "rank", "done", "total"}.
 
     Raises:
         ScoreError: The scores are not finite numbers of shape (B, I).

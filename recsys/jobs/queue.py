@@ -165,6 +165,7 @@ def check(variant: str, dataset: str, changes: Changes) -> None:
 def check_idle(dataset: str) -> None:
     """Raise JobError if a training for a data set waits or runs, in the app or on the command line."""
     has_job = any(job.dataset == dataset and job.state in ACTIVE for job in jobs())
+    # of trainings on the command line and of trials
     locks = (lock for folder in paths.dataset_folders(dataset) for lock in folder.rglob("*.lock"))
     if has_job or any(is_locked(lock) for lock in locks):
         raise JobError(f"a recommender is being trained for {dataset}; stop that first, or wait for its end")
@@ -215,7 +216,8 @@ def progress(job: Job) -> Progress:
     with suppress(OSError):  # not started, or removed
         for line in read_events(path):
             numbers = {name: value for name, value in line.items() if type(value) in (int, float)}
-            event = {name: value for name, value in numbers.items() if abs(value) < MAX_EVENT_VALUE}  # False for NaN
+            # drops NaN too, for which the comparison is False
+            event = {name: value for name, value in numbers.items() if abs(value) < MAX_EVENT_VALUE}
             if {"epoch", "epochs"} <= event.keys():
                 while events and events[-1]["epoch"] >= event["epoch"]:
                     events.pop()

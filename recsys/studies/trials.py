@@ -21,7 +21,7 @@ from recsys import checkpoints, machine, paths, storage
 from recsys.config import replace_settings, to_document
 from recsys.data.dataset import Dataset
 from recsys.evaluation.protocols import Protocol
-from recsys.evaluation.rank import ranks
+from recsys.evaluation.rank import rank_held_out
 from recsys.models import registry
 from recsys.models.base import Model
 from recsys.progress import ProgressCallback, no_progress
@@ -131,7 +131,8 @@ def measure(
         if outcome := read(trial, dataset, protocol):
             return outcome
         model, training = _load(trial, dataset, protocol) or _train(trial, dataset, protocol, folder, report)
-        test_ranks = ranks(model, protocol.split(dataset, trial.seed).test, protocol, dataset, report, seed=trial.seed)
+        held_out = protocol.split(dataset, trial.seed).test
+        test_ranks = rank_held_out(model, held_out, protocol, dataset, report, trial.seed, with_lists=False).ranks
         outcome = Outcome(test_ranks, training.get("validation", {}), training, machine.describe())
         document = {
             "variant": trial.recommender,

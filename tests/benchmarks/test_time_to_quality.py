@@ -5,7 +5,7 @@ import pytest
 from benchmarks import time_to_quality
 from benchmarks.generated_data import generated
 from benchmarks.time_to_quality import main
-from recsys.evaluation.rank import ranks
+from recsys.evaluation.rank import rank_held_out
 from recsys.ranking.metrics import summary
 
 SMOKE = ["--smoke", "--device", "cpu", "--epochs", "2"]
@@ -16,12 +16,12 @@ def looked_at(monkeypatch):
     """What was ranked: (held-out films, ranks), one for each look at the test films."""
     looks = []
 
-    def watched(model, held_out, protocol, dataset):
-        found = ranks(model, held_out, protocol, dataset)
-        looks.append((held_out, found))
-        return found
+    def watched(model, held_out, protocol, dataset, **options):
+        result = rank_held_out(model, held_out, protocol, dataset, **options)
+        looks.append((held_out, result.ranks))
+        return result
 
-    monkeypatch.setattr(time_to_quality, "ranks", watched)
+    monkeypatch.setattr(time_to_quality, "rank_held_out", watched)
     return looks
 
 

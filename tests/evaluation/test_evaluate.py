@@ -14,7 +14,7 @@ from recsys.errors import RecsysError
 from recsys.evaluation import protocols, report, results, significance, tables
 from recsys.evaluation.evaluate import EvaluationError, evaluate
 from recsys.evaluation.protocols import FULL, ORDERS, POPULARITY_100, PROTOCOLS, UNTIED_FULL, Protocol
-from recsys.evaluation.rank import ranks
+from recsys.evaluation.rank import rank_held_out
 from recsys.models.registry import UnknownModelError
 from recsys.ranking.metrics import ndcg
 from recsys.ranking.ranking import ScoreError, log_sum_exp
@@ -57,7 +57,7 @@ def train(seed, power=1.0, dataset=CYCLE, splitting=LEAVE_ONE_OUT, notes=None):
 
 def test_whoever_knows_the_cycle_ranks_every_target_first():
     for held_out in (SPLIT.valid, SPLIT.test):
-        assert (ranks(Oracle(), held_out, FULL, CYCLE) == 1).all()
+        assert (rank_held_out(Oracle(), held_out, FULL, CYCLE).ranks == 1).all()
 
 
 def test_ranks_do_not_depend_on_the_batch_size():
@@ -65,8 +65,8 @@ def test_ranks_do_not_depend_on_the_batch_size():
     split = leave_one_out(dataset)
     model = fakes.Counts().fit(split.train)
     for protocol in (FULL, POPULARITY_100):
-        expected = ranks(model, split.test, protocol, dataset)
-        assert np.array_equal(ranks(model, split.test, protocol, dataset, batch=7), expected)
+        expected = rank_held_out(model, split.test, protocol, dataset).ranks
+        assert np.array_equal(rank_held_out(model, split.test, protocol, dataset, batch=7).ranks, expected)
         assert len(set(expected)) > 5
 
 
@@ -74,7 +74,7 @@ def test_popularity_100_ranks_the_target_among_its_users_100_items():
     dataset = wide()
     split = leave_one_out(dataset)
     model = fakes.Counts().fit(split.train)
-    found = ranks(model, split.test, POPULARITY_100, dataset)
+    found = rank_held_out(model, split.test, POPULARITY_100, dataset).ranks
     lists = POPULARITY_100.candidates(split.train.counts, dataset.histories, split.test.queries.users)
     for rank, target, items in zip(found, split.test.targets, lists, strict=True):
         assert rank == 1 + sum(model.counts[item] >= model.counts[target] for item in items)
@@ -82,7 +82,7 @@ def test_popularity_100_ranks_the_target_among_its_users_100_items():
 
 def test_progress_is_reported_batch_by_batch():
     events = []
-    ranks(Oracle(), SPLIT.test, FULL, CYCLE, events.append, batch=150)
+    rank_held_out(Oracle(), SPLIT.test, FULL, CYCLE, events.append, batch=150)
     assert events == [{"stage": "rank", "done": done, "total": 200} for done in (150, 200)]
 
 
@@ -98,7 +98,7 @@ def test_progress_is_reported_batch_by_batch():
 @pytest.mark.parametrize("protocol", [FULL, POPULARITY_100])
 def test_scores_that_cannot_be_ranked_are_refused_in_words(scores, message, protocol):
     with pytest.raises(ScoreError, match=message):
-        ranks(Broken(scores), SPLIT.test, protocol, CYCLE)
+        rank_held_out(Broken(scores), SPLIT.test, protocol, CYCLE)
 
 
 def test_every_trained_seed_is_measured_and_averaged():
@@ -169,7 +169,7 @@ def test_a_second_run_repeats_everything_but_the_circumstances(home):
 def test_validation_figures_are_returned_but_never_become_a_result():
     document = evaluate("counts", CYCLE, part="valid")
     assert results.available() == []
-    expected = ranks(checkpoints.load_or_fit("counts", CYCLE), SPLIT.valid, FULL, CYCLE)
+    expected = rank_held_out(checkpoints.load_or_fit("counts", CYCLE), SPLIT.valid, FULL, CYCLE).ranks
     assert document["mean"]["mrr"] == pytest.approx(np.mean(1 / expected), abs=1e-6)
     assert document["mean"] != evaluate("counts", CYCLE)["mean"]
 
@@ -240,7 +240,7 @@ def test_a_seed_measured_again_takes_the_place_of_the_old_one():
     model = fakes.Trained(fakes.CountsConfig()).fit(leave_one_out(CYCLE).train)
     model.counts = -model.counts
     checkpoints.save("trained", model, CYCLE, 0)
-    alone = ranks(model, SPLIT.test, FULL, CYCLE)
+    alone = rank_held_out(model, SPLIT.test, FULL, CYCLE).ranks
     document = evaluate("trained", CYCLE, add=True)
     assert [run["metrics"] for run in document["seeds"]] == [document["mean"]]
     assert np.array_equal(results.ranks("cycle", "full", "trained"), [alone])
@@ -306,7 +306,7 @@ def test_under_time_a_model_is_measured_that_knows_nothing_of_what_came_after_th
     assert document["protocol"]["dates"] == cuts(SPANNING).dates
     split = by_time(SPANNING)
     found = results.ranks("days", "time", "counts")
-    assert np.array_equal(found[0], ranks(fakes.Counts().fit(split.train), split.test, FULL, SPANNING))
+    assert np.array_equal(found[0], rank_held_out(fakes.Counts().fit(split.train), split.test, FULL, SPANNING).ranks)
     evaluate("counts", SPANNING)
     kept = [
         checkpoints.load_or_fit("counts", SPANNING, splitting=splitting).counts
@@ -326,7 +326,7 @@ def test_untied_each_seed_learns_from_its_own_drawing_and_is_measured_on_it():
         assert np.array_equal(
             checkpoints.load_or_fit("counts", tied, seed, splitting=UNTIED).counts, split.train.counts
         )
-        assert np.array_equal(found[row], ranks(fakes.Counts().fit(split.train), split.test, FULL, tied))
+        assert np.array_equal(found[row], rank_held_out(fakes.Counts().fit(split.train), split.test, FULL, tied).ranks)
     assert np.array_equal(results.comparable_ranks("cycle", "untied", "counts"), found[:1])
     assert not np.array_equal(found[0], found[1])
     evaluate("counts", tied, "untied", seeds=[2])
@@ -374,7 +374,7 @@ def test_what_is_fitted_on_first_use_is_fitted_again_on_other_data():
     with pytest.warns(UserWarning, match="fitting again"):
         evaluate("counts", other)
     fresh = fakes.Counts().fit(leave_one_out(other).train)
-    expected = ranks(fresh, leave_one_out(other).test, FULL, other)
+    expected = rank_held_out(fresh, leave_one_out(other).test, FULL, other).ranks
     assert np.array_equal(results.ranks("cycle", "full", "counts")[0], expected)
 
 
@@ -431,7 +431,7 @@ def test_a_seeded_protocol_is_trained_evaluated_and_compared_on_the_split_of_eac
     stored = results.ranks("cycle", "random-holdout", "counts")
     for seed in (0, 1):
         split = random_holdout(CYCLE, seed)
-        expected = ranks(fakes.Counts().fit(split.train), split.test, RANDOM_HOLDOUT, CYCLE, seed=seed)
+        expected = rank_held_out(fakes.Counts().fit(split.train), split.test, RANDOM_HOLDOUT, CYCLE, seed=seed).ranks
         assert np.array_equal(stored[seed], expected)
     assert not np.array_equal(*stored)
     assert np.array_equal(results.comparable_ranks("cycle", "random-holdout", "counts"), stored[:1])

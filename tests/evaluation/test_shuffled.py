@@ -6,7 +6,7 @@ import pytest
 from recsys.data.assemble import RawRatings, assemble
 from recsys.data.split import leave_one_out
 from recsys.evaluation import protocols
-from recsys.evaluation.rank import ranks
+from recsys.evaluation.rank import rank_held_out
 from recsys.models import registry
 from recsys.ranking.metrics import summary
 from tests import toys
@@ -36,7 +36,7 @@ def metrics(name, dataset):
     split = leave_one_out(dataset)
     variant = COUNTING[name]
     model = variant.model(variant.preset(dataset.name)).fit(split.train, split.valid)
-    return summary(ranks(model, split.test, protocols.get("full"), dataset))
+    return summary(rank_held_out(model, split.test, protocols.get("full"), dataset).ranks)
 
 
 def test_there_are_models_that_only_count():

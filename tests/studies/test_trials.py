@@ -6,6 +6,7 @@ import pytest
 from recsys import checkpoints, paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation.protocols import FULL, UNTIED_FULL
+from recsys.evaluation.rank import rank_held_out
 from recsys.models import registry
 from recsys.studies import trials
 from recsys.studies.trials import Trial
@@ -43,7 +44,7 @@ def test_a_trial_is_trained_once_and_stores_the_ranks_of_the_held_out_films(worl
     assert trainings == [3]
     split = FULL.split(world)
     model = registry.get("gru4rec-ce").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions(seed=3))
-    np.testing.assert_array_equal(outcome.ranks, trials.ranks(model, split.test, FULL, world))
+    np.testing.assert_array_equal(outcome.ranks, rank_held_out(model, split.test, FULL, world).ranks)
     assert outcome.valid == again.valid == model.training_summary.validation
 
 
@@ -130,9 +131,9 @@ def test_a_checkpoint_with_a_count_model_serves_the_trial_without_it(world, trai
     alone = trials.measure(Trial("sasrec-memory", SMALL | {"memory": False}), world, FULL)
     both = trials.measure(trial, world, FULL)
     assert trainings == []
-    np.testing.assert_array_equal(both.ranks, trials.ranks(model, split.test, FULL, world))
+    np.testing.assert_array_equal(both.ranks, rank_held_out(model, split.test, FULL, world).ranks)
     model.drop_memory()
-    np.testing.assert_array_equal(alone.ranks, trials.ranks(model, split.test, FULL, world))
+    np.testing.assert_array_equal(alone.ranks, rank_held_out(model, split.test, FULL, world).ranks)
     assert (alone.ranks != both.ranks).any()
 
 
@@ -143,7 +144,7 @@ def test_a_trial_of_a_mixture_needs_its_trained_members(world):
     model = registry.get("sasrec-memory").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions())
     checkpoints.save("sasrec-memory", model, world, 0, {}, LEAVE_ONE_OUT)
     as_it_is = trials.measure(Trial("lift", {"power": 0.0}), world, FULL)
-    np.testing.assert_array_equal(as_it_is.ranks, trials.ranks(model, split.test, FULL, world))
+    np.testing.assert_array_equal(as_it_is.ranks, rank_held_out(model, split.test, FULL, world).ranks)
 
 
 def test_a_trial_of_a_mixture_is_measured_again_when_a_member_was_trained_again(world):

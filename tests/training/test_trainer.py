@@ -203,6 +203,15 @@ def test_a_run_in_a_thread_leaves_signals_alone():
     assert heard == [before]
 
 
+def test_a_finished_run_deletes_its_state_and_what_killed_runs_left(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.save({"step": 1})
+    folder.write_log([{"epoch": 1}])
+    (tmp_path / f"{RunFolder.NEW_LOG}.0123abcd.part").write_text("half a line")
+    folder.finish()
+    assert [path.name for path in tmp_path.iterdir()] == [paths.LOG]
+
+
 def test_a_finished_run_resumed_is_finished_at_once(tmp_path):
     """So a kill between the end of training and the writing of the checkpoint costs nothing."""
     whole = fit(tmp_path)
