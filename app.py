@@ -1,4 +1,4 @@
-"""NextReel's server, for `streamlit run app.py` or any ASGI server. What a visitor sees begins in `pages/visit.py`."""
+"""NextReel's server, for `streamlit run app.py` or any ASGI server. What a visitor sees begins in `pages/main.py`."""
 
 import gc
 from collections.abc import AsyncIterator
@@ -34,7 +34,7 @@ def _warm_up() -> None:
             from recsys.text import encoder
 
             encoder.disable_downloads()
-        from pages.shared import warm  # here, so that the server answers before pandas is loaded
+        from pages.ui import warm  # here, so that the server answers before pandas is loaded
 
         warm.up()
     finally:
@@ -42,7 +42,7 @@ def _warm_up() -> None:
 
 
 def _is_ready() -> bool:
-    from pages.shared import warm
+    from pages.ui import warm
 
     return warm.is_ready()
 
@@ -53,7 +53,7 @@ def _count_failure(error: Exception) -> None:
 
 
 app = st.App(
-    "pages/visit.py",
+    "pages/main.py",
     lifespan=lifespan,
     middleware=[
         Middleware(Headers),

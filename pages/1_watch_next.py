@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from pages.shared import errors, head, sequence
-from pages.shared import words as common
+from pages.ui import errors, page_header, session
+from pages.ui import words as common
 from pages.watch import guessed, plan, posters, predictions, what_if, your_films
 
 with errors.explained():
-    dataset = head.open_page(common.WATCH, common.WATCH_HELP)
+    dataset = page_header.open_page(common.WATCH, common.WATCH_HELP)
     if dataset:
-        films = sequence.films(dataset)
+        films = session.films(dataset)
         left, right = st.columns([5, 8], gap="large")
         with right:  # first, although it is on the right: predictions are what people wait for
             answer = predictions.what_comes_next(dataset, films)

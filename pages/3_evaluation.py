@@ -3,8 +3,8 @@
 import streamlit as st
 
 from pages.evaluation import choice, sections, words
-from pages.shared import errors, head
-from pages.shared import words as common
+from pages.ui import errors, page_header
+from pages.ui import words as common
 from recsys.data import datasets
 from recsys.errors import recsys_command
 from recsys.evaluation import results
@@ -12,7 +12,7 @@ from recsys.evaluation import results
 with errors.explained():
     st.title(common.EVALUATION)
     st.caption(common.EVALUATION_HELP)
-    head.show_notices()
+    page_header.show_notices()
     available = results.available()
     if available or st.session_state.data not in datasets.SETS:
         sections.report(*choice.dataset_and_protocol(available))

@@ -4,8 +4,8 @@ import numpy as np
 import streamlit as st
 
 from pages.inside import attention, blanks, film_map, lesson, mean, words
-from pages.shared import errors, head
-from pages.shared import words as common
+from pages.ui import errors, page_header
+from pages.ui import words as common
 from recsys.serving import stand_ins
 
 SECTIONS = {
@@ -17,8 +17,8 @@ SECTIONS = {
 }
 
 with errors.explained():
-    dataset = head.open_page(common.INSIDE, common.INSIDE_HELP)
-    films = head.ask_for_films(dataset, words.INSIDE_FIRST_ADD) if dataset else ()
+    dataset = page_header.open_page(common.INSIDE, common.INSIDE_HELP)
+    films = page_header.ask_for_films(dataset, words.INSIDE_FIRST_ADD) if dataset else ()
     if dataset and films:
         for film in dict.fromkeys(films):
             if others := stand_ins.labels(dataset, film):

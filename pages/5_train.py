@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from pages.shared import errors, head, sequence
-from pages.shared import words as common
 from pages.train import form, runs
+from pages.ui import errors, page_header, session
+from pages.ui import words as common
 
 with errors.explained():
-    dataset = head.open_page(common.TRAIN, common.TRAIN_HELP)
+    dataset = page_header.open_page(common.TRAIN, common.TRAIN_HELP)
     if dataset:
-        sequence.films(dataset)  # read from the address, so that they go along to another data set
-    head.show_notices()
+        session.films(dataset)  # read from the address, so that they go along to another data set
+    page_header.show_notices()
     left, right = st.columns([5, 8], gap="large")
     with left:
         if dataset:

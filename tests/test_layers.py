@@ -19,7 +19,7 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("recsys.jobs", "recsys.verify"),
     ("recsys.cli",),
     ("recsys.__main__", "pages.server"),
-    ("pages.shared",),
+    ("pages.ui",),
     ("pages.watch", "pages.compare", "pages.evaluation", "pages.inside", "pages.library", "pages.train"),
     (
         "pages.1_watch_next",
@@ -29,7 +29,7 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
         "pages.5_library",
         "pages.5_train",
     ),
-    ("pages.visit",),
+    ("pages.main",),
     ("app",),
 ]
 TORCH_LIVES_IN = ("recsys.models", "recsys.training", "recsys.serving")

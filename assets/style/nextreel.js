@@ -1,4 +1,4 @@
-// What only the browser can do for people: see pages/shared/browser.py. Runs anew whenever `data` changes.
+// What only the browser can do for people: see pages/ui/browser.py. Runs anew whenever `data` changes.
 
 const COOKIE = "nextreel_tour=seen; path=/; max-age=31536000; SameSite=Lax"
 const MARKDOWN = ['\\\\', ":small[", ":gray["].map((sign) => `[aria-label*="${sign}"]`).join(", ") + ', [aria-label^="*"]'
@@ -82,7 +82,7 @@ function setRole(element, role) {
 }
 
 // One live region outside of Streamlit's elements, which are replaced: it says what is new in elements of class
-// nr-status (pages/shared/announce.py). Returns the function that looks for new ones.
+// nr-status (pages/ui/announce.py). Returns the function that looks for new ones.
 function liveRegion() {
   const region = document.createElement("div")
   region.setAttribute("role", "status")

@@ -6,9 +6,9 @@ from typing import TypeVar
 import streamlit as st
 
 from pages.compare import words
-from pages.shared import loaders, recommenders
-from pages.shared import words as common
-from pages.shared.recommenders import State
+from pages.ui import loaders, recommenders
+from pages.ui import words as common
+from pages.ui.recommenders import State
 from recsys.data.dataset import Dataset
 from recsys.serving.predictor import Predictor
 

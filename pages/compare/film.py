@@ -6,9 +6,9 @@ Session state: sought (data set, item and title of the film that was looked up l
 import streamlit as st
 
 from pages.compare import chosen, tables, words
-from pages.shared import download, find, keyboard, loaders
-from pages.shared import words as common
-from pages.shared.language import say
+from pages.ui import download, film_search, keyboard, loaders
+from pages.ui import words as common
+from pages.ui.i18n import say
 from recsys.data.dataset import Dataset
 from recsys.serving.films.search import Found
 from recsys.serving.insight import hidden
@@ -17,7 +17,7 @@ from recsys.serving.recommend import Request, recommend, standing
 
 def one_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """A search box, and the rank of the film that was chosen in it."""
-    find.box(
+    film_search.box(
         dataset.name,
         words.SEEK,
         "seek",
@@ -37,7 +37,7 @@ def one_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None
 
 def offer(name: str, film: Found) -> None:
     """One film that was found, to look up with a click; greyed out with the reason where no model knows it."""
-    find.line(film, f"seek-{film.movie_id}", "search", seek, (name, film), say(film.reason))
+    film_search.line(film, f"seek-{film.movie_id}", "search", seek, (name, film), say(film.reason))
 
 
 def seek(name: str, film: Found) -> None:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pages.compare import chosen, tables, words
-from pages.shared import download, errors, head, loaders, recommenders
-from pages.shared import words as common
-from pages.shared.language import say
-from pages.shared.looking import look_for
+from pages.ui import download, errors, loaders, page_header, recommenders
+from pages.ui import words as common
+from pages.ui.i18n import say
+from pages.ui.looking import look_for
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import hidden
 from recsys.serving.predictor import Predictor
@@ -42,7 +42,7 @@ def hide_a_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> N
         st.info(words.HIDE_NEEDS_TWO, icon=":material/playlist_add:")
         return
     position = choose(dataset, films, known)
-    head.in_one_line(dataset, films[:position], words.GIVEN)
+    page_header.in_one_line(dataset, films[:position], words.GIVEN)
     st.caption(words.HIDE_HELP)
     answers = chosen.each(dataset, names, looking(films, (position,)))
     trial = trial_of((dataset.name, films, position))

@@ -4,9 +4,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.compare import chosen, tables, words
-from pages.shared import cards, download, errors, loaders, rated, recommenders
-from pages.shared import words as common
-from pages.shared.language import say
+from pages.ui import download, errors, film_cards, loaders, rated, recommenders
+from pages.ui import words as common
+from pages.ui.i18n import say
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import overlap
 from recsys.serving.recommend import Recommendation, Request, recommend
@@ -50,7 +50,7 @@ def fill(lists: Lists, slots: Slots) -> Lists:
     """Write the lists into their columns, each film marked by how many lists it is in; returns them by title."""
     counts = overlap.appearances({name: items(picks) for name, picks in lists.items()})
     for name, picks in lists.items():
-        slots[name].html(cards.column(picks, counts, len(lists)))
+        slots[name].html(film_cards.column(picks, counts, len(lists)))
     return {loaders.title(loaders.recommenders()[name]): picks for name, picks in lists.items()}
 
 

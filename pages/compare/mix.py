@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import chosen, words
-from pages.shared import cards, download, loaders, rated, recommenders
-from pages.shared import words as common
+from pages.ui import download, film_cards, loaders, rated, recommenders
+from pages.ui import words as common
 from recsys.data.dataset import Dataset
 from recsys.serving.predictor import Predictor
 from recsys.serving.predictor import mixture as mixture_of
@@ -49,7 +49,7 @@ def show(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) ->
     rows, table = [], []
     for pick in picks:
         found = {title: own.get(pick.item) for title, own in ranks.items()}
-        rows.append(cards.line(pick.rank, pick.film, None, None, note=words.mixed_ranks(found, len(picks))))
+        rows.append(film_cards.line(pick.rank, pick.film, None, None, note=words.mixed_ranks(found, len(picks))))
         table.append({"rank": pick.rank, **pick.film._asdict(), **{f"rank {title}": n for title, n in found.items()}})
-    st.html(cards.rows(rows))
+    st.html(film_cards.rows(rows))
     download.csv(pd.DataFrame(table), "mixture")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.compare import chosen, tables, words
-from pages.shared import errors, head, loaders, recommenders, sequence
-from pages.shared.language import say
+from pages.ui import errors, loaders, page_header, recommenders, session
+from pages.ui.i18n import say
 from recsys.data.dataset import Dataset
 from recsys.serving import history
 from recsys.serving.insight import order
@@ -43,7 +43,7 @@ def show(dataset: Dataset, films: Order) -> None:
         st.caption(words.NO_MOODS)
         return
     for name, films_in_order in zip(pair.names, pair.orders, strict=True):
-        head.in_one_line(dataset, films_in_order, name)
+        page_header.in_one_line(dataset, films_in_order, name)
     answers = ask(dataset, pair)
     if answers:
         st.markdown(" ".join(words.told(title, lists, reads) for title, (lists, reads) in answers.items()))
@@ -116,6 +116,6 @@ def able(names: tuple[str, ...], data: str) -> str:
 
 def take(films: Order) -> None:
     """Make one of two evenings the visitor's own."""
-    sequence.change(films)
+    session.change(films)
     st.session_state.pop("opening", None)
     st.rerun()  # all of the page, not this part alone

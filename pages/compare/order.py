@@ -3,9 +3,9 @@
 import streamlit as st
 
 from pages.compare import chosen, tables, words
-from pages.shared import cards, download, head, loaders
-from pages.shared import words as common
-from pages.shared.language import number
+from pages.ui import download, film_cards, loaders, page_header
+from pages.ui import words as common
+from pages.ui.i18n import number
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import order
 from recsys.serving.insight.order import Order, OrderEffect
@@ -62,10 +62,10 @@ def lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, orders: li
         format_func=words.order_name,
         key=f"order-of-{len(orders)}",
     )
-    head.in_one_line(dataset, (films, *orders)[number])
+    page_header.in_one_line(dataset, (films, *orders)[number])
     with st.grid("auto", min_column_width=260, gap=("large", "medium")):
         for title, effect in effects.items():
             with st.container(gap="small"):
                 st.markdown(f"**{common.plain(title)}**")
                 picks = (effect.first, *effect.others)[number]
-                st.html(cards.reordered(picks, [pick.item for pick in effect.first]))
+                st.html(film_cards.reordered(picks, [pick.item for pick in effect.first]))

@@ -6,8 +6,8 @@ from html import escape
 import pandas as pd
 
 from pages.compare import words
-from pages.shared import words as common
-from pages.shared.language import count, number
+from pages.ui import words as common
+from pages.ui.i18n import count, number
 from recsys.serving.insight import hidden
 from recsys.serving.insight.order import OrderEffect
 from recsys.serving.recommend import Recommendation, Standing

@@ -11,7 +11,7 @@ from pages.compare.hidden import hide_a_film
 from pages.compare.lists import side_by_side
 from pages.compare.mix import mix_two
 from pages.compare.order import what_order_does
-from pages.shared import errors
+from pages.ui import errors
 from recsys.data.dataset import Dataset
 
 

@@ -1,7 +1,7 @@
 """What Compare says."""
 
-from pages.shared.language import joined, number, say, speak
-from pages.shared.words import plain
+from pages.ui.i18n import joined, number, say, speak
+from pages.ui.words import plain
 from recsys.serving.recommend import Recommendation
 
 # Compare

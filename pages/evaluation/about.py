@@ -6,8 +6,8 @@ from html import escape
 from typing import Any
 
 from pages.evaluation import words
-from pages.shared import errors, loaders
-from pages.shared.language import count, number, say
+from pages.ui import errors, loaders
+from pages.ui.i18n import count, number, say
 from recsys.evaluation import report
 
 ARXIV = "arXiv:"

@@ -4,8 +4,8 @@ import streamlit as st
 
 from pages.evaluation import words
 from pages.evaluation.measured import Shown
-from pages.shared import recommenders
-from pages.shared.language import number
+from pages.ui import recommenders
+from pages.ui.i18n import number
 from recsys.serving.predictor import FALLBACK as POPULAR
 
 METRIC = "hr@10"

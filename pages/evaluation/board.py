@@ -12,9 +12,9 @@ import pandas as pd
 from pages.evaluation import about, words
 from pages.evaluation.about import About
 from pages.evaluation.charts.looks import look
-from pages.shared import words as common
-from pages.shared.charts import QUIET
-from pages.shared.language import say
+from pages.ui import words as common
+from pages.ui.charts import QUIET
+from pages.ui.i18n import say
 
 BESIDE = ("ndcg@10", "hr@10", "mrr")  # shown beside the metric that was chosen
 ON_A_PHONE = ("hr@10", "mrr", "ndcg@10")  # of these the first two that are not the chosen one

@@ -6,7 +6,7 @@ import streamlit as st
 from pages.evaluation import choice, sure, words
 from pages.evaluation.charts import lines
 from pages.evaluation.measured import Shown
-from pages.shared.charts import chart
+from pages.ui.charts import chart
 from recsys.evaluation import tables
 
 

@@ -7,8 +7,8 @@ import streamlit as st
 
 from pages.evaluation import words
 from pages.evaluation.measured import Shown
-from pages.shared import address, loaders
-from pages.shared import words as common
+from pages.ui import loaders, url
+from pages.ui import words as common
 from recsys.data import datasets
 from recsys.evaluation import protocols, results
 
@@ -16,7 +16,7 @@ from recsys.evaluation import protocols, results
 def dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
     """A data set and a protocol, among those with results; the visitor's own set is offered without results too."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        dataset = _dataset(address.results_offered())
+        dataset = _dataset(url.results_offered())
         offered = protocols.in_order(protocol for name, protocol in available if name == dataset)
         offered = offered or [datasets.serving_split(dataset).protocol]  # of a set without results
         protocol = st.segmented_control(

@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from pages.evaluation import words
-from pages.shared import errors, loaders, recommenders, work
-from pages.shared import words as common
-from pages.shared.recommenders import State
+from pages.ui import errors, loaders, recommenders, tasks
+from pages.ui import words as common
+from pages.ui.recommenders import State
 from recsys import paths
 from recsys.data import datasets
 from recsys.data.dataset import DataError
@@ -23,14 +23,14 @@ def show(dataset: str, protocol: str, measured: Sequence[str]) -> None:
     """Show a button that measures what was not measured yet, or the progress. measured: names of recommenders."""
     if dataset in datasets.SETS or protocol != datasets.serving_split(dataset).protocol or paths.is_public():
         return
-    task = work.find(_task_name(dataset))
+    task = tasks.find(_task_name(dataset))
     if task and not task.is_over:
         _watch(dataset, task.event.get("done", 0))
         return
     if task and isinstance(task.error, RecsysError):
         errors.explain(task.error)
     elif task and task.error:
-        work.forget(_task_name(dataset))
+        tasks.forget(_task_name(dataset))
         raise task.error
     if names := _to_measure(dataset, measured):
         st.button(
@@ -77,8 +77,8 @@ def _begin(dataset: str, protocol: str, names: list[str]) -> None:
         if len(failed) == len(names):
             raise failed[0]
 
-    work.forget(_task_name(dataset))
-    work.start(_task_name(dataset), task)
+    tasks.forget(_task_name(dataset))
+    tasks.start(_task_name(dataset), task)
 
 
 def _always(report: ProgressCallback, event: dict[str, Any]) -> ProgressCallback:
@@ -90,10 +90,10 @@ def _always(report: ProgressCallback, event: dict[str, Any]) -> ProgressCallback
     return repeat
 
 
-@st.fragment(run_every=work.LOOK_EVERY)
+@st.fragment(run_every=tasks.LOOK_EVERY)
 def _watch(dataset: str, done: int) -> None:
     """Show the progress and a way to stop it. The page is drawn again when `done` recommenders have become more."""
-    task = work.find(_task_name(dataset))
+    task = tasks.find(_task_name(dataset))
     if task is None or task.is_over or task.event.get("done", 0) != done:
         st.rerun()
     name = task.event.get("name", "")

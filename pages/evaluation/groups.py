@@ -5,9 +5,9 @@ import streamlit as st
 from pages.evaluation import choice, measured, words
 from pages.evaluation.charts import groups as charts
 from pages.evaluation.measured import Shown
-from pages.shared import errors
-from pages.shared import words as common
-from pages.shared.charts import chart
+from pages.ui import errors
+from pages.ui import words as common
+from pages.ui.charts import chart
 from recsys.evaluation import groups, tables
 
 

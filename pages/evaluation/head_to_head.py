@@ -6,10 +6,10 @@ import streamlit as st
 from pages.evaluation import choice, measured, words
 from pages.evaluation.charts import groups as charts
 from pages.evaluation.measured import Shown
-from pages.shared import errors
-from pages.shared import words as common
-from pages.shared.charts import chart
-from pages.shared.language import number
+from pages.ui import errors
+from pages.ui import words as common
+from pages.ui.charts import chart
+from pages.ui.i18n import number
 from recsys.evaluation import significance, tables
 
 

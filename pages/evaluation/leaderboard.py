@@ -10,10 +10,10 @@ import streamlit as st
 
 from pages.evaluation import about, absent, board, choice, measured, words
 from pages.evaluation.measured import Shown
-from pages.shared import errors
-from pages.shared import words as common
-from pages.shared.charts import numbers, written
-from pages.shared.language import number, say
+from pages.ui import errors
+from pages.ui import words as common
+from pages.ui.charts import numbers, written
+from pages.ui.i18n import number, say
 from recsys.evaluation import published_figures, results, significance
 
 BOARD, FIGURES = "intervals", "all-figures"  # ways to see it

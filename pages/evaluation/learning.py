@@ -7,10 +7,10 @@ from pages.evaluation import choice, measured, words
 from pages.evaluation.charts import lines as charts
 from pages.evaluation.charts import scatter
 from pages.evaluation.measured import Shown
-from pages.shared import errors, loaders
-from pages.shared import words as common
-from pages.shared.charts import chart, numbers, plot
-from pages.shared.language import say
+from pages.ui import errors, loaders
+from pages.ui import words as common
+from pages.ui.charts import chart, numbers, plot
+from pages.ui.i18n import say
 from recsys.evaluation import protocols, report, results, tables
 
 

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.evaluation import words
-from pages.shared import loaders
-from pages.shared.language import say
+from pages.ui import loaders
+from pages.ui.i18n import say
 from recsys.data.dataset import Dataset, Split
 from recsys.evaluation import file_order, groups, protocols, report, results, significance, tables
 

@@ -8,9 +8,9 @@ import streamlit as st
 from pages.evaluation import measured, words
 from pages.evaluation.charts import ranks as charts
 from pages.evaluation.measured import Shown
-from pages.shared import cards, errors
-from pages.shared import words as common
-from pages.shared.charts import chart
+from pages.ui import errors, film_cards
+from pages.ui import words as common
+from pages.ui.charts import chart
 from recsys.data.dataset import Dataset
 from recsys.evaluation import tables
 from recsys.evaluation.tables import HeldOutUser
@@ -30,7 +30,7 @@ def show(shown: Shown) -> None:
     about = words.PERSON_OF.format(id=somebody.user_id, n=len(somebody.history))
     st.caption(common.plain(about))
     st.header(words.HIDDEN_FILM)
-    st.html(cards.past([(len(somebody.history) + 1, dataset.catalog.films[somebody.target])]))
+    st.html(film_cards.past([(len(somebody.history) + 1, dataset.catalog.films[somebody.target])]))
     left, right = st.columns([3, 2], gap="large")
     with left:
         who_found(shown, dataset, somebody, table)
@@ -56,7 +56,7 @@ def past(dataset: Dataset, somebody: HeldOutUser) -> None:
     films, history = dataset.catalog.films, somebody.history
     latest = list(enumerate(history.tolist(), start=1))[-LATEST:]
     st.header(words.PAST_LATEST.format(n=LATEST) if len(history) > LATEST else words.PAST)
-    st.html(cards.past([(number, films[item]) for number, item in reversed(latest)]))
+    st.html(film_cards.past([(number, films[item]) for number, item in reversed(latest)]))
 
 
 def who_found(shown: Shown, dataset: Dataset, somebody: HeldOutUser, table: pd.DataFrame) -> None:

@@ -6,10 +6,10 @@ import streamlit as st
 from pages.evaluation import choice, measured, words
 from pages.evaluation.charts import ranks as charts
 from pages.evaluation.measured import Shown
-from pages.shared import loaders
-from pages.shared import words as common
-from pages.shared.charts import chart
-from pages.shared.language import number
+from pages.ui import loaders
+from pages.ui import words as common
+from pages.ui.charts import chart
+from pages.ui.i18n import number
 from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.significance import FEW_USERS
 

@@ -6,9 +6,9 @@ import streamlit as st
 
 from pages.evaluation import measured, words
 from pages.evaluation.measured import Shown
-from pages.shared import loaders
-from pages.shared import words as common
-from pages.shared.language import say
+from pages.ui import loaders
+from pages.ui import words as common
+from pages.ui.i18n import say
 from recsys.data import datasets
 from recsys.evaluation import protocols
 

@@ -22,8 +22,8 @@ from pages.evaluation import (
     words,
 )
 from pages.evaluation.measured import Shown
-from pages.shared import errors, loaders, sequence
-from pages.shared import words as common
+from pages.ui import errors, loaders, session
+from pages.ui import words as common
 from recsys.data import datasets
 from recsys.errors import recsys_command
 from recsys.evaluation.studies import studies as read_studies
@@ -65,7 +65,7 @@ def report(dataset: str, protocol: str) -> None:
         nothing(dataset, protocol)
     else:
         SECTIONS[section](Shown(dataset, protocol, board))
-    sequence.write_address()  # a fragment ends here, without app.py
+    session.write_address()  # a fragment ends here, without app.py
 
 
 def choose(sections: list[str]) -> str:

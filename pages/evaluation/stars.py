@@ -6,8 +6,8 @@ import streamlit as st
 
 from pages.evaluation import measured, words
 from pages.evaluation.measured import Shown
-from pages.shared import words as common
-from pages.shared.charts import numbers, written
+from pages.ui import words as common
+from pages.ui.charts import numbers, written
 from recsys.evaluation import tables
 
 

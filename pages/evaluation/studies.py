@@ -4,11 +4,11 @@ import streamlit as st
 
 from pages.evaluation import words
 from pages.evaluation.charts import study as charts
-from pages.shared import loaders
-from pages.shared import words as common
-from pages.shared.charts import numbers, plot, written
-from pages.shared.language import say
-from pages.shared.sentences import told
+from pages.ui import loaders
+from pages.ui import words as common
+from pages.ui.charts import numbers, plot, written
+from pages.ui.i18n import say
+from pages.ui.sentences import told
 from recsys.evaluation.studies import Study
 
 

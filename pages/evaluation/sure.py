@@ -6,9 +6,9 @@ import streamlit as st
 from pages.evaluation import choice, measured, person, words
 from pages.evaluation.charts import confidence as charts
 from pages.evaluation.measured import Shown
-from pages.shared import loaders
-from pages.shared import words as common
-from pages.shared.charts import chart
+from pages.ui import loaders
+from pages.ui import words as common
+from pages.ui.charts import chart
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.evaluation import list_metrics, protocols, tables

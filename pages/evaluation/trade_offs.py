@@ -5,7 +5,7 @@ import streamlit as st
 from pages.evaluation import stars, words
 from pages.evaluation.charts import scatter as charts
 from pages.evaluation.measured import Shown
-from pages.shared.charts import chart
+from pages.ui.charts import chart
 from recsys.evaluation import tables
 
 

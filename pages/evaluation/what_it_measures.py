@@ -8,10 +8,10 @@ import streamlit as st
 from pages.evaluation import measured, words
 from pages.evaluation.charts import ties as charts
 from pages.evaluation.measured import Shown
-from pages.shared import loaders
-from pages.shared import words as common
-from pages.shared.charts import chart, written
-from pages.shared.language import number, say
+from pages.ui import loaders
+from pages.ui import words as common
+from pages.ui.charts import chart, written
+from pages.ui.i18n import number, say
 
 
 def show(shown: Shown) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pages.shared.language import say, speak
+from pages.ui.i18n import say, speak
 from recsys.evaluation import protocols
 from recsys.evaluation.significance import FEW_USERS
 

@@ -7,8 +7,8 @@ import streamlit as st
 from pages.inside import charts
 from pages.inside import lesson_words as words
 from pages.inside.step import Lesson, rows, say
-from pages.shared import cards, download
-from pages.shared import words as common
+from pages.ui import download, film_cards
+from pages.ui import words as common
 
 
 def tell_softmax(lesson: Lesson) -> None:
@@ -30,7 +30,7 @@ def show_softmax(lesson: Lesson) -> None:
     for rank, answer in enumerate(found.answers.itertuples(), start=1):
         note = words.SCORE_NOTE_WATCHED if answer.item in watched else words.SCORE_NOTE
         lines.append(
-            cards.measured(
+            film_cards.measured(
                 rank,
                 lesson.dataset.catalog.films[answer.item],
                 answer.weight,
@@ -54,7 +54,7 @@ def show_learning(lesson: Lesson) -> None:
     st.caption(words.LEARN_SHOWN)
     most = table["probability"].max() or 1
     rows(
-        cards.measured(
+        film_cards.measured(
             number,
             films[row.item],
             row.probability / most,

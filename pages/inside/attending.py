@@ -9,8 +9,8 @@ from pages.inside import charts
 from pages.inside import lesson_words as words
 from pages.inside import words as page_words
 from pages.inside.step import NEWEST, Lesson, head_name, one_of, rows, say
-from pages.shared import cards, language
-from pages.shared import words as common
+from pages.ui import film_cards, i18n
+from pages.ui import words as common
 from recsys.serving.insight import steps
 
 MOST = 6  # films that one head attends to most
@@ -37,7 +37,7 @@ def show_attention(lesson: Lesson) -> None:
     note = words.ATTEND_NOTE_PLAIN if lesson.found.layers.bias is None else words.ATTEND_NOTE
     known, most = lesson.dataset.catalog.films, films["share"].max() or 1
     rows(
-        cards.measured(
+        film_cards.measured(
             row.position, known[row.token], row.share / most, common.percent(row.share), note.format(**row._asdict())
         )
         for row in films.itertuples()
@@ -49,7 +49,7 @@ def show_attention(lesson: Lesson) -> None:
     shown = table[["label", "match", "bias", "share"]].tail(NEWEST)
     shown.columns = pd.Index([words.TOKEN, words.MATCH, words.BIAS, words.SHARE])
     charts.as_table(
-        shown.set_index(words.TOKEN).map(lambda value: language.number(value, ".3f")), words.ATTEND_TABLE, "sums"
+        shown.set_index(words.TOKEN).map(lambda value: i18n.number(value, ".3f")), words.ATTEND_TABLE, "sums"
     )
 
 
@@ -89,7 +89,7 @@ def show_heads(lesson: Lesson) -> None:
     """What the mask attends to, a row for each head."""
     table = by_head(lesson)
     st.caption(words.HEADS_SHOWN)
-    st.plotly_chart(language.localised(heads_chart(table)), alt=words.HEADS_CHART, config=charts.STILL, key="heads")
+    st.plotly_chart(i18n.localised(heads_chart(table)), alt=words.HEADS_CHART, config=charts.STILL, key="heads")
     films = table.loc[:, lesson.found.attention.films]
     most = [
         words.HEADS_MOST.format(
@@ -120,9 +120,7 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
             x=list(range(shown.shape[1])),
             y=list(shown.index),
             customdata=np.stack([labels, shown.to_numpy(object)], -1),
-            text=[
-                [language.number(share, ".0%") if share >= 0.005 else "" for share in row] for row in shown.to_numpy()
-            ],
+            text=[[i18n.number(share, ".0%") if share >= 0.005 else "" for share in row] for row in shown.to_numpy()],
             texttemplate="%{text}",
             textfont={"color": "white" if st.context.theme.type == "dark" else "black"},
             hovertemplate="%{y}<br><b>%{customdata[0]}</b><br>%{customdata[1]:.1%}<extra></extra>",
@@ -159,4 +157,7 @@ def show_layers(lesson: Lesson) -> None:
     best = max((float(table["probability"].iloc[0]) for table in read), default=0.0)  # one scale for all lists
     for number, table in enumerate(read):
         st.markdown(f"**{words.AFTER_LAYER.format(n=number) if number else words.BEFORE_LAYERS}**")
-        rows(cards.line(rank, films[row.item], row.probability, best) for rank, row in enumerate(table.itertuples(), 1))
+        rows(
+            film_cards.line(rank, films[row.item], row.probability, best)
+            for rank, row in enumerate(table.itertuples(), 1)
+        )

@@ -10,9 +10,9 @@ import streamlit as st
 
 from pages.inside import charts, lines, offered, words
 from pages.inside.step import attention_bars, one_of
-from pages.shared import download, errors, loaders, recommenders, why
-from pages.shared import words as common
-from pages.shared.language import localised
+from pages.ui import download, errors, explanation, loaders, recommenders
+from pages.ui import words as common
+from pages.ui.i18n import localised
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
 from recsys.serving.insight.attention import Attention, ByDistance
@@ -115,7 +115,7 @@ def influence(predictor: Predictor, films: tuple[int, ...]) -> None:
         request = Request(films, k=1)
         for first in recommend(predictor, request):
             st.markdown(f"**{common.plain(first.film.label)}**")
-            why.body(predictor, request, first.item)
+            explanation.body(predictor, request, first.item)
 
 
 def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:

@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.inside import offered, step, words
-from pages.shared import cards, download, errors, recommenders
-from pages.shared import words as common
+from pages.ui import download, errors, film_cards, recommenders
+from pages.ui import words as common
 from recsys.data.dataset import Dataset
 from recsys.serving.export import as_record
 from recsys.serving.insight import attention, cloze
@@ -103,7 +103,7 @@ def strip(dataset: Dataset, sequence: list[int | None]) -> None:
         if len(sequence) <= SHORT or min(abs(position - blank) for blank in blanks) <= AROUND:
             label = attention.MASK if item is None else dataset.catalog.films[item].label
             chips.append((position + 1, label, item is None))
-    st.html(cards.tokens(chips))
+    st.html(film_cards.tokens(chips))
 
 
 def one(dataset: Dataset, sequence: list[int | None], blank: Blank, answer: int | None) -> None:
@@ -112,7 +112,7 @@ def one(dataset: Dataset, sequence: list[int | None], blank: Blank, answer: int 
     st.caption(common.plain(where(dataset, sequence, blank.position)))
     st.markdown(verdict(dataset, blank, answer))
     best = blank.picks[0].probability if blank.picks else None
-    rows = (cards.line(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
+    rows = (film_cards.line(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
     step.rows(rows)
 
 

@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.inside import words
-from pages.shared import words as common
-from pages.shared.charts import ACCENT, SECOND
+from pages.ui import words as common
+from pages.ui.charts import ACCENT, SECOND
 
 GREY = "#8d8c88"
 LINES = (ACCENT, SECOND, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", "#8d8c88")

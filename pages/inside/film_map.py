@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.inside import charts, map_chart, offered, step, words
-from pages.shared import cards, download, errors, find, loaders, recommenders
-from pages.shared import words as common
-from pages.shared.language import count, localised, number, say
+from pages.ui import download, errors, film_cards, film_search, loaders, recommenders
+from pages.ui import words as common
+from pages.ui.i18n import count, localised, number, say
 from recsys import paths
 from recsys.data.dataset import Dataset
 from recsys.errors import python
@@ -50,7 +50,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     chosen = chosen_film(dataset, films)
     chart, side = st.columns([5, 3], gap="large")
     with side:
-        find.box(
+        film_search.box(
             dataset.name,
             words.FIND_ON_MAP,
             "map_search",
@@ -136,7 +136,9 @@ def clicked(name: str, n_items: int) -> None:
 
 def offer(name: str, film: Found) -> None:
     """One film that was found, to be marked with a click; greyed out with the reason where no model knows it."""
-    find.line(film, f"mark-{film.movie_id}", "location_searching", choose_film, (name, film.item), say(film.reason))
+    film_search.line(
+        film, f"mark-{film.movie_id}", "location_searching", choose_film, (name, film.item), say(film.reason)
+    )
 
 
 def neighbours(dataset: Dataset, found: FilmMap, chosen: int, name: str) -> None:
@@ -145,7 +147,7 @@ def neighbours(dataset: Dataset, found: FilmMap, chosen: int, name: str) -> None
     near = found.neighbours(chosen)
     st.header(common.plain(words.NEAREST.format(film=films[chosen].label)), help=words.NEAREST_HELP)
     rows = [
-        cards.measured(rank, films[item], cosine, number(cosine, ".2f"))
+        film_cards.measured(rank, films[item], cosine, number(cosine, ".2f"))
         for rank, (item, cosine) in enumerate(near, start=1)
     ]
     step.rows(rows)

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.inside import answering, attending, offered, reading, step
 from pages.inside import lesson_words as words
 from pages.inside.step import Lesson
-from pages.shared import loaders, recommenders
+from pages.ui import loaders, recommenders
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import layers
 from recsys.serving.insight.steps import Steps, steps

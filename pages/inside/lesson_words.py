@@ -1,6 +1,6 @@
 """What the lesson says: each word of the field is explained where it first appears."""
 
-from pages.shared.language import speak
+from pages.ui.i18n import speak
 
 # Going through it
 STEP, BACK, NEXT, AGAIN = "Step", "Back", "Next", "Start again"

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.inside import charts, words
-from pages.shared import language
+from pages.ui import i18n
 from recsys.serving.insight.attention import Attention
 
 MOST_FILMS = 12  # with more, the lines cannot be told apart
@@ -34,7 +34,7 @@ def show(seen: Attention, layer: int | None, head: int | None, about: str) -> No
     )
     heads = range(seen.weights.shape[1]) if head is None else [head]
     figure = chart(seen, layer, list(heads), range(n) if position == ALL else [position])
-    st.plotly_chart(language.localised(figure), alt=about, config=charts.STILL, key="lines")
+    st.plotly_chart(i18n.localised(figure), alt=about, config=charts.STILL, key="lines")
 
 
 def chart(seen: Attention, layer: int | None, heads: Sequence[int], positions: Sequence[int]) -> go.Figure:
@@ -94,5 +94,5 @@ def _told(seen: Attention, layer: int | None, heads: Sequence[int], row: int) ->
     """What a position attends to most, on average over the heads that are drawn."""
     shares = np.mean([seen.view(layer, head)[row] for head in heads], 0)
     first = np.argsort(-shares, kind="stable")[:NAMED]
-    rows = [f"{words.in_chart(seen.labels[at])}: {language.number(shares[at], '.1%')}" for at in first]
+    rows = [f"{words.in_chart(seen.labels[at])}: {i18n.number(shares[at], '.1%')}" for at in first]
     return f"<b>{words.LINES_HOVER.format(film=words.in_chart(seen.labels[row]))}</b><br>" + "<br>".join(rows)

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.inside import charts, words
-from pages.shared import words as common
-from pages.shared.language import count
+from pages.ui import words as common
+from pages.ui.i18n import count
 from recsys.serving.insight import embedding_map
 from recsys.serving.insight.regions import Region
 

@@ -9,9 +9,9 @@ import streamlit as st
 from pages.inside import charts, mean_charts, offered, words
 from pages.inside.attention import name_of
 from pages.inside.step import head_name, one_of
-from pages.shared import download, errors, loaders, recommenders
-from pages.shared import words as common
-from pages.shared.language import localised
+from pages.ui import download, errors, loaders, recommenders
+from pages.ui import words as common
+from pages.ui.i18n import localised
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import genre_attention, mean_attention
 from recsys.serving.insight.genre_attention import GenreAttention

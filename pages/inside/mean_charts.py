@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.inside import charts, words
-from pages.shared import words as common
+from pages.ui import words as common
 from recsys.serving.insight import attention
 from recsys.serving.insight.mean_attention import MeanAttention
 

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import loaders, recommenders
-from pages.shared import words as common
+from pages.ui import loaders, recommenders
+from pages.ui import words as common
 from recsys.serving.predictor import Recommender, is_there, variants_with
 
 

@@ -8,8 +8,8 @@ import streamlit as st
 from pages.inside import charts, drawing
 from pages.inside import lesson_words as words
 from pages.inside.step import IN_DRAWING, NEWEST, Lesson, draw, first_new, head_name, rows, say, strip
-from pages.shared import cards, download, language
-from pages.shared import words as common
+from pages.ui import download, film_cards, i18n
+from pages.ui import words as common
 from recsys.serving.insight import embedding_map
 
 NEIGHBOURS = 5
@@ -81,14 +81,14 @@ def show_embedding(lesson: Lesson) -> None:
     """The rows of numbers, and the films that are nearest to the newest one."""
     found = lesson.found
     figure = numbers_chart(found.embeddings[-NEWEST:], found.prediction[-NEWEST:])
-    st.plotly_chart(language.localised(figure), alt=words.EMBEDDING_ALT, config=charts.STILL, key="embedding")
+    st.plotly_chart(i18n.localised(figure), alt=words.EMBEDDING_ALT, config=charts.STILL, key="embedding")
     newest = int(found.attention.tokens[-2])
     films = lesson.dataset.catalog.films
     directions = embedding_map.directions(lesson.predictor.model.item_embeddings())
     near = embedding_map.neighbours(directions, newest, NEIGHBOURS)
     st.caption(words.EMBED_NEAR.format(film=common.plain(films[newest].label)))
     rows(
-        cards.measured(rank, films[item], cos, language.number(cos, ".2f"))
+        film_cards.measured(rank, films[item], cos, i18n.number(cos, ".2f"))
         for rank, (item, cos) in enumerate(near, start=1)
     )
 
@@ -131,7 +131,7 @@ def tell_order(lesson: Lesson) -> None:
         st.latex(words.ORDER_FORMULA)
         st.latex(words.ORDER_FORMULA_POWER)
         layer, head = np.unravel_index(slopes[:, :, 0].argmax(), slopes.shape[:2])
-        near, far = (language.number(factor(slopes[layer, head, 0], distance), ".2f") for distance in (1, 10))
+        near, far = (i18n.number(factor(slopes[layer, head, 0], distance), ".2f") for distance in (1, 10))
         name = head_name(int(layer), int(head))
         say(words.ORDER_FORMULA_TEXT.format(steepest=name, near=near, far=far))
 
@@ -141,14 +141,12 @@ def show_order(lesson: Lesson) -> None:
     found, slopes = lesson.found, lesson.found.layers.slopes
     if found.positions is not None:
         figure = numbers_chart(found.positions[-NEWEST:], found.prediction[-NEWEST:])
-        st.plotly_chart(
-            language.localised(figure), alt=words.ORDER_POSITIONS_CHART, config=charts.STILL, key="positions"
-        )
+        st.plotly_chart(i18n.localised(figure), alt=words.ORDER_POSITIONS_CHART, config=charts.STILL, key="positions")
     if slopes is not None:
         table = factors(slopes)
-        st.plotly_chart(language.localised(order_chart(table)), alt=words.ORDER_CHART, config=charts.STILL, key="order")
+        st.plotly_chart(i18n.localised(order_chart(table)), alt=words.ORDER_CHART, config=charts.STILL, key="order")
         at = [-10, -5, -2, -1, 0, 1, 2, 5, 10]
-        charts.as_table(table.loc[at].map(lambda value: language.number(value, ".2f")), words.ORDER_CHART, "order")
+        charts.as_table(table.loc[at].map(lambda value: i18n.number(value, ".2f")), words.ORDER_CHART, "order")
 
 
 def factor(slope: float, distance: int) -> float:

@@ -8,8 +8,8 @@ import streamlit as st
 from pages.inside import drawing, words
 from pages.inside import lesson_words as said
 from pages.inside.drawing import Drawn
-from pages.shared import cards
-from pages.shared import words as common
+from pages.ui import film_cards
+from pages.ui import words as common
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
 from recsys.serving.insight.steps import Steps
@@ -53,19 +53,19 @@ def say(*sentences: str) -> None:
 def strip(labels: list[str]) -> None:
     """The newest tokens as chips."""
     chips = [(number, label, label == attention.MASK) for number, label in enumerate(labels, start=1)]
-    st.html(cards.tokens(chips[-NEWEST:]))
+    st.html(film_cards.tokens(chips[-NEWEST:]))
 
 
 def rows(lines: Iterable[str]) -> None:
     """Films below each other."""
-    st.html(cards.rows(lines))
+    st.html(film_cards.rows(lines))
 
 
 def attention_bars(dataset: Dataset, seen: attention.Attention, looked_at: list[tuple[int, float]]) -> None:
     """Films with the share of the attention that each is given; numbers are positions in the sequence."""
     strongest = max((weight for _, weight in looked_at), default=0) or 1
     rows(
-        cards.measured(at + 1, dataset.catalog.films[seen.tokens[at]], weight / strongest, common.percent(weight))
+        film_cards.measured(at + 1, dataset.catalog.films[seen.tokens[at]], weight / strongest, common.percent(weight))
         for at, weight in looked_at
     )
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
-from pages.shared.language import count, say, speak
-from pages.shared.words import term
+from pages.ui.i18n import count, say, speak
+from pages.ui.words import term
 
 # Inside the model
 INSIDE_FIRST_ADD = "The network needs films to look at. Take a ready-made list, or build your own first."

@@ -5,10 +5,10 @@ import math
 import streamlit as st
 
 from pages.library import filters, words
-from pages.shared import announce, cards, find, keyboard, loaders, sequence
-from pages.shared import words as common
-from pages.shared.frame import WATCH_NEXT
-from pages.shared.language import count
+from pages.ui import announce, film_cards, film_search, keyboard, loaders, session
+from pages.ui import words as common
+from pages.ui.frame import WATCH_NEXT
+from pages.ui.i18n import count
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.serving.films.links import film_links
@@ -47,7 +47,7 @@ def search(name: str) -> str:
         key="browse_title",
         type="search",
         live="400ms",
-        placeholder=find.hint(loaders.title_index(name)),
+        placeholder=film_search.hint(loaders.title_index(name)),
         width=340,
         max_chars=100,
         on_change=first_page,
@@ -79,14 +79,14 @@ def looked_for(known: Library, text: str, order: str) -> list[int]:
     name = known.dataset.name
     found = loaders.title_index(name).search(text, limit=FOUND)
     sure = [film for film in found if film.sure]
-    if notice := find.missing(name, text, sure):
+    if notice := film_search.missing(name, text, sure):
         st.caption(f"{notice} {common.NEAREST}" if found and not sure else notice)
     return known.find(wish, [film.item for film in sure or found]).tolist()
 
 
 def say(dataset: Dataset, known: Library, n: int) -> None:
     """How many films there are, and the way to the visitor's own."""
-    mine = len(sequence.films(dataset))
+    mine = len(session.films(dataset))
     kind = "all" if n == len(known) else ("none", "one", "some")[min(n, 2)]
     said, to_list = words.COUNT[kind], words.TO_LIST[min(mine, 2)]
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
@@ -114,11 +114,11 @@ def one(known: Library, number: int) -> None:
         people = words.WATCHED_ONE if n == 1 else words.WATCHED.format(n=count(n))
         mean = float(known.rating[number])
         facts = [people if math.isnan(mean) else f"{people}, {words.STARS.format(mean=mean)}"]
-        st.html(cards.shelved(catalog.films[number], facts, film_links(catalog, number)))
+        st.html(film_cards.shelved(catalog.films[number], facts, film_links(catalog, number)))
     else:
         tag = words.UNLEARNT[min(fewest, 2)].format(n=fewest)
         links = film_links(catalog.complete, number)
-        st.html(cards.shelved(catalog.films[number], (), links, tag=tag))
+        st.html(film_cards.shelved(catalog.films[number], (), links, tag=tag))
     put_in_or_out(known, number)
 
 
@@ -141,7 +141,7 @@ def toggle(number: int, key: str) -> None:
     """Put a film at the end of the list or take it out; the focus stays where it is."""
     now = st.session_state.films
     if number in now:
-        sequence.change([film for film in now if film != number])
+        session.change([film for film in now if film != number])
     else:
-        sequence.add(number)
+        session.add(number)
     keyboard.focus_on(key)

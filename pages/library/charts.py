@@ -4,8 +4,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.library import words
-from pages.shared.charts import ACCENT, QUIET, SECOND, framed
-from pages.shared.language import count, number, say
+from pages.ui.charts import ACCENT, QUIET, SECOND, framed
+from pages.ui.i18n import count, number, say
 from recsys.data.statistics import Lengths, LongTail
 
 HEIGHT = 300  # pixels

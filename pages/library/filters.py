@@ -9,11 +9,11 @@ from functools import partial
 import streamlit as st
 
 from pages.library import words
-from pages.shared import filters as shared
-from pages.shared import loaders
-from pages.shared import words as common
-from pages.shared.language import count
-from pages.shared.popovers import content
+from pages.ui import filters as shared
+from pages.ui import loaders
+from pages.ui import words as common
+from pages.ui.i18n import count
+from pages.ui.popovers import content
 from recsys.serving.filters import Filters
 from recsys.serving.library import Library, Wish
 

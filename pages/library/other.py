@@ -10,9 +10,9 @@ import numpy as np
 import streamlit as st
 
 from pages.library import words
-from pages.shared import find, keyboard, loaders, popovers, viewers
-from pages.shared import words as common
-from pages.shared.language import count
+from pages.ui import film_search, keyboard, loaders, popovers, viewers
+from pages.ui import words as common
+from pages.ui.i18n import count
 from recsys.data import datasets
 from recsys.data.dataset import Catalog, Dataset
 from recsys.errors import RecsysError
@@ -50,7 +50,7 @@ def elsewhere(name: str, ids: str, to: Dataset) -> tuple[list[int], list[str]]:
 
 def choose(dataset: Dataset, now: tuple[int, ...]) -> None:
     """Their films, each to be taken out, and the ways to more of them."""
-    find.box(
+    film_search.box(
         dataset.name,
         words.OTHER_SEARCH,
         "other_search",
@@ -84,7 +84,7 @@ def take(name: str, catalog: Catalog, items: Sequence[int]) -> None:
 def offer(dataset: Dataset, now: tuple[int, ...], film: Found) -> None:
     """One film that was found, to add with a click; greyed out where it is among theirs already."""
     reason = words.OTHER_HAS if film.item in now else ""
-    find.line(film, f"other-{film.movie_id}", "add", add, (dataset, now, film), reason)
+    film_search.line(film, f"other-{film.movie_id}", "add", add, (dataset, now, film), reason)
 
 
 def add(dataset: Dataset, now: tuple[int, ...], film: Found) -> None:

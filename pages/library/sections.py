@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.library import browse, filters, statistics, together, words
-from pages.shared import errors, keyboard, sequence
+from pages.ui import errors, keyboard, session
 from recsys.data.dataset import Dataset
 
 SECTIONS: dict[str, Callable[[Dataset], None]] = {
@@ -32,4 +32,4 @@ def show(dataset: Dataset) -> None:
     )
     SECTIONS[section](dataset)
     keyboard.place()
-    sequence.write_address()  # a fragment ends here, without visit.py
+    session.write_address()  # a fragment ends here, without main.py

@@ -7,10 +7,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.library import charts, words
-from pages.shared import loaders
-from pages.shared import words as common
-from pages.shared.charts import chart
-from pages.shared.language import count, number
+from pages.ui import loaders
+from pages.ui import words as common
+from pages.ui.charts import chart
+from pages.ui.i18n import count, number
 from recsys.data.dataset import Dataset
 from recsys.data.statistics import Statistics
 

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from pages.library import filters, other, words
-from pages.shared import cards, download, head, loaders, rated, recommenders, sequence
-from pages.shared import words as common
-from pages.shared.frame import WATCH_NEXT
-from pages.shared.language import count
+from pages.ui import download, film_cards, loaders, page_header, rated, recommenders, session
+from pages.ui import words as common
+from pages.ui.frame import WATCH_NEXT
+from pages.ui.i18n import count
 from recsys.data.dataset import Dataset
 from recsys.serving import together
 from recsys.serving.films.links import film_links
@@ -20,7 +20,7 @@ K = 10
 def show(dataset: Dataset) -> None:
     """Both lists, and what there is for both."""
     st.caption(words.TOGETHER_HELP)
-    mine = sequence.films(dataset)
+    mine = session.films(dataset)
     left, right = st.columns(2, gap="large")
     with left:
         yours(dataset, mine)
@@ -44,7 +44,7 @@ def yours(dataset: Dataset, mine: tuple[int, ...]) -> None:
     """The visitor's films, and the way to change them."""
     st.header(words.YOURS)
     if mine:
-        head.in_one_line(dataset, mine)
+        page_header.in_one_line(dataset, mine)
     st.page_link(WATCH_NEXT, label=common.EDIT if mine else words.PUT_IN, icon=":material/edit:")
 
 
@@ -88,13 +88,13 @@ def row(predictor: Predictor, one: Shared) -> None:
     ]
     links = film_links(predictor.dataset.catalog, one.item)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-        st.html(cards.wanted(one.rank, one.film, wishes, links))
+        st.html(film_cards.wanted(one.rank, one.film, wishes, links))
         st.button(
             words.ADD_QUIET.format(film=common.plain(one.film.label)),
             key=f"together-{one.film.movie_id}",
             icon=":material/add:",
             type="tertiary",
-            on_click=sequence.add,
+            on_click=session.add,
             args=(one.item,),
         )
 

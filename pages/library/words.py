@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pandas as pd
 
-from pages.shared.language import count, number, say, speak
+from pages.ui.i18n import count, number, say, speak
 from recsys.data.statistics import Lengths, LongTail, Size
 
 SECTION = "What to see"

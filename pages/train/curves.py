@@ -4,10 +4,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.shared import language
-from pages.shared import words as common
-from pages.shared.charts import framed, plot
 from pages.train import words
+from pages.ui import i18n
+from pages.ui import words as common
+from pages.ui.charts import framed, plot
 from recsys.jobs.queue import Progress
 
 COLOURS = {"loss": "#cf6a2a", "ndcg@10": "#1f9a94"}  # 3:1 and more against the light and the dark page
@@ -38,7 +38,7 @@ def curve(known: pd.DataFrame, column: str, epochs: int) -> go.Figure:
         mode="lines+markers" if len(known) < 40 else "lines",
         line={"color": COLOURS[column], "width": 2},
         marker={"size": 6},
-        hovertemplate=f"%{{x}}: %{{y:{language.METRIC}}}<extra></extra>",
+        hovertemplate=f"%{{x}}: %{{y:{i18n.METRIC}}}<extra></extra>",
     )
     framed(figure, HEIGHT).update_layout(showlegend=False, margin_t=8)
     figure.update_xaxes(title=words.BY_EPOCH, range=[0.5, epochs + 0.5], tickformat="d")

@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import errors, loaders, recommenders
-from pages.shared import words as common
-from pages.shared.language import number
-from pages.shared.sentences import told
 from pages.train import words
+from pages.ui import errors, loaders, recommenders
+from pages.ui import words as common
+from pages.ui.i18n import number
+from pages.ui.sentences import told
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
 from recsys.jobs import options as numbers

@@ -5,12 +5,12 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.shared import address, errors, getting, loaders
-from pages.shared import words as common
-from pages.shared.frame import WATCH_NEXT
-from pages.shared.language import number
-from pages.shared.sentences import told
 from pages.train import curves, words
+from pages.ui import errors, getting, loaders, url
+from pages.ui import words as common
+from pages.ui.frame import WATCH_NEXT
+from pages.ui.i18n import number
+from pages.ui.sentences import told
 from recsys.jobs import queue
 from recsys.jobs.queue import Job, Progress, State
 
@@ -158,7 +158,7 @@ def use(job: Job) -> None:
 
 def choose_it(job: Job) -> None:
     """Choose it for the pages that follow; a callback, because this page has a selector of the data set too."""
-    address.choose("model", job.variant)
+    url.choose("model", job.variant)
     getting.open_set(job.dataset)
 
 

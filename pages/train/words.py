@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from pages.shared.language import say, speak
+from pages.ui.i18n import say, speak
 from recsys.jobs.queue import State
 
 # What to train

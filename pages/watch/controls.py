@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import recommenders
-from pages.shared import words as common
-from pages.shared.address import AS_CARDS, AS_LIST, VIEWS
+from pages.ui import recommenders
+from pages.ui import words as common
+from pages.ui.url import AS_CARDS, AS_LIST, VIEWS
 from pages.watch import filters
 from recsys.data.dataset import Dataset
 

@@ -8,10 +8,10 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.shared import filters as shared
-from pages.shared import keyboard, loaders, rated, sequence
-from pages.shared import words as common
-from pages.shared.popovers import content
+from pages.ui import filters as shared
+from pages.ui import keyboard, loaders, rated, session
+from pages.ui import words as common
+from pages.ui.popovers import content
 from pages.watch import words
 from recsys.data.dataset import Dataset
 from recsys.serving.filters import Facts, Filters, too_strict
@@ -131,5 +131,5 @@ def _take_back(dataset: Dataset, item: int, others: list[str]) -> None:
 
 
 def _allow(item: int, others: list[str]) -> None:
-    sequence.take_back(item)
+    session.take_back(item)
     keyboard.focus_on(*others, "filters_open")

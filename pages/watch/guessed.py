@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.shared import download, errors, loaders, recommenders
-from pages.shared import words as common
-from pages.shared.language import number, say
-from pages.shared.looking import look_for
+from pages.ui import download, errors, loaders, recommenders
+from pages.ui import words as common
+from pages.ui.i18n import number, say
+from pages.ui.looking import look_for
 from pages.watch import history_words as words
 from recsys.data.dataset import Dataset
 from recsys.serving import predictor as serving

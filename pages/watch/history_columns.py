@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.shared import words as common
+from pages.ui import words as common
 from pages.watch import history_words as words
 from recsys.data.history_import.entries import ColumnQuestion, Columns
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pages.shared.language import say, speak
+from pages.ui.i18n import say, speak
 
 BRING = "Bring your history"
 BRING_HELP = "Films that you marked or rated elsewhere: Letterboxd, IMDb, Trakt, Netflix, MovieLens, or any list."

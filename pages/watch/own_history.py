@@ -17,9 +17,9 @@ from babel.dates import format_date
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.server.uploads import expect
-from pages.shared import download, errors, language, loaders, rated, sequence
-from pages.shared import words as common
-from pages.shared.sentences import told
+from pages.ui import download, errors, i18n, loaders, rated, session
+from pages.ui import words as common
+from pages.ui.sentences import told
 from pages.watch import history_columns, in_browser, ratings
 from pages.watch import history_words as words
 from recsys.data.dataset import Dataset, Film
@@ -137,7 +137,7 @@ def opened(bringing: Bringing, name: str, number: str, data: bytes) -> list[Impo
 def say(part: Imported) -> None:
     """Where a file comes from and how many lines were read, and what else there is to know of it."""
     if part.source != "ZIP":
-        about = {"file": common.plain(part.file), "source": language.say(part.source) or words.UNKNOWN}
+        about = {"file": common.plain(part.file), "source": i18n.say(part.source) or words.UNKNOWN}
         st.markdown(words.counted(words.READ, len(part.entries), **about))
     for note in part.notes:
         st.caption(common.plain(f"{told(note)}."))
@@ -182,7 +182,7 @@ def _answer(number: str, **said: Any) -> None:
 
 def day(date: datetime) -> str:
     """ "5 February 2025"."""
-    return format_date(date, "d MMMM y", locale=language.current())
+    return format_date(date, "d MMMM y", locale=i18n.current())
 
 
 @loaders.of_set()
@@ -275,8 +275,8 @@ def lists(bringing: Bringing, review: Review, dataset: Dataset) -> None:
 
 def in_words(table: pd.DataFrame) -> pd.DataFrame:
     """A table with headings and reasons in the visitor's language; files keep the English ones."""
-    reasons = {column: table[column].map(language.say) for column in own_history.REASONS if column in table}
-    return table.assign(**reasons).rename(columns=language.say)
+    reasons = {column: table[column].map(i18n.say) for column in own_history.REASONS if column in table}
+    return table.assign(**reasons).rename(columns=i18n.say)
 
 
 def use(bringing: Bringing, review: Review, watched: list[Watched], dataset: Dataset) -> None:
@@ -297,7 +297,7 @@ def use(bringing: Bringing, review: Review, watched: list[Watched], dataset: Dat
 def take(dataset: Dataset, watched: list[Watched]) -> None:
     """Make these films the watch sequence, with their stars, dates and rewatches."""
     state, films = st.session_state, dataset.catalog.films
-    sequence.change([one.film for one in watched])
+    session.change([one.film for one in watched])
     stars = {films[one.film].label: one.stars for one in watched if one.stars is not None}
     rated.take_over(stars)
     if stars:
@@ -315,5 +315,5 @@ def note(film: Film) -> str:
     elif one and one.times > 1:
         said.append(words.TIMES_ALONE.format(n=one.times))
     if (stars := rated.stars(film) or 0) % 1:
-        said.append(words.HALF.format(stars=language.number(stars, ".1f")))
+        said.append(words.HALF.format(stars=i18n.number(stars, ".1f")))
     return " ".join(said)

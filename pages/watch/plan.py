@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.shared import cards, errors, loaders, sequence
-from pages.shared import words as common
+from pages.ui import errors, film_cards, loaders, session
+from pages.ui import words as common
 from pages.watch import words
 from recsys.data.dataset import Film
 from recsys.serving.plan import FILMS, Step, plan, reasons
@@ -84,7 +84,7 @@ def rows(predictor: Predictor, request: Request, evening: Evening, steps: list[S
             film = films[step.item]
             reason = because([films[item] for item in spoke_for_it], loaders.title(predictor))
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-                st.html(cards.line(number, film, step.probability, best, note=reason))
+                st.html(film_cards.line(number, film, step.probability, best, note=reason))
                 st.button(
                     words.NOT_THIS.format(film=common.plain(film.label)),
                     key=f"reject-{step.item}",
@@ -127,7 +127,7 @@ def decide(evening: Evening, steps: list[Step], films: tuple[int, ...]) -> None:
             words.PLAN_ADD,
             key="plan-add",
             icon=":material/playlist_add:",
-            on_click=sequence.change,
+            on_click=session.change,
             args=(everything,),
             disabled=not steps,
         ):

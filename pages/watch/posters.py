@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared import at_tmdb
+from pages.ui import at_tmdb
 from pages.watch import words
 from recsys.data.dataset import Catalog
 from recsys.serving.films import tmdb

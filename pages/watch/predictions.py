@@ -5,10 +5,10 @@ from functools import cached_property
 
 import streamlit as st
 
-from pages.shared import announce, at_tmdb, cards, errors, keyboard, loaders, recommenders, sequence, why
-from pages.shared import words as common
-from pages.shared.address import AS_CARDS
-from pages.shared.language import count, say
+from pages.ui import announce, at_tmdb, errors, explanation, film_cards, keyboard, loaders, recommenders, session
+from pages.ui import words as common
+from pages.ui.i18n import count, say
+from pages.ui.url import AS_CARDS
 from pages.watch import controls, filters, posters, ratings, words
 from recsys.data.dataset import Dataset
 from recsys.serving.films.links import film_links
@@ -107,7 +107,7 @@ def grid(answer: Answer) -> None:
         for pick in answer.picks:
             with st.container(gap=None):
                 links, photo = film_links(catalog, pick.item), (photos | own).get(pick.item)
-                st.html(cards.card(pick, answer.best, links, photo, answer.figure, made(answer, pick)))
+                st.html(film_cards.card(pick, answer.best, links, photo, answer.figure, made(answer, pick)))
                 actions(answer, pick)
     if photos:
         at_tmdb.attribution()
@@ -121,7 +121,9 @@ def listing(answer: Answer) -> None:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
                 links = film_links(catalog, pick.item)
                 by = made(answer, pick)
-                st.html(cards.line(pick.rank, pick.film, pick.probability, answer.best, links, answer.figure, made=by))
+                st.html(
+                    film_cards.line(pick.rank, pick.film, pick.probability, answer.best, links, answer.figure, made=by)
+                )
                 actions(answer, pick)
 
 
@@ -154,17 +156,17 @@ def actions(answer: Answer, pick: Recommendation) -> None:
         args=(menu, pick.item, others),
     )
     if chosen == words.WHY:
-        why.dialog(answer.predictor, answer.request, pick.item)
+        explanation.dialog(answer.predictor, answer.request, pick.item)
 
 
 def add(item: int, others: list[int]) -> None:
     """Put a recommended film at the end of the list; the focus goes to the next film. others: their MovieLens ids."""
-    sequence.add(item)
+    session.add(item)
     keyboard.focus_on(*(f"pick-{movie}" for movie in others), "picks")
 
 
 def choose_from_menu(menu: str, item: int, others: list[int]) -> None:
     """Do what changes the page; a dialog opens in the run that follows. others: ids of films that may get the focus."""
     if st.session_state[menu] == words.NOT_FOR_ME:
-        sequence.refuse(item)
+        session.refuse(item)
         keyboard.focus_on(*(f"more-{movie}" for movie in others), "picks")

@@ -1,13 +1,13 @@
 """What the visitor thinks of their films: thumbs, or stars where somebody wants them.
 
-Session state: that of `pages.shared.rated` · rate_by (thumbs or stars).
+Session state: that of `pages.ui.rated` · rate_by (thumbs or stars).
 """
 
 import streamlit as st
 
-from pages.shared import keyboard, loaders, popovers
-from pages.shared import words as common
-from pages.shared.rated import forget, rate, stars
+from pages.ui import keyboard, loaders, popovers
+from pages.ui import words as common
+from pages.ui.rated import forget, rate, stars
 from pages.watch import words
 from recsys.data.dataset import Film
 from recsys.serving.predictor import Predictor

@@ -6,7 +6,7 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from pages.shared import download, loaders, popovers, sequence
+from pages.ui import download, loaders, popovers, session
 from pages.watch import words
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
@@ -44,7 +44,7 @@ def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> 
 def link() -> str:
     """The address that brings all of this back."""
     page = (st.context.url or "").partition("?")[0]
-    return f"{page}?{urlencode(sequence.address())}"
+    return f"{page}?{urlencode(session.address())}"
 
 
 def reach(url: str) -> Reach:

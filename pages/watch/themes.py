@@ -4,9 +4,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import announce, errors, find, keyboard, loaders, sequence
-from pages.shared import words as common
-from pages.shared.work import share
+from pages.ui import announce, errors, film_search, keyboard, loaders, session
+from pages.ui import words as common
+from pages.ui.tasks import share
 from pages.watch import words
 from recsys import paths
 from recsys.data import prepared
@@ -55,7 +55,7 @@ def offer(dataset: Dataset, near: Near, others: list[Near]) -> None:
     film = dataset.catalog.films[near.item]
     reason = words.ALREADY if near.item in (st.session_state.films or ()) else ""
     note = ", ".join(map(common.term, near.because)) or common.genres(film.genres)
-    find.line(
+    film_search.line(
         film,
         key_of(dataset, near),
         "add",
@@ -74,7 +74,7 @@ def key_of(dataset: Dataset, near: Near) -> str:
 def take(item: int, others: list[str]) -> None:
     """Add a film that was found; the theme stays, for more of it, and the focus goes to the next film."""
     if item not in st.session_state.films:
-        sequence.add(item)
+        session.add(item)
     keyboard.focus_on(*others, "theme")
     st.rerun()  # all of the page, not the search alone
 

@@ -6,8 +6,8 @@ from html import escape
 
 import streamlit as st
 
-from pages.shared import errors, loaders, sequence
-from pages.shared import words as common
+from pages.ui import errors, loaders, session
+from pages.ui import words as common
 from pages.watch import words
 from recsys.data.dataset import Dataset, Film
 from recsys.serving.insight.what_if import Shift, Turn, moved, shifts, without
@@ -78,7 +78,7 @@ def outcome(predictor: Predictor, now: Request, changed: Request) -> None:
     st.markdown(f"**{common.plain(summary(found, now.k, loaders.title(predictor)))}**")
     st.html(table(found, predictor.dataset.catalog.films))
     if st.button(
-        words.APPLY, key="what-if-apply", icon=":material/check:", on_click=sequence.change, args=(changed.history,)
+        words.APPLY, key="what-if-apply", icon=":material/check:", on_click=session.change, args=(changed.history,)
     ):
         st.rerun()  # all of the page, not this panel alone
 

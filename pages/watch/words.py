@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pages.shared.language import joined, say, speak
+from pages.ui.i18n import joined, say, speak
 
 # The sequence
 YOURS = "Your films"

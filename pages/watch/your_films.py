@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import cards, find, head, keyboard, loaders, popovers, sequence, viewers
-from pages.shared import words as common
+from pages.ui import film_cards, film_search, keyboard, loaders, page_header, popovers, session, viewers
+from pages.ui import words as common
 from pages.watch import history_words, in_browser, own_history, ratings, share, themes, words
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset
@@ -21,7 +21,7 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     st.header(words.YOURS, help=words.YOURS_HELP)
     search(dataset.name)
     themes.search(dataset.name)
-    head.show_notices()
+    page_header.show_notices()
     show_viewer(films)
     if films:
         rows(dataset, films, answer)
@@ -33,26 +33,26 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     say_what_links_hold(dataset, films)
     in_browser.place()
     if not films:
-        head.choose_example(dataset)
+        page_header.choose_example(dataset)
 
 
 @st.fragment
 def search(name: str) -> None:
     """The search box; only this part runs again while somebody types."""
-    find.box(name, words.SEARCH, "search", offer, limit=8, enter=lambda film: take(film.item))
+    film_search.box(name, words.SEARCH, "search", offer, limit=8, enter=lambda film: take(film.item))
 
 
 def offer(film: Found) -> None:
     """One film that was found, to add with a click; greyed out where it is in the list already."""
     reason = words.ALREADY if film.item in st.session_state.films else ""
     note = words.FEW_RATED if film.left_out else ""
-    find.line(film, f"found-{film.movie_id}", "add", take, (film.item,), reason, note)
+    film_search.line(film, f"found-{film.movie_id}", "add", take, (film.item,), reason, note)
 
 
 def take(item: int) -> None:
     """Add a film that was found, empty the search box, and stay in it for the next one."""
     if item not in st.session_state.films:
-        sequence.add(item)
+        session.add(item)
     st.session_state.search = ""
     keyboard.focus_on("search")
     st.rerun()  # all of the page, not the search alone
@@ -95,10 +95,10 @@ def row(dataset: Dataset, films: tuple[int, ...], position: int, note: str) -> N
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
         if ratings.by_stars():
             with st.container(gap=None):
-                st.html(cards.watched(position + 1, film, last, note))
+                st.html(film_cards.watched(position + 1, film, last, note))
                 ratings.star_row(film)
         else:
-            st.html(cards.watched(position + 1, film, last, note))
+            st.html(film_cards.watched(position + 1, film, last, note))
             ratings.thumbs(film)
         button(words.UP, name, f"up-{film.movie_id}", "arrow_upward", move, (position, -1), position == 0)
         button(words.DOWN, name, f"down-{film.movie_id}", "arrow_downward", move, (position, 1), last)
@@ -108,7 +108,7 @@ def row(dataset: Dataset, films: tuple[int, ...], position: int, note: str) -> N
 def move(position: int, by: int) -> None:
     """Move a film; the focus goes along with it, to the other arrow at an end of the list."""
     movie = movie_at(position)
-    sequence.move(position, by)
+    session.move(position, by)
     keyboard.focus_on(*(f"{way}-{movie}" for way in (("up", "down") if by < 0 else ("down", "up"))))
 
 
@@ -116,7 +116,7 @@ def remove(position: int) -> None:
     """Take a film out; the focus goes to the one that takes its position, else to the last one, else to the search."""
     n = len(st.session_state.films)
     after = movie_at(position + 1 if position + 1 < n else position - 1) if n > 1 else None
-    sequence.remove(position)
+    session.remove(position)
     keyboard.focus_on(f"remove-{after}", "search")
 
 
@@ -175,7 +175,7 @@ def surprise(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 def surprise_first(dataset: Dataset) -> None:
     """Draw a real person; a popover takes the place of the button."""
-    sequence.surprise(dataset)
+    session.surprise(dataset)
     keyboard.focus_on("surprise-open", "surprise")
 
 
@@ -190,14 +190,14 @@ def by_number(dataset: Dataset) -> None:
                     common.TAKE_THEIRS,
                     key="take-person",
                     icon=":material/person:",
-                    on_click=sequence.take_films_of,
+                    on_click=session.take_films_of,
                     args=(viewer,),
                 )
 
 
 def replace(dataset: Dataset) -> None:
     """Draw a real person; the question stays open for another one."""
-    sequence.surprise(dataset)
+    session.surprise(dataset)
     keyboard.focus_on("surprise")
 
 
@@ -216,11 +216,11 @@ def undo_and_clear(films: tuple[int, ...]) -> None:
 
 def undo() -> None:
     """Take back the last step. The focus goes to the search box when there is nothing left to take back."""
-    sequence.undo()
+    session.undo()
     keyboard.focus_on("undo", "search")
 
 
 def clear() -> None:
     """Remove all films; the focus goes to Undo, as Clear is disabled now."""
-    sequence.change(())
+    session.change(())
     keyboard.focus_on("undo")

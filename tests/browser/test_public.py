@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pages.shared import words
+from pages.ui import words
 from recsys import paths
 from recsys.data import own_data, tables
 from recsys.machine import terminate_with_parent

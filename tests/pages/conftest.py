@@ -5,7 +5,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import frame
+from pages.ui import frame
 from recsys.paths import REPOSITORY
 from recsys.text import encoder
 from tests.models.conftest import words_as_vectors
@@ -40,7 +40,7 @@ def visit(home):
     """Opens the app at an address, as `visit(s="1-2")`, on a page if one is given."""
 
     def open_app(page=None, **query):
-        app = AppTest.from_file(REPOSITORY / "pages" / "visit.py", default_timeout=60)
+        app = AppTest.from_file(REPOSITORY / "pages" / "main.py", default_timeout=60)
         app.query_params.update(query)
         app.run()
         return app.switch_page(SCRIPTS[page]).run() if page else app

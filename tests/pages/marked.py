@@ -12,7 +12,7 @@ from html import unescape
 import pandas as pd
 from streamlit.testing.v1.element_tree import Block
 
-from pages.shared import language
+from pages.ui import i18n
 
 MARKED = re.compile("⟦[^⟦⟧]*⟧")
 ENGLISH = re.compile(r"[A-Za-z]{2,}|(?<![\w.,])\d+\.\d+(?![\w.])")  # words, and numbers as English writes them
@@ -55,7 +55,7 @@ class Marked(str):
 
     def format(self, *values, **named):
         """Each piece of the text is marked, and numbers are as in Ukrainian."""
-        write = language._Formatter("uk")
+        write = i18n._Formatter("uk")
         pieces = []
         for literal, field, spec, _ in string.Formatter().parse(self.source):
             pieces.append(f"⟦{literal}⟧" if literal else "")
@@ -66,11 +66,11 @@ class Marked(str):
 
 def mark(monkeypatch):
     """From now on every page speaks the language of marks."""
-    now = language.current
+    now = i18n.current
     for module in [module for name, module in sys.modules.items() if name.startswith("pages.")]:
         if vars(module).get("current") is now:
             monkeypatch.setattr(module, "current", lambda: "uk")
-    monkeypatch.setattr(language, "_text", lambda source, _: source if isinstance(source, Marked) else Marked(source))
+    monkeypatch.setattr(i18n, "_text", lambda source, _: source if isinstance(source, Marked) else Marked(source))
 
 
 def unmarked(app, allowed):

@@ -8,12 +8,12 @@ def script(part, variant, item):
 
     import streamlit as st
 
-    from pages.shared import loaders, sequence
+    from pages.ui import loaders, session
     from recsys.serving.recommend import Request
 
-    sequence.seed()
+    session.seed()
     dataset = loaders.dataset("ml-latest-sample")
-    films = sequence.films(dataset)
+    films = session.films(dataset)
     predictor = loaders.predictor(variant, dataset.name)
     module = importlib.import_module(f"pages.{part}")
     st.text(" ".join(map(str, films)))

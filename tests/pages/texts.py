@@ -6,7 +6,7 @@ import re
 from importlib import import_module
 
 from pages.evaluation.charts.looks import LOOKS
-from pages.shared import language
+from pages.ui import i18n
 from recsys import paths
 from recsys.data.dataset import AGES
 from recsys.data.datasets import SETS
@@ -27,7 +27,7 @@ def names_of_recommenders():
     """The titles that have no translation, and the proper names in all titles, longest first."""
     titles = {recommender.title for recommender in registry.RECOMMENDERS.values()}
     words = {word for title in titles for word in re.findall(r"\w+", title) if PROPER_NAME.search(word)}
-    return sorted(words | (titles - language.texts("uk").keys()), key=len, reverse=True)
+    return sorted(words | (titles - i18n.texts("uk").keys()), key=len, reverse=True)
 
 
 NAMES = re.compile(  # the same in every language; what else holds a word needs a translation

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.shared import address
+from pages.ui import url
 from recsys.ranking import metrics
 from recsys.ranking.ranking import Ranking, ScoreError
 from tests.pages.conftest import SCRIPTS, home, trained_home, visit  # noqa: F401 - fixtures
 
 VALUES = ["", "none", "-1", "NaN", "1e999", "<script>", "../../etc/passwd", "\x00", "١", "9" * 10_000]
 VALUES += ["~".join("ab" * 500), ["popular", "popular"]]
-PARAMETERS = ["s", "not", "data", "with", "unknown", *(kept.parameter for kept in (*address.KEPT, *address.FILTERS))]
+PARAMETERS = ["s", "not", "data", "with", "unknown", *(kept.parameter for kept in (*url.KEPT, *url.FILTERS))]
 SCORES = st.lists(st.floats(width=32), min_size=6, max_size=30)
 
 

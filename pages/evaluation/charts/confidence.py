@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from pages.evaluation import words
 from pages.evaluation.charts.lines import lines
 from pages.evaluation.charts.looks import percents
-from pages.shared.charts import QUIET, logarithmic
-from pages.shared.language import number
+from pages.ui.charts import QUIET, logarithmic
+from pages.ui.i18n import number
 
 HEIGHT = 400  # pixels: on a phone the legend takes five lines of it
 LEAST = 1e-4  # share below which no axis goes

@@ -5,8 +5,8 @@ import plotly.graph_objects as go
 
 from pages.evaluation import words
 from pages.evaluation.charts.looks import MARKS, look, members
-from pages.shared import words as common
-from pages.shared.charts import QUIET, framed
+from pages.ui import words as common
+from pages.ui.charts import QUIET, framed
 
 
 def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:

@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 
 from pages.evaluation import words
 from pages.evaluation.charts.looks import LOOKS, percents
-from pages.shared import language
-from pages.shared.charts import QUIET, framed, logarithmic
+from pages.ui import i18n
+from pages.ui.charts import QUIET, framed, logarithmic
 
 MOST = 6  # lines in a chart that can be told apart
 FAMILIES = ("Transformers", "Markov with factors", "Recurrent", "Film embeddings", "Neighbours", "Convolutional")
@@ -36,7 +36,7 @@ def lines(logs: Mapping[str, pd.DataFrame], titles: Mapping[str, str], x: str, y
             name=titles[variant],
             line={"color": COLOURS[look], "dash": DASHES[look], "width": 2},
             marker={"symbol": SYMBOLS[look], "size": 7, "maxdisplayed": 15},
-            hovertemplate=f"%{{x:,.4~g}}: %{{y:{language.METRIC}}}",
+            hovertemplate=f"%{{x:,.4~g}}: %{{y:{i18n.METRIC}}}",
         )
     framed(figure, TALL + 70).update_layout(showlegend=True)
     return figure.update_xaxes(title=x_title)
@@ -97,4 +97,4 @@ def overconfidence(ranks: Mapping[str, pd.DataFrame], titles: Mapping[str, str])
     line = {"color": QUIET, "width": 1}
     figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=words.CALIBRATED, line=line, hoverinfo="skip")
     figure.update_xaxes(dtick=1)
-    return figure.update_yaxes(title=words.TIMES, **logarithmic(lambda step: f"{language.number(step, 'g')}×"))
+    return figure.update_yaxes(title=words.TIMES, **logarithmic(lambda step: f"{i18n.number(step, 'g')}×"))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from pages.shared.language import number
+from pages.ui.i18n import number
 
 
 class Look(NamedTuple):

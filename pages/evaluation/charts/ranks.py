@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 
 from pages.evaluation import words
 from pages.evaluation.charts.looks import look
-from pages.shared.charts import QUIET, framed, logarithmic
-from pages.shared.language import number, say
+from pages.ui.charts import QUIET, framed, logarithmic
+from pages.ui.i18n import number, say
 from recsys.evaluation import tables
 
 

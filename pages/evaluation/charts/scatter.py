@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from pages.evaluation import words
 from pages.evaluation.charts.labels import free_sides, scaled
 from pages.evaluation.charts.looks import look
-from pages.shared.charts import framed
-from pages.shared.language import METRIC, say
+from pages.ui.charts import framed
+from pages.ui.i18n import METRIC, say
 
 TALL, AROUND = 430, 130  # pixels inside the axes, and of what stands around them
 WIDE = (640, 800, 950, 1100)  # how broad the chart may be on a desktop

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from pages.evaluation import words
 from pages.evaluation.charts.looks import LOOKS, Look
 from pages.evaluation.charts.scatter import AROUND, name_marks
-from pages.shared import language
-from pages.shared.charts import QUIET, framed, logarithmic
+from pages.ui import i18n
+from pages.ui.charts import QUIET, framed, logarithmic
 from recsys.evaluation.studies import Chart, Study
 
 ALL_LOOKS = list(LOOKS.values())
@@ -27,12 +27,12 @@ def drawn(found: Study, chart: Chart) -> go.Figure:
     for number, (name, own) in enumerate(groups):
         shape = look(str(name), number)
         if chart.kind == "rows":
-            figure.add_scatter(**in_rows(own, chart, number), name=language.say(str(name)), marker=marker(shape, 9))
+            figure.add_scatter(**in_rows(own, chart, number), name=i18n.say(str(name)), marker=marker(shape, 9))
         elif chart.kind == "bar":
-            figure.add_bar(**along(own, chart), name=language.say(str(name)), marker={"color": shape.colour})
+            figure.add_bar(**along(own, chart), name=i18n.say(str(name)), marker={"color": shape.colour})
         else:
             figure.add_scatter(
-                **along(own, chart), **marks(own, chart), name=language.say(str(name)), marker=marker(shape, 9)
+                **along(own, chart), **marks(own, chart), name=i18n.say(str(name)), marker=marker(shape, 9)
             )
     if chart.label is not None:
         name_each(figure, table.sort_values(chart.y, ascending=False, kind="stable"), chart)
@@ -87,18 +87,18 @@ def whiskers(table: pd.DataFrame, chart: Chart) -> dict[str, Any] | None:
 
 def with_axes(figure: go.Figure, found: Study, chart: Chart) -> go.Figure:
     """x and y as the chart names them; a logarithmic x of a line has the values that were set."""
-    figure.update_xaxes(title=language.say(found.titles[chart.x]), hoverformat=spec(found, chart.x))
+    figure.update_xaxes(title=i18n.say(found.titles[chart.x]), hoverformat=spec(found, chart.x))
     figure.update_yaxes(
-        title=language.say(found.titles[chart.y]),
+        title=i18n.say(found.titles[chart.y]),
         type="log" if "y" in chart.log else None,
         hoverformat=spec(found, chart.y),
     )
     if "x" not in chart.log:
         return figure
     if chart.kind != "line":
-        return figure.update_xaxes(**logarithmic(lambda step: language.number(step, "g"), steps=(1, 2, 5)))
+        return figure.update_xaxes(**logarithmic(lambda step: i18n.number(step, "g"), steps=(1, 2, 5)))
     ticks = sorted(set(found.table[chart.x]))
-    return figure.update_xaxes(type="log", tickvals=ticks, ticktext=[language.number(tick, "g") for tick in ticks])
+    return figure.update_xaxes(type="log", tickvals=ticks, ticktext=[i18n.number(tick, "g") for tick in ticks])
 
 
 def as_rows(figure: go.Figure, found: Study, chart: Chart, groups: int) -> go.Figure:
@@ -110,7 +110,7 @@ def as_rows(figure: go.Figure, found: Study, chart: Chart, groups: int) -> go.Fi
     if found.table[chart.y].min() < 0:
         figure.add_vline(0, line={"color": QUIET, "width": 1})
     return figure.update_xaxes(
-        title=language.say(found.titles[chart.y]),
+        title=i18n.say(found.titles[chart.y]),
         type="log" if "y" in chart.log else None,
         hoverformat=spec(found, chart.y),
     )

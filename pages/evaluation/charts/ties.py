@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from pages.evaluation import words
 from pages.evaluation.charts.looks import LOOKS, look
-from pages.shared.charts import QUIET, framed
+from pages.ui.charts import QUIET, framed
 
 SAME, ALONE = LOOKS["Transformers"].colour, QUIET
 

@@ -4,8 +4,8 @@ from html import escape
 import pytest
 
 from pages.compare import words
-from pages.shared import loaders, recommenders
-from pages.shared import words as common
+from pages.ui import loaders, recommenders
+from pages.ui import words as common
 from recsys.models import registry
 from recsys.serving import history
 from recsys.serving.insight import order

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pages.evaluation import words
-from pages.shared import loaders, recommenders, work
+from pages.ui import loaders, recommenders, tasks
 from recsys import paths
 from recsys.data import own_data, tables
 from recsys.evaluation import results
@@ -32,7 +32,7 @@ def evaluated(app):
     """Press the button and wait for the end; the page as it is then."""
     app.button(key="evaluate-shop").click().run()
     assert not app.exception
-    assert work.find("evaluate/shop").wait(LONG)
+    assert tasks.find("evaluate/shop").wait(LONG)
     app.run()
     assert not app.exception
     return app
@@ -102,7 +102,7 @@ def test_a_set_on_which_nobody_can_be_tested_says_so(visit, home):
     own_data.add("tiny", own_data.check(tables.parse("tiny.csv", b"user,item\na,x\na,y\nb,x\nb,z\n")), "tiny.csv")
     app = visit("evaluation", data="tiny")
     app.button(key="evaluate-tiny").click().run()
-    assert work.find("evaluate/tiny").wait(LONG)
+    assert tasks.find("evaluate/tiny").wait(LONG)
     app.run()
     assert not app.exception
     assert app.warning

@@ -11,7 +11,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from pages.evaluation import words
 from pages.evaluation.charts import looks
-from pages.shared import language
+from pages.ui import i18n
 from recsys import paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import protocols, published_figures, results, tables
@@ -392,7 +392,7 @@ def test_errors_of_predicted_stars_are_shown_where_they_were_measured(visit, mea
 def test_metrics_have_a_leading_zero_and_four_decimals_in_every_table_and_chart(
     visit, measured, monkeypatch, code, figure
 ):
-    monkeypatch.setattr(language, "current", lambda: code)
+    monkeypatch.setattr(i18n, "current", lambda: code)
     app = visit("evaluation", data="ml-1m", metric="hr@1")
     assert figure in board(app)[0]
     figures(app)
@@ -402,7 +402,7 @@ def test_metrics_have_a_leading_zero_and_four_decimals_in_every_table_and_chart(
     app = open_section(app, "measures")
     hovers = [trace["hovertemplate"] for trace in chart(app) if "hovertemplate" in trace]
     assert hovers
-    assert all(language.METRIC in hover for hover in hovers)
+    assert all(i18n.METRIC in hover for hover in hovers)
 
 
 def test_results_of_other_data_are_not_shown_as_those_of_this_set(visit, home):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pages.evaluation import words
-from pages.shared import loaders
+from pages.ui import loaders
 from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import results

@@ -8,8 +8,8 @@ import pytest
 
 from pages.inside import film_map, lesson, words
 from pages.inside import lesson_words as said
-from pages.shared import address, loaders
-from pages.shared import words as common
+from pages.ui import loaders, url
+from pages.ui import words as common
 from recsys import checkpoints, paths
 from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
@@ -93,7 +93,7 @@ def test_next_and_back_go_through_all_steps_of_the_lesson_and_the_last_leads_to_
 
 
 def test_a_link_leads_to_a_section_and_to_a_step_of_the_lesson(visit):
-    assert len(lesson.PARTS) == address.LESSON_STEPS
+    assert len(lesson.PARTS) == url.LESSON_STEPS
     app = visit("inside", s=LINK, step="5")
     assert heading(app) == f"5. {said.ATTEND}"
     app.button(key="lesson-next").click().run()

@@ -5,11 +5,11 @@ from html import unescape
 import pytest
 
 from pages.library import browse, filters, words
-from pages.shared import words as common
+from pages.ui import words as common
 from recsys.data.tags import Tags
 from tests.pages import world
 from tests.pages.reading import said
-from tests.pages.shared.test_address import query
+from tests.pages.ui.test_address import query
 
 FILMS = len(world.TITLES)
 

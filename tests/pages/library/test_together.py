@@ -4,13 +4,13 @@ from html import unescape
 import pytest
 
 from pages.library import other, words
-from pages.shared import loaders
-from pages.shared import words as common
+from pages.ui import loaders
+from pages.ui import words as common
 from recsys.serving import history, together
 from recsys.serving.recommend import Request
 from tests.pages import world
 from tests.pages.reading import keys, picks, said
-from tests.pages.shared.test_address import query
+from tests.pages.ui.test_address import query
 
 LINK = {"library": "together", "with": "ml-latest-sample.8-9-10"}
 

@@ -4,7 +4,7 @@ import pytest
 
 from pages.server import uploads
 from pages.server.uploads import MAX_SESSION_BYTES, MAX_SESSION_FILES, PATH, Uploads
-from pages.shared import own_data
+from pages.ui import add_dataset
 from recsys import paths
 from tests.pages.server.asgi import hello, request, status
 
@@ -98,4 +98,4 @@ def test_the_sessions_that_asked_last_are_remembered(monkeypatch):
 
 def test_the_server_accepts_files_as_large_as_the_form_says():
     settings = tomllib.loads((paths.REPOSITORY / ".streamlit" / "config.toml").read_text("utf-8"))
-    assert settings["server"]["maxUploadSize"] == own_data.LARGEST
+    assert settings["server"]["maxUploadSize"] == add_dataset.LARGEST

@@ -5,10 +5,10 @@ from contextlib import suppress
 
 import pytest
 
-from pages.shared import errors, language, loaders, recommenders
-from pages.shared import words as common
-from pages.shared.recommenders import State
 from pages.train import runs, words
+from pages.ui import errors, i18n, loaders, recommenders
+from pages.ui import words as common
+from pages.ui.recommenders import State
 from recsys import paths, storage
 from recsys.data import own_data, tables
 from recsys.errors import recsys_command
@@ -303,8 +303,8 @@ def test_a_public_server_has_no_such_page_and_no_way_to_it(visit, monkeypatch):
 
 
 def test_the_help_of_a_setting_is_in_the_visitors_language(visit, monkeypatch):
-    monkeypatch.setattr(language, "current", lambda: "uk")
+    monkeypatch.setattr(i18n, "current", lambda: "uk")
     app = visit("train")
     name = app.selectbox(key=recommenders.TO_TRAIN).value
     text = app.number_input(key=f"train-{DATA}-{name}-epochs").help.replace("\\", "")
-    assert language.texts("uk")["Passes over the training histories"] in text
+    assert i18n.texts("uk")["Passes over the training histories"] in text

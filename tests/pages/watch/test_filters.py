@@ -3,7 +3,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from pages.shared import words as common
+from pages.ui import words as common
 from pages.watch import words
 from recsys.data.dataset import Catalog
 from recsys.serving.filters import Filters

@@ -3,7 +3,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import recommenders
+from pages.ui import recommenders
 from pages.watch import guessed
 from pages.watch import history_words as words
 from recsys.serving import predictor
@@ -15,12 +15,12 @@ RARE = len(world.TITLES) + 1
 
 
 def script():
-    from pages.shared import loaders, sequence
+    from pages.ui import loaders, session
     from pages.watch import guessed
 
-    sequence.seed()
+    session.seed()
     dataset = loaders.dataset("ml-latest-sample")
-    guessed.panel(dataset, sequence.films(dataset))
+    guessed.panel(dataset, session.films(dataset))
 
 
 @pytest.fixture

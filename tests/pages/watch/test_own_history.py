@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import language
+from pages.ui import i18n
 from pages.watch import history_words as words
 from pages.watch import own_history, ratings
 from recsys.data.history_import import entries
@@ -19,17 +19,17 @@ TEXT = "text/csv"
 def script():
     import streamlit as st
 
-    from pages.shared import loaders, rated, sequence
+    from pages.ui import loaders, rated, session
     from pages.watch import own_history
 
-    sequence.seed()
+    session.seed()
     dataset = loaders.dataset("ml-latest-sample")
-    now = sequence.films(dataset)
+    now = session.films(dataset)
     rated.given(dataset, now)
     for film in now[-20:]:
         st.caption(own_history.note(dataset.catalog.films[film]))
-    st.button("Undo", key="undo", on_click=sequence.undo)
-    st.session_state.link = sequence.address()
+    st.button("Undo", key="undo", on_click=session.undo)
+    st.session_state.link = session.address()
     if st.session_state.get("bringing", "not opened yet") is not None:
         own_history.body(dataset)
 
@@ -117,7 +117,7 @@ def test_several_files_are_one_history_with_stars_and_rewatches(dialog):
 
 
 def test_headings_and_reasons_are_translated_but_not_what_files_say(monkeypatch):
-    monkeypatch.setattr(language, "say", str.upper)
+    monkeypatch.setattr(i18n, "say", str.upper)
     table = pd.DataFrame([("Next", "no such film", "none")], columns=["in your files", "why it is not taken", "file"])
     shown = own_history.in_words(table)
     assert shown.iloc[0].tolist() == ["Next", "NO SUCH FILM", "none"]

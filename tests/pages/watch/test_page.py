@@ -1,7 +1,7 @@
 import pytest
 
-from pages.shared import sets
-from pages.shared import words as common
+from pages.ui import dataset_menu
+from pages.ui import words as common
 from pages.watch import words
 from recsys import paths
 from recsys.data import datasets
@@ -184,7 +184,7 @@ def test_a_link_to_an_unknown_data_set_shows_the_first_one(visit):
 
 
 def test_a_data_set_that_is_not_here_is_offered_and_the_link_is_kept(visit, home, monkeypatch):
-    monkeypatch.setattr(sets, "label", lambda name: name)  # AppTest trips over a label that changes
+    monkeypatch.setattr(dataset_menu, "label", lambda name: name)  # AppTest trips over a label that changes
     app = visit(data="ml-1m", s="1-2")
     assert common.NOT_HERE.format(data="MovieLens 1M") in said(app)
     assert "get-ml-1m" in keys(app)

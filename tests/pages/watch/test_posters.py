@@ -3,8 +3,8 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import at_tmdb
-from pages.shared import words as common
+from pages.ui import at_tmdb
+from pages.ui import words as common
 from pages.watch import words
 from recsys.serving.films.tmdb import Posters
 from tests.data import server as servers
@@ -17,7 +17,7 @@ POSTER_KEY = "0123456789abcdef0123456789abcdef"
 def poster_page():
     import streamlit as st
 
-    from pages.shared import loaders
+    from pages.ui import loaders
     from pages.watch import posters
 
     posters.settings()

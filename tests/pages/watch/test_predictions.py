@@ -1,6 +1,6 @@
 import pytest
 
-from pages.shared import words as common
+from pages.ui import words as common
 from pages.watch import filters, words
 from pages.watch.predictions import LOW, Answer
 from recsys.serving.filters import Filters

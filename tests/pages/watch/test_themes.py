@@ -1,6 +1,6 @@
 import pytest
 
-from pages.shared import loaders
+from pages.ui import loaders
 from pages.watch import words
 from recsys import paths
 from recsys.data.download import DownloadError

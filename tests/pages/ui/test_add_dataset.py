@@ -1,0 +1,187 @@
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.ui import loaders, words
+from recsys.data import datasets, own_data, tables
+from tests.pages.reading import keys, said
+
+ROWS = "".join(f"{name},{item},{time}\n" for name in ("ann", "bob", "cat") for time, item in enumerate("xyzw"))
+USUAL = f"customer,product,date\n{ROWS}".encode()
+ODD = f"who;what;date\n{ROWS}".replace(",", ";").encode()
+
+
+def panel():
+    import streamlit as st
+
+    from pages.ui import add_dataset, session
+
+    session.seed()
+    add_dataset.form()
+    st.text(st.session_state.data)
+
+
+@pytest.fixture
+def form(home):
+    return AppTest.from_function(panel, default_timeout=60).run()
+
+
+def given(app, data, name="shop.csv", items=None):
+    """The form with a file in it."""
+    app.file_uploader(key="own_file").upload(name, data, "text/csv").run()
+    if items:
+        app.file_uploader(key="own_items").upload("items.csv", items, "text/csv").run()
+    assert not app.exception
+    return app
+
+
+def test_the_form_says_how_large_a_file_may_be_and_who_sees_it(form):
+    assert "up to 50 MB" in said(form)
+    assert "whoever opens the app" in said(form)
+    assert keys(form) == []
+
+
+def test_a_file_is_checked_before_it_becomes_a_set_that_is_open(form):
+    given(form, USUAL)
+    assert "12 rows: 3 people, 4 items, 12 events" in said(form).replace("\\", "")
+    assert datasets.prepared_names() == ["ml-latest-sample"]
+    form.button(key="own-add").click().run()
+    assert datasets.load("shop").user_names.tolist() == ["ann", "bob", "cat"]
+    assert form.text[-1].value == "shop"
+
+
+def test_columns_that_do_not_show_are_chosen(form):
+    given(form, ODD)
+    assert words.OWN_WHICH.format(roles="Person and Item") in said(form)
+    assert "own-add" not in keys(form)
+    form.selectbox(key="own_column_user_shop.csv").select("who")
+    form.selectbox(key="own_column_item_shop.csv").select("what").run()
+    form.button(key="own-add").click().run()
+    assert datasets.load("shop").n_items == 4
+
+
+def test_titles_are_taken_from_a_second_file(form):
+    given(form, USUAL, items=b"product,title\nx,Tea\ny,Soap\n")
+    form.button(key="own-add").click().run()
+    assert datasets.load("shop").catalog.movies["title"].tolist() == ["w", "Tea", "Soap", "z"]
+
+
+def test_a_name_that_is_taken_is_said_and_nothing_is_lost(form):
+    given(form, USUAL)
+    form.text_input(key="own_name_shop.csv").set_value("ml-1m").run()
+    form.button(key="own-add").click().run()
+    assert "is the name of something else" in said(form)
+    assert datasets.prepared_names() == ["ml-latest-sample"]
+    assert form.text[-1].value == "ml-latest-sample"
+
+
+def test_a_set_of_ones_own_can_be_put_in_the_place_of_another(form):
+    own_data.add("shop", own_data.check(tables.parse("a", b"user,item\n1,2\n")), "a")
+    assert loaders.dataset("shop").n_users == 1
+    given(form, USUAL)
+    assert form.button(key="own-add").label == words.OWN_REPLACE.format(name="shop")
+    form.button(key="own-add").click().run()
+    assert loaders.dataset("shop").n_users == 3
+
+
+def test_what_is_no_table_is_a_sentence(form):
+    given(form, b"just words\nand more of them\n", "notes.txt")
+    assert "columns" in said(form)
+    assert "own-add" not in keys(form)
+
+
+@pytest.fixture
+def work(monkeypatch):
+    """The names of the files that were parsed, and the columns by which they were checked, in this order."""
+    done = []
+
+    def parse(name, data, *how):
+        done.append(name)
+        return real_parse(name, data, *how)
+
+    def check(table, items=None, wanted=None, *how):
+        done.append({"items": items is not None} | (wanted or {}))
+        return real_check(table, items, wanted, *how)
+
+    real_parse, real_check = tables.parse, own_data.check
+    monkeypatch.setattr(tables, "parse", parse)
+    monkeypatch.setattr(own_data, "check", check)
+    return done
+
+
+COLUMNS = {"items": False, "user": "customer", "item": "product", "time": "date", "rating": "none"}
+
+
+def test_a_file_is_parsed_and_checked_once(work, form):
+    given(form, USUAL)
+    for number in range(3):
+        form.text_input(key="own_name_shop.csv").set_value(f"shop{number}").run()
+    form.segmented_control(key="own_noun").set_value("film").run()
+    assert work == ["shop.csv", COLUMNS]
+    form.button(key="own-add").click().run()
+    assert datasets.load("shop2").noun == "film"
+
+
+def test_other_columns_are_checked_without_parsing_the_file_again(work, form):
+    given(form, USUAL)
+    time = form.selectbox(key="own_column_time_shop.csv")
+    time.select("none").run()
+    assert work[2:] == [COLUMNS | {"time": "none"}]
+    assert "there are no times" in said(form)
+
+
+def test_a_new_upload_is_parsed_and_checked(work, form):
+    given(form, USUAL)
+    given(form, USUAL + b"dora,x,9\n", items=b"product,title\nx,Tea\n")
+    assert work == ["shop.csv", COLUMNS, "shop.csv", COLUMNS, "items.csv", COLUMNS | {"items": True}]
+    assert "13 rows: 4 people" in said(form)
+
+
+def test_a_file_that_cannot_be_read_is_parsed_once(work, form):
+    given(form, b"just words\nand more of them\n", "notes.txt")
+    form.run()
+    assert work == ["notes.txt"]
+    assert "columns" in said(form)
+
+
+def test_columns_that_cannot_be_read_are_checked_once(work, form):
+    given(form, USUAL)
+    form.selectbox(key="own_column_rating_shop.csv").select("product").run()
+    form.run()
+    assert "holds no ratings" in said(form)
+    assert len(work) == 3
+
+
+def test_the_results_of_one_upload_are_kept_at_most(form):
+    for number in range(3):
+        given(form, USUAL + f"dora,x,{number}\n".encode(), items=b"product,title\nx,Tea\n")
+    assert sorted(form.session_state.own_results.kept) == ["checked", "items", "roles", "table"]
+
+
+def test_the_results_are_dropped_with_the_upload_and_when_the_dialog_closes(home):
+    def page():
+        import streamlit as st
+
+        from pages.ui import dataset_menu, session
+
+        session.seed()
+        if not st.session_state.get("sets_done") or st.button("close"):
+            dataset_menu.dialog()
+
+    app = given(AppTest.from_function(page, default_timeout=60).run(), USUAL)
+    assert "own_results" in app.session_state
+    app.file_uploader(key="own_file").clear().run()
+    assert "own_results" not in app.session_state
+    given(app, USUAL)
+    app.button(key="own-add").click().run()
+    app.button[0].click().run()
+    assert "own_results" not in app.session_state
+
+
+def test_a_set_of_items_is_not_called_one_of_films(visit):
+    own_data.add("shop", own_data.check(tables.parse("shop.csv", USUAL)), "shop.csv")
+    app = visit(data="shop")
+    assert not app.exception
+    assert next(one.value for one in app.header) == "Your items"
+    assert app.selectbox(key="chosen_data").label == "Items from"
+    assert app.text_input(key="search").label.startswith("Add an item")
+    assert app.text_input(key="search").placeholder == "Search 4 items"

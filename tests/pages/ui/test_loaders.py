@@ -1,0 +1,101 @@
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+
+from pages.library.filters import library
+from pages.ui import film_search, loaders, words
+from pages.watch.own_history import matcher
+from recsys import checkpoints
+from recsys.data import film_details
+from recsys.data.split import LEAVE_ONE_OUT
+from recsys.models import registry
+from recsys.serving.predictor import variants
+from recsys.serving.recommend import Request, recommend
+from tests import toys
+from tests.pages import world
+from tests.pages.reading import picks
+
+SET = "ml-latest-sample"
+LAST = len(world.TITLES) - 1  # of the films that models know
+
+
+def train_otherwise():
+    """Another checkpoint under the same name: everybody watches the films backwards."""
+    forwards = world.build()
+    backwards = replace(
+        toys.dataset([history[::-1] for history in forwards.histories], forwards.n_items, forwards.name),
+        catalog=forwards.catalog,
+    )
+    model = registry.get("bert4rec").model(world.SIZES).fit(LEAVE_ONE_OUT(backwards).train)
+    checkpoints.save("bert4rec", model, forwards, seed=0)
+
+
+def test_a_recommender_that_was_trained_again_predicts_otherwise_in_the_next_run(visit):
+    app = visit(s="1-2-3")
+    before = picks(app)
+    app.run()
+    assert picks(app) == before
+    train_otherwise()
+    app.run()
+    assert not app.exception
+    assert picks(app) != before
+
+
+def test_a_predictor_is_kept_until_its_checkpoint_changes(home):
+    first = loaders.predictor("bert4rec", "ml-latest-sample")
+    assert loaders.predictor("bert4rec", "ml-latest-sample") is first
+    train_otherwise()
+    second = loaders.predictor("bert4rec", "ml-latest-sample")
+    assert second is not first
+    assert second.key != first.key
+    request = Request((0, 1, 2))
+    assert [pick.item for pick in recommend(second, request)] != [pick.item for pick in recommend(first, request)]
+
+
+def test_what_is_known_of_films_is_there_in_the_next_run(home):
+    before = loaders.predictor("bert4rec", SET)
+    index = loaders.title_index(SET)
+    assert loaders.dataset(SET) is loaders.dataset(SET)
+    film_details.write(SET, {1: {"titles": ["Зоряні війни"]}})
+    assert loaders.dataset(SET).catalog.details.get(1).titles == ("Зоряні війни",)
+    assert loaders.dataset(SET) is loaders.dataset(SET)
+    assert index.search("зоряні") == []
+    assert loaders.title_index(SET).search("зоряні")[0].item == 0
+    after = loaders.predictor("bert4rec", SET)
+    assert after is not before
+    assert after.key != before.key
+    assert loaders.predictor("bert4rec", SET) is after
+
+
+def test_nothing_of_a_set_that_was_replaced_is_kept(home):
+    made = (loaders.dataset, loaders.title_index, loaders.facts, film_search.films_of, matcher, library)
+    before = [make(SET) for make in made]
+    assert [make(SET) for make in made] == before
+    popular = loaders.predictor("popular", SET)
+    world.save(world.build(SET, [*world.TITLES[:-1], "Amadeus (1984)"]))
+    assert not any(new is old for new, old in zip([make(SET) for make in made], before, strict=True))
+    assert loaders.title_index(SET).exact("Amadeus (1984)")
+    assert loaders.predictor("popular", SET).dataset.catalog.films[LAST].label == "Amadeus (1984)"
+    assert popular.dataset.catalog.films[LAST].label == world.TITLES[-1]
+
+
+def test_only_the_first_to_wait_is_told_so(home, monkeypatch):
+    told = []
+    monkeypatch.setattr(loaders, "_been_ready", set())
+    monkeypatch.setattr(loaders.st, "spinner", lambda sentence: told.append(sentence) or nullcontext())
+    for _ in range(3):
+        loaders.recommenders()
+        loaders.predictor("popular", SET)
+    assert told == [words.WAKING, words.GETTING_READY]
+
+
+def test_what_is_made_of_one_set_is_not_taken_for_something_else(home):
+    world.save(world.build("ml-latest-small", world.TITLES[:20]))
+    assert loaders.dataset("ml-latest-small").name == "ml-latest-small"
+    assert (len(loaders.title_index(SET)), len(loaders.title_index("ml-latest-small"))) == (len(world.TITLES) + 1, 21)
+
+
+@pytest.mark.parametrize("sets", [3])
+def test_the_cache_holds_all_recommenders_of_three_data_sets(sets):
+    assert sets * len(variants()) <= loaders.KEPT

@@ -1,0 +1,36 @@
+"""English with the right form for one of what is counted."""
+
+import re
+
+import pytest
+
+from pages.ui import i18n, words
+from pages.watch import history_words
+from tests.pages.reading import said
+from tests.pages.texts import of_words
+
+
+def test_one_and_many_have_forms_of_their_own():
+    assert words.SEARCH_HINT.format(n="1") == "Search 1 film"
+    assert words.SEARCH_HINT.format(n="1,001") == "Search 1,001 films"
+    assert words.counted(1, "item") == "1 item"
+    assert words.holds(1, 2) == "1 person, 2 films"
+    assert history_words.GUESS.format(n=1) == "Ask 1 recommender"
+    assert "last 1 films" not in history_words.GUESSED_HELP.format(n=1)
+
+
+def test_plural_forms_are_said_of_items_as_well(monkeypatch):
+    monkeypatch.setattr(i18n, "things", lambda: "item")
+    assert words.SEARCH_HINT.format(n=1) == "Search 1 item"
+    assert words.SEARCH_HINT.format(n=5) == "Search 5 items"
+
+
+def test_every_english_form_belongs_to_a_text_of_the_app():
+    assert set(i18n.texts("en")) <= set(of_words())
+
+
+@pytest.mark.parametrize("films", ["1", "1-2"])
+def test_no_page_counts_one_of_many(visit, films):
+    for page in (None, "compare", "inside", "library", "evaluation", "train"):
+        text = said(visit(page, s=films))
+        assert not re.search(r"(?<![\d.,–-])1 (films|items|people|recommenders|epochs)\b", text), page

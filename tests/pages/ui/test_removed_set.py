@@ -1,0 +1,71 @@
+"""A data set that is deleted while a visitor has it open."""
+
+import pytest
+
+from pages.ui import dataset_menu, loaders, words
+from pages.ui.fetch import FIRST_SET
+from recsys.cli.main import main
+from recsys.data import own_data, tables
+from tests.pages.conftest import SCRIPTS
+from tests.pages.reading import said, watched
+
+ROWS = "".join(f"{name},{item},{time}\n" for name in ("ann", "bob", "cat") for time, item in enumerate("xyzw"))
+
+
+@pytest.fixture
+def shop(home, monkeypatch):
+    """A data set of the visitor's own."""
+    monkeypatch.setattr(
+        dataset_menu, "label", loaders.data_title
+    )  # AppTest cannot send an option whose label has changed
+    own_data.add("shop", own_data.check(tables.parse("shop.csv", f"user,item,time\n{ROWS}".encode())), "shop.csv")
+
+
+def remove(name):
+    assert main(["data", "remove", name]) == 0
+
+
+@pytest.mark.parametrize("page", SCRIPTS)
+def test_every_page_falls_back_to_the_built_in_set(visit, shop, page):
+    app = visit(page, data="shop", s="1-2")
+    assert not app.exception
+    assert app.session_state.data == "shop"
+    remove("shop")
+    app.run()
+    assert not app.exception
+    assert app.session_state.data == FIRST_SET
+    assert words.SET_REMOVED.format(data="shop") in said(app)
+    app.run()
+    assert not app.exception
+
+
+def test_the_other_pages_of_the_session_work_too(visit, shop):
+    app = visit(data="shop", s="1-2")
+    remove("shop")
+    for page in SCRIPTS.values():
+        assert not app.switch_page(page).run().exception
+    assert words.SET_REMOVED.format(data="shop") in said(app)
+
+
+def test_films_of_a_set_that_was_replaced_are_looked_up_again(visit, shop):
+    app = visit(data="shop", s="4-1")
+    assert watched(app) == ["z", "w"]
+    text = "user,item,time\n" + "".join(f"{name},{item},{time}\n" for name in "ab" for time, item in enumerate("zyw"))
+    own_data.add("shop", own_data.check(tables.parse("shop.csv", text.encode())), "shop.csv", overwrite=True)
+    app.run()
+    assert not app.exception
+    assert watched(app) == ["w"]  # 4 is no item any more, and 1 still is
+    app.run()
+    assert not app.exception
+
+
+def test_undo_and_a_change_of_the_set_do_not_lead_back_to_it(visit, shop):
+    app = visit(data="shop", s="1-2")
+    next(button for button in app.button if button.key.startswith("remove-")).click().run()
+    remove("shop")
+    app.selectbox(key="chosen_data").set_value(FIRST_SET).run()  # the callback runs before the page notices
+    assert not app.exception
+    assert app.session_state.data == FIRST_SET
+    app.button(key="undo").click().run()
+    assert not app.exception
+    assert app.session_state.data == FIRST_SET

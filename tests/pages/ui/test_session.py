@@ -1,0 +1,165 @@
+import pytest
+import streamlit as st
+
+from pages.ui import session
+from tests.pages import world
+from tests.pages.reading import titles, watched
+
+OTHER = [*world.TITLES[:10], *world.TITLES[11:]]  # one film less, other ids
+
+
+def switch(app, name):
+    return app.selectbox(key="chosen_data").set_value(name).run()
+
+
+def remove_first(app):
+    next(button for button in app.button if button.key.startswith("remove-")).click().run()
+
+
+def address(app):
+    return {name: text if isinstance(text, str) else text[0] for name, text in app.query_params.items()}
+
+
+@pytest.fixture
+def two_sets(home):
+    world.save(world.build("ml-latest-small", OTHER, first_id=500))
+
+
+@pytest.fixture
+def follow(monkeypatch):
+    """Has the browser go to an address that it knows; the browser tests show that it does so by Back and Forward."""
+
+    def go(app, query):
+        app.query_params.clear()
+        app.query_params.update(query)
+        monkeypatch.setattr(session, "_went_back", lambda: True)
+        app.run()
+        monkeypatch.setattr(session, "_went_back", lambda: False)
+        return app
+
+    return go
+
+
+def test_a_data_set_that_is_come_back_to_has_its_films_again(visit, two_sets):
+    app = switch(visit(s="2-11-3"), "ml-latest-small")
+    remove_first(app)
+    assert watched(app) == titles(2)
+    assert watched(switch(app, "ml-latest-sample")) == titles(1, 10, 2)
+    assert watched(switch(app, "ml-latest-small")) == titles(2)
+
+
+def test_a_change_of_the_data_set_is_undone_and_what_was_before_it_too(visit, two_sets):
+    app = visit(s="2-11-3")
+    remove_first(app)
+    switch(app, "ml-latest-small")
+    app.button(key="undo").click().run()
+    assert app.session_state.data == app.selectbox(key="chosen_data").value == "ml-latest-sample"
+    assert watched(app) == titles(10, 2)
+    app.button(key="undo").click().run()
+    assert watched(app) == titles(1, 10, 2)
+    assert app.button(key="undo").disabled
+
+
+def test_an_undone_change_of_the_data_set_can_be_made_again(visit, two_sets):
+    app = switch(visit(s="2-3"), "ml-latest-small")
+    app.button(key="undo").click().run()
+    remove_first(app)
+    assert watched(switch(app, "ml-latest-small")) == titles(2)
+
+
+def test_films_that_are_not_wanted_go_along_and_come_back(visit, two_sets):
+    app = switch(visit(s="2-3", **{"not": "11-4"}), "ml-latest-small")
+    assert app.session_state.unwanted == (3,)
+    switch(app, "ml-latest-sample")
+    assert app.session_state.unwanted == (10, 3)
+
+
+def test_a_link_to_a_set_that_is_not_here_is_still_there_after_a_look_at_another(visit):
+    app = visit(data="ml-1m", s="1-2")
+    switch(app, "ml-latest-sample")
+    assert watched(app) == []
+    assert address(app) == {}
+    app.button(key="undo").click().run()
+    assert (address(app)["data"], address(app)["s"]) == ("ml-1m", "1-2")
+
+
+def test_back_and_forward_bring_back_what_was_there_with_its_undo(visit, follow):
+    app = visit()
+    app.button(key="take-Animated family films").click().run()
+    five = address(app)
+    remove_first(app)
+    four, films = address(app), watched(app)
+
+    follow(app, five)
+    assert len(watched(app)) == 5
+    assert not app.button(key="undo").disabled
+    follow(app, {})
+    assert watched(app) == []
+    assert app.session_state.past == []
+    follow(app, four)
+    assert watched(app) == films
+    app.button(key="undo").click().run()
+    assert len(watched(app)) == 5
+
+
+def test_back_brings_back_what_was_chosen_beside_the_films(visit, follow):
+    app = visit(s="1-2")
+    at_first = address(app)
+    app.button_group(key="how_many").set_value(5).run()
+    assert address(app)["n"] == "5"
+    follow(app, at_first)
+    assert app.button_group(key="how_many").value == 10
+    assert app.session_state.past == []
+
+
+def test_back_to_an_address_of_an_earlier_visit_is_read_and_can_be_undone(visit, follow):
+    app = visit(s="1-2")
+    follow(app, {"data": "ml-latest-sample", "s": "3", "n": "5"})
+    assert watched(app) == titles(2)
+    assert app.button_group(key="how_many").value == 5
+    app.button(key="undo").click().run()
+    assert watched(app) == titles(0, 1)
+
+
+def test_a_click_before_the_address_has_changed_is_no_step_back(visit):
+    """Who clicks fast sends the address of before the last click."""
+    app = visit()
+    app.button(key="take-Animated family films").click().run()
+    app.query_params.clear()
+    remove_first(app)
+    assert len(watched(app)) == 4
+
+
+def test_a_page_change_has_the_address_before_the_navigation(visit, monkeypatch):
+    """Then the browser makes one step of its history of it, not two."""
+    app, seen, navigation = visit(s="1-2"), [], st.navigation
+    whole = address(app)
+    monkeypatch.setattr(
+        st, "navigation", lambda *pages, **look: seen.append(st.query_params.to_dict()) or navigation(*pages, **look)
+    )
+    app.query_params.clear()
+    app.switch_page("3_evaluation.py").run()
+    assert seen[-1] == whole
+
+
+def test_a_film_that_training_left_out_goes_along_and_comes_back(visit, two_sets):
+    rare = len(world.TITLES)
+    app = switch(visit(s=f"1-{rare + 1}"), "ml-latest-small")
+    assert watched(app) == [*titles(0), world.RARE[:-7]]
+    assert app.session_state.films == (0, rare - 1)  # one film less is known there
+    assert address(app)["s"] == f"500-{500 + rare - 1}"
+    switch(app, "ml-latest-sample")
+    assert app.session_state.films == (0, rare)
+
+
+@pytest.mark.parametrize("forged", ["no such set", b"\xff", 7, ["ml-latest-small"]])
+def test_a_set_that_there_is_not_is_not_opened_whatever_a_browser_sends(visit, forged):
+    def choose(session, chosen):
+        session.chosen_data = chosen
+        session.switch_data()
+
+    app = visit(s="1-2")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(st, "session_state", app.session_state)
+        choose(app.session_state, forged)
+    assert app.session_state.data == "ml-latest-sample"
