@@ -3,11 +3,13 @@
 import streamlit as st
 
 from pages.ui import errors, page_header, session
-from pages.ui import words as common
+from pages.ui.i18n import _
 from pages.watch import guessed, plan, posters, predictions, what_if, your_films
 
 with errors.explained():
-    dataset = page_header.open_page(common.WATCH, common.WATCH_HELP)
+    dataset = page_header.open_page(
+        _("Watch next"), _("Put films in the order you watched them and see which one comes next.")
+    )
     if dataset:
         films = session.films(dataset)
         left, right = st.columns([5, 8], gap="large")

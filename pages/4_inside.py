@@ -6,6 +6,7 @@ import streamlit as st
 from pages.inside import attention, blanks, film_map, lesson, mean, words
 from pages.ui import errors, page_header
 from pages.ui import words as common
+from pages.ui.i18n import _
 from recsys.serving import stand_ins
 
 SECTIONS = {
@@ -17,14 +18,26 @@ SECTIONS = {
 }
 
 with errors.explained():
-    dataset = page_header.open_page(common.INSIDE, common.INSIDE_HELP)
-    films = page_header.ask_for_films(dataset, words.INSIDE_FIRST_ADD) if dataset else ()
+    dataset = page_header.open_page(
+        _("Inside the model"),
+        _(
+            "What the network does with your films: what it looks at, what it would put into a gap, what "
+            "it finds alike."
+        ),
+    )
+    films = (
+        page_header.ask_for_films(
+            dataset, _("The network needs films to look at. Take a ready-made list, or build your own first.")
+        )
+        if dataset
+        else ()
+    )
     if dataset and films:
         for film in dict.fromkeys(films):
             if others := stand_ins.labels(dataset, film):
                 st.caption(common.plain(words.stands_in(dataset.catalog.films[film].label, others)))
         section = st.segmented_control(
-            words.INSIDE_SECTION,
+            _("What to look at"),
             list(SECTIONS),
             default="lesson",
             required=True,

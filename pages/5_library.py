@@ -2,10 +2,13 @@
 
 from pages.library import sections
 from pages.ui import errors, page_header, session
-from pages.ui import words as common
+from pages.ui.i18n import _
 
 with errors.explained():
-    dataset = page_header.open_page(common.LIBRARY, common.LIBRARY_HELP)
+    dataset = page_header.open_page(
+        _("Library"),
+        _("All films of a data set to browse, what its numbers say, and what two people could watch tonight."),
+    )
     if dataset:
         session.films(dataset)  # read from the link before a section asks for them
         page_header.show_notices()

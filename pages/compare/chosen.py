@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.compare import words
 from pages.ui import loaders, recommenders
-from pages.ui import words as common
+from pages.ui.i18n import _
 from pages.ui.recommenders import State
 from recsys.data.dataset import Dataset
 from recsys.serving.predictor import Predictor
@@ -35,21 +35,26 @@ def choose(dataset: Dataset) -> tuple[list[str], int]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         recommenders.keep("compared")
         names = st.multiselect(
-            words.CHOOSE,
+            _("Recommenders"),
             list(labels),
             select_all=False,
             default=at_first(dataset.name),
             format_func=labels.__getitem__,
             max_selections=MOST,
-            placeholder=words.CHOOSE_HINT,
-            help=words.CHOOSE_HELP.format(n=MOST),
+            placeholder=_("Choose two or more"),
+            help=_(
+                "Up to {n} at a time. Type to find one: there are networks, neighbours, factorisations and "
+                "simple counts. Those that are not there yet are marked; choose one all the same, and its "
+                "column says how to get it.",
+                n=MOST,
+            ),
             width=820,
             wrap=True,
             key="compared",
             persist_state="session",
         )
         k = st.segmented_control(
-            common.HOW_MANY, [5, 10, 20], default=10, required=True, key="how_many_each", persist_state="session"
+            _("How many"), [5, 10, 20], default=10, required=True, key="how_many_each", persist_state="session"
         )
     return names, k
 
@@ -68,7 +73,7 @@ def can_answer(name: str, data: str) -> bool:
 def enough(names: list[str]) -> bool:
     """Whether there is something to compare; says so where there is not."""
     if len(names) < 2:
-        st.info(words.FIRST_CHOOSE)
+        st.info(_("Choose at least two recommenders to compare."))
     return len(names) > 1
 
 
@@ -84,5 +89,10 @@ def each(dataset: Dataset, names: list[str], question: Callable[[Predictor], Ans
         elif predictor := recommenders.predictor(name, dataset):
             answers[loaders.title(predictor)] = question(predictor)
     if silent:
-        st.caption(words.SILENT.format(models=words.listed(silent)))
+        st.caption(
+            _(
+                "Without {models}: not trained for this set. The first tab says how to train.",
+                models=words.listed(silent),
+            )
+        )
     return answers

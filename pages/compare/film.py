@@ -5,10 +5,10 @@ Session state: sought (data set, item and title of the film that was looked up l
 
 import streamlit as st
 
-from pages.compare import chosen, tables, words
+from pages.compare import chosen, tables
 from pages.ui import download, film_search, keyboard, loaders
 from pages.ui import words as common
-from pages.ui.i18n import say
+from pages.ui.i18n import _, say
 from recsys.data.dataset import Dataset
 from recsys.serving.films.search import Found
 from recsys.serving.insight import hidden
@@ -19,12 +19,15 @@ def one_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None
     """A search box, and the rank of the film that was chosen in it."""
     film_search.box(
         dataset.name,
-        words.SEEK,
+        _("Which film?"),
         "seek",
         lambda film: offer(dataset.name, film),
         6,
         enter=lambda film: seek(dataset.name, film),
-        help=words.SEEK_HELP,
+        help=_(
+            "Type any title to see its rank with each recommender. The bar is full for rank 1 and empty "
+            "for the last rank, on a logarithmic scale."
+        ),
         width=420,
     )
     item = sought(dataset)
@@ -55,7 +58,11 @@ def sought(dataset: Dataset) -> int | None:
         return item
     film = loaders.title_index(dataset.name).exact(label)
     if film is None or not film.selectable:
-        st.caption(common.plain(words.SEEK_LOST.format(film=label, data=loaders.data_title(dataset.name))))
+        st.caption(
+            common.plain(
+                _("{film} is not in {data}. Type another title.", film=label, data=loaders.data_title(dataset.name))
+            )
+        )
         return None
     return film.item
 
@@ -70,8 +77,15 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], item: int) 
     label, watched = dataset.catalog.films[item].label, item in films
     st.markdown(f"**{common.plain(label)}**")
     if watched:
-        st.caption(common.plain(words.SEEK_WATCHED.format(film=label)))
+        st.caption(
+            common.plain(
+                _(
+                    "You have watched {film}, so no list shows it. This is its rank if watched films were listed too.",
+                    film=label,
+                )
+            )
+        )
     rows = chosen.each(dataset, names, lambda predictor: standing(predictor, films, item, hide_seen=not watched))
     if rows:
-        st.html(tables.standings(rows, words.RANKS_OF.format(film=label)))
+        st.html(tables.standings(rows, _("The rank of {film} in each recommender's list", film=label)))
         download.csv(hidden.table({name: [row] for name, row in rows.items()}, [label]), "ranks-of-a-film")

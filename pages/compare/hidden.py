@@ -11,7 +11,7 @@ import streamlit as st
 from pages.compare import chosen, tables, words
 from pages.ui import download, errors, loaders, page_header, recommenders
 from pages.ui import words as common
-from pages.ui.i18n import say
+from pages.ui.i18n import _, ngettext, say
 from pages.ui.looking import look_for
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import hidden
@@ -39,17 +39,19 @@ def hide_a_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> N
     """Choose a film, see who would have found it, try more recommenders, hide all films in turn."""
     known = hidden.last_known(films, dataset.n_items, len(films))
     if not known:
-        st.info(words.HIDE_NEEDS_TWO, icon=":material/playlist_add:")
+        st.info(_("Add a second film: to hide one, there must be another before it."), icon=":material/playlist_add:")
         return
     position = choose(dataset, films, known)
-    page_header.in_one_line(dataset, films[:position], words.GIVEN)
-    st.caption(words.HIDE_HELP)
+    page_header.in_one_line(dataset, films[:position], _("Given"))
+    st.caption(_("Each recommender is given the films that you watched before it, not those that came later."))
     answers = chosen.each(dataset, names, looking(films, (position,)))
     trial = trial_of((dataset.name, films, position))
     found = {title: row for title, (row,) in answers.items()} | {say(title): row for title, row in trial.rows.items()}
     one(dataset.catalog.films[films[position]].label, found)
     try_others(dataset, trial, [name for name in others(dataset.name) if name not in names])
-    panel = st.expander(words.HIDE_ALL, icon=":material/grid_on:", on_change="rerun", key="hide_all")
+    panel = st.expander(
+        _("Hide each of your films in turn"), icon=":material/grid_on:", on_change="rerun", key="hide_all"
+    )
     with panel:
         if panel.open:
             everything(dataset, films, names, known)
@@ -63,7 +65,7 @@ def others(data: str) -> list[str]:
 def choose(dataset: Dataset, films: tuple[int, ...], known: list[int]) -> int:
     """The position of the film to hide, of those known to recommenders: the latest unless another is chosen."""
     return st.selectbox(
-        words.HIDE,
+        _("Hide this film"),
         known,
         format_func=lambda position: dataset.catalog.films[films[position]].label,
         key=f"hide-among-{len(films)}-{films[-1]}",
@@ -77,7 +79,7 @@ def one(film: str, rows: dict[str, Standing]) -> None:
         return
     finders = [title for title, row in rows.items() if hidden.was_found(row)]
     st.markdown(words.who_found(finders, len(rows), film, hidden.FOUND))
-    st.html(tables.standings(rows, words.RANKS_OF.format(film=film), mark_found=True))
+    st.html(tables.standings(rows, _("The rank of {film} in each recommender's list", film=film), mark_found=True))
     download.csv(hidden.table({title: [row] for title, row in rows.items()}, [film]), "hidden-film")
 
 
@@ -100,10 +102,17 @@ def try_others(dataset: Dataset, trial: Trial, others: list[str]) -> None:
     if not waiting:
         return
     if not trial.going:
-        label = words.TRY_ALL.format(n=len(waiting))
-        st.button(label, key="try_all", icon=":material/groups:", on_click=trial.go, args=(True,), help=words.TRY_HELP)
+        label = ngettext("Ask {n} more recommender", "Ask {n} more recommenders", len(waiting))
+        st.button(
+            label,
+            key="try_all",
+            icon=":material/groups:",
+            on_click=trial.go,
+            args=(True,),
+            help=_("All that are trained for this set or can be fitted in seconds. Each is fitted only once."),
+        )
         return
-    st.button(words.STOP, key="stop_trying", icon=":material/stop:", on_click=trial.go, args=(False,))
+    st.button(_("Stop"), key="stop_trying", icon=":material/stop:", on_click=trial.go, args=(False,))
     run(dataset, trial, waiting)
     trial.go(False)
     st.rerun()  # so that the table above has them all
@@ -112,10 +121,13 @@ def try_others(dataset: Dataset, trial: Trial, others: list[str]) -> None:
 def run(dataset: Dataset, trial: Trial, waiting: list[str]) -> None:
     """Ask one recommender after the other, fitting it where it is not yet, while a bar shows how far it is."""
     bar = st.progress(0.0)
-    _, films, position = trial.question
+    _unused, films, position = trial.question
     for n, name in enumerate(waiting):
         title = loaders.recommenders()[name].title
-        bar.progress(n / len(waiting), common.plain(words.TRYING.format(model=say(title), n=n + 1, all=len(waiting))))
+        bar.progress(
+            n / len(waiting),
+            common.plain(_("Asking {model}: {n} of {all}", model=say(title), n=n + 1, all=len(waiting))),
+        )
         with errors.explained():
             (trial.rows[title],) = look_for(loaders.predictor(name, dataset.name), films, (position,))
         trial.tried.append(name)
@@ -128,9 +140,16 @@ def everything(dataset: Dataset, films: tuple[int, ...], names: list[str], known
     rows = chosen.each(dataset, names, looking(films, positions))
     if not rows:
         return
-    st.caption(words.HIDE_ALL_HELP)
+    st.caption(
+        _(
+            "Each film is hidden in turn and predicted from those before it. The figure is its rank; the "
+            "stronger the shade, the closer to the top."
+        )
+    )
     if len(positions) < len(known):
-        st.caption(words.HIDE_NEWEST.format(n=len(positions)))
+        st.caption(
+            ngettext("Only your newest film is hidden.", "Only your newest {n} films are hidden.", len(positions))
+        )
     st.html(tables.hits(rows, titles))
     st.caption(words.proves(len(positions)))
     download.csv(hidden.table(rows, titles), "hidden-films")

@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.compare import chosen, tables, words
 from pages.ui import download, errors, film_cards, loaders, rated, recommenders
 from pages.ui import words as common
-from pages.ui.i18n import say
+from pages.ui.i18n import _, say
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import overlap
 from recsys.serving.recommend import Recommendation, Request, recommend
@@ -56,7 +56,7 @@ def fill(lists: Lists, slots: Slots) -> Lists:
 
 def agreement(dataset: Dataset, lists: Lists, k: int) -> None:
     """What two or more lists have in common: in two sentences, as a table, and what each shows alone."""
-    st.header(words.AGREEMENT)
+    st.header(_("How far they agree"))
     films, by_item = dataset.catalog.films, {title: items(picks) for title, picks in lists.items()}
     everywhere = [films[item].label for item, n in overlap.appearances(by_item).items() if n == len(lists)]
     st.markdown(common.plain(f"{words.everywhere(everywhere)} {closest(by_item, k)}"))
@@ -64,14 +64,18 @@ def agreement(dataset: Dataset, lists: Lists, k: int) -> None:
     shared = overlap.shared(by_item)
     st.html(tables.overlaps(shared, k) + tables.alone(alone))
     with st.container(horizontal=True):
-        download.csv(overlap.table(lists), "lists", words.LISTS_FILE)
-        download.csv(shared.rename_axis("recommender").reset_index(), "overlap", words.OVERLAP_FILE)
+        download.csv(overlap.table(lists), "lists", _("Lists as CSV"))
+        download.csv(shared.rename_axis("recommender").reset_index(), "overlap", _("Overlap as CSV"))
 
 
 def closest(by_item: dict[str, list[int]], k: int) -> str:
     """Which two lists share the most."""
     pair = overlap.closest(by_item)
-    return words.CLOSEST.format(one=pair[0], other=pair[1], n=pair[2], k=k) if pair else ""
+    return (
+        _("Closest: {one} and {other} share {n} of {k} films.", one=pair[0], other=pair[1], n=pair[2], k=k)
+        if pair
+        else ""
+    )
 
 
 def items(picks: list[Recommendation]) -> list[int]:

@@ -6,6 +6,7 @@ import streamlit as st
 from pages.compare import chosen, words
 from pages.ui import download, film_cards, loaders, rated, recommenders
 from pages.ui import words as common
+from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.predictor import Predictor
 from recsys.serving.predictor import mixture as mixture_of
@@ -14,10 +15,19 @@ from recsys.serving.recommend import Recommendation, Request, recommend
 
 def mix_two(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
     """Two of the recommenders, a slider between them, and the list of the mixture."""
-    st.caption(words.MIX_HELP)
+    st.caption(
+        _(
+            "Each film's two log-probabilities are added, one weighted more and the other less; a "
+            "recommender without probabilities takes part with its scores, brought to the same scale. "
+            "“Hybrid” is such a mixture, whose weights were found on films that people really watched."
+        )
+    )
     ready = [name for name in names if chosen.can_answer(name, dataset.name)]
     if len(ready) < 2:
-        st.info(words.MIX_NEEDS_TWO, icon=":material/join:")
+        st.info(
+            _("Choose two recommenders that can answer at once; their columns in the first tab say how to get them."),
+            icon=":material/join:",
+        )
         return
     one, other = (recommenders.predictor(name, dataset) for name in choose(ready))
     if one is None or other is None:
@@ -31,15 +41,15 @@ def choose(ready: list[str]) -> tuple[str, str]:
     """Two of the recommenders that can answer."""
     titles = {name: loaders.title(loaders.recommenders()[name]) for name in ready}
     with st.container(horizontal=True, gap="medium"):
-        one = st.selectbox(words.MIX_ONE, ready, format_func=titles.__getitem__, key="mix_one", width=300)
+        one = st.selectbox(_("One recommender"), ready, format_func=titles.__getitem__, key="mix_one", width=300)
         others = [name for name in ready if name != one]
-        other = st.selectbox(words.MIX_OTHER, others, format_func=titles.__getitem__, key=f"mix_with_{one}", width=300)
+        other = st.selectbox(_("The other"), others, format_func=titles.__getitem__, key=f"mix_with_{one}", width=300)
     return one, other
 
 
 def slider(other: Predictor) -> float:
     """How much the second one counts, from 0 to 1."""
-    label = words.MIX_SHARE.format(model=common.plain(loaders.title(other)))
+    label = _("How much {model} counts", model=common.plain(loaders.title(other)))
     return st.slider(label, 0, 100, 50, 10, "%d%%", key="mix_share") / 100
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.compare import chosen, tables, words
 from pages.ui import errors, loaders, page_header, recommenders, session
-from pages.ui.i18n import say
+from pages.ui.i18n import _, say
 from recsys.data.dataset import Dataset
 from recsys.serving import history
 from recsys.serving.insight import order
@@ -37,21 +37,23 @@ class Pair:
 @errors.explained()
 def show(dataset: Dataset, films: Order) -> None:
     """The two orders, what the two recommenders predict after them, and what that means."""
-    st.header(words.OPENING)
+    st.header(_("The same films in another order"))
     pair = choose(pairs(dataset, films))
     if pair is None:
-        st.caption(words.NO_MOODS)
+        st.caption(
+            _("Add two films to see what their order changes; this set does not have those of the demonstration.")
+        )
         return
     for name, films_in_order in zip(pair.names, pair.orders, strict=True):
         page_header.in_one_line(dataset, films_in_order, name)
     answers = ask(dataset, pair)
     if answers:
         st.markdown(" ".join(words.told(title, lists, reads) for title, (lists, reads) in answers.items()))
-        st.html(tables.two_orders({title: lists for title, (lists, _) in answers.items()}, pair.names))
+        st.html(tables.two_orders({title: lists for title, (lists, _unused) in answers.items()}, pair.names))
     with st.container(horizontal=True, vertical_alignment="center"):
         if pair.to_take:
             for number, (name, films_in_order) in enumerate(zip(pair.names, pair.orders, strict=True)):
-                label = words.TAKE_ORDER.format(mood=name)
+                label = _("Take as your films: {mood}", mood=name)
                 st.button(
                     label,
                     key=f"take-order-{number}",
@@ -59,22 +61,22 @@ def show(dataset: Dataset, films: Order) -> None:
                     on_click=take,
                     args=(films_in_order,),
                 )
-        with st.popover(words.MOODS, icon=":material/pets:", type="tertiary"):
+        with st.popover(_("Why order matters: the pet shop"), icon=":material/pets:", type="tertiary"):
             st.markdown(" ".join(words.MOODS_STORY))
 
 
 def pairs(dataset: Dataset, films: Order) -> dict[str, Pair]:
     """The pairs of orders that can be shown, by a name: those of the visitor's own films first."""
     found = {}
-    names = {"backwards": words.BACKWARDS, "shuffled": words.SHUFFLED_ONCE}
+    names = {"backwards": _("Latest first"), "shuffled": _("Shuffled")}
     for (key, name), other in zip(names.items(), order.reorderings(films, n=1), strict=False):
-        title = words.YOURS.format(order=name.lower())
-        found[key] = Pair(title, (words.AS_WATCHED, name), (films, other), to_take=False)
+        title = _("Your films, {order}", order=name.lower())
+        found[key] = Pair(title, (_("As watched"), name), (films, other), to_take=False)
     moods = order.moods(history.examples(loaders.title_index(dataset.name)))
     if moods:
         (mood, first), (another, second) = moods
-        last = (words.ENDS_IN.format(mood=say(mood)), words.ENDS_IN.format(mood=say(another)))
-        found["evenings"] = Pair(words.EVENINGS, last, (first, second), to_take=True)
+        last = (_("{mood} last", mood=say(mood)), _("{mood} last", mood=say(another)))
+        found["evenings"] = Pair(_("Two evenings"), last, (first, second), to_take=True)
     return found
 
 
@@ -85,7 +87,7 @@ def choose(known: dict[str, Pair]) -> Pair | None:
     if st.session_state.get("opening") not in known:  # the films it was about have gone
         st.session_state.pop("opening", None)
     name = st.segmented_control(
-        words.WHICH_ORDERS,
+        _("Which orders"),
         list(known),
         default=next(iter(known)),
         required=True,

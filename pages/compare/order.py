@@ -5,7 +5,7 @@ import streamlit as st
 from pages.compare import chosen, tables, words
 from pages.ui import download, film_cards, loaders, page_header
 from pages.ui import words as common
-from pages.ui.i18n import number
+from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import order
 from recsys.serving.insight.order import Order, OrderEffect
@@ -18,17 +18,31 @@ def what_order_does(dataset: Dataset, films: tuple[int, ...], names: list[str], 
     """How far each list moves, in sentences and as a chart, and the lists themselves for any of the orders."""
     orders = order.reorderings(films)
     if not orders:
-        st.info(words.ONE_HAS_NO_ORDER, icon=":material/playlist_add:")
+        st.info(
+            _("One film has no order. Add a second one, or see the two evenings at the top of the page."),
+            icon=":material/playlist_add:",
+        )
         return
     effects = chosen.each(dataset, names, lambda predictor: effect(predictor, films, k))
     if not effects:
         return
     st.markdown(summary(effects))
     st.html(tables.order_effects(effects))
-    st.caption(words.ORDER_HELP.format(n=len(orders) - 1, p=number(order.PATIENCE, "")))
+    st.caption(
+        ngettext(
+            "The same films, once latest first and shuffled {n} times. 1 means exactly the same list, 0 "
+            "no film in common; the top of the list counts most (rank-biased overlap, p = {p}).",
+            "The same films, once latest first and shuffled {n} times. 1 means exactly the same list, 0 "
+            "no film in common; the top of the list counts most (rank-biased overlap, p = {p}).",
+            len(orders) - 1,
+            p=number(order.PATIENCE, ""),
+        )
+    )
     names_of_orders = [words.order_name(number) for number in range(1, len(orders) + 1)]
     download.csv(order.table(effects, names_of_orders), "order")
-    panel = st.expander(words.WHICH_ORDER, icon=":material/shuffle:", on_change="rerun", key="which_order")
+    panel = st.expander(
+        _("The lists for another order"), icon=":material/shuffle:", on_change="rerun", key="which_order"
+    )
     with panel:
         if panel.open:
             lists(dataset, films, effects, orders)
@@ -44,19 +58,30 @@ def summary(effects: Effects) -> str:
     """Who ignores the order, and who depends on it most, as Markdown."""
     sentences = []
     if ignoring := [title for title, effect in effects.items() if effect.ignores_order]:
-        sentence = words.IGNORES_ONE if len(ignoring) == 1 else words.IGNORES_MANY
+        sentence = (
+            _("{models} gives the same list whatever the order: it knows what you watched, not when.")
+            if len(ignoring) == 1
+            else _("{models} give the same list whatever the order: they know what you watched, not when.")
+        )
         sentences.append(sentence.format(models=words.listed(ignoring)))
     if len(ignoring) < len(effects):
         title, most = min(effects.items(), key=lambda item: item[1].overlap)
         kept = words.mean(most.mean_kept)
-        sentences.append(words.MOST_MOVED.format(model=words.listed([title]), k=len(most.first), kept=kept))
+        sentences.append(
+            _(
+                "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
+                model=words.listed([title]),
+                k=len(most.first),
+                kept=kept,
+            )
+        )
     return " ".join(sentences)
 
 
 def lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, orders: list[Order]) -> None:
     """A slider over the orders, and every list for the one chosen."""
     number = st.select_slider(
-        words.ORDER_SLIDER,
+        _("Drag to another order of the same films"),
         range(len(orders) + 1),
         value=1,
         format_func=words.order_name,

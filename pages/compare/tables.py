@@ -7,7 +7,7 @@ import pandas as pd
 
 from pages.compare import words
 from pages.ui import words as common
-from pages.ui.i18n import count, number
+from pages.ui.i18n import _, count, number
 from recsys.serving.insight import hidden
 from recsys.serving.insight.order import OrderEffect
 from recsys.serving.recommend import Recommendation, Standing
@@ -18,20 +18,20 @@ def overlaps(shared: pd.DataFrame, k: int) -> str:
     rows = "".join(
         _row(str(name), [_shared(n, k, other == name) for other, n in row.items()]) for name, row in shared.iterrows()
     )
-    return _table(words.SHARED_TABLE, [words.RECOMMENDER, *shared], rows, "nr-heat")
+    return _table(_("How many films any two lists share"), [_("Recommender"), *shared], rows, "nr-heat")
 
 
 def alone(films: Mapping[str, Sequence[str]]) -> str:
     """The films that one recommender alone shows."""
     parts = [f"<dt>{escape(name)}</dt><dd>{escape(' · '.join(titles) or '–')}</dd>" for name, titles in films.items()]
-    return f'<p class="nr-head">{words.ONLY_ONE_SHOWS}</p><dl class="nr-alone">{"".join(parts)}</dl>'
+    return '<p class="nr-head">' + _("In one list only") + f'</p><dl class="nr-alone">{"".join(parts)}</dl>'
 
 
 def standings(rows: Mapping[str, Standing], about: str, mark_found: bool = False) -> str:
     """One film in several lists, the nearest to the top first: a bar, its rank, its probability."""
     ordered = sorted(rows.items(), key=lambda row: -row[1].nearness)
     body = "".join(_row(name, _standing(standing, mark_found)) for name, standing in ordered)
-    return _table(about, [words.RECOMMENDER, "", words.RANK, words.PROBABILITY], body, "nr-ranks")
+    return _table(about, [_("Recommender"), "", _("Rank"), _("Probability")], body, "nr-ranks")
 
 
 def order_effects(effects: Mapping[str, OrderEffect]) -> str:
@@ -40,13 +40,26 @@ def order_effects(effects: Mapping[str, OrderEffect]) -> str:
     body = "".join(_row(name, _order_effect(effect)) for name, effect in ordered)
     shuffled, backwards, mean = words.ORDER_LEGEND
     legend = f'<p class="nr-quiet nr-legend"><i></i>{shuffled}<u></u>{backwards}<b></b>{mean}</p>'
-    return _table(words.ORDER_TABLE, [words.RECOMMENDER, words.ALIKE, "", words.KEPT], body, "nr-ranks") + legend
+    return (
+        _table(
+            _("How much each recommender's lists agree when the same films come in another order"),
+            [_("Recommender"), _("Overlap, from 0 to 1"), "", _("Films kept")],
+            body,
+            "nr-ranks",
+        )
+        + legend
+    )
 
 
 def two_orders(answers: Mapping[str, list[list[Recommendation]]], names: Sequence[str]) -> str:
     """Two short lists a recommender, for two orders of the same films; films of one list only are in full ink."""
     body = "".join(_row(name, _mood(*lists)) for name, lists in answers.items())
-    return _table(words.ORDERS_TABLE, [words.RECOMMENDER, *names, ""], body, "nr-moods")
+    return _table(
+        _("What each recommender predicts after the same films in two orders"),
+        [_("Recommender"), *names, ""],
+        body,
+        "nr-moods",
+    )
 
 
 def hits(rows: Mapping[str, Sequence[Standing]], titles: Sequence[str]) -> str:
@@ -55,8 +68,13 @@ def hits(rows: Mapping[str, Sequence[Standing]], titles: Sequence[str]) -> str:
     scores = [hidden.score(row) for row in rows.values()]
     found = [f"<td>{score.found}</td>" for score in scores]
     mrr = [f"<td>{common.metric(score.mrr)}</td>" for score in scores]
-    foot = _row(words.FOUND_ROW.format(k=hidden.FOUND), found, "nr-sum") + _row(words.MRR_ROW, mrr, "nr-sum")
-    return _table(words.HIDE_ALL_TABLE, [words.FILM, *rows], body + foot, "nr-heat nr-films")
+    foot = _row(_("In the top {k}", k=hidden.FOUND), found, "nr-sum") + _row(_("Mean of 1 / rank"), mrr, "nr-sum")
+    return _table(
+        _("The rank of each of your films, hidden in turn, in each recommender's list"),
+        [_("Film"), *rows],
+        body + foot,
+        "nr-heat nr-films",
+    )
 
 
 def _table(about: str, heads: Iterable[str], body: str, kind: str) -> str:
@@ -77,13 +95,13 @@ def _shared(n: int, k: int, itself: bool) -> str:
 
 def _standing(standing: Standing, mark_found: bool) -> list[str]:
     """Bar, rank and probability of one film in one list."""
-    tag = f'<span class="nr-tag">{words.FOUND_TAG}</span>' if mark_found and hidden.was_found(standing) else ""
-    rank = f"<b>{count(standing.rank)}</b> {_quiet(words.OF.format(n=count(standing.of)))}" if standing.rank else ""
+    tag = '<span class="nr-tag">' + _("found") + "</span>" if mark_found and hidden.was_found(standing) else ""
+    rank = f"<b>{count(standing.rank)}</b> " + _quiet(_("of {n:,}", n=standing.of)) if standing.rank else ""
     probability = "–" if standing.probability is None else escape(common.percent(standing.probability))
     bar = f'<span class="nr-bar"><i style="width:{standing.nearness:.1%}"></i></span>'
     return [
         f'<td aria-hidden="true">{bar}</td>',
-        f"<td>{rank or _quiet(words.RULED_OUT)}{tag}</td>",
+        "<td>" + (rank or _quiet(_("not in its list"))) + f"{tag}</td>",
         f"<td>{probability}</td>",
     ]
 
@@ -93,7 +111,7 @@ def _order_effect(effect: OrderEffect) -> list[str]:
     backwards, *shuffled = effect.overlaps
     dots = "".join(f'<i style="left:{overlap:.1%}"></i>' for overlap in shuffled)
     marks = f'{dots}<u style="left:{backwards:.1%}"></u><b style="left:{effect.overlap:.1%}"></b>'
-    kept = words.MEAN_KEPT.format(kept=words.mean(effect.mean_kept), k=len(effect.first))
+    kept = _("{kept} of {k}", kept=words.mean(effect.mean_kept), k=len(effect.first))
     return [
         f'<td aria-hidden="true"><span class="nr-dotted">{marks}</span></td>',
         f"<td><b>{number(effect.overlap, '.2f')}</b></td>",
@@ -103,7 +121,7 @@ def _order_effect(effect: OrderEffect) -> list[str]:
 
 def _mood(one: list[Recommendation], other: list[Recommendation]) -> list[str]:
     both = {pick.item for pick in one} & {pick.item for pick in other}
-    shared = words.SHARED_OF.format(n=len(both), k=len(one))
+    shared = _("{n} of {k} the same", n=len(both), k=len(one))
     return [f"<td>{_titles(one, both)}</td>", f"<td>{_titles(other, both)}</td>", f"<td>{_quiet(shared)}</td>"]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pages.evaluation import words
 from pages.ui import errors, loaders
-from pages.ui.i18n import count, number, say
+from pages.ui.i18n import _, count, number, say
 from recsys.evaluation import report
 
 ARXIV = "arXiv:"
@@ -27,17 +27,19 @@ def ours(document: dict[str, Any]) -> About:
     """Of a result that was measured here or came with the project."""
     run, seeds = document["run"], [str(run["seed"]) for run in document["seeds"]]
     facts = {
-        words.PEOPLE_FACT: count(document["users"]),
-        words.SEEDS_FACT: words.SEEDS_OF.format(n=len(seeds), seeds=", ".join(seeds)),
-        words.CODE_FACT: run.get("commit", ""),
-        words.DATE_FACT: run.get("date", "")[:10],
-        words.TRAINED_FACT: "; ".join(_trained(run.get("trained", []))),
-        words.MACHINE_FACT: ", ".join(filter(None, [run.get("machine", ""), _device(run)])),
-        words.VERSIONS_FACT: ", ".join(f"{name} {version}" for name, version in run.get("versions", {}).items()),
-        words.DATA_FACT: words.FINGERPRINT.format(data=document["dataset"], print=document["fingerprint"][:12]),
-        words.ALSO_FACT: document.get("also", "") and words.ALSO.format(data=loaders.data_title(document["also"])),
-        words.DETAILS_FACT: document.get("details", "") and words.DETAILS.format(print=document["details"][:12]),
-        words.PAPER_FACT: document["paper"],
+        _("People"): count(document["users"]),
+        _("Seeds"): _("{n} ({seeds})", n=len(seeds), seeds=", ".join(seeds)),
+        _("Code, by commit"): run.get("commit", ""),
+        _("Measured on"): run.get("date", "")[:10],
+        _("Trained for"): "; ".join(_trained(run.get("trained", []))),
+        _("Machine"): ", ".join(filter(None, [run.get("machine", ""), _device(run)])),
+        _("Versions"): ", ".join(f"{name} {version}" for name, version in run.get("versions", {}).items()),
+        _("Data"): _("{data}, fingerprint {print}", data=document["dataset"], print=document["fingerprint"][:12]),
+        _("Learnt also from"): document.get("also", "")
+        and _("the people of {data}, but for those who are in both sets", data=loaders.data_title(document["also"])),
+        _("Reads also"): document.get("details", "")
+        and _("who made the films, as Wikidata knows it, fingerprint {print}", print=document["details"][:12]),
+        _("Paper"): document["paper"],
     }
     known = {what: how for what, how in facts.items() if how}
     commands = tuple(map(errors.without_paths, report.commands(document)))
@@ -46,7 +48,7 @@ def ours(document: dict[str, Any]) -> About:
 
 def theirs(row: dict[str, Any], number: int) -> About:
     """Of a figure that others published (a row of `published_figures.published`)."""
-    facts = {words.RULES_FACT: f"{row['code']}: {words.rules(row['rules'])}", words.SOURCE_FACT: say(row["source"])}
+    facts = {_("Rules"): f"{row['code']}: {words.rules(row['rules'])}", _("Source"): say(row["source"])}
     return About(f"published-{number}", str(say(row["title"])), facts)
 
 
@@ -60,13 +62,13 @@ def popover(about: About) -> str:
     name, title = f"about-{about.name}", escape(about.title)
     cross = (
         f'<button type="button" class="nr-cross" popovertarget="{name}" popovertargetaction="hide" '
-        f'aria-label="{words.CLOSE}">✕</button>'
+        f'aria-label="{_("Close")}">✕</button>'
     )
     facts = "".join(f"<dt>{escape(what)}</dt><dd>{_linked(how)}</dd>" for what, how in about.facts.items())
     lines = "".join(f"<code>{escape(line)}</code>" for line in about.commands)
-    again = f'<p>{words.AGAIN}</p><div class="nr-commands">{lines}</div>' if lines else ""
+    again = f'<p>{_("To make them again, in a terminal:")}</p><div class="nr-commands">{lines}</div>' if lines else ""
     return (
-        f'<div popover id="{name}" class="nr-about" role="dialog" aria-label="{words.ABOUT.format(title=title)}">'
+        f'<div popover id="{name}" class="nr-about" role="dialog" aria-label="{_("Where the figures of {title} come from", title=title)}">'
         f"{cross}<b>{title}</b><dl>{facts}</dl>{again}</div>"
     )
 
@@ -77,7 +79,7 @@ def _trained(times: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for one in times:
         by_hardware.setdefault(one["hardware"], []).append(_spelt(one["seconds"]))
     for hardware, spelt in by_hardware.items():
-        yield words.TRAINED.format(times=", ".join(spelt), hardware=words.HARDWARE.get(hardware, hardware))
+        yield _("{times} on {hardware}", times=", ".join(spelt), hardware=words.HARDWARE.get(hardware, hardware))
 
 
 def _spelt(seconds: float) -> str:
@@ -90,9 +92,7 @@ def _spelt(seconds: float) -> str:
 
 def _device(run: Mapping[str, Any]) -> str:
     """ "cpu, threads: 1"."""
-    return ", ".join(
-        filter(None, [run.get("device", ""), words.THREADS.format(n=run.get("threads", words.ALL_THREADS))])
-    )
+    return ", ".join(filter(None, [run.get("device", ""), _("threads: {n}", n=run.get("threads", _("all")))]))
 
 
 def _linked(text: str) -> str:

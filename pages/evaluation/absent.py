@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from pages.evaluation import measured, words
+from pages.evaluation import measured
 from pages.evaluation.measured import Shown
 from pages.ui import errors, loaders
 from pages.ui import words as common
-from pages.ui.i18n import say
+from pages.ui.i18n import _, ngettext, say
 from recsys.evaluation import protocols, report
 from recsys.evaluation.report import Missing
 
@@ -16,21 +16,27 @@ def show(shown: Shown) -> None:
     missing = measured.missing(shown)
     if not missing:
         return
-    with st.expander(words.MISSING.format(n=len(missing)), icon=":material/pending:", key=f"missing-{shown.name}"):
+    with st.expander(
+        ngettext("Not measured here: {n} recommender", "Not measured here: {n} recommenders", len(missing)),
+        icon=":material/pending:",
+        key=f"missing-{shown.name}",
+    ):
         trained = [one for one in missing if one.needs_training]
         if trained:
             own_training = protocols.get_or_former(shown.protocol).own_training
-            explain(shown, trained, words.MISSING_TRAINED + (f" {say(own_training)}" if own_training else ""))
+            explain(
+                shown, trained, _("To be trained first: {models}.") + (f" {say(own_training)}" if own_training else "")
+            )
         if others := [one for one in missing if not one.needs_training]:
-            explain(shown, others, words.MISSING_UNTRAINED)
+            explain(shown, others, _("To be measured, without any training: {models}."))
 
 
 def explain(shown: Shown, missing: list[Missing], why: str) -> None:
     """Some of the missing, why they are, and what measures the best known of them."""
     st.markdown(why.format(models=common.listed([say(one.title) for one in missing])))
     first = next((one for one in missing if one.variant == loaders.FIRST_MODEL), missing[0])
-    st.caption(words.MISSING_COMMANDS.format(model=common.plain(say(first.title))))
+    st.caption(_("For {model}, in a terminal:", model=common.plain(say(first.title))))
     lines = map(errors.without_paths, report.commands_for(first, shown.dataset, shown.protocol))
     st.code("\n".join(lines), language=None, wrap_lines=True)
     if names := [f"`{one.variant}`" for one in missing if one is not first]:
-        st.caption(words.MISSING_OTHERS.format(names=", ".join(names)))
+        st.caption(_("For the others put in {names}.", names=", ".join(names)))

@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from pages.evaluation import words
 from pages.evaluation.measured import Shown
 from pages.ui import recommenders
-from pages.ui.i18n import number
+from pages.ui.i18n import _, number
 from recsys.serving.predictor import FALLBACK as POPULAR
 
 METRIC = "hr@10"
@@ -23,4 +22,9 @@ def show(shown: Shown) -> None:
         for variant in (chosen, POPULAR):
             row = rows.loc[variant]
             st.metric(row["title"], number(row[METRIC], ".1%"), width="content")
-    st.caption(words.BESIDE_POPULAR)
+    st.caption(
+        _(
+            "Share of people whose hidden film is among the first ten. “Most popular” gives everybody "
+            "the same list: a recommender helps where its share is clearly higher."
+        )
+    )

@@ -14,7 +14,7 @@ from pages.evaluation.about import About
 from pages.evaluation.charts.looks import look
 from pages.ui import words as common
 from pages.ui.charts import QUIET
-from pages.ui.i18n import say
+from pages.ui.i18n import _, say
 
 BESIDE = ("ndcg@10", "hr@10", "mrr")  # shown beside the metric that was chosen
 ON_A_PHONE = ("hr@10", "mrr", "ndcg@10")  # of these the first two that are not the chosen one
@@ -37,8 +37,15 @@ def html(
     longest = max([*ours[f"high {metric}"].fillna(ours[metric]), *(row[metric] for row in (*mine, *others))]) or 1
     body = _rows(together, metric, beside)
     if apart:
-        body += _heading(words.KNOWS_THE_TIME, len(beside)) + _rows(apart, metric, beside)
-    caption = escape(words.LEADERBOARD_ALT.format(metric=words.metric_name(metric)))
+        body += _heading(
+            _("Not comparable: published for models that are told when the hidden film was watched"), len(beside)
+        ) + _rows(apart, metric, beside)
+    caption = escape(
+        _(
+            "{metric} of every recommender, the best first, measured here and published",
+            metric=words.metric_name(metric),
+        )
+    )
     style = f"--nr-longest:{longest:.6f}"
     return f'<table class="nr-board" style="{style}"><caption>{caption}</caption>{_head(metric, beside)}{body}</table>'
 
@@ -49,9 +56,9 @@ def letters(theirs: pd.DataFrame) -> str:
     found = {code: rules.partition("; another")[0] for code, rules in known}
     rows = sorted(found.items(), key=lambda row: (not row[0][0].isalpha(), row))
     if theirs["code"].str.endswith("*").any():
-        rows.append(("*", words.ANOTHER_METHOD_NOTE))
+        rows.append(("*", _("another method than ours; a click on the title tells which")))
     lines = "".join(f"<dt>{escape(code)}</dt><dd>{escape(say(rules))}</dd>" for code, rules in rows)
-    return f'<p class="nr-head">{words.LETTERS}</p><dl class="nr-codes">{lines}</dl>'
+    return f'<p class="nr-head">{_("The letters of published figures")}</p><dl class="nr-codes">{lines}</dl>'
 
 
 def _head(metric: str, beside: list[str]) -> str:
@@ -60,12 +67,12 @@ def _head(metric: str, beside: list[str]) -> str:
         f'<th scope="col" class="{_width(name, metric)}">{escape(words.metric_name(name))}</th>' for name in beside
     )
     return (
-        f'<thead><tr><th scope="col" aria-label="{words.RANK}">#</th>'
+        f'<thead><tr><th scope="col" aria-label="{_("Rank")}">#</th>'
         f'<th scope="col" class="nr-left">{words.COLUMNS["title"]}</th>'
         f'<th scope="col">{escape(words.metric_name(metric))}</th>'
-        f'<th scope="col" class="nr-left nr-range">{words.INTERVAL}</th>'
+        f'<th scope="col" class="nr-left nr-range">{_("95% interval")}</th>'
         f'{heads}<th scope="col" class="nr-wide">{words.COLUMNS["seeds"]}</th>'
-        f'<th scope="col" class="nr-wide nr-left">{words.AGAINST_BEST}</th></tr></thead>'
+        f'<th scope="col" class="nr-wide nr-left">{_("Against the best")}</th></tr></thead>'
     )
 
 
@@ -88,10 +95,10 @@ def _ours(
         }
         row |= {"low": row[f"low {metric}"], "high": row[f"high {metric}"], "like": False, "against": ""}
         if row["variant"] == best:
-            row["against"] = words.THE_BEST
+            row["against"] = _("the best")
         elif test := tested.get(row["variant"]):
             row["like"] = not test["differs"]
-            said = words.LIKE_THE_BEST.format(p=test["p_holm"]) if row["like"] else words.BEHIND
+            said = _("not significant, p = {p:.4f}", p=test["p_holm"]) if row["like"] else _("{by:.4f} behind")
             row["against"] = said.format(by=-test["difference"])
     return rows
 
@@ -100,7 +107,7 @@ def _theirs(table: pd.DataFrame, metric: str) -> list[dict[str, Any]]:
     """Rows of what others published, without a rank among ours."""
     rows = table.dropna(subset=[metric]).to_dict("records") if metric in table else []
     for number, row in enumerate(rows):
-        small = f'<span class="nr-tag nr-source">{words.PUBLISHED} · {escape(row["code"])}</span> {escape(_short(row))}'
+        small = f'<span class="nr-tag nr-source">{_("Published")} · {escape(row["code"])}</span> {escape(_short(row))}'
         row |= {"#": "", "look": None, "small": small, "low": None, "high": None}
         row |= {"like": False, "against": "", "seeds": "", "about": about.theirs(row, number)}
     return rows
@@ -109,7 +116,7 @@ def _theirs(table: pd.DataFrame, metric: str) -> list[dict[str, Any]]:
 def _short(row: dict[str, Any]) -> str:
     """The rules of a published figure in a few words."""
     short = say(row["short"])
-    return words.ANOTHER_METHOD.format(rules=short) if row["code"].endswith("*") else short
+    return _("{rules}; another method", rules=short) if row["code"].endswith("*") else short
 
 
 def _rows(rows: Iterable[dict[str, Any]], metric: str, beside: list[str]) -> str:
@@ -123,7 +130,7 @@ def _row(row: dict[str, Any], metric: str, beside: list[str]) -> str:
     glyph = f'<i class="nr-glyph" style="color:{mark.colour}" aria-hidden="true">{mark.glyph}</i>' if mark else ""
     title = f'<span class="nr-text">{about.button(row["about"])}<span class="nr-quiet">{row["small"]}</span></span>'
     name = f'<span class="nr-line">{glyph}{title}</span>{about.popover(row["about"])}'
-    like = f'<abbr title="{words.LIKE_IN_WORDS}">≈</abbr>' if row["like"] else ""
+    like = f'<abbr title="{_("no significant difference from the best")}">≈</abbr>' if row["like"] else ""
     figures = "".join(f'<td class="{_width(name, metric)}">{common.metric(row.get(name))}</td>' for name in beside)
     return (
         f'<tr class="{"nr-ours" if mark else "nr-theirs"}"><td class="nr-ordinal">{row["#"]}</td>'
@@ -138,7 +145,7 @@ def _range(row: dict[str, Any], metric: str) -> str:
     figure, low, high = row[metric], row["low"], row["high"]
     colour = row["look"].colour if row["look"] else QUIET
     known = low is not None and not pd.isna(low)
-    said = words.FROM_TO.format(low=low, high=high) if known else words.NO_INTERVAL
+    said = _("95% interval from {low:.4f} to {high:.4f}", low=low, high=high) if known else _("no interval")
     bar = f'<i style="--nr-low:{low:.6f};--nr-high:{high:.6f}"></i>' if known else ""
     style = f"--nr-colour:{colour};--nr-at:{figure:.6f}"
     return f'<div class="nr-span" role="img" aria-label="{said}" style="{style}">{bar}<b></b></div>'

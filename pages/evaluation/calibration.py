@@ -3,10 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import choice, sure, words
+from pages.evaluation import choice, sure
 from pages.evaluation.charts import lines
 from pages.evaluation.measured import Shown
 from pages.ui.charts import chart
+from pages.ui.i18n import _
 from recsys.evaluation import tables
 
 
@@ -14,7 +15,13 @@ def show(shown: Shown) -> None:
     """Predicted against observed, by probability and by rank; then one person's list."""
     bins, by_rank = tables.reliability(shown.dataset, shown.protocol, shown.board["variant"].tolist())
     if bins.empty:
-        st.info(words.NO_CALIBRATION, icon=":material/info:")
+        st.info(
+            _(
+                "No result here holds probabilities. They are measured where all films are ranked, for "
+                "recommenders whose scores are a probability."
+            ),
+            icon=":material/info:",
+        )
         return
     known = list(dict.fromkeys(bins["variant"]))
     chosen = choice.recommenders(shown, known, known[:6], "calibration")
@@ -26,11 +33,22 @@ def show(shown: Shown) -> None:
 def over_people(shown: Shown, bins: pd.DataFrame, by_rank: pd.DataFrame, chosen: list[str]) -> None:
     """What was measured over all test people."""
     if over_all := over_all_films(bins, chosen):
-        names = words.ALL_CHOSEN if len(over_all) == len(chosen) > 1 else shown.names(over_all)
+        names = _("All of these") if len(over_all) == len(chosen) > 1 else shown.names(over_all)
         own = by_rank[by_rank["variant"] == over_all[0]]
         predicted, observed = own["predicted"].sum(), own["hit_rate"].sum()
         first = shown.title(over_all[0])
-        st.caption(words.OVER_ALL.format(names=names, first=first, predicted=predicted, observed=observed))
+        st.caption(
+            _(
+                "{names}: measured over all films, including those already watched, which never come next in "
+                "this test; what a recommender gives to them is missing from the others. {first} gives its "
+                "top ten {predicted:.0%} in all, and {observed:.0%} come true. The page Watch next shows "
+                "probabilities among films not watched yet.",
+                names=names,
+                first=first,
+                predicted=predicted,
+                observed=observed,
+            )
+        )
     with st.grid(2, min_column_width=320):
         with st.container():
             by_probability(shown, bins, chosen)
@@ -46,18 +64,43 @@ def over_all_films(bins: pd.DataFrame, chosen: list[str]) -> list[str]:
 
 def by_probability(shown: Shown, bins: pd.DataFrame, chosen: list[str]) -> None:
     """Share that came true against predicted probability."""
-    st.header(words.SURE)
-    st.caption(words.SURE_HELP)
+    st.header(_("How sure, and how often right"))
+    st.caption(
+        _(
+            "Each mark is a tenth of all recommended films, by the probability given to them. On the "
+            "line, 20% means right in one case of five; below it the recommender is overconfident. Both "
+            "axes are logarithmic."
+        )
+    )
     figure = lines.reliability(by_variant(bins, chosen), shown.titles)
-    chart(figure, words.SURE_ALT.format(names=shown.names(chosen)), bins, f"reliability-{shown.name}")
+    chart(
+        figure,
+        _(
+            "Share of recommended films that came true against their predicted probability, for {names}",
+            names=shown.names(chosen),
+        ),
+        bins,
+        f"reliability-{shown.name}",
+    )
 
 
 def overconfidence(shown: Shown, by_rank: pd.DataFrame, chosen: list[str]) -> None:
     """Predicted over observed, by rank."""
-    st.header(words.BY_RANK)
-    st.caption(words.BY_RANK_HELP)
+    st.header(_("Overconfidence by rank"))
+    st.caption(
+        _(
+            "Predicted probability over the share that came true, at each rank of the list; 1 is "
+            "calibrated. Training with few negatives makes recommenders overconfident, as Petrov and "
+            "Macdonald show (gSASRec, arXiv:2308.07192)."
+        )
+    )
     figure = lines.overconfidence(by_variant(by_rank, chosen), shown.titles)
-    chart(figure, words.BY_RANK_ALT.format(names=shown.names(chosen)), by_rank, f"sure-by-rank-{shown.name}")
+    chart(
+        figure,
+        _("Predicted probability over the share that came true, by rank, for {names}", names=shown.names(chosen)),
+        by_rank,
+        f"sure-by-rank-{shown.name}",
+    )
 
 
 def by_variant(table: pd.DataFrame, chosen: list[str]) -> dict[str, pd.DataFrame]:

@@ -8,7 +8,7 @@ import streamlit as st
 from pages.evaluation import words
 from pages.evaluation.measured import Shown
 from pages.ui import loaders, url
-from pages.ui import words as common
+from pages.ui.i18n import _
 from recsys.data import datasets
 from recsys.evaluation import protocols, results
 
@@ -20,7 +20,7 @@ def dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
         offered = protocols.in_order(protocol for name, protocol in available if name == dataset)
         offered = offered or [datasets.serving_split(dataset).protocol]  # of a set without results
         protocol = st.segmented_control(
-            words.PROTOCOL,
+            _("Protocol"),
             offered,
             default=offered[0],
             required=True,
@@ -40,7 +40,7 @@ def _dataset(names: list[str]) -> str:
         state.results_of = current if current in names else names[0]
     state.results_for = current
     return st.selectbox(
-        common.DATA,
+        _("Films from"),
         names,
         index=names.index(current) if current in names else 0,
         format_func=loaders.data_title,
@@ -53,7 +53,7 @@ def _dataset(names: list[str]) -> str:
 def metric() -> str:
     """The metric, the same in all sections."""
     return st.selectbox(
-        words.METRIC,
+        _("Metric"),
         results.METRICS,
         index=results.METRICS.index("ndcg@10"),
         format_func=words.metric_name,
@@ -66,13 +66,13 @@ def metric() -> str:
 def recommenders(shown: Shown, variants: list[str], first: list[str], key: str, most: int = 6) -> list[str]:
     """Some of the variants, in the order of the leaderboard."""
     chosen = st.multiselect(
-        words.RECOMMENDERS,
+        _("Recommenders"),
         variants,
         select_all=False,
         default=first,
         format_func=shown.title,
         max_selections=most,
-        placeholder=words.CHOOSE_SOME,
+        placeholder=_("Choose at least one recommender."),
         key=f"{key}-{shown.name}",
         width=620,
         wrap=True,

@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.evaluation import words
 from pages.ui import errors, loaders, recommenders, tasks
 from pages.ui import words as common
+from pages.ui.i18n import _
 from pages.ui.recommenders import State
 from recsys import paths
 from recsys.data import datasets
@@ -34,10 +34,13 @@ def show(dataset: str, protocol: str, measured: Sequence[str]) -> None:
         raise task.error
     if names := _to_measure(dataset, measured):
         st.button(
-            words.EVALUATE if not measured else words.EVALUATE_MORE.format(n=len(names)),
+            _("Evaluate") if not measured else _("Evaluate {n} more", n=len(names)),
             key=f"evaluate-{dataset}",
             icon=":material/play_arrow:",
-            help=words.EVALUATE_HELP,
+            help=_(
+                "The last film of each person is hidden, and each recommender that is ready within seconds "
+                "has to find it. The evaluation goes on when you leave the page."
+            ),
             type="secondary" if measured else "primary",
             on_click=_begin,
             args=(dataset, protocol, names),
@@ -98,12 +101,12 @@ def _watch(dataset: str, done: int) -> None:
         st.rerun()
     name = task.event.get("name", "")
     title = loaders.title(loaders.recommenders()[name]) if name else ""
-    text = common.STOPPING if task.called_off else words.EVALUATING.format(model=title)
+    text = _("Stopping") if task.called_off else _("Evaluating {model}", model=title)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         st.progress(task.share(), common.plain(text))
         if not task.called_off:
             key = f"stop-evaluating-{dataset}"
-            st.button(words.CANCEL_EVALUATING, key=key, icon=":material/close:", on_click=task.call_off)
+            st.button(_("Cancel *evaluating*"), key=key, icon=":material/close:", on_click=task.call_off)
 
 
 def _task_name(dataset: str) -> str:

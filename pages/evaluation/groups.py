@@ -8,13 +8,14 @@ from pages.evaluation.measured import Shown
 from pages.ui import errors
 from pages.ui import words as common
 from pages.ui.charts import chart
+from pages.ui.i18n import _
 from recsys.evaluation import groups, tables
 
 
 def show(shown: Shown) -> None:
     """A way to divide people, a metric and recommenders to choose; a row for each group."""
     dataset = measured.data_of(shown)
-    _, damaged = measured.ranks(shown)
+    _unused, damaged = measured.ranks(shown)
     errors.explain_all(damaged)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         slicing = choose(groups.available_groupings(dataset))
@@ -25,15 +26,26 @@ def show(shown: Shown) -> None:
     if not chosen:
         return
     table = measured.sliced(shown, dataset, variants, slicing, metric)
-    st.caption(words.SLICES_HELP)
+    st.caption(
+        _("The same figure for groups of people; n is how many are in a group, the bar the 95% interval over them.")
+    )
     if slicing in groups.USER_GROUPINGS:
         lengths = groups.median_lengths(measured.split(shown, dataset), slicing)
-        each = ", ".join(words.MEDIAN_LENGTH.format(group=common.term(group), n=n) for group, n in lengths.items())
-        st.caption(words.GROUPS_DIFFER.format(lengths=each))
+        each = ", ".join(_("{n:,} for {group}", group=common.term(group), n=n) for group, n in lengths.items())
+        st.caption(
+            _(
+                "As people described themselves. The groups differ in size, and in how many films their "
+                "people had watched before (median: {lengths}). Both move the figures, so compare "
+                "recommenders within a group, not groups with each other.",
+                lengths=each,
+            )
+        )
     own = table[table["variant"].isin(chosen)]
     own = own.sort_values("variant", key=lambda column: column.map(chosen.index), kind="stable")
     by = words.SLICINGS.get(slicing, slicing)
-    about = words.SLICES_ALT.format(metric=words.metric_name(metric), names=shown.names(chosen), slicing=by)
+    about = _(
+        "{metric} of {names}, by: {slicing}", metric=words.metric_name(metric), names=shown.names(chosen), slicing=by
+    )
     figure = charts.slices(own, shown.board, words.metric_name(metric))
     chart(figure, about, table, f"slices-{shown.name}-{slicing.replace(' ', '-')}")
 
@@ -41,7 +53,7 @@ def show(shown: Shown) -> None:
 def choose(offered: list[str]) -> str:
     """The selector of what people are divided by."""
     return st.selectbox(
-        words.SLICING,
+        _("Split people by"),
         offered,
         format_func=lambda name: words.SLICINGS.get(name, name),
         key="slicing",

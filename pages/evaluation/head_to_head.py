@@ -9,24 +9,24 @@ from pages.evaluation.measured import Shown
 from pages.ui import errors
 from pages.ui import words as common
 from pages.ui.charts import chart
-from pages.ui.i18n import number
+from pages.ui.i18n import _, ngettext, number
 from recsys.evaluation import significance, tables
 
 
 def show(shown: Shown) -> None:
     """Two recommenders and a metric to choose; which is better, and for how many people."""
     if len(shown.board) < 2:
-        st.info(words.ONE_MODEL, icon=":material/info:")
+        st.info(_("Only one recommender has been measured here. Two are needed."), icon=":material/info:")
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        one, other = choose(words.ONE, shown, 0), choose(words.OTHER, shown, 1)
+        one, other = choose(_("One recommender"), shown, 0), choose(_("The other"), shown, 1)
         metric = choice.metric()
     if one == other:
-        st.info(words.TWO_DIFFERENT, icon=":material/info:")
+        st.info(_("Choose two different recommenders."), icon=":material/info:")
         return
     verdicts, damaged = measured.verdicts(shown, metric)
     errors.explain_all(damaged)
-    ranks, _ = measured.ranks(shown)
+    ranks, _unused = measured.ranks(shown)
     verdict(shown, significance.select_pair(verdicts, one, other), metric)
     margins(shown, tables.rank_margins(ranks[one], ranks[other]), one, other)
 
@@ -46,34 +46,67 @@ def choose(label: str, shown: Shown, place: int) -> str:
 
 def verdict(shown: Shown, row: pd.Series, metric: str) -> None:
     """The result of the test, in a sentence and in figures; the same as on the leaderboard."""
-    side = words.BETTER if row["difference"] > 0 else words.WORSE
-    said = words.VERDICT.format(
-        n=row["users"],
+    side = _("is better than") if row["difference"] > 0 else _("is worse than")
+    said = ngettext(
+        "On the same person, {one} {verdict} {other}.",
+        "On the same {n:,} people, {one} {verdict} {other}.",
+        row["users"],
         one=shown.title(row["variant"]),
         other=shown.title(row["other"]),
-        verdict=side if row["differs"] else words.EVEN,
+        verdict=side if row["differs"] else _("shows no significant difference from"),
     )
     st.markdown(f"**{common.plain(said)}**")
     with st.grid(3, min_column_width=220):
         with st.container(gap=None):
             st.metric(
-                words.DIFFERENCE.format(metric=words.metric_name(metric)), common.metric(row["difference"], sign=True)
+                _("Difference in {metric}", metric=words.metric_name(metric)),
+                common.metric(row["difference"], sign=True),
             )
-            st.caption(words.DIFFERENCE_RANGE.format(low=row["low"], high=row["high"]))
-        st.metric(words.P_VALUE, common.metric(row["p"]), help=words.P_HELP)
+            st.caption(_("95% interval from {low:+.4f} to {high:+.4f}", low=row["low"], high=row["high"]))
         st.metric(
-            words.P_CORRECTED,
+            _("p"),
+            common.metric(row["p"]),
+            help=_("How often a difference as large would come about if the two recommenders were equally good."),
+        )
+        st.metric(
+            _("p, corrected"),
             common.metric(row["p_holm"]),
-            help=words.P_CORRECTED_HELP.format(sure=number(significance.ALPHA, "")),
+            help=_(
+                "p corrected for all pairs of the leaderboard (Holm), as there: a pair has the same verdict "
+                "on both. Below {sure} the difference is significant.",
+                sure=number(significance.ALPHA, ""),
+            ),
         )
 
 
 def margins(shown: Shown, table: pd.DataFrame, one: str, other: str) -> None:
     """For how many people each of the two ranks the film higher, and by how much."""
-    st.header(words.MARGINS_TITLE)
+    st.header(_("Who ranks the hidden film higher"))
     a, b, even = tables.count_wins(table)
     first, second = shown.title(one), shown.title(other)
-    st.markdown(common.plain(words.WINS.format(one=first, a=a, other=second, b=b, even=even)))
+    st.markdown(
+        common.plain(
+            _(
+                "Number of people for whom it is {one}: {a:,}; {other}: {b:,}; even: {even:,}.",
+                one=first,
+                a=a,
+                other=second,
+                b=b,
+                even=even,
+            )
+        )
+    )
     figure = charts.margins(table, (first, shown.family(one)), (second, shown.family(other)))
-    chart(figure, words.MARGINS_ALT.format(one=first, other=second), table, f"pair-{shown.name}")
-    st.caption(words.MARGINS_HELP)
+    chart(
+        figure,
+        _(
+            "For how many people {one} or {other} ranks the hidden film higher, and by how much",
+            one=first,
+            other=second,
+        ),
+        table,
+        f"pair-{shown.name}",
+    )
+    st.caption(
+        _("A rank of 5 against 10 is 2× higher, as is 50 against 100. Of several seeds it is the (geometric) mean.")
+    )

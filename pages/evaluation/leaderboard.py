@@ -13,7 +13,7 @@ from pages.evaluation.measured import Shown
 from pages.ui import errors
 from pages.ui import words as common
 from pages.ui.charts import numbers, written
-from pages.ui.i18n import number, say
+from pages.ui.i18n import _, number, say
 from recsys.evaluation import published_figures, results, significance
 
 BOARD, FIGURES = "intervals", "all-figures"  # ways to see it
@@ -28,7 +28,10 @@ def show(shown: Shown) -> None:
         view = choose_view()
     ours, theirs = of_families(shown, families)
     if ours.empty:
-        st.info(words.NONE_OF_FAMILY, icon=":material/filter_alt:")
+        st.info(
+            _("No recommender of these families has been measured here. Choose others, or none to see all."),
+            icon=":material/filter_alt:",
+        )
     elif view == BOARD:
         intervals(shown, ours, theirs, metric)
     else:
@@ -39,11 +42,11 @@ def show(shown: Shown) -> None:
 def choose_families(shown: Shown) -> list[str]:
     """Families of recommenders; none: all."""
     return st.multiselect(
-        words.FAMILIES,
+        _("Families"),
         list(dict.fromkeys(shown.board["family"])),
         select_all=False,
         format_func=say,
-        placeholder=words.ALL_FAMILIES,
+        placeholder=_("All families"),
         key=f"families-{shown.name}",
         width=330,
         persist_state="session",
@@ -53,11 +56,11 @@ def choose_families(shown: Shown) -> list[str]:
 def choose_view() -> str:
     """Intervals or all figures."""
     return st.segmented_control(
-        common.VIEW,
+        _("Show as"),
         [BOARD, FIGURES],
         default=BOARD,
         required=True,
-        format_func={BOARD: words.VIEW_BOARD, FIGURES: words.VIEW_FIGURES}.__getitem__,
+        format_func={BOARD: _("Intervals"), FIGURES: _("All figures")}.__getitem__,
         key="board_view",
         persist_state="session",
     )
@@ -82,8 +85,25 @@ def intervals(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame, metric: st
     errors.explain_all(damaged)
     tests = significance.against_best(verdicts)
     slot.html(board.html(ours, with_figure, metric, tests, known))
-    no_difference = words.NO_DIFFERENCE.format(sure=number(significance.ALPHA, ""))
-    st.caption(" ".join([words.METRIC_MEANING[metric.split("@")[0]], words.LEADERBOARD_HELP, no_difference]))
+    no_difference = _(
+        "≈ marks those with no significant difference from the best: paired randomisation test on "
+        "the same people, p of {sure} or more after Holm's correction for all pairs of this "
+        "leaderboard.",
+        sure=number(significance.ALPHA, ""),
+    )
+    st.caption(
+        " ".join(
+            [
+                words.METRIC_MEANING[metric.split("@")[0]],
+                _(
+                    "The bar is the 95% interval over people: where the figure would fall for other people like "
+                    "these. Figures are means over the trained seeds. Click a title to see where its figures "
+                    "come from."
+                ),
+                no_difference,
+            ]
+        )
+    )
     if len(with_figure):
         st.html(board.letters(with_figure))
     tested = tests.drop(columns=["metric", "users"])
@@ -99,20 +119,25 @@ def all_figures(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
     table = rows[[*first, *(name for name in results.METRICS if name not in first), "seeds", "users", "date"]]
     row = figures(table, f"figures-{shown.name}")
     if row is None:
-        st.caption(words.CHOOSE_A_ROW)
+        st.caption(_("Tick a row to see its command, commit, seeds and people."))
     else:
         explain(about.ours(measured.documents(shown)[ours["variant"].iloc[row]]))
     numbers(ours, f"figures-{shown.name}")
     if not theirs.empty:
-        st.header(words.PUBLISHED_TITLE)
-        st.caption(words.PUBLISHED_HELP)
-        for told, heading in ((False, ""), (True, words.KNOWS_THE_TIME)):
+        st.header(_("Published figures"))
+        st.caption(
+            _("From papers and public repositories, not measured by us. The table says how the rules of each differ.")
+        )
+        for told, heading in (
+            (False, ""),
+            (True, _("Not comparable: published for models that are told when the hidden film was watched")),
+        ):
             part = theirs[theirs["knows_the_time"] == told]
             if len(part):
                 st.markdown(f"**{heading}**" if heading else " ")
                 shown_columns = [*FIRST_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]
                 columns = in_words(part[shown_columns].dropna(axis="columns", how="all"))
-                figures(columns, f"published-{told}-{shown.name}", heading or words.PUBLISHED_TITLE, choose=False)
+                figures(columns, f"published-{told}-{shown.name}", heading or _("Published figures"), choose=False)
         numbers(theirs, f"published-{shown.name}")
 
 
@@ -128,13 +153,13 @@ def explain(known: about.About) -> None:
     with st.container(border=True):
         facts = [f"{what}: {how}" for what, how in known.facts.items()]
         st.markdown(f"**{common.plain(known.title)}**  \n{common.plain(' · '.join(facts))}")
-        st.caption(words.AGAIN)
+        st.caption(_("To make them again, in a terminal:"))
         st.code("\n".join(known.commands), language=None, wrap_lines=True)
 
 
 def figures(table: pd.DataFrame, key: str, about_table: str = "", choose: bool = True) -> int | None:
     """A table that sorts; name, NDCG@10, HR@10 and MRR fit on a phone. Returns the row that was chosen, if any."""
-    about_table = about_table or words.LEADERBOARD
+    about_table = about_table or _("Leaderboard")
     columns: dict[str, Any] = {name: title for name, title in words.COLUMNS.items() if name in table}
     columns |= {
         name: st.column_config.NumberColumn(words.metric_name(name), width=68)

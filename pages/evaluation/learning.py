@@ -10,7 +10,7 @@ from pages.evaluation.measured import Shown
 from pages.ui import errors, loaders
 from pages.ui import words as common
 from pages.ui.charts import chart, numbers, plot
-from pages.ui.i18n import say
+from pages.ui.i18n import _, ngettext, say
 from recsys.evaluation import protocols, report, results, tables
 
 
@@ -22,9 +22,20 @@ def show(shown: Shown) -> None:
         curves(shown, logs)
     elif others := with_logs(shown):
         names = common.listed([f"“{words.protocol(name)}”" for name in others])
-        st.caption(words.CURVES_ELSEWHERE.format(data=loaders.data_title(shown.dataset), protocols=names))
+        st.caption(
+            _(
+                "For this protocol no training log was kept. On {data} there are some under {protocols}.",
+                data=loaders.data_title(shown.dataset),
+                protocols=names,
+            )
+        )
     else:
-        st.caption(words.NO_CURVE.format(data=loaders.data_title(shown.dataset)))
+        st.caption(
+            _(
+                "No recommender has kept a training log on {data} yet. Train one first.",
+                data=loaders.data_title(shown.dataset),
+            )
+        )
         errors.command(report.training_command(loaders.FIRST_MODEL, shown.dataset, shown.protocol))
     costs(shown)
 
@@ -44,17 +55,25 @@ def curves(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen = choice.recommenders(shown, known, [variant for variant in known if variant in first], "curves")
         axis = choose_axis()
-    st.caption(words.CURVE_HELP)
+    st.caption(
+        _(
+            "The loss in training, and NDCG@10 on the last film but one, which decides when to stop. "
+            "Losses of different recommenders are different quantities: compare their shapes, not their "
+            "heights."
+        )
+    )
     if not chosen:
         return
     own = {variant: logs[variant] for variant in chosen}
     titles = dict(zip(board["variant"], board["title"], strict=True))
     with st.grid(2, min_column_width=320):
         for column, title in words.CURVES.items():
-            figure = charts.lines(own, titles, axis, column, words.EPOCH if axis == "epoch" else words.SECONDS)
+            figure = charts.lines(
+                own, titles, axis, column, _("Epoch") if axis == "epoch" else _("Seconds of training")
+            )
             if figure.data:
                 figure.update_yaxes(title=title)
-                about = words.CURVES_ALT.format(title=title, names=", ".join(titles[variant] for variant in chosen))
+                about = _("{title} of {names}", title=title, names=", ".join(titles[variant] for variant in chosen))
                 plot(charts.name_ends(figure), about, f"curves-{column}")
     numbers(pd.concat([own[variant].assign(variant=variant) for variant in chosen]), f"curves-{shown.dataset}")
 
@@ -62,7 +81,7 @@ def curves(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:
 def choose_axis() -> str:
     """Epochs or seconds."""
     return st.segmented_control(
-        words.BY,
+        _("Against"),
         list(words.AXES),
         default="epoch",
         required=True,
@@ -81,29 +100,44 @@ def with_logged(board: pd.DataFrame, logs: dict[str, pd.DataFrame]) -> pd.DataFr
 
 def costs(shown: Shown) -> None:
     """Seconds of training against a metric; who is left out is named."""
-    st.header(words.COST)
+    st.header(_("What quality costs"))
     found = tables.costs(list(measured.documents(shown).values()))
     if found.table.empty:
-        st.caption(words.NO_COST)
+        st.caption(_("No training time is known for what was measured here."))
     else:
-        st.caption(words.COST_HELP.format(hardware=words.HARDWARE.get(found.hardware, found.hardware)))
+        st.caption(
+            _(
+                "How long one seed trained, by the training's own clock: without loading and without "
+                "measuring, all on {hardware}. The axis is logarithmic. The machine may have had other work "
+                "to do meanwhile, so take this as a rough guide.",
+                hardware=words.HARDWARE.get(found.hardware, found.hardware),
+            )
+        )
         metric = choice.metric()
         name = words.metric_name(metric)
-        about = words.COST_ALT.format(metric=name, n=len(found.table))
+        about = ngettext(
+            "{metric} of {n} recommender against the time of training on a logarithmic axis",
+            "{metric} of {n} recommenders against the time of training on a logarithmic axis",
+            len(found.table),
+            metric=name,
+        )
         figure = scatter.scatter(
             found.table.assign(title=found.table["title"].map(say)),
             "seconds",
             metric,
-            words.COST_TIME,
+            _("Time of training, one seed"),
             name,
             log="log10",
         )
         chart(figure, about, found.table, f"cost-{shown.name}")
     for sentence, titles in (
-        (words.NOT_TIMED, found.fitted),
-        (words.MIXED, found.combined),
-        (words.UNKNOWN_TIME, found.unknown),
-        (words.OTHER_HARDWARE, found.other_hardware),
+        (
+            _("Left out, as they are fitted by a method of their own, whose time is not on record: {models}."),
+            found.fitted,
+        ),
+        (_("Left out, as they combine other recommenders, which are trained by themselves: {models}."), found.combined),
+        (_("Left out, as how long their training took is not on record: {models}."), found.unknown),
+        (_("Left out, as they were trained on other hardware: {models}."), found.other_hardware),
     ):
         if titles:
             st.caption(sentence.format(models=common.listed([say(title) for title in titles])))

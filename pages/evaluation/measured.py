@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import words
 from pages.ui import loaders
-from pages.ui.i18n import say
+from pages.ui.i18n import _, say
 from recsys.data.dataset import Dataset, Split
 from recsys.evaluation import file_order, groups, protocols, report, results, significance, tables
 
@@ -92,7 +91,7 @@ def _missing(dataset: str, protocol: str, known: tuple[str, ...], stamp: str) ->
 
 def verdicts(shown: Shown, metric: str) -> tuple[pd.DataFrame, Damaged]:
     """Every two recommenders compared (`significance.pairwise_tests`); takes a moment the first time."""
-    with st.spinner(words.TESTING):
+    with st.spinner(_("Testing which differences are significant")):
         return _verdicts(shown.dataset, shown.protocol, metric, shown.stamp)
 
 
@@ -115,7 +114,7 @@ def _ranks(dataset: str, protocol: str, variants: tuple[str, ...], stamp: str) -
 
 def comparable(shown: Shown, dataset: Dataset) -> list[str]:
     """The variants whose ranks are certain to be those of the data set's test users. Raises DataError."""
-    known, _ = ranks(shown)
+    known, _unused = ranks(shown)
     return tables.matching_recommenders(shown.board, known, dataset, split(shown, dataset).test)
 
 
@@ -126,9 +125,9 @@ def split(shown: Shown, dataset: Dataset) -> Split:
 
 def sliced(shown: Shown, dataset: Dataset, variants: list[str], slicing: str, metric: str) -> pd.DataFrame:
     """Metrics of groups of people for several recommenders (`groups.by_bucket`)."""
-    known, _ = ranks(shown)
+    known, _unused = ranks(shown)
     of_variants = {variant: known[variant] for variant in variants}
-    with st.spinner(words.SLICING_NOW):
+    with st.spinner(_("Drawing people anew, group by group, for the intervals")):
         return _sliced(shown.name, slicing, metric, shown.stamp, split(shown, dataset), of_variants)
 
 

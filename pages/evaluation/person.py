@@ -5,12 +5,13 @@ import random
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import measured, words
+from pages.evaluation import measured
 from pages.evaluation.charts import ranks as charts
 from pages.evaluation.measured import Shown
 from pages.ui import errors, film_cards
 from pages.ui import words as common
 from pages.ui.charts import chart
+from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
 from recsys.evaluation import tables
 from recsys.evaluation.tables import HeldOutUser
@@ -27,9 +28,14 @@ def show(shown: Shown) -> None:
     ranks, damaged = measured.ranks(shown)
     errors.explain_all(damaged)
     table = tables.ranks_of_user(shown.board, ranks, measured.comparable(shown, dataset), row)
-    about = words.PERSON_OF.format(id=somebody.user_id, n=len(somebody.history))
+    about = ngettext(
+        "User {id} in the ratings file, with {n} film in the history.",
+        "User {id} in the ratings file, with {n} films in the history.",
+        len(somebody.history),
+        id=somebody.user_id,
+    )
     st.caption(common.plain(about))
-    st.header(words.HIDDEN_FILM)
+    st.header(_("The film that was hidden"))
     st.html(film_cards.past([(len(somebody.history) + 1, dataset.catalog.films[somebody.target])]))
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -41,8 +47,8 @@ def show(shown: Shown) -> None:
 def choose(n: int, key: str) -> int:
     """A row from 0 to n - 1: typed, or drawn."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        number = st.number_input(words.PERSON, 1, n, step=1, key=key, width=150, persist_state="session")
-        st.button(words.SOMEBODY, icon=":material/casino:", on_click=draw, args=(n, key), key=f"draw-{key}")
+        number = st.number_input(_("Test person"), 1, n, step=1, key=key, width=150, persist_state="session")
+        st.button(_("Somebody else"), icon=":material/casino:", on_click=draw, args=(n, key), key=f"draw-{key}")
     return int(number) - 1
 
 
@@ -55,17 +61,36 @@ def past(dataset: Dataset, somebody: HeldOutUser) -> None:
     """The latest of the history, the newest first."""
     films, history = dataset.catalog.films, somebody.history
     latest = list(enumerate(history.tolist(), start=1))[-LATEST:]
-    st.header(words.PAST_LATEST.format(n=LATEST) if len(history) > LATEST else words.PAST)
+    st.header(
+        ngettext("Watched before, the latest {n}", "Watched before, the latest {n}", LATEST)
+        if len(history) > LATEST
+        else _("Watched before")
+    )
     st.html(film_cards.past([(number, films[item]) for number, item in reversed(latest)]))
 
 
 def who_found(shown: Shown, dataset: Dataset, somebody: HeldOutUser, table: pd.DataFrame) -> None:
     """Every recommender's rank of the hidden film."""
-    st.header(words.PERSON_RANKS)
+    st.header(_("Its rank with each recommender"))
     found = table.loc[table["found"], "title"].tolist()
-    sentence = words.WHO_FOUND if found else words.NOBODY_FOUND
-    st.markdown(common.plain(sentence.format(n=len(found), all=len(table), names=", ".join(found))))
+    sentence = _("None of {all} recommenders has it in its top ten.", all=len(table))
+    if found:
+        sentence = ngettext(
+            "{n} of {all} recommenders has it in its top ten: {names}.",
+            "{n} of {all} recommenders have it in their top ten: {names}.",
+            len(found),
+            all=len(table),
+            names=", ".join(found),
+        )
+    st.markdown(common.plain(sentence))
     film = dataset.catalog.films[somebody.target].label
-    about = words.PERSON_ALT.format(film=film, n=len(table))
+    about = ngettext(
+        "Rank of {film} with {n} recommender", "Rank of {film} with each of {n} recommenders", len(table), film=film
+    )
     chart(charts.ranks_of_film(table), about, table.assign(film=film), f"person-{shown.name}")
-    st.caption(words.PERSON_HELP)
+    st.caption(
+        _(
+            "Rank among the films that competed: the median over seeds, with a bar from the best seed to "
+            "the worst. The top ten are left of the dotted line. The axis is logarithmic."
+        )
+    )

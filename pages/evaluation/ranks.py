@@ -9,17 +9,33 @@ from pages.evaluation.measured import Shown
 from pages.ui import loaders
 from pages.ui import words as common
 from pages.ui.charts import chart
-from pages.ui.i18n import number
+from pages.ui.i18n import _, ngettext, number
 from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.significance import FEW_USERS
 
 
 def show(shown: Shown) -> None:
     """Protocols and a metric to choose; ranks as lines, and how much of the order they share."""
-    st.markdown(common.plain(words.SAMPLED_MISLEADS))
+    st.markdown(
+        common.plain(
+            _(
+                "Where only 100 other films compete, a rank of 1,000 among all films can still be a top ten, "
+                "so the figures are far higher and say little about the first ranks, which people see. "
+                "Krichene and Rendle (KDD 2020) prove that such sampled metrics can order recommenders "
+                "differently from the metrics over all films, even on average, which is why the leaderboard "
+                "ranks every film."
+            )
+        )
+    )
     available = protocols.in_order(protocol for dataset, protocol in results.available() if dataset == shown.dataset)
     if len(available) < 2:
-        st.info(words.ONE_PROTOCOL.format(data=loaders.data_title(shown.dataset)), icon=":material/info:")
+        st.info(
+            _(
+                "Results on {data} exist under one protocol only, so there is nothing to set beside it.",
+                data=loaders.data_title(shown.dataset),
+            ),
+            icon=":material/info:",
+        )
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen = choose(shown, available)
@@ -27,12 +43,26 @@ def show(shown: Shown) -> None:
     boards = {name: measured.board(shown.dataset, name)[0] for name in chosen}
     table = tables.orders(boards, metric) if chosen else pd.DataFrame()
     if len(chosen) < 2 or table.empty:
-        st.info(words.NONE_IN_COMMON if len(chosen) > 1 else words.CHOOSE_TWO_PROTOCOLS, icon=":material/info:")
+        st.info(
+            _("No recommender has been measured under all of these protocols. Choose fewer.")
+            if len(chosen) > 1
+            else _("Choose at least two protocols."),
+            icon=":material/info:",
+        )
         return
-    st.caption(words.PROTOCOLS_HELP)
+    st.caption(
+        _(
+            "A recommender's rank under each protocol, among those measured under all that are chosen. "
+            "Where lines cross, two recommenders change ranks."
+        )
+    )
     st.markdown("\n".join(f"- {common.plain(line)}" for line in lines(table, chosen)))
-    about = words.RANKS_ALT.format(
-        n=len(table), metric=words.metric_name(metric), protocols=", ".join(map(words.protocol, chosen))
+    about = ngettext(
+        "Ranks of {n} recommender by {metric} under {protocols}",
+        "Ranks of {n} recommenders by {metric} under {protocols}",
+        len(table),
+        metric=words.metric_name(metric),
+        protocols=", ".join(map(words.protocol, chosen)),
     )
     chart(charts.bump(table, chosen), about, table, f"protocols-{shown.dataset}-{metric}")
 
@@ -40,7 +70,7 @@ def show(shown: Shown) -> None:
 def choose(shown: Shown, available: list[str]) -> list[str]:
     """Some of the protocols, in their order."""
     chosen = st.pills(
-        words.PROTOCOLS,
+        _("Under which protocols"),
         available,
         selection_mode="multi",
         default=available,
@@ -61,12 +91,20 @@ def lines(table: pd.DataFrame, chosen: list[str]) -> list[str]:
 def people(table: pd.DataFrame, protocol: str) -> str:
     """How many people a protocol of `tables.orders` has."""
     n = int(table[f"users {protocol}"].iloc[0])
-    return words.PROTOCOL_PEOPLE.format(protocol=words.protocol(protocol), n=n)
+    return ngettext("“{protocol}”: {n:,} person.", "“{protocol}”: {n:,} people.", n, protocol=words.protocol(protocol))
 
 
 def compared(table: pd.DataFrame, first: str, other: str) -> str:
     """How many pairs are in the opposite order, or why that is not said."""
     share = tables.discordant_share(table, first, other)
     if share is not None:
-        return words.OPPOSITE_ORDER.format(first=words.protocol(first), share=number(share, ".0%"))
-    return words.NO_ORDER.format(few=FEW_USERS) if len(table) > 1 else ""
+        return _(
+            "It flips the ranking of {share} of recommender pairs, compared with “{first}”.",
+            first=words.protocol(first),
+            share=number(share, ".0%"),
+        )
+    return (
+        _("The ranking is not compared: with fewer than {few} people it is noise.", few=FEW_USERS)
+        if len(table) > 1
+        else ""
+    )

@@ -8,7 +8,7 @@ from pages.evaluation import measured, words
 from pages.evaluation.measured import Shown
 from pages.ui import loaders
 from pages.ui import words as common
-from pages.ui.i18n import say
+from pages.ui.i18n import _, ngettext, say
 from recsys.data import datasets
 from recsys.evaluation import protocols
 
@@ -19,7 +19,9 @@ def show(shown: Shown) -> None:
     st.caption(" ".join([words.meaning(shown.protocol), *special(shown, rules), words.people(shown.users)]))
     if len(rules) == 1:  # its name alone
         return
-    with st.popover(words.RULES, icon=":material/gavel:", type="tertiary", key=f"rules-{shown.name}"):
+    with st.popover(
+        _("All rules of this protocol"), icon=":material/gavel:", type="tertiary", key=f"rules-{shown.name}"
+    ):
         st.markdown("\n".join(f"- {line}" for line in lines(rules)))
 
 
@@ -27,11 +29,20 @@ def special(shown: Shown, rules: dict[str, Any]) -> list[str]:
     """What everybody should know of the data before reading a figure, as sentences."""
     said = []
     if shown.dataset in datasets.SETS and (n := datasets.min_ratings(shown.dataset)) > 1:
-        said.append(words.FILMS_DROPPED.format(n=n))
+        said.append(
+            ngettext(
+                "Films without a rating were dropped first.", "Films with fewer than {n} ratings were dropped first.", n
+            )
+        )
     if rules.get("users") == protocols.LEAVE_ONE_OUT_RULES["users"]:
-        said.append(words.ONLY_TRAIN)
+        said.append(_("People left with fewer than three films take no part in the test; their films only train."))
     if rules.get("order") == protocols.ORDERS["drawn"]:
-        said.append(words.DRAWN_ORDER)
+        said.append(
+            _(
+                "Films that somebody rated within the same second have no known order, so one was drawn at "
+                "random, the same for every recommender."
+            )
+        )
     return said + learnt_also(shown)
 
 
@@ -42,7 +53,12 @@ def learnt_also(shown: Shown) -> list[str]:
         if other := document.get("also"):
             others.setdefault(loaders.data_title(other), []).append(say(document["title"]))
     return [
-        words.LEARNT_ALSO.format(models=common.listed(sorted(titles)), data=data) for data, titles in others.items()
+        _(
+            "{models} learnt from the people of {data} too, but for those who are in both sets; the others did not.",
+            models=common.listed(sorted(titles)),
+            data=data,
+        )
+        for data, titles in others.items()
     ]
 
 

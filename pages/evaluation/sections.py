@@ -24,6 +24,7 @@ from pages.evaluation import (
 from pages.evaluation.measured import Shown
 from pages.ui import errors, loaders, session
 from pages.ui import words as common
+from pages.ui.i18n import _
 from recsys.data import datasets
 from recsys.errors import recsys_command
 from recsys.evaluation.studies import studies as read_studies
@@ -73,7 +74,7 @@ def choose(sections: list[str]) -> str:
     if st.session_state.get("section", sections[0]) not in sections:
         del st.session_state.section
     return st.segmented_control(
-        words.SECTION,
+        _("What to show"),
         sections,
         default=sections[0],
         required=True,
@@ -87,6 +88,10 @@ def choose(sections: list[str]) -> str:
 def nothing(dataset: str, protocol: str) -> None:
     """How to measure, where nothing was."""
     own = dataset not in datasets.SETS
-    text = words.NOT_EVALUATED.format(data=common.plain(loaders.data_title(dataset))) if own else words.NOTHING_OF_OURS
+    text = (
+        _("No recommender has been measured on {data} yet.", data=common.plain(loaders.data_title(dataset)))
+        if own
+        else _("Nothing that can be read has been measured under this protocol yet.")
+    )
     st.info(text, icon=":material/leaderboard:")
     errors.command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))

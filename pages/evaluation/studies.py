@@ -7,7 +7,7 @@ from pages.evaluation.charts import study as charts
 from pages.ui import loaders
 from pages.ui import words as common
 from pages.ui.charts import numbers, plot, written
-from pages.ui.i18n import say
+from pages.ui.i18n import _, say
 from pages.ui.sentences import told
 from recsys.evaluation.studies import Study
 
@@ -25,7 +25,7 @@ def show(found: list[Study], dataset: str) -> None:
         st.markdown(f"**{common.plain(whole(study.answer))}**")
     if study.chart:
         y, x = (say(study.titles[name]) for name in (study.chart.y, study.chart.x))
-        about = words.STUDY_ALT.format(title=say(study.title), y=y, x=x)
+        about = _("{title}: {y} by {x}", title=say(study.title), y=y, x=x)
         plot(charts.drawn(study, study.chart), about, "study-named" if study.chart.label else "study")
     table(study)
     if study.how:
@@ -43,7 +43,7 @@ def choose(found: list[Study]) -> Study:
     by_name = {study.name: study for study in found}
     titles = {study.name: " · ".join(filter(None, (say(study.title), on(study)))) for study in found}
     name = st.selectbox(
-        words.STUDY, list(by_name), format_func=titles.__getitem__, key="study", width=480, persist_state="session"
+        _("Study"), list(by_name), format_func=titles.__getitem__, key="study", width=480, persist_state="session"
     )
     return by_name[name]
 
@@ -62,6 +62,6 @@ def table(study: Study) -> None:
         hide_index=True,
         column_config=say(study.titles),
         placeholder="–",
-        alt=words.STUDY_TABLE,
+        alt=_("All figures of the study"),
     )
     numbers(study.table, f"study-{study.name}")

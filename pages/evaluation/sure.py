@@ -9,6 +9,7 @@ from pages.evaluation.measured import Shown
 from pages.ui import loaders
 from pages.ui import words as common
 from pages.ui.charts import chart
+from pages.ui.i18n import _, ngettext
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.evaluation import list_metrics, protocols, tables
@@ -21,17 +22,36 @@ NUMBER = 963  # the person of that figure
 
 def show(shown: Shown, known: list[str]) -> None:
     """A person to choose, and the probabilities by rank; known: recommenders whose scores are probabilities."""
-    st.header(words.SURE_OF_LIST)
+    st.header(_("How sure of one person's list"))
     there = [variant for variant in known if is_there(variant, shown.dataset)]
     if not there:
-        st.caption(words.NOT_THERE.format(data=loaders.data_title(shown.dataset)))
+        st.caption(
+            _(
+                "None of these recommenders is on this machine for {data}, so there is no list to look at.",
+                data=loaders.data_title(shown.dataset),
+            )
+        )
         return
     dataset = measured.data_of(shown)
     served = protocols.get(datasets.serving_split(dataset.name).protocol)
     test = served.split(dataset).test
-    st.caption(words.SURE_OF_LIST_HELP)
+    st.caption(
+        _(
+            "The first hundred films of one person's list, with the probability that each recommender "
+            "gives them; all axes are logarithmic. It is figure 1 of the gSASRec paper "
+            "(arXiv:2308.07192) for the recommenders of this app. In the paper SASRec, trained with one "
+            "negative (BCE), is all but certain of every film, and gSASRec is not."
+        )
+    )
     if protocols.get_or_former(shown.protocol).splitting != served.splitting:
-        st.caption(words.OF_THE_APP.format(data=loaders.data_title(dataset.name), protocol=words.protocol(served.name)))
+        st.caption(
+            _(
+                "On {data} this app has the recommenders of “{protocol}”, so lists and shares here are of "
+                "that protocol.",
+                data=loaders.data_title(dataset.name),
+                protocol=words.protocol(served.name),
+            )
+        )
     key = f"sure-person-{dataset.name}"
     st.session_state.setdefault(key, min(NUMBER, len(test)))
     row = person.choose(len(test), key)
@@ -58,11 +78,11 @@ def show(shown: Shown, known: list[str]) -> None:
 
 def hidden_films(dataset: Dataset, protocol: str, chosen: list[str]) -> dict[str, pd.DataFrame]:
     """Variant → how often the hidden film stood at each rank, of those that were measured on these people."""
-    board, _ = measured.board(dataset.name, protocol)
+    board, _unused = measured.board(dataset.name, protocol)
     if board.empty:
         return {}
     of_app = Shown(dataset.name, protocol, board)
-    ranks, _ = measured.ranks(of_app)
+    ranks, _unused = measured.ranks(of_app)
     same = measured.comparable(of_app, dataset)
     return {variant: list_metrics.target_share_by_rank(ranks[variant]) for variant in chosen if variant in same}
 
@@ -72,26 +92,59 @@ def of_person(
 ) -> None:
     """The probabilities of one list, and what they add up to."""
     film = dataset.catalog.films[somebody.target].label
-    st.markdown(f"**{words.GIVEN_TO_PERSON}**")
-    who = words.PERSON_OF.format(id=somebody.user_id, n=len(somebody.history))
-    st.caption(common.plain(f"{who} {words.RINGED.format(film=film)}"))
+    st.markdown("**" + _("What the recommenders say") + "**")
+    who = ngettext(
+        "User {id} in the ratings file, with {n} film in the history.",
+        "User {id} in the ratings file, with {n} films in the history.",
+        len(somebody.history),
+        id=somebody.user_id,
+    )
+    st.caption(common.plain(f"{who} " + _("A ring marks it: {film}.", film=film)))
     sums = ", ".join(
-        words.IN_ALL.format(model=shown.title(variant), sum=table["probability"].sum())
+        _("{model} {sum:,.0%}", model=shown.title(variant), sum=table["probability"].sum())
         for variant, table in lists.items()
     )
     figure = charts.ringed(charts.by_rank(lists, shown.titles, "probability", lowest), lists, somebody.target)
-    about = words.GIVEN_ALT.format(id=somebody.user_id, sums=sums)
+    about = _(
+        "Probability of each of the first hundred films of user {id} by rank, both axes logarithmic; "
+        "given in all: {sums}",
+        id=somebody.user_id,
+        sums=sums,
+    )
     films = [dataset.catalog.films[item].label for table in lists.values() for item in table["item"]]
     table = pd.concat([own.assign(variant=variant) for variant, own in lists.items()]).assign(film=films)
     chart(figure, about, table.drop(columns="item"), f"sure-of-list-{shown.dataset}-{somebody.user_id}")
-    st.caption(common.plain(words.ADD_UP.format(sums=sums)))
+    st.caption(
+        common.plain(
+            _(
+                "One film comes next, so more than 100% cannot be right. The first hundred films are given "
+                "in all: {sums}. A softmax shares 100% out over all films; with BCE and in gSASRec each film "
+                "has a probability of its own.",
+                sums=sums,
+            )
+        )
+    )
 
 
 def of_everybody(shown: Shown, shares: dict[str, pd.DataFrame], lowest: float) -> None:
     """How often the hidden film stood at each rank."""
-    st.markdown(f"**{words.STOOD_AT_RANK}**")
-    st.caption(words.STOOD_HELP)
+    st.markdown("**" + _("What happened") + "**")
+    st.caption(
+        _(
+            "At which rank the hidden film really stood: share of all test people for each rank, with "
+            "neighbouring ranks taken together. A recommender that knows how sure it may be has the same "
+            "heights in both charts, on average over people."
+        )
+    )
     figure = charts.by_rank(shares, shown.titles, "share", lowest)
     table = pd.concat([own.assign(variant=variant) for variant, own in shares.items()])
     names = shown.names(list(shares))
-    chart(figure, words.STOOD_ALT.format(names=names), table, f"stood-at-rank-{shown.dataset}")
+    chart(
+        figure,
+        _(
+            "Share of people whose hidden film stood at a rank, by rank, both axes logarithmic, for {names}",
+            names=names,
+        ),
+        table,
+        f"stood-at-rank-{shown.dataset}",
+    )

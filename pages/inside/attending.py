@@ -11,6 +11,7 @@ from pages.inside import words as page_words
 from pages.inside.step import NEWEST, Lesson, head_name, one_of, rows, say
 from pages.ui import film_cards, i18n
 from pages.ui import words as common
+from pages.ui.i18n import _
 from recsys.serving.insight import steps
 
 MOST = 6  # films that one head attends to most
@@ -19,11 +20,21 @@ FIRST = 4  # films that each layer would predict
 
 def tell_attention(lesson: Lesson) -> None:
     """Query, key and value."""
-    say(words.ATTEND_TEXT)
+    _(
+        "Now the films learn of each other. Every position asks a question, its **query** $q$. Every "
+        "position offers an answer to look for, its **key** $k$, and something to take along, its "
+        "**value** $v$: three linear maps of its row. The better key and query match, the larger the "
+        "share of its value that is taken. It is called **self-attention** because a sequence "
+        "attends to itself."
+    )
     biased = lesson.found.layers.bias is not None
-    st.latex(words.ATTEND_FORMULA if biased else words.ATTEND_FORMULA_PAPER)
+    st.latex(
+        _(r"\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d/h}} + B\right) V")
+        if biased
+        else _(r"\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d/h}}\right) V")
+    )
     if biased:
-        say(words.ATTEND_FORMULA_TEXT)
+        _("The paper has the same without $B$, the bias of step 4.")
 
 
 def show_attention(lesson: Lesson) -> None:
@@ -33,8 +44,14 @@ def show_attention(lesson: Lesson) -> None:
         layer, head = one_of("layer", n_layers, whole=False), one_of("head", n_heads, whole=False)
     table = sums(lesson, layer or 0, head or 0)
     films = table[lesson.found.attention.films].sort_values("share", ascending=False, kind="stable").head(MOST)
-    st.caption(words.ATTEND_SHOWN.format(layer=(layer or 0) + 1, head=(head or 0) + 1))
-    note = words.ATTEND_NOTE_PLAIN if lesson.found.layers.bias is None else words.ATTEND_NOTE
+    st.caption(
+        _("What `[mask]` attends to in layer {layer}, head {head}", layer=(layer or 0) + 1, head=(head or 0) + 1)
+    )
+    note = (
+        _("match {match:+.2f}")
+        if lesson.found.layers.bias is None
+        else _("match {match:+.2f}, bias {bias:+.2f}, together {sum:+.2f}")
+    )
     known, most = lesson.dataset.catalog.films, films["share"].max() or 1
     rows(
         film_cards.measured(
@@ -43,13 +60,19 @@ def show_attention(lesson: Lesson) -> None:
         for row in films.itertuples()
     )
     rest = max(1 - films["share"].sum(), 0)
-    sentence = words.ATTEND_ITSELF if len(films) == len(table) - 1 else words.ATTEND_REST
+    sentence = (
+        _("The rest, {share}, stays with `[mask]` itself.")
+        if len(films) == len(table) - 1
+        else _("The rest, {share}, goes to other films and to `[mask]` itself.")
+    )
     st.caption(sentence.format(share=common.percent(rest)))
     st.markdown(example(films.iloc[0], table))
     shown = table[["label", "match", "bias", "share"]].tail(NEWEST)
-    shown.columns = pd.Index([words.TOKEN, words.MATCH, words.BIAS, words.SHARE])
+    shown.columns = pd.Index([_("Position"), _("Match"), _("Bias"), _("Weight")])
     charts.as_table(
-        shown.set_index(words.TOKEN).map(lambda value: i18n.number(value, ".3f")), words.ATTEND_TABLE, "sums"
+        shown.set_index(_("Position")).map(lambda value: i18n.number(value, ".3f")),
+        _("match, bias and share for every position"),
+        "sums",
     )
 
 
@@ -68,7 +91,9 @@ def sums(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
 def example(first: pd.Series, table: pd.DataFrame) -> str:
     """The softmax of the strongest film, in numbers."""
     total = float(np.exp(table["sum"]).sum())
-    return words.ATTEND_EXAMPLE.format(
+    return _(
+        "For {film}: e to the power of {sum:+.2f} is {exponential:.2f}. All positions together make "
+        "{total:.2f}, so the share is {share}.",
         film=common.plain(first["label"]),
         sum=first["sum"],
         exponential=np.exp(first["sum"]),
@@ -80,25 +105,52 @@ def example(first: pd.Series, table: pd.DataFrame) -> str:
 def tell_heads(lesson: Lesson) -> None:
     """Why there are several."""
     n_heads, dim = lesson.sizes[1], lesson.found.embeddings.shape[1]
-    say(words.HEADS_TEXT.format(heads=n_heads, size=dim // n_heads) if n_heads > 1 else words.HEADS_TEXT_ONE)
-    st.latex(words.HEADS_FORMULA)
-    say(words.HEADS_MORE.format(attention=page_words.SECTIONS["attention"]))
+    say(
+        _(
+            "One attention can look for one thing at a time. So each layer has {heads} side by side, "
+            "called **heads**, each with queries, keys and values of its own: {size} numbers each. What "
+            "they bring back is put together and mixed by one more linear map.",
+            heads=n_heads,
+            size=dim // n_heads,
+        )
+        if n_heads > 1
+        else _("The paper has several attentions side by side, called **heads**. This network has one in each layer.")
+    )
+    st.latex(_(r"\mathrm{MH}(H) = [\mathrm{head}_1; \ldots; \mathrm{head}_h]\, W^O"))
+    say(
+        _(
+            "The section **{attention}** shows the lines from every position to every other one.",
+            attention=page_words.SECTIONS["attention"],
+        )
+    )
 
 
 def show_heads(lesson: Lesson) -> None:
     """What the mask attends to, a row for each head."""
     table = by_head(lesson)
-    st.caption(words.HEADS_SHOWN)
-    st.plotly_chart(i18n.localised(heads_chart(table)), alt=words.HEADS_CHART, config=charts.STILL, key="heads")
+    st.caption(_("What `[mask]` attends to, head by head. Each row adds up to 100% over the whole history."))
+    st.plotly_chart(
+        i18n.localised(heads_chart(table)),
+        alt=_("What [mask] attends to: a row for each head, a column for each of the newest positions"),
+        config=charts.STILL,
+        key="heads",
+    )
     films = table.loc[:, lesson.found.attention.films]
     most = [
-        words.HEADS_MOST.format(
-            head=name, film=f"**{common.plain(row.index[row.argmax()])}**", share=common.percent(row.max())
+        _(
+            "{head}: of the films, most to {film} ({share}).",
+            head=name,
+            film=f"**{common.plain(row.index[row.argmax()])}**",
+            share=common.percent(row.max()),
         )
         for name, row in films.iterrows()
     ]
     say("\n".join(f"- {line}" for line in most))
-    charts.as_table(table.iloc[:, -NEWEST:].T.rename_axis(words.TOKEN).map(common.percent), words.HEADS_TABLE, "heads")
+    charts.as_table(
+        table.iloc[:, -NEWEST:].T.rename_axis(_("Position")).map(common.percent),
+        _("attention of [mask], head by head"),
+        "heads",
+    )
 
 
 def by_head(lesson: Lesson) -> pd.DataFrame:
@@ -141,22 +193,45 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
 def tell_layers(lesson: Lesson) -> None:
     """Feed-forward, residual connections, normalisation."""
     before = "pre_norm" in lesson.departs
-    say(words.LAYERS_TEXT.format(n=lesson.sizes[0]))
-    st.latex(words.LAYERS_FORMULA_PFFN)
+    say(
+        _(
+            "Attention mixes the positions. A small **feed-forward** network then works on each position "
+            "by itself. Both together are one **layer**, and this network has {n}, one on top of the "
+            "other: what a layer has found, the next one can ask about.",
+            n=lesson.sizes[0],
+        )
+    )
+    st.latex(r"\mathrm{PFFN}(x) = \mathrm{GELU}(x W_1 + b_1)\, W_2 + b_2")
     for formula in words.LAYERS_FORMULA if before else words.LAYERS_FORMULA_POST:
         st.latex(formula)
-    say(words.LAYERS_FORMULA_TEXT if before else words.LAYERS_FORMULA_TEXT_POST)
+    say(
+        _(
+            "Each part adds to what is there instead of replacing it: a residual connection. The paper "
+            "normalises after the addition, LN(x + …); this network before it."
+        )
+        if before
+        else _(
+            "Each part adds to what is there instead of replacing it, a residual connection, and the sum "
+            "is normalised, as in the paper."
+        )
+    )
 
 
 def show_layers(lesson: Lesson) -> None:
     """What would be predicted after each layer."""
-    same = "" if lesson.found.positions is not None else f" {words.LAYERS_SAME}"
-    st.caption(f"{words.LAYERS_SHOWN}{same}")
+    same = "" if lesson.found.positions is not None else (" " + _("So that list is the same for everybody."))
+    st.caption(
+        _(
+            "What the network would predict if it stopped there. Before the first layer, `[mask]` knows "
+            "nothing of your films."
+        )
+        + f"{same}"
+    )
     read = steps.readings(lesson.predictor, lesson.found.layers, FIRST)
     films = lesson.dataset.catalog.films
     best = max((float(table["probability"].iloc[0]) for table in read), default=0.0)  # one scale for all lists
     for number, table in enumerate(read):
-        st.markdown(f"**{words.AFTER_LAYER.format(n=number) if number else words.BEFORE_LAYERS}**")
+        st.markdown("**" + (_("After layer {n}", n=number) if number else _("Before the first layer")) + "**")
         rows(
             film_cards.line(rank, films[row.item], row.probability, best)
             for rank, row in enumerate(table.itertuples(), 1)

@@ -12,7 +12,7 @@ from pages.inside import charts, lines, offered, words
 from pages.inside.step import attention_bars, one_of
 from pages.ui import download, errors, explanation, loaders, recommenders
 from pages.ui import words as common
-from pages.ui.i18n import localised
+from pages.ui.i18n import _, localised, ngettext
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
 from recsys.serving.insight.attention import Attention, ByDistance
@@ -28,7 +28,13 @@ PEOPLE, AT_ONCE = 200, 20  # people whose attention is averaged, and how many be
 @errors.explained()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """The controls and what they choose."""
-    st.markdown(words.ATTENTION_HELP)
+    st.markdown(
+        _(
+            "**Attention** is how a network reads: at every position it divides 100% over all positions, "
+            "and takes that share of what each of them holds. It does so several times side by side, in "
+            "its **heads**, and again in each **layer**. The lesson explains it in numbers."
+        )
+    )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="attention-controls"):
         name = offered.choose(offered.attending(), dataset.name, "attending", width=230)
         choices = st.container(horizontal=True, gap="medium", width="content")
@@ -57,40 +63,85 @@ def look(predictor: Predictor, seen: Attention, layer: int | None, head: int | N
     with chart:
         short = lines.fits(seen)
         as_lines = short and drawn_as() == "lines"
-        who = words.MASK_ROW if seen.by_mask else words.LAST_ROW
+        who = (
+            _("The framed row is `[mask]`, from which your next film is predicted.")
+            if seen.by_mask
+            else _(
+                "The framed row is your newest film, from which the next one is predicted. No film attends "
+                "to later ones."
+            )
+        )
         about = {"model": loaders.title(predictor), "film": seen.labels[most[0]], "share": common.percent(most[1])}
         if as_lines:
-            st.caption(f"{words.LINES_HELP} {words.LINES_MASK if seen.by_mask else words.LINES_LAST}")
-            lines.show(seen, layer, head, words.LINES_CHART.format(**about))
+            st.caption(
+                _("Each position on the left attends to those on the right. The thicker a line, the larger the share.")
+                + " "
+                + (
+                    _("Your next film is predicted from `[mask]`.")
+                    if seen.by_mask
+                    else _("Your next film is predicted from your newest one. No film attends to later ones.")
+                )
+            )
+            lines.show(
+                seen,
+                layer,
+                head,
+                _(
+                    "Lines from each of your films to those that it attends to in {model}; the position that "
+                    "predicts the next film attends most to {film}, with {share}",
+                    **about,
+                ),
+            )
         else:
-            st.caption(f"{words.ROWS_LOOK} {who}")
+            st.caption(
+                _(
+                    "Each row attends to the columns. The stronger the colour, the more attention a film gives "
+                    "to another."
+                )
+                + f" {who}"
+            )
             st.plotly_chart(
                 localised(heat_map(seen, layer, head)),
-                alt=words.HEAT_CHART.format(**about),
+                alt=_(
+                    "How much each of your films attends to each other in {model}; the row that predicts the "
+                    "next film attends most to {film}",
+                    **about,
+                ),
                 config=charts.STILL,
                 key="heat",
             )
         if not short:
-            st.caption(words.NO_LINES.format(n=lines.MOST_FILMS))
+            st.caption(_("With {n} films or fewer, attention can be drawn as lines too.", n=lines.MOST_FILMS))
         if len(seen.tokens) > NEWEST + 1:
-            st.caption(words.NEWEST_SHOWN.format(n=NEWEST, all=len(seen.tokens) - 1))
+            st.caption(
+                _(
+                    "Only the newest {n} of {all} are drawn; the network reads them all.",
+                    n=NEWEST,
+                    all=len(seen.tokens) - 1,
+                )
+            )
         if short:
             charts.as_table(
-                attention.table(seen, layer, head).rename_axis(words.WHO_ATTENDS).map(common.percent),
-                words.ATTENTION_TABLE,
+                attention.table(seen, layer, head).rename_axis(_("Attends …")).map(common.percent),
+                _("who attends to whom; rows attend to columns"),
                 "attention",
             )
         download.csv(attention.table(seen, layer, head), f"attention-{name_of(predictor)}", index=True)
     with bars:
-        st.header(words.MASK_LOOKS_AT if seen.by_mask else words.NEWEST_LOOKS_AT)
+        st.header(_("What the mask attends to") if seen.by_mask else _("What the newest film attends to"))
         attention_bars(predictor.dataset, seen, looked_at)
-        st.caption(words.NOT_INFLUENCE)
+        st.caption(
+            _(
+                "Attention is not influence. It says what a layer reads, not how the prediction would change "
+                "without a film. That is found out by leaving the film out."
+            )
+        )
 
 
 def drawn_as() -> str:
     """A key of words.DRAWN_AS."""
     return st.segmented_control(
-        words.DRAW_AS,
+        _("Draw as"),
         list(words.DRAWN_AS),
         default="lines",
         required=True,
@@ -108,7 +159,12 @@ def name_of(predictor: Predictor) -> str:
 
 def influence(predictor: Predictor, films: tuple[int, ...]) -> None:
     """What attention does not say: how the first prediction changes as each film is left out; computed when opened."""
-    panel = st.expander(words.INFLUENCE, icon=":material/balance:", key="influence", on_change="rerun")
+    panel = st.expander(
+        _("Influence: leave each film out and look at the first prediction again"),
+        icon=":material/balance:",
+        key="influence",
+        on_change="rerun",
+    )
     if not panel.open:
         return
     with panel:
@@ -130,7 +186,8 @@ def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
             x=list(range(n)),
             y=list(range(n)),
             customdata=np.stack([rows, columns], -1),
-            hovertemplate=f"{words.HEAT_HOVER}<extra></extra>",
+            hovertemplate=_("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
+            + "<extra></extra>",
             colorscale=charts.AMOUNT,
             zmin=0,
             showscale=False,
@@ -163,32 +220,44 @@ def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
 
 def by_distance(predictor: Predictor, layer: int | None, head: int | None) -> None:
     """The mean over many people, once somebody has asked for it."""
-    st.header(words.BY_DISTANCE)
+    st.header(_("How far back it attends"))
     dataset = predictor.dataset
     people, wanted = min(PEOPLE, dataset.n_users), name_of(predictor)
-    st.caption(words.BY_DISTANCE_HELP.format(n=people, data=loaders.data_title(dataset.name)))
+    st.caption(
+        ngettext(
+            "Averaged over {n} person of {data}, drawn at random: from the newest film of the history to the 30th.",
+            "Averaged over {n} people of {data}, drawn at random: from the newest film of their history to the 30th.",
+            people,
+            data=loaders.data_title(dataset.name),
+        )
+    )
     asked = st.session_state.setdefault("averaged", set())
     if wanted not in asked:
-        label = words.BY_DISTANCE_START.format(n=people)
+        label = ngettext("Average over {n} person", "Average over {n} people", people)
         st.button(label, key=f"average-{wanted}", icon=":material/groups:", on_click=asked.add, args=(wanted,))
         return
     found = averaged(predictor, people)
     table = found.table(layer, head)
     share = common.percent(float(table["attention"].iloc[0]))
     chart = localised(distance_chart(found, layer, head))
-    st.plotly_chart(chart, alt=words.BY_DISTANCE_CHART.format(share=share), config=charts.STILL, key="distance")
+    st.plotly_chart(
+        chart,
+        alt=_("Mean attention by distance: {share} goes to the newest film", share=share),
+        config=charts.STILL,
+        key="distance",
+    )
     named = table.rename(columns=words.BY_DISTANCE_COLUMNS).set_index(words.BY_DISTANCE_COLUMNS["distance"])
-    charts.as_table(named, words.BY_DISTANCE_TABLE, "distance")
+    charts.as_table(named, _("mean attention and number of people by distance"), "distance")
     download.csv(table, f"distance-{wanted}")
 
 
 def averaged(predictor: Predictor, people: int) -> ByDistance:
     """The sum over all people, some at a time, while a bar shows how far it is."""
-    bar, parts = st.progress(0.0, words.BY_DISTANCE_PROGRESS.format(done=0, all=people)), []
+    bar, parts = st.progress(0.0, _("Reading histories: {done} of {all} people", done=0, all=people)), []
     for first in range(0, people, AT_ONCE):
         parts.append(_some(predictor, first))
         done = min(first + AT_ONCE, people)
-        bar.progress(done / people, words.BY_DISTANCE_PROGRESS.format(done=done, all=people))
+        bar.progress(done / people, _("Reading histories: {done} of {all} people", done=done, all=people))
     bar.empty()
     return reduce(add, parts)
 
@@ -205,11 +274,11 @@ def distance_chart(found: ByDistance, layer: int | None, head: int | None) -> go
     n_layers, n_heads = found.total.shape[:2]
     lines: dict[str, tuple[int | None, int | None]]
     if head is not None:
-        lines = {words.HEAD_N.format(n=head + 1): (layer, head)}
+        lines = {_("Head {n}", n=head + 1): (layer, head)}
     elif layer is not None:
-        lines = {words.HEAD_N.format(n=n + 1): (layer, n) for n in range(n_heads)}
+        lines = {_("Head {n}", n=n + 1): (layer, n) for n in range(n_heads)}
     else:
-        lines = {words.LAYER_N.format(n=n + 1): (n, None) for n in range(n_layers)}
+        lines = {_("Layer {n}", n=n + 1): (n, None) for n in range(n_layers)}
     figure = go.Figure()
     for colour, (title, (of_layer, of_head)) in zip(cycle(charts.LINES), lines.items(), strict=False):
         table = found.table(of_layer, of_head)
@@ -223,6 +292,6 @@ def distance_chart(found: ByDistance, layer: int | None, head: int | None) -> go
     figure.update_traces(hovertemplate="%{x}: %{y:.1%}")
     figure.update_layout(height=320, margin={"l": 0, "r": 0, "t": 30, "b": 0}, showlegend=True)
     figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
-    figure.update_yaxes(title=words.MEAN_ATTENTION, tickformat=".0%", rangemode="tozero")
-    figure.update_xaxes(title=words.DISTANCE, range=[0.5, attention.FARTHEST + 0.5], zeroline=False)
+    figure.update_yaxes(title=_("Mean attention"), tickformat=".0%", rangemode="tozero")
+    figure.update_xaxes(title=_("Films back from the next one"), range=[0.5, attention.FARTHEST + 0.5], zeroline=False)
     return figure

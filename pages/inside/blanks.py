@@ -6,6 +6,7 @@ import streamlit as st
 from pages.inside import offered, step, words
 from pages.ui import download, errors, film_cards, recommenders
 from pages.ui import words as common
+from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
 from recsys.serving.export import as_record
 from recsys.serving.insight import attention, cloze
@@ -21,7 +22,14 @@ SHORT, AROUND = 14, 3  # a sequence that is shown whole; films around a blank of
 @errors.explained()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Choose the blanks, see what belongs there."""
-    st.markdown(words.BLANKS_HELP)
+    st.markdown(
+        _(
+            "Put `[mask]` anywhere, and a network that was trained by covering films predicts what "
+            "belongs there, from what you watched before **and after**. item2vec (CBOW) can do it too: "
+            "it is like a BERT4Rec of one layer whose attention is fixed. SASRec and the others read "
+            "from the first film to the last and can only continue."
+        )
+    )
     predictor = recommenders.predictor(
         offered.choose(offered.filling_blanks(), dataset.name, "filling_blanks", width=230), dataset
     )
@@ -31,14 +39,25 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     first = max(0, len(films) + MOST - longest)
     hidden, gaps, hide_listed = choose(dataset, films, first)
     if first:
-        st.caption(words.ONLY_NEWEST.format(n=longest))
+        st.caption(
+            ngettext(
+                "The network reads one position at most, so only your newest film can be covered.",
+                "The network reads {n} positions at most, so only your newest films can be covered.",
+                longest,
+            )
+        )
     if not (hidden or gaps):
-        st.info(words.CHOOSE_BLANK)
+        st.info(_("Cover a film of your list, or put a blank into a gap."))
         return
     sequence, answers = cloze.with_blanks(films, hidden, gaps)
     strip(dataset, sequence)
     if len(films) < 3:
-        st.caption(words.TOO_FEW_FOR_BOTH.format(n=len(films)))
+        st.caption(
+            _(
+                "With three films or more, one can be covered that has films before **and** after it. You have {n}.",
+                n=len(films),
+            )
+        )
     blanks = cloze.fill_blanks(predictor, sequence, PICKS, answers, hide_listed)
     with st.grid("auto", min_column_width=360, gap="large"):
         for blank in blanks:
@@ -60,39 +79,39 @@ def choose(dataset: Dataset, films: tuple[int, ...], first: int) -> tuple[list[i
     whose = hash((dataset.name, films))  # other films, other positions
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         hidden = st.multiselect(
-            words.HIDE_FILMS,
+            _("Cover films"),
             list(range(first, len(films))),
             select_all=False,
             default=[(first + len(films)) // 2],  # of three films and more, one with films on both sides
             format_func=lambda position: f"{position + 1}. {labels[position]}",
             max_selections=MOST,
-            placeholder=words.HIDE_FILMS_HINT,
+            placeholder=_("None is covered"),
             key=f"hidden-{whose}",
             width=360,
             wrap=True,
         )
         gaps = st.multiselect(
-            words.PUT_BLANKS,
+            _("Put a blank into a gap"),
             list(range(first, len(films) + 1)),
             select_all=False,
             format_func=lambda position: gap(labels, position),
             max_selections=MOST,
-            placeholder=words.PUT_BLANKS_HINT,
+            placeholder=_("No gap is filled"),
             key=f"gaps-{whose}",
             width=360,
             wrap=True,
         )
-        hide_listed = st.toggle(words.HIDE_LISTED, value=True, key="hide_listed", persist_state="session")
+        hide_listed = st.toggle(_("Hide films of your list"), value=True, key="hide_listed", persist_state="session")
     return hidden, gaps, hide_listed
 
 
 def gap(labels: list[str], position: int) -> str:
     """The gap before a position in words."""
     if position == 0:
-        return words.GAP_START.format(film=labels[0])
+        return _("before {film}", film=labels[0])
     if position == len(labels):
-        return words.GAP_END.format(film=labels[-1])
-    return words.GAP.format(before=labels[position - 1], after=labels[position])
+        return _("after {film}", film=labels[-1])
+    return _("between {before} and {after}", before=labels[position - 1], after=labels[position])
 
 
 def strip(dataset: Dataset, sequence: list[int | None]) -> None:
@@ -108,7 +127,7 @@ def strip(dataset: Dataset, sequence: list[int | None]) -> None:
 
 def one(dataset: Dataset, sequence: list[int | None], blank: Blank, answer: int | None) -> None:
     """One blank: what is known of it, and the films for it."""
-    st.header(words.BLANK_N.format(n=blank.position + 1))
+    st.header(_("Blank at position {n}", n=blank.position + 1))
     st.caption(common.plain(where(dataset, sequence, blank.position)))
     st.markdown(verdict(dataset, blank, answer))
     best = blank.picks[0].probability if blank.picks else None
@@ -122,42 +141,56 @@ def where(dataset: Dataset, sequence: list[int | None], position: int) -> str:
     before = [films[item].label for item in sequence[:position] if item is not None]
     after = [films[item].label for item in sequence[position + 1 :] if item is not None]
     if before and after:
-        return words.BLANK_BETWEEN.format(before=before[-1], after=after[0])
+        return _("Between {before} and {after}", before=before[-1], after=after[0])
     if before:
-        return words.BLANK_AFTER.format(film=before[-1])
-    return words.BLANK_BEFORE.format(film=after[0]) if after else ""
+        return _("After {film}", film=before[-1])
+    return _("Before {film}", film=after[0]) if after else ""
 
 
 def both_sides(predictor: Predictor, sequence: list[int | None], position: int, answer: int) -> None:
     """How the covered film ranks by the films before it, by those after it, and by both."""
     found = cloze.sides(predictor, sequence, position, answer)
-    rows = {words.BY_BEFORE: found.before, words.BY_AFTER: found.after, words.BY_BOTH: found.both}
+    rows = {_("Only the films before"): found.before, _("Only the films after"): found.after, _("Both"): found.both}
     table = pd.DataFrame(
         {
-            words.SHOWN: list(rows),
-            words.RANK: [words.rank(stands.rank if stands else None) for stands in rows.values()],
-            words.PROBABILITY: [
+            _("Shown"): list(rows),
+            _("Rank"): [words.rank(stands.rank if stands else None) for stands in rows.values()],
+            _("Probability"): [
                 common.percent(stands.probability) if stands and stands.probability is not None else ""
                 for stands in rows.values()
             ],
         }
-    ).set_index(words.SHOWN)
+    ).set_index(_("Shown"))
     film = predictor.dataset.catalog.films[answer].label
-    st.markdown(words.BOTH_SIDES.format(film=common.plain(film)))
-    st.table(table, border="horizontal", alt=words.BOTH_SIDES_TABLE.format(film=film))
+    st.markdown(
+        _(
+            "What do the two sides bring? Where {film} ranks when the network is shown only a part:",
+            film=common.plain(film),
+        )
+    )
+    st.table(
+        table,
+        border="horizontal",
+        alt=_("Rank and probability of {film} by the films before it, by those after it, and by both", film=film),
+    )
 
 
 def verdict(dataset: Dataset, blank: Blank, answer: int | None) -> str:
     """The rank of the film that was covered; nobody knows what belongs into a gap."""
     if answer is None:
-        return words.BLANK_FREE
+        return _("Nobody knows what belongs here.")
     film = f"**{common.plain(dataset.catalog.films[answer].label)}**"
     found = blank.answer
     if found is None:
-        return words.BLANK_TWICE.format(film=film)
+        return _("You watched {film} here. It is in your list a second time, so it is not offered.", film=film)
     if found.probability is None:
-        return words.BLANK_FOUND_PLAIN.format(film=film, rank=found.rank)
-    return words.BLANK_FOUND.format(film=film, rank=found.rank, probability=common.percent(found.probability))
+        return _("You watched {film} here: rank {rank:,}.", film=film, rank=found.rank)
+    return _(
+        "You watched {film} here: rank {rank:,}, at {probability}.",
+        film=film,
+        rank=found.rank,
+        probability=common.percent(found.probability),
+    )
 
 
 def table(blanks: list[Blank]) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import streamlit as st
 from pages.inside import words
 from pages.ui import words as common
 from pages.ui.charts import ACCENT, SECOND
+from pages.ui.i18n import _
 
 GREY = "#8d8c88"
 LINES = (ACCENT, SECOND, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", "#8d8c88")
@@ -37,7 +38,7 @@ def ticks(labels: Sequence[str], longest: int = 18) -> list[str]:
 def as_table(table: pd.DataFrame, about: str, key: str) -> None:
     """The numbers of a chart to be read, once somebody opens them; about: what they are."""
     panel = st.expander(
-        words.AS_TABLE.format(what=about), icon=":material/table:", key=f"table-{key}", on_change="rerun"
+        _("As a table: {what}", what=about), icon=":material/table:", key=f"table-{key}", on_change="rerun"
     )
     if panel.open:
         with panel:

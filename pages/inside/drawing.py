@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 
 from pages.inside import charts
-from pages.inside import lesson_words as words
+from pages.ui.i18n import _, ngettext
 
 WIDTH, COLUMNS = 420, (60, 160, 260, 360)  # of the drawing; the middle of each position's column
 LAYER, MOST_LAYERS = 122, 2  # height of a layer; layers that are drawn, the others are said
@@ -43,7 +43,7 @@ def svg(drawn: Drawn, parts: Iterable[str], dark: bool) -> str:
         pieces.append(sheet.layer(y, number, drawn))
         y -= LAYER
     if drawn.layers > layers:
-        more = words.MORE_LAYERS.format(n=drawn.layers - layers)
+        more = _("… and {n} more", n=drawn.layers - layers)
         pieces.append(sheet.part("layer", sheet.text(WIDTH / 2, y + 4, more, 13)))
         y -= 20
     pieces.append(sheet.output(y, drawn))
@@ -97,7 +97,7 @@ class _Sheet:
     def embedding(self, y: float) -> str:
         rows = [self.arrows(y + 56, y + 30)]
         for x in self.columns:
-            rows += [self.box(x - 40, y, 80, 28, charts.GREY), self.text(x, y + 19, words.DRAWN_EMBEDDING, 12)]
+            rows += [self.box(x - 40, y, 80, 28, charts.GREY), self.text(x, y + 19, _("embedding"), 12)]
         return self.part("embedding", *rows)
 
     def order(self, y: float, positions: bool) -> str:
@@ -106,14 +106,14 @@ class _Sheet:
         colour = charts.GREY if positions else charts.SECOND
         for x in self.columns:
             rows.append(self.box(x - 40, y, 80, 28, colour, dashed=not positions, fill=0.14 if positions else 0.04))
-            rows.append(self.text(x, y + 19, words.DRAWN_POSITION, 12))
+            rows.append(self.text(x, y + 19, _("+ position"), 12))
         return self.part("order", *rows)
 
     def layer(self, bottom: float, number: int, drawn: Drawn) -> str:
         """One layer: everybody attends to everybody, then each position is worked on by itself."""
-        title = words.DRAWN_LAYER.format(n=number + 1, heads=drawn.heads)
+        title = _("Layer {n}: self-attention, heads: {heads}", n=number + 1, heads=drawn.heads)
         about = self.text(14, bottom - 86, title, 12, bold=True, anchor="start")
-        bias = "" if drawn.positions else self.text(WIDTH - 14, bottom - 86, words.DRAWN_BIAS, 12, True, "end")
+        bias = "" if drawn.positions else self.text(WIDTH - 14, bottom - 86, _("+ bias for distance"), 12, True, "end")
         lines, forward = [], []
         for to, row in zip(self.columns, drawn.weights[number], strict=True):
             lines += [
@@ -123,7 +123,7 @@ class _Sheet:
             ]
         for x in self.columns:
             forward += [self.box(x - 46, bottom - 76, 92, 22, charts.GREY)]
-            forward += [self.text(x, bottom - 61, words.DRAWN_FORWARD, 11)]
+            forward += [self.text(x, bottom - 61, _("feed-forward"), 11)]
         frame = self.box(4, bottom - 104, WIDTH - 8, 104, charts.GREY, fill=0.05)
         return (
             self.part("layer", frame, about, *forward, self.arrows(bottom - 104, bottom - LAYER - 3))
@@ -139,9 +139,9 @@ class _Sheet:
             rows.append(self.box(x - 150, bottom - 30, 196, 26, charts.SECOND, dashed=True, fill=0.04))
         else:
             rows.append(self.box(x - 150, bottom - 30, 196, 26, charts.GREY))
-        rows.append(self.text(x - 52, bottom - 13, words.DRAWN_PROJECTION, 12))
+        rows.append(self.text(x - 52, bottom - 13, _("linear map, GELU"), 12))
         up = f'<path d="M{x} {bottom - 30}V{bottom - 46}" stroke="{self.ink}" stroke-width="1.3"/>'
-        softmax = words.DRAWN_SOFTMAX.format(n=drawn.n_films)
+        softmax = ngettext("compare · softmax over {n:,} films", "compare · softmax over {n:,} films", drawn.n_films)
         rows += [
             up,
             self.box(x - 250, bottom - 76, 296, 30, charts.ACCENT),

@@ -8,7 +8,7 @@ import streamlit as st
 from pages.inside import charts, map_chart, offered, step, words
 from pages.ui import download, errors, film_cards, film_search, loaders, recommenders
 from pages.ui import words as common
-from pages.ui.i18n import count, localised, number, say
+from pages.ui.i18n import _, count, localised, ngettext, number, say
 from recsys import paths
 from recsys.data.dataset import Dataset
 from recsys.errors import python
@@ -46,13 +46,24 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         method = PCA
     found = _map(predictor, method)
     areas = _regions(predictor) if method == TSNE else []
-    st.markdown(words.MAP_HELP.format(n=found.directions.shape[1], model=common.plain(loaders.title(predictor))))
+    st.markdown(
+        ngettext(
+            "Every film is an **embedding** of {n} numbers to {model}: films that are watched in the "
+            "same company have similar ones. The map puts all of them on a plane. Search for a film, or "
+            "click a point.",
+            "Every film is an **embedding** of {n} numbers to {model}: films that are watched in the "
+            "same company have similar ones. The map puts all of them on a plane. Search for a film, or "
+            "click a point.",
+            found.directions.shape[1],
+            model=common.plain(loaders.title(predictor)),
+        )
+    )
     chosen = chosen_film(dataset, films)
     chart, side = st.columns([5, 3], gap="large")
     with side:
         film_search.box(
             dataset.name,
-            words.FIND_ON_MAP,
+            _("Find a film"),
             "map_search",
             lambda film: offer(dataset.name, film),
             5,
@@ -63,7 +74,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     with chart:
         draw(dataset, found, areas, films, chosen, colour, loaders.title(predictor))
         if areas:
-            charts.as_table(region_table(dataset, areas), words.REGION_TABLE, "regions")
+            charts.as_table(region_table(dataset, areas), _("the regions of the map"), "regions")
         download.csv(found.table, f"map-{name}-{dataset.name}")
 
 
@@ -73,21 +84,32 @@ def has_tsne(predictor: Predictor) -> bool:
         return True
     room = st.empty()
     with room.container(border=True, key="tsne"):
-        st.markdown(words.NO_TSNE.format(model=common.plain(loaders.title(predictor)), n=predictor.dataset.n_items))
+        st.markdown(
+            ngettext(
+                "The t-SNE map of {model} on this set has not been computed yet, so this is PCA. Computing "
+                "it for {n:,} films runs on this machine, once.",
+                "The t-SNE map of {model} on this set has not been computed yet, so this is PCA. Computing "
+                "it for {n:,} films runs on this machine, once.",
+                predictor.dataset.n_items,
+                model=common.plain(loaders.title(predictor)),
+            )
+        )
         name = f"tsne-{predictor.variant.name}-{predictor.dataset.name}"
         asked = st.session_state.setdefault("tsne_asked", set())
         if paths.is_public():  # minutes of all cores are nothing that a visitor may start
             errors.command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.variant.name}")
             return False
         if name not in asked:
-            st.button(words.COMPUTE_TSNE, key=name, icon=":material/scatter_plot:", on_click=asked.add, args=(name,))
+            st.button(
+                _("Compute the t-SNE map"), key=name, icon=":material/scatter_plot:", on_click=asked.add, args=(name,)
+            )
             return False
         asked.discard(name)  # whoever leaves meanwhile asks again
-        bar = st.progress(0.0, words.COMPUTING_TSNE.format(share=number(0, ".0%")))
+        bar = st.progress(0.0, _("Computing the map: {share}", share=number(0, ".0%")))
 
         def report(event: dict[str, Any]) -> None:
             share = event["done"] / event["total"]
-            bar.progress(share, words.COMPUTING_TSNE.format(share=number(share, ".0%")))
+            bar.progress(share, _("Computing the map: {share}", share=number(share, ".0%")))
 
         tsne.compute(predictor, report)
     room.empty()
@@ -99,10 +121,10 @@ def choose(data: str) -> tuple[str, str, str]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
         name = offered.choose(offered.with_embeddings(), data, "mapped", width=240)
         method = st.segmented_control(
-            words.PROJECTION, [TSNE, PCA], default=TSNE, required=True, key="projection", persist_state="session"
+            _("Projection"), [TSNE, PCA], default=TSNE, required=True, key="projection", persist_state="session"
         )
         colour = st.segmented_control(
-            words.COLOUR_BY,
+            _("Colour by"),
             list(words.COLOURS),
             default="decade",
             required=True,
@@ -145,7 +167,12 @@ def neighbours(dataset: Dataset, found: FilmMap, chosen: int, name: str) -> None
     """The films nearest to the chosen one, by all dimensions."""
     films = dataset.catalog.films
     near = found.neighbours(chosen)
-    st.header(common.plain(words.NEAREST.format(film=films[chosen].label)), help=words.NEAREST_HELP)
+    st.header(
+        common.plain(_("Nearest to {film}", film=films[chosen].label)),
+        help=_(
+            "By the angle between their numbers, all of them: 1.00 is the same direction, 0.00 has nothing in common."
+        ),
+    )
     rows = [
         film_cards.measured(rank, films[item], cosine, number(cosine, ".2f"))
         for rank, (item, cosine) in enumerate(near, start=1)
@@ -165,12 +192,19 @@ def draw(
     model: str,
 ) -> None:
     """The chart, and what its axes and its labels mean."""
-    near = [item for item, _ in found.neighbours(chosen)]
+    near = [item for item, _unused in found.neighbours(chosen)]
     table = embedding_map.to_draw(found.table, [*films, chosen, *near])
     figure = map_chart.chart(found.table, table, areas, films, chosen, near, colour)
     figure.update_layout(uirevision=f"{dataset.name}-{model}-{found.shares is None}")
     label = dataset.catalog.films[chosen].label
-    about = words.MAP_CHART.format(n=len(table), model=model, colour=words.COLOURS[colour], film=label)
+    about = ngettext(
+        "A map of {n:,} films as {model} sees them, coloured by {colour}; {film} is marked",
+        "A map of {n:,} films as {model} sees them, coloured by {colour}; {film} is marked",
+        len(table),
+        model=model,
+        colour=words.COLOURS[colour],
+        film=label,
+    )
     with st.container(key="film-map"):
         st.plotly_chart(
             localised(figure),
@@ -182,17 +216,43 @@ def draw(
         )
     st.caption(explained(found, len(table)))
     if colour == "genre":
-        st.caption(words.GENRE_OF)
+        st.caption(_("A film with several genres has the colour of the rarest one that at least 5% of the films have."))
 
 
 def explained(found: FilmMap, n_drawn: int) -> str:
     """What the picture shows of the embeddings, in a sentence or two."""
     if found.shares is None:
-        said = f"{words.MAP_TSNE} {words.MAP_REGIONS}"
+        said = (
+            _(
+                "t-SNE keeps films together that are neighbours in all numbers. Who is near whom means "
+                "something; the distance between far regions, and the axes, do not."
+            )
+            + " "
+            + _(
+                "The regions were found by k-means. Each is called by the genre, tag or decade that is more "
+                "frequent there than in the whole set, by six standard errors and more. The tenth of the "
+                "films with the most ratings are widely watched, the third with the fewest seldom."
+            )
+        )
     else:
         x, y = found.shares
-        said = words.MAP_SHARE.format(share=common.percent(x + y), x=common.percent(x), y=common.percent(y))
-    part = words.MAP_PART.format(n=n_drawn, all=len(found.table)) if n_drawn < len(found.table) else ""
+        said = _(
+            "These two axes explain {share} of the variance ({x} from left to right, {y} upwards). The "
+            "neighbours are found with all numbers.",
+            share=common.percent(x + y),
+            x=common.percent(x),
+            y=common.percent(y),
+        )
+    part = (
+        ngettext(
+            "The {n:,} films watched most are drawn, of {all:,}.",
+            "The {n:,} films watched most are drawn, of {all:,}.",
+            n_drawn,
+            all=len(found.table),
+        )
+        if n_drawn < len(found.table)
+        else ""
+    )
     return f"{said} {part}".strip()
 
 
@@ -201,14 +261,19 @@ def region_table(dataset: Dataset, areas: list[Region]) -> pd.DataFrame:
     known = dataset.catalog.films
     rows = [
         {
-            words.REGION: words.region(area.label) or words.REGION_UNNAMED,
-            words.REGION_FILMS: count(len(area.items)),
-            words.REGION_APART: "; ".join(
-                words.REGION_TERM.format(name=common.term(term.name), here=term.here, everywhere=term.everywhere)
+            _("Region"): words.region(area.label) or _("(nothing stands out)"),
+            _("Films"): count(len(area.items)),
+            _("More frequent here"): "; ".join(
+                _(
+                    "{name} {here:.0%}, of all films {everywhere:.0%}",
+                    name=common.term(term.name),
+                    here=term.here,
+                    everywhere=term.everywhere,
+                )
                 for term in area.terms[:TERMS]
             ),
-            words.REGION_FIRST: ", ".join(known[item].label for item in area.items[:FIRST].tolist()),
+            _("Watched most"): ", ".join(known[item].label for item in area.items[:FIRST].tolist()),
         }
         for area in areas
     ]
-    return pd.DataFrame(rows).set_index(words.REGION)
+    return pd.DataFrame(rows).set_index(_("Region"))

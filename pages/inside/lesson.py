@@ -12,6 +12,7 @@ from pages.inside import answering, attending, offered, reading, step
 from pages.inside import lesson_words as words
 from pages.inside.step import Lesson
 from pages.ui import loaders, recommenders
+from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import layers
 from recsys.serving.insight.steps import Steps, steps
@@ -59,11 +60,16 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     with st.container(border=True, key="lesson"):
         text, picture = st.columns([2, 3], gap="large")
         with text:
-            st.header(words.STEP_HEADING.format(n=number, title=part.title))
+            st.header(_("{n}. {title}", n=number, title=part.title))
             part.tell(lesson)
             if part.drawn:
                 with st.container(key="lesson-map"):
-                    step.draw(lesson, part.drawn, words.WHERE_WE_ARE.format(part=part.title), 230)
+                    step.draw(
+                        lesson,
+                        part.drawn,
+                        _("The drawing of the network, in which this part stands out: {part}", part=part.title),
+                        230,
+                    )
         with picture:
             part.show(lesson)
 
@@ -82,13 +88,13 @@ def choose_network(data: str) -> str:
         st.session_state.pop(NETWORK, None)
     titles = recommenders.menu(data)
     return st.segmented_control(
-        words.NETWORK,
+        _("Network"),
         names,
         default=names[0],
         required=True,
         format_func=titles.__getitem__,
         key=NETWORK,
-        help=words.NETWORK_HELP,
+        help=_("Ours, ours with better training and a memory of counts, or one built as in the paper."),
         persist_state="session",
     )
 
@@ -99,19 +105,19 @@ def choose() -> int:
     last = now == len(PARTS)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="lesson-steps"):
         st.button(
-            words.BACK, key="lesson-back", icon=":material/arrow_back:", disabled=now == 1, on_click=go, args=(now - 1,)
+            _("Back"), key="lesson-back", icon=":material/arrow_back:", disabled=now == 1, on_click=go, args=(now - 1,)
         )
         st.button(
-            words.AGAIN if last else words.NEXT,
+            _("Start again") if last else _("Next"),
             key="lesson-next",
             icon=":material/replay:" if last else ":material/arrow_forward:",
             on_click=go,
             args=(1 if last else now + 1,),
         )
         return st.selectbox(
-            words.STEP,
+            _("Step"),
             range(1, len(PARTS) + 1),
-            format_func=lambda n: words.STEP_N.format(n=n, all=len(PARTS), title=PARTS[n - 1].title),
+            format_func=lambda n: _("{n} of {all}: {title}", n=n, all=len(PARTS), title=PARTS[n - 1].title),
             label_visibility="collapsed",
             key=STEP,
             persist_state="session",

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.inside import charts, words
 from pages.ui import i18n
+from pages.ui.i18n import _
 from recsys.serving.insight.attention import Attention
 
 MOST_FILMS = 12  # with more, the lines cannot be told apart
@@ -26,9 +27,9 @@ def show(seen: Attention, layer: int | None, head: int | None, about: str) -> No
     """The lines, from all positions or from the one that is chosen; about: the chart in words."""
     n = len(seen.tokens)
     position = st.selectbox(
-        words.LINES_FROM,
+        _("Lines from"),
         [ALL, *range(n - 1, -1, -1)],
-        format_func=lambda at: words.ALL_POSITIONS if at == ALL else f"{at + 1}. {seen.labels[at]}",
+        format_func=lambda at: _("all positions") if at == ALL else f"{at + 1}. {seen.labels[at]}",
         key=f"lines-from-{n}",
         width=300,
     )
@@ -52,7 +53,7 @@ def chart(seen: Attention, layer: int | None, heads: Sequence[int], positions: S
             ]
             figure.add_trace(_strokes(ends, colour, (shade + 1) / SHADES, number))
         figure.add_scatter(
-            x=[None], y=[None], mode="lines", name=words.HEAD_N.format(n=number + 1), line={"color": colour, "width": 4}
+            x=[None], y=[None], mode="lines", name=_("Head {n}", n=number + 1), line={"color": colour, "width": 4}
         )
     figure.add_scatter(
         x=[0] * len(positions),
@@ -95,4 +96,4 @@ def _told(seen: Attention, layer: int | None, heads: Sequence[int], row: int) ->
     shares = np.mean([seen.view(layer, head)[row] for head in heads], 0)
     first = np.argsort(-shares, kind="stable")[:NAMED]
     rows = [f"{words.in_chart(seen.labels[at])}: {i18n.number(shares[at], '.1%')}" for at in first]
-    return f"<b>{words.LINES_HOVER.format(film=words.in_chart(seen.labels[row]))}</b><br>" + "<br>".join(rows)
+    return ("<b>" + _("{film} attends to", film=words.in_chart(seen.labels[row])) + "</b><br>") + "<br>".join(rows)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.inside import charts, words
 from pages.ui import words as common
-from pages.ui.i18n import count
+from pages.ui.i18n import _, count, ngettext
 from recsys.serving.insight import embedding_map
 from recsys.serving.insight.regions import Region
 
@@ -56,7 +56,7 @@ def points(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
             dots(table[genre == name], common.term(name), {"color": colour})
             for name, colour in zip(shown, charts.KINDS, strict=False)
         ]
-        return [dots(table[genre == embedding_map.OTHER_GENRE], words.OTHER_GENRES, {"color": charts.GREY}), *traces]
+        return [dots(table[genre == embedding_map.OTHER_GENRE], _("Other genres"), {"color": charts.GREY}), *traces]
     if colour == "decade":
         return by_decade(table)
     ticks = [n for n in TICKS if n <= max(table["views"].max(), 1)]
@@ -70,10 +70,10 @@ def by_decade(table: pd.DataFrame) -> list[go.Scattergl]:
     decade = (table["year"] // 10 * 10).astype("Float64").clip(lower=DECADES[0])
     traces = []
     if decade.isna().any():
-        traces.append(dots(table[decade.isna()], words.NO_YEAR, {"color": charts.GREY}))
+        traces.append(dots(table[decade.isna()], _("no year"), {"color": charts.GREY}))
     for start, colour in zip(DECADES, DECADE_COLOURS, strict=True):
         films = table[(decade == start).fillna(False)]
-        name = words.BEFORE.format(year=DECADES[1]) if start == DECADES[0] else common.DECADE.format(year=start)
+        name = _("before {year}", year=DECADES[1]) if start == DECADES[0] else _("{year}s", year=start)
         if len(films):
             traces.append(dots(films, name, {"color": colour}))
     return traces
@@ -103,7 +103,10 @@ def labels(table: pd.DataFrame) -> list[str]:
     found = []
     for title, year, genres, views in zip(table["title"], table["year"], table["genres"], table["views"], strict=True):
         name = title if pd.isna(year) else f"{title} ({year})"
-        found.append(f"<b>{words.in_chart(name)}</b><br>{common.genres(genres)}<br>{words.MAP_WATCHED.format(n=views)}")
+        found.append(
+            f"<b>{words.in_chart(name)}</b><br>{common.genres(genres)}<br>"
+            + ngettext("watched once", "watched {n:,} times", views)
+        )
     return found
 
 
@@ -112,9 +115,9 @@ def mark(figure: go.Figure, table: pd.DataFrame, films: tuple[int, ...], chosen:
     own = list(dict.fromkeys(films))
     ring = {"color": "rgba(0, 0, 0, 0)", "line": {"width": 2, "color": charts.ACCENT}}
     looks = (
-        (words.NEAR_ON_MAP, near, ring | {"size": 13}),
-        (words.YOUR_FILMS_ON_MAP, own, {"size": 12, "symbol": "diamond", "color": charts.SECOND}),
-        (words.CHOSEN_ON_MAP, [chosen], {"size": 19, "symbol": "star", "color": charts.ACCENT}),
+        (_("Its neighbours"), near, ring | {"size": 13}),
+        (_("Your films"), own, {"size": 12, "symbol": "diamond", "color": charts.SECOND}),
+        (_("Chosen film"), [chosen], {"size": 19, "symbol": "star", "color": charts.ACCENT}),
     )
     for name, items, marker in looks:
         trace = dots(table.iloc[items], name, {"opacity": 1, "line": {"width": 1.5, "color": "white"}} | marker)

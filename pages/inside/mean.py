@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.inside import charts, mean_charts, offered, words
+from pages.inside import charts, mean_charts, offered
 from pages.inside.attention import name_of
 from pages.inside.step import head_name, one_of
 from pages.ui import download, errors, loaders, recommenders
 from pages.ui import words as common
-from pages.ui.i18n import localised
+from pages.ui.i18n import _, localised, ngettext
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import genre_attention, mean_attention
 from recsys.serving.insight.genre_attention import GenreAttention
@@ -38,10 +38,26 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
-    with st.spinner(words.MEAN_READING.format(n=mean_attention.PEOPLE)):
+    with st.spinner(
+        ngettext("Reading the history of {n} person", "Reading the histories of {n} people", mean_attention.PEOPLE)
+    ):
         found = _found(predictor)
     data, least = loaders.data_title(dataset.name), found.mean.newest
-    st.markdown(words.MEAN_HELP.format(n=found.mean.people, data=data, least=least))
+    st.markdown(
+        ngettext(
+            "Your list says how a network reads *you*. Here its attention is averaged over {n} people of "
+            "{data}, drawn at random from those who watched {least} films or more: the pictures of the "
+            "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, "
+            "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2), drawn for the networks of this app.",
+            "Your list says how a network reads *you*. Here its attention is averaged over {n} people of "
+            "{data}, drawn at random from those who watched {least} films or more: the pictures of the "
+            "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, "
+            "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2), drawn for the networks of this app.",
+            found.mean.people,
+            data=data,
+            least=least,
+        )
+    )
     positions(predictor, found.mean)
     genres(predictor, found.genres)
 
@@ -55,23 +71,60 @@ def _found(predictor: Predictor) -> Found:
 
 def positions(predictor: Predictor, found: MeanAttention) -> None:
     """A square for each head."""
-    st.header(words.MEAN_POSITIONS.format(n=found.newest))
-    st.caption(f"{words.MEAN_READ} {words.MEAN_MASK if found.by_mask else words.MEAN_LAST}")
+    st.header(
+        ngettext(
+            "How the newest {n} positions attend to each other",
+            "How the newest {n} positions attend to each other",
+            found.newest,
+        )
+    )
+    st.caption(
+        _(
+            "A square for each head. Each row attends to the columns; 1 is the newest film, 2 the one "
+            "before it, and so on. The stronger the colour, the more attention. Each square has a scale "
+            "of its own, up to the share named above it."
+        )
+        + " "
+        + (
+            _("The framed row is `[mask]`, from which the next film is predicted. It is read from both sides.")
+            if found.by_mask
+            else _(
+                "The framed row is the newest film, from which the next one is predicted. The upper right "
+                "stays empty: no film attends to later ones."
+            )
+        )
+    )
     last, within = last_row(found), found.within()
     with st.grid(AT_MOST, min_column_width=230):
         for layer, head in np.ndindex(within.shape[:2]):
             name = head_name(layer, head)
-            most, row = common.percent(found.weights[layer, head].max()), last[name].drop(words.FURTHER_BACK)
+            most, row = common.percent(found.weights[layer, head].max()), last[name].drop(_("further back"))
             first = mean_charts.position(str(row.idxmax()))
             said = {"n": found.newest, "model": loaders.title(predictor), "head": name}
-            about = words.MEAN_CHART.format(**said, position=first, share=common.percent(row.max()))
+            about = ngettext(
+                "Mean attention of the newest {n} positions to each other in {model}, {head}; the position "
+                "that predicts the next film attends most to {position}, with {share}",
+                "Mean attention of the newest {n} positions to each other in {model}, {head}; the position "
+                "that predicts the next film attends most to {position}, with {share}",
+                found.newest,
+                **said,
+                position=first,
+                share=common.percent(row.max()),
+            )
             with st.container(gap="xsmall"):
                 st.markdown(f"**{name}**")
-                st.caption(words.MEAN_PANEL.format(most=most, within=common.percent(within[layer, head, -1])))
+                st.caption(
+                    _("up to {most} · {within} within", most=most, within=common.percent(within[layer, head, -1]))
+                )
                 figure = mean_charts.square(found, layer, head)
                 st.plotly_chart(localised(figure), alt=about, config=charts.STILL, key=f"mean-{layer}-{head}")
-    st.caption(words.MEAN_WITHIN)
-    charts.as_table(last.map(common.percent), words.MEAN_TABLE, "mean")
+    st.caption(
+        _(
+            "Nothing is rescaled: what falls on films further back is left out. “Within” says how much "
+            "of the framed row's attention is drawn here."
+        )
+    )
+    charts.as_table(last.map(common.percent), _("what the framed row attends to, by head"), "mean")
     download.csv(found.table(), f"mean-attention-{name_of(predictor)}")
 
 
@@ -80,23 +133,29 @@ def last_row(found: MeanAttention) -> pd.DataFrame:
     heads = list(np.ndindex(found.weights.shape[:2]))
     table = pd.DataFrame(
         {head_name(*at): found.weights[at][-1, ::-1] for at in heads},
-        index=pd.Index(found.labels[::-1], name=words.POSITION),
+        index=pd.Index(found.labels[::-1], name=_("Films back")),
     )
-    table.loc[words.FURTHER_BACK] = 1 - table.sum()
+    table.loc[_("further back")] = 1 - table.sum()
     return table
 
 
 def genres(predictor: Predictor, found: GenreAttention) -> None:
     """A square for each layer."""
-    st.header(words.GENRES_ATTEND)
-    st.caption(words.GENRES_HELP)
+    st.header(_("Attention between genres"))
+    st.caption(
+        _(
+            "Do films attend to films of their own kind? Each row attends to the columns: 1.2× is a "
+            "fifth more attention from a film of one genre to one of the other than if the network "
+            "looked at nothing but how far apart they stand. A film's attention to itself is not counted."
+        )
+    )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         everything = st.session_state.get("mean-all-genres", False)
         chosen = choose(found, everything)
-        st.toggle(words.ALL_GENRES, key="mean-all-genres", persist_state="session")
+        st.toggle(_("All genres"), key="mean-all-genres", persist_state="session")
         head = one_of("head", found.observed.shape[2])
     if len(chosen) < 2:
-        st.info(words.CHOOSE_GENRES)
+        st.info(_("Choose at least two genres."))
         return
     layers = range(found.observed.shape[1])
     tables = [found.table(chosen, layer, head) for layer in layers]
@@ -104,13 +163,24 @@ def genres(predictor: Predictor, found: GenreAttention) -> None:
     with st.grid(2, min_column_width=300):
         for layer, table in zip(layers, tables, strict=True):
             with st.container():
-                name = words.LAYER_N.format(n=layer + 1)
+                name = _("Layer {n}", n=layer + 1)
                 st.subheader(name)
                 figure = mean_charts.between_genres(table, strongest, st.context.theme.type == "dark")
                 alt = about_genres(predictor, table, name)
                 st.plotly_chart(localised(figure), alt=alt, config=charts.STILL, key=f"genres-{layer}")
-                charts.as_table(as_square(table), words.GENRES_TABLE.format(layer=name), f"genres-{layer}")
-    st.caption(words.GENRES_SURE.format(n=genre_attention.FEWEST, kept=mean_attention.KEPT))
+                charts.as_table(
+                    as_square(table), _("attention between genres in {layer}", layer=name), f"genres-{layer}"
+                )
+    st.caption(
+        _(
+            "Coloured where 1× lies outside the 95% interval over people; empty where fewer than {n} "
+            "people have watched such a pair. Counted among the newest {kept} positions. From the second "
+            "layer on, a position holds some of the films that it attended to before, so its genre is "
+            "less clear-cut.",
+            n=genre_attention.FEWEST,
+            kept=mean_attention.KEPT,
+        )
+    )
     numbered = pd.concat(table.assign(layer=layer + 1) for layer, table in zip(layers, tables, strict=True))
     download.csv(numbered, f"genre-attention-{name_of(predictor)}")
 
@@ -119,7 +189,7 @@ def choose(found: GenreAttention, everything: bool) -> list[str]:
     """Some of the genres, in the order in which they were chosen, or all of them."""
     first = [genre for genre in FIRST_GENRES if genre in found.genres]
     chosen = st.multiselect(
-        words.GENRES,
+        _("Genres"),
         found.genres,
         select_all=False,
         default=first if len(first) > 1 else found.genres[:4],
@@ -138,12 +208,19 @@ def as_square(table: pd.DataFrame) -> pd.DataFrame:
     genres = list(dict.fromkeys(table["from"]))
     times = table["times"].to_numpy().reshape(len(genres), -1)
     names = [common.term(genre) for genre in genres]
-    square = pd.DataFrame(times, pd.Index(names, name=words.WHO_ATTENDS), names)
-    return square.map(lambda times: words.TIMES_UNKNOWN if np.isnan(times) else words.TIMES.format(times=times))
+    square = pd.DataFrame(times, pd.Index(names, name=_("Attends …")), names)
+    return square.map(lambda times: _("too few people") if np.isnan(times) else _("{times:.2f}×", times=times))
 
 
 def about_genres(predictor: Predictor, table: pd.DataFrame, layer: str) -> str:
     """A chart in words."""
     own = table["from"] == table["to"]
-    same, other = (words.TIMES.format(times=table.loc[rows, "times"].median()) for rows in (own, ~own))
-    return words.GENRES_CHART.format(layer=layer, model=loaders.title(predictor), same=same, other=other)
+    same, other = (_("{times:.2f}×", times=table.loc[rows, "times"].median()) for rows in (own, ~own))
+    return _(
+        "Attention from films of one genre to films of another in {layer} of {model}, relative to "
+        "distance alone: within their own genre {same}, between different ones {other} in the middle",
+        layer=layer,
+        model=loaders.title(predictor),
+        same=same,
+        other=other,
+    )

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from pages.inside import charts, words
+from pages.inside import charts
 from pages.ui import words as common
+from pages.ui.i18n import _
 from recsys.serving.insight import attention
 from recsys.serving.insight.mean_attention import MeanAttention
 
@@ -30,7 +31,8 @@ def square(found: MeanAttention, layer: int, head: int) -> go.Figure:
         go.Heatmap(
             z=np.where(weights > 0, weights, np.nan),
             customdata=np.stack(np.meshgrid(names, names, indexing="ij"), -1),
-            hovertemplate=f"{words.MEAN_HOVER}<extra></extra>",
+            hovertemplate=_("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
+            + "<extra></extra>",
             colorscale=charts.AMOUNT,
             zmin=0,
             zmax=float(weights.max()),
@@ -43,7 +45,7 @@ def square(found: MeanAttention, layer: int, head: int) -> go.Figure:
     figure.add_shape(type="rect", **frame, line={"color": charts.SECOND, "width": 2})
     at = sorted({*range(n - 1 - EVERY + (not found.by_mask), -1, -EVERY), n - 1})
     look = {"tickvals": at, "ticktext": [found.labels[place] for place in at], "tickfont": {"size": 11}}
-    figure.update_xaxes(**look, showgrid=False, zeroline=False, ticks="", tickangle=0, title=words.POSITION)
+    figure.update_xaxes(**look, showgrid=False, zeroline=False, ticks="", tickangle=0, title=_("Films back"))
     figure.update_xaxes(ticklabeloverflow="allow")  # [mask] is wider than its column
     figure.update_yaxes(**look, showgrid=False, zeroline=False, ticks="", autorange="reversed")
     return figure.update_layout(height=HIGH, margin={"l": 0, "r": 14, "t": 4, "b": 0})
@@ -51,7 +53,7 @@ def square(found: MeanAttention, layer: int, head: int) -> go.Figure:
 
 def position(label: str) -> str:
     """A position in words: "film 3", counted back from the next one, or [mask]."""
-    return label if label == attention.MASK else words.POSITION_N.format(n=label)
+    return label if label == attention.MASK else _("film {n}", n=label)
 
 
 def strongest(tables: Sequence[pd.DataFrame]) -> float:
@@ -75,17 +77,18 @@ def between_genres(table: pd.DataFrame, most: float, dark: bool) -> go.Figure:
     n, shown = len(names), [common.term(name) for name in names]
     colour = np.log(table["times"].where(table["times"] > 0)).where(sure(table), 0).where(table["times"].notna())
     told = [
-        words.TIMES_UNKNOWN if np.isnan(row.times) else words.TIMES_RANGE.format(**row._asdict())
+        _("too few people") if np.isnan(row.times) else _("{times:.2f}× (95%: {low:.2f}–{high:.2f})", **row._asdict())
         for row in table.itertuples()
     ]
-    numbers = ["" if np.isnan(times) else words.TIMES.format(times=times) for times in table["times"]]
+    numbers = ["" if np.isnan(times) else _("{times:.2f}×", times=times) for times in table["times"]]
     figure = go.Figure(
         go.Heatmap(
             z=colour.to_numpy().reshape(n, n),
             x=shown,
             y=shown,
             customdata=np.stack([np.array(told, object), table["people"].to_numpy(object)], -1).reshape(n, n, 2),
-            hovertemplate=f"{words.GENRES_HOVER}<extra></extra>",
+            hovertemplate=_("<b>%{y}</b> to <b>%{x}</b><br>%{customdata[0]}<br>%{customdata[1]:,} people")
+            + "<extra></extra>",
             text=np.array(numbers, object).reshape(n, n) if n <= NAMED else None,
             texttemplate="%{text}" if n <= NAMED else None,
             textfont={"color": "white" if dark else "black"},

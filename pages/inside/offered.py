@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.ui import loaders, recommenders
-from pages.ui import words as common
+from pages.ui.i18n import _
 from recsys.serving.predictor import Recommender, is_there, variants_with
 
 
@@ -41,7 +41,7 @@ def choose(names: list[str], data: str, key: str, width: int) -> str:
     labels = recommenders.menu(data)
     recommenders.keep(key)
     return st.selectbox(
-        common.MODEL,
+        _("Recommender"),
         names,
         format_func=labels.__getitem__,
         key=key,

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.inside import drawing, words
-from pages.inside import lesson_words as said
 from pages.inside.drawing import Drawn
 from pages.ui import film_cards
 from pages.ui import words as common
+from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
 from recsys.serving.insight.steps import Steps
@@ -63,7 +63,7 @@ def rows(lines: Iterable[str]) -> None:
 
 def attention_bars(dataset: Dataset, seen: attention.Attention, looked_at: list[tuple[int, float]]) -> None:
     """Films with the share of the attention that each is given; numbers are positions in the sequence."""
-    strongest = max((weight for _, weight in looked_at), default=0) or 1
+    strongest = max((weight for _unused, weight in looked_at), default=0) or 1
     rows(
         film_cards.measured(at + 1, dataset.catalog.films[seen.tokens[at]], weight / strongest, common.percent(weight))
         for at, weight in looked_at
@@ -97,7 +97,7 @@ def first_new(lesson: Lesson) -> str:
 
 def head_name(layer: int, head: int) -> str:
     """ "Layer 1, head 2", both counted from 0."""
-    return said.HEAD_OF_LAYER.format(layer=layer + 1, head=head + 1)
+    return _("Layer {layer}, head {head}", layer=layer + 1, head=head + 1)
 
 
 def one_of(part: str, n: int, whole: bool = True) -> int | None:
@@ -113,7 +113,7 @@ def one_of(part: str, n: int, whole: bool = True) -> int | None:
         options,
         default=options[0],
         required=True,
-        format_func=lambda option: words.ALL_OF_THEM if option == "all" else str(option + 1),
+        format_func=lambda option: _("All") if option == "all" else str(option + 1),
         key=f"{part}-of-{n}" if whole else f"one-{part}-of-{n}",
         persist_state="session",
     )

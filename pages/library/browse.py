@@ -8,7 +8,7 @@ from pages.library import filters, words
 from pages.ui import announce, film_cards, film_search, keyboard, loaders, session
 from pages.ui import words as common
 from pages.ui.frame import WATCH_NEXT
-from pages.ui.i18n import count
+from pages.ui.i18n import _, count, ngettext
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.serving.films.links import film_links
@@ -43,7 +43,7 @@ def first_page() -> None:
 def search(name: str) -> str:
     """The search box."""
     text = st.text_input(
-        words.TITLE,
+        _("Search by title"),
         key="browse_title",
         type="search",
         live="400ms",
@@ -59,11 +59,19 @@ def search(name: str) -> str:
 def choose_order(searching: bool) -> str:
     """The selector of the order; films that were searched have one of their own."""
     return st.selectbox(
-        words.ORDER,
+        _("Order"),
         ORDERS,
         format_func=words.ORDERS.__getitem__,
         key="browse_order",
-        help=words.ORDER_HELP.format(n=DAMPING),
+        help=ngettext(
+            "Best rated: the mean of the stars, as if {n} more people had rated like all people, so that "
+            "five stars of one person do not come first. What a search found stands in the order in "
+            "which it fits.",
+            "Best rated: the mean of the stars, as if {n} more people had rated like all people, so that "
+            "five stars of one person do not come first. What a search found stands in the order in "
+            "which it fits.",
+            DAMPING,
+        ),
         disabled=searching,
         width=170,
         on_change=first_page,
@@ -80,7 +88,7 @@ def looked_for(known: Library, text: str, order: str) -> list[int]:
     found = loaders.title_index(name).search(text, limit=FOUND)
     sure = [film for film in found if film.sure]
     if notice := film_search.missing(name, text, sure):
-        st.caption(f"{notice} {common.NEAREST}" if found and not sure else notice)
+        st.caption(f"{notice} " + _("Nearest to it:") if found and not sure else notice)
     return known.find(wish, [film.item for film in sure or found]).tolist()
 
 
@@ -111,9 +119,9 @@ def one(known: Library, number: int) -> None:
     catalog, fewest = known.dataset.catalog, datasets.min_ratings(known.dataset.name)
     if number < len(catalog):
         n = int(known.watched[number])
-        people = words.WATCHED_ONE if n == 1 else words.WATCHED.format(n=count(n))
+        people = _("1 person") if n == 1 else ngettext("{n:,} person", "{n:,} people", n)
         mean = float(known.rating[number])
-        facts = [people if math.isnan(mean) else f"{people}, {words.STARS.format(mean=mean)}"]
+        facts = [people if math.isnan(mean) else (f"{people}, " + _("{mean:.1f} stars", mean=mean))]
         st.html(film_cards.shelved(catalog.films[number], facts, film_links(catalog, number)))
     else:
         tag = words.UNLEARNT[min(fewest, 2)].format(n=fewest)
@@ -126,7 +134,7 @@ def put_in_or_out(known: Library, number: int) -> None:
     """A button that puts a film into the visitor's list, or takes it out again."""
     film, there = known.dataset.catalog.films[number], number in st.session_state.films
     key = f"shelf-{film.movie_id}"
-    label = words.REMOVE if there else words.ADD
+    label = _("In your list *{film}: take it out again*") if there else _("Add *{film} to your films*")
     st.button(
         label.format(film=common.plain(film.label)),
         key=key,

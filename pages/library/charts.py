@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from pages.library import words
 from pages.ui.charts import ACCENT, QUIET, SECOND, framed
-from pages.ui.i18n import count, number, say
+from pages.ui.i18n import _, count, number, say
 from recsys.data.statistics import Lengths, LongTail
 
 HEIGHT = 300  # pixels
@@ -17,10 +17,15 @@ def lengths(found: Lengths) -> go.Figure:
     table = found.table
     ranges = [words.between(first, last) for first, last in table[["from", "to"]].itertuples(index=False)]
     figure = go.Figure()
-    figure.add_bar(x=table.index, y=table["people"], customdata=ranges, hovertemplate=words.LENGTHS_HOVER)
+    figure.add_bar(
+        x=table.index,
+        y=table["people"],
+        customdata=ranges,
+        hovertemplate=_("%{customdata} · people: %{y:,}<extra></extra>"),
+    )
     figure.update_traces(marker={"color": ACCENT})
     _frame(figure).update_layout(bargap=0.06)
-    for value, label in ((found.median, words.MEDIAN), (found.p90, words.P90)):
+    for value, label in ((found.median, _("half: {n}")), (found.p90, _("9 of 10: {n}"))):
         place = _place(table, value)
         figure.add_vline(place, line={"color": QUIET, "dash": "dot", "width": 1.5})
         figure.add_annotation(
@@ -29,9 +34,11 @@ def lengths(found: Lengths) -> go.Figure:
     every = max(1, len(table) // 6)
     ticks = table.index[::every]
     figure.update_xaxes(
-        title=words.FILMS_WATCHED, tickvals=ticks - 0.5, ticktext=[count(n) for n in table["from"][ticks]]
+        title=_("Films of one person; the bars grow wider to the right"),
+        tickvals=ticks - 0.5,
+        ticktext=[count(n) for n in table["from"][ticks]],
     )
-    return figure.update_yaxes(title=words.PEOPLE)
+    return figure.update_yaxes(title=_("People"))
 
 
 def _place(table: pd.DataFrame, value: float) -> float:
@@ -45,14 +52,16 @@ def long_tail(found: LongTail) -> go.Figure:
     """The Lorenz curve, the most watched films first, its top shares marked, and the line where all are equal."""
     figure = go.Figure()
     line = {"color": QUIET, "dash": "dot", "width": 1.5}
-    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", name=words.EQUAL, line=line, hoverinfo="skip")
+    figure.add_scatter(
+        x=[0, 1], y=[0, 1], mode="lines", name=_("if all were watched equally often"), line=line, hoverinfo="skip"
+    )
     curve = found.curve
-    hover = words.TAIL_HOVER
+    hover = _("%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>")
     figure.add_scatter(
         x=curve["films"],
         y=curve["events"],
         mode="lines",
-        name=words.CURVE,
+        name=_("as it is"),
         line={"color": ACCENT, "width": 2.5},
         hovertemplate=hover,
     )
@@ -68,21 +77,21 @@ def long_tail(found: LongTail) -> go.Figure:
         hovertemplate=hover,
     )
     _frame(figure).update_layout(showlegend=True)
-    figure.update_xaxes(title=words.SHARE_OF_FILMS, tickformat=".0%", range=[-0.01, 1.01])
-    return figure.update_yaxes(title=words.SHARE_OF_RATINGS, tickformat=".0%", rangemode="tozero")
+    figure.update_xaxes(title=_("Share of the films, the most watched first"), tickformat=".0%", range=[-0.01, 1.01])
+    return figure.update_yaxes(title=_("Share of the ratings"), tickformat=".0%", rangemode="tozero")
 
 
 def years(table: pd.DataFrame) -> go.Figure:
     """Shares of the films and of the ratings, by decade."""
     figure = go.Figure()
-    for column, colour, name in (("films", QUIET, words.OF_FILMS), ("events", ACCENT, words.OF_RATINGS)):
+    for column, colour, name in (("films", QUIET, _("of the films")), ("events", ACCENT, _("of the ratings"))):
         share = table[column] / max(1, table[column].sum())
-        label = words.DECADE.format(decade="%{x}")
+        label = _("{decade}s", decade="%{x}")
         figure.add_bar(
             x=table["decade"], y=share, name=name, marker={"color": colour}, hovertemplate=f"{label}: %{{y:.1%}}"
         )
     _frame(figure).update_layout(showlegend=True)
-    figure.update_xaxes(title=words.MADE, dtick=10 if len(table) < 8 else 20)
+    figure.update_xaxes(title=_("Decade"), dtick=10 if len(table) < 8 else 20)
     return figure.update_yaxes(tickformat=".0%")
 
 
@@ -93,8 +102,8 @@ def genres(table: pd.DataFrame) -> go.Figure:
         ends, name, line = [row.films, row.events], say(row.genre), {"color": QUIET, "width": 1.5}
         figure.add_scatter(x=ends, y=[name] * 2, mode="lines", line=line, showlegend=False, hoverinfo="skip")
     for column, colour, symbol, name in (
-        ("films", QUIET, "circle-open", words.OF_FILMS),
-        ("events", ACCENT, "circle", words.OF_RATINGS),
+        ("films", QUIET, "circle-open", _("of the films")),
+        ("events", ACCENT, "circle", _("of the ratings")),
     ):
         figure.add_scatter(
             x=table[column],
@@ -112,11 +121,16 @@ def genres(table: pd.DataFrame) -> go.Figure:
 def over_time(table: pd.DataFrame) -> go.Figure:
     """Ratings by month or year."""
     figure = go.Figure()
-    figure.add_bar(x=table["when"], y=table["ratings"], customdata=table["people"], hovertemplate=words.TIME_HOVER)
+    figure.add_bar(
+        x=table["when"],
+        y=table["ratings"],
+        customdata=table["people"],
+        hovertemplate=_("%{x} · ratings: %{y:,}, people: %{customdata:,}<extra></extra>"),
+    )
     figure.update_traces(marker={"color": ACCENT})
     _frame(figure)
     figure.update_xaxes(type="category", nticks=8)
-    return figure.update_yaxes(title=words.RATINGS)
+    return figure.update_yaxes(title=_("Ratings"))
 
 
 def stars(table: pd.DataFrame) -> go.Figure:
@@ -125,8 +139,8 @@ def stars(table: pd.DataFrame) -> go.Figure:
     names = [f"{value:g}" for value in table["stars"]]
     figure.add_bar(x=names, y=table["share"], marker={"color": ACCENT}, hovertemplate="%{x}: %{y:.1%}")
     _frame(figure)
-    figure.update_xaxes(title=words.STARS_AXIS, type="category")
-    return figure.update_yaxes(title=words.SHARE_OF_RATINGS, tickformat=".0%")
+    figure.update_xaxes(title=_("Stars"), type="category")
+    return figure.update_yaxes(title=_("Share of the ratings"), tickformat=".0%")
 
 
 def gaps(table: pd.DataFrame) -> go.Figure:
@@ -144,7 +158,9 @@ def gaps(table: pd.DataFrame) -> go.Figure:
     )
     framed(figure, 240, right=40)
     figure.update_yaxes(autorange="reversed", showgrid=False)
-    return figure.update_xaxes(title=words.SHARE_OF_PAIRS, tickformat=".0%", rangemode="tozero")
+    return figure.update_xaxes(
+        title=_("Share of a person’s neighbouring ratings"), tickformat=".0%", rangemode="tozero"
+    )
 
 
 def _frame(figure: go.Figure) -> go.Figure:

@@ -8,11 +8,9 @@ from functools import partial
 
 import streamlit as st
 
-from pages.library import words
 from pages.ui import filters as shared
 from pages.ui import loaders
-from pages.ui import words as common
-from pages.ui.i18n import count
+from pages.ui.i18n import _, count
 from pages.ui.popovers import content
 from recsys.serving.filters import Filters
 from recsys.serving.library import Library, Wish
@@ -49,7 +47,11 @@ def choose(known: Library) -> None:
             _controls(known)
     if active:
         st.button(
-            f"*{common.RESET}*", key="library-reset", icon=":material/filter_alt_off:", type="tertiary", on_click=reset
+            "*" + _("Reset filters") + "*",
+            key="library-reset",
+            icon=":material/filter_alt_off:",
+            type="tertiary",
+            on_click=reset,
         )
 
 
@@ -62,18 +64,21 @@ def _controls(known: Library) -> None:
     """One control for each filter."""
     now, read = wish(), partial(_read, known)
     shared.years(known.facts, "in_years", now.filters.years, read)
-    shared.genres(known.facts, "in_genres", now.filters.genres, read, common.GENRES, common.ANY_GENRE)
+    shared.genres(known.facts, "in_genres", now.filters.genres, read, _("Only these genres"), _("Any genre"))
     shared.how_known("in_known", now.filters.known, read)
     if n := len(known.dataset.catalog.tags.words):
         st.session_state.in_tags = list(now.tags)
         st.multiselect(
-            words.TAGS,
+            _("Tagged"),
             sorted({*known.tags(OFFERED), *now.tags}),
             select_all=False,
             key="in_tags",
             accept_new_options=True,
-            placeholder=words.TAGS_HINT,
-            help=words.TAGS_HELP.format(all=count(n)),
+            placeholder=_("Any tag"),
+            help=_(
+                "Only films with all of these tags. You can type any tag; of {all}, those of most films are offered.",
+                all=count(n),
+            ),
             on_change=read,
         )
 

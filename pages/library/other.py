@@ -9,10 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from pages.library import words
 from pages.ui import film_search, keyboard, loaders, popovers, viewers
 from pages.ui import words as common
-from pages.ui.i18n import count
+from pages.ui.i18n import _, ngettext
 from recsys.data import datasets
 from recsys.data.dataset import Catalog, Dataset
 from recsys.errors import RecsysError
@@ -24,7 +23,7 @@ LINK, NUMBER = "other_link_open", "other_number_open"
 
 def films(dataset: Dataset) -> tuple[int, ...]:
     """Their films as `Catalog.films` numbers them; those of another data set are found again by title."""
-    name, _, ids = st.session_state.setdefault("other", "").rpartition(".")  # a name may have dots in it
+    name, _unused, ids = st.session_state.setdefault("other", "").rpartition(".")  # a name may have dots in it
     if not name:
         return ()
     if name == dataset.name:
@@ -32,7 +31,10 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     elif name in datasets.prepared_names():
         found, notices = elsewhere(name, ids, dataset)
     else:
-        found, notices = [], [words.OTHER_SET.format(data=loaders.data_title(name))]
+        found, notices = (
+            [],
+            [_("The films of the other are of {data}, which is not on this machine.", data=loaders.data_title(name))],
+        )
     for notice in notices:
         st.caption(common.plain(notice))
     return tuple(found)
@@ -44,7 +46,15 @@ def elsewhere(name: str, ids: str, to: Dataset) -> tuple[list[int], list[str]]:
     items, notices = history.from_query({"s": ids}, catalog)
     found = [film.item for item in items if (film := index.exact(catalog.films[item].label))]
     if lost := len(items) - len(found):
-        notices.append(words.OTHER_LOST.format(n=lost, all=len(items), data=loaders.data_title(to.name)))
+        notices.append(
+            ngettext(
+                "{n} of their {all} films is not in {data}.",
+                "{n} of their {all} films are not in {data}.",
+                lost,
+                all=len(items),
+                data=loaders.data_title(to.name),
+            )
+        )
     return list(dict.fromkeys(found)), notices
 
 
@@ -52,7 +62,7 @@ def choose(dataset: Dataset, now: tuple[int, ...]) -> None:
     """Their films, each to be taken out, and the ways to more of them."""
     film_search.box(
         dataset.name,
-        words.OTHER_SEARCH,
+        _("Add a film of theirs"),
         "other_search",
         lambda film: offer(dataset, now, film),
         limit=6,
@@ -62,7 +72,7 @@ def choose(dataset: Dataset, now: tuple[int, ...]) -> None:
         titles = [film.label for film in dataset.catalog.films]
         st.session_state.other_films = list(now)
         st.multiselect(
-            words.OTHER_FILMS,
+            _("Their films, oldest first"),
             now,
             select_all=False,
             format_func=titles.__getitem__,
@@ -71,7 +81,7 @@ def choose(dataset: Dataset, now: tuple[int, ...]) -> None:
             on_change=lambda: take(dataset.name, dataset.catalog, st.session_state.other_films),
         )
     with st.container(horizontal=True, gap="small"):
-        st.button(words.ANYBODY, key="other-random", icon=":material/casino:", on_click=draw, args=(dataset,))
+        st.button(_("A real viewer"), key="other-random", icon=":material/casino:", on_click=draw, args=(dataset,))
         by_number(dataset)
         by_link()
 
@@ -83,7 +93,7 @@ def take(name: str, catalog: Catalog, items: Sequence[int]) -> None:
 
 def offer(dataset: Dataset, now: tuple[int, ...], film: Found) -> None:
     """One film that was found, to add with a click; greyed out where it is among theirs already."""
-    reason = words.OTHER_HAS if film.item in now else ""
+    reason = _("already among theirs") if film.item in now else ""
     film_search.line(film, f"other-{film.movie_id}", "add", add, (dataset, now, film), reason)
 
 
@@ -106,13 +116,18 @@ def draw(dataset: Dataset) -> None:
 
 def by_number(dataset: Dataset) -> None:
     """The films of the person with a number of the ratings file."""
-    panel = popovers.popover(words.BY_NUMBER, NUMBER, "tag", first=("other_person",))
+    panel = popovers.popover(_("By number"), NUMBER, "tag", first=("other_person",))
     if panel.open:
         with panel, popovers.content(NUMBER):
-            about = words.PEOPLE_HERE.format(n=count(dataset.n_users), data=loaders.data_title(dataset.name))
+            about = ngettext(
+                "{data} has {n:,} person. Their newest films replace those that are there.",
+                "{data} has {n:,} people. Their newest films replace those that are there.",
+                dataset.n_users,
+                data=loaders.data_title(dataset.name),
+            )
             if viewer := viewers.by_number(dataset, "other_person", about):
                 st.button(
-                    common.TAKE_THEIRS,
+                    _("Take their films"),
                     key="other-take",
                     icon=":material/person:",
                     on_click=take,
@@ -122,10 +137,18 @@ def by_number(dataset: Dataset) -> None:
 
 def by_link() -> None:
     """The films of a link of this app, which the other one has copied."""
-    panel = popovers.popover(words.BY_LINK, LINK, "link", words.BY_LINK_HELP, first=("other_link",))
+    panel = popovers.popover(
+        _("A link"),
+        LINK,
+        "link",
+        _("Paste what the other one has copied from their address bar, or from Share."),
+        first=("other_link",),
+    )
     if panel.open:
         with panel, popovers.content(LINK):
-            st.text_input(words.LINK, key="other_link", placeholder=words.LINK_HINT, on_change=take_link)
+            st.text_input(
+                _("Link to their films"), key="other_link", placeholder=_("https://…?s=1-260"), on_change=take_link
+            )
             if note := st.session_state.get("other_note"):
                 st.warning(common.plain(note), icon=":material/link_off:")
 
@@ -138,4 +161,4 @@ def take_link() -> None:
         state.other = together.from_link(typed) if typed else state.other
         state.other_note = ""
     except RecsysError:
-        state.other_note = words.NO_LINK
+        state.other_note = _("This is no link to a list of films; copy it from the address bar, or from Share.")

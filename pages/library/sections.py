@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.library import browse, filters, statistics, together, words
 from pages.ui import errors, keyboard, session
+from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 
 SECTIONS: dict[str, Callable[[Dataset], None]] = {
@@ -21,7 +22,7 @@ def show(dataset: Dataset) -> None:
     """The section that was chosen; a choice within it runs nothing but this."""
     filters.begin()
     section = st.segmented_control(
-        words.SECTION,
+        _("What to see"),
         list(SECTIONS),
         default="browse",
         required=True,

@@ -10,14 +10,14 @@ from pages.library import charts, words
 from pages.ui import loaders
 from pages.ui import words as common
 from pages.ui.charts import chart
-from pages.ui.i18n import count, number
+from pages.ui.i18n import _, count, number
 from recsys.data.dataset import Dataset
 from recsys.data.statistics import Statistics
 
 
 def numbers(dataset: Dataset) -> Statistics:
     """The numbers of a data set. To be read only."""
-    with st.spinner(words.COUNTING):
+    with st.spinner(_("Counting")):
         return _numbers(dataset.name)
 
 
@@ -40,14 +40,18 @@ def how_much(found: Statistics) -> None:
     """People, films, ratings, and how many of all pairs that is."""
     size = found.size
     figures = {
-        words.PEOPLE: count(size.people),
-        words.FILMS: count(size.films),
-        words.RATINGS: count(size.ratings),
-        words.DENSITY: number(size.density, ".1%"),
+        _("People"): count(size.people),
+        _("Films"): count(size.films),
+        _("Ratings"): count(size.ratings),
+        _("Density"): number(size.density, ".1%"),
     }
     with st.container(horizontal=True, gap="large", key="library_size"):
         for name, figure in figures.items():
-            about = words.DENSITY_HELP if name == words.DENSITY else None
+            about = (
+                _("How many of all pairs of a person and a film were rated. Nearly all of the table is empty.")
+                if name == _("Density")
+                else None
+            )
             st.metric(name, figure, width="content", help=about)
     st.caption(common.plain(words.size(size)))
 
@@ -55,18 +59,32 @@ def how_much(found: Statistics) -> None:
 def watched_how_much(dataset: Dataset, found: Statistics) -> None:
     """People: how long their histories are, when and how they rate."""
     lengths, stars, times, gaps = found.lengths, found.stars, found.over_time, found.gaps
-    part(dataset, words.LENGTHS, words.lengths(lengths), lambda: charts.lengths(lengths), lengths.table, "lengths")
-    part(dataset, words.STARS_GIVEN, words.stars(stars), lambda: charts.stars(stars), stars, "stars")
-    part(dataset, words.TIMES, words.times(times), lambda: charts.over_time(times), times, "times")
-    part(dataset, words.SECONDS, words.gaps(gaps), lambda: charts.gaps(gaps), gaps, "gaps")
+    part(
+        dataset,
+        _("How much people watch"),
+        words.lengths(lengths),
+        lambda: charts.lengths(lengths),
+        lengths.table,
+        "lengths",
+    )
+    part(dataset, _("Stars"), words.stars(stars), lambda: charts.stars(stars), stars, "stars")
+    part(dataset, _("When people rated"), words.times(times), lambda: charts.over_time(times), times, "times")
+    part(dataset, _("How fast people rate"), words.gaps(gaps), lambda: charts.gaps(gaps), gaps, "gaps")
 
 
 def which_films(dataset: Dataset, found: Statistics) -> None:
     """Films: how unequally they are watched, when they were made, their genres."""
     tail, years, genres = found.long_tail, found.years, found.genres
-    part(dataset, words.TAIL, words.long_tail(tail), lambda: charts.long_tail(tail), tail.curve, "long-tail")
-    part(dataset, words.YEARS, words.years(years), lambda: charts.years(years), years, "decades")
-    part(dataset, words.GENRES, words.genres(genres), lambda: charts.genres(genres), genres, "genres")
+    part(
+        dataset,
+        _("A few films for many, many for few"),
+        words.long_tail(tail),
+        lambda: charts.long_tail(tail),
+        tail.curve,
+        "long-tail",
+    )
+    part(dataset, _("When the films were made"), words.years(years), lambda: charts.years(years), years, "decades")
+    part(dataset, _("Genres"), words.genres(genres), lambda: charts.genres(genres), genres, "genres")
 
 
 def part(
@@ -77,4 +95,4 @@ def part(
         return
     st.header(title)
     st.markdown(common.plain(said))
-    chart(draw(), words.CHART_ALT.format(title=title, said=said), table, f"{name}-{dataset.name}")
+    chart(draw(), _("Chart: {title}. {said}", title=title, said=said), table, f"{name}-{dataset.name}")

@@ -6,7 +6,7 @@ from pages.library import filters, other, words
 from pages.ui import download, film_cards, loaders, page_header, rated, recommenders, session
 from pages.ui import words as common
 from pages.ui.frame import WATCH_NEXT
-from pages.ui.i18n import count
+from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
 from recsys.serving import together
 from recsys.serving.films.links import film_links
@@ -19,19 +19,30 @@ K = 10
 
 def show(dataset: Dataset) -> None:
     """Both lists, and what there is for both."""
-    st.caption(words.TOGETHER_HELP)
+    st.caption(
+        _(
+            "What shall we watch tonight? Your films, those of somebody else, and the films that one "
+            "recommender puts near the top for both of you."
+        )
+    )
     mine = session.films(dataset)
     left, right = st.columns(2, gap="large")
     with left:
         yours(dataset, mine)
     with right:
-        st.header(words.THEIRS)
+        st.header(_("The other’s films"))
         theirs = other.films(dataset)
         other.choose(dataset, theirs)
     if not (mine and theirs):
-        st.info(words.NEED_BOTH, icon=":material/group:")
+        st.info(
+            _(
+                "Two lists are needed: yours, and that of the one who watches with you. A real viewer will "
+                "do to try it."
+            ),
+            icon=":material/group:",
+        )
         return
-    st.header(words.FOR_BOTH)
+    st.header(_("For both of you"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
         variant = recommenders.choose(dataset.name, "model")
         rule = choose_rule()
@@ -42,16 +53,20 @@ def show(dataset: Dataset) -> None:
 
 def yours(dataset: Dataset, mine: tuple[int, ...]) -> None:
     """The visitor's films, and the way to change them."""
-    st.header(words.YOURS)
+    st.header(_("Your films"))
     if mine:
         page_header.in_one_line(dataset, mine)
-    st.page_link(WATCH_NEXT, label=common.EDIT if mine else words.PUT_IN, icon=":material/edit:")
+    st.page_link(
+        WATCH_NEXT,
+        label=_("Change the films") if mine else _("Put your films into your list first"),
+        icon=":material/edit:",
+    )
 
 
 def choose_rule() -> str:
     """The selector of what is best for both."""
     return st.segmented_control(
-        words.RULE,
+        _("Best is what is"),
         RULES,
         default=RULES[0],
         required=True,
@@ -70,12 +85,24 @@ def answer(
     passing = filters.library(dataset.name).passing(filters.wish())[: predictor.dataset.n_items]
     found = together.together(predictor, (own, Request(theirs)), K, rule, passing)
     if not found:
-        st.info(words.NOTHING_FOR_BOTH, icon=":material/filter_alt:")
+        st.info(_("No film is left for both of you. Loosen the filters."), icon=":material/filter_alt:")
         return
     with st.container(key="together", gap="xsmall"):
         for one in found:
             row(predictor, one)
-    said = words.RULES_SAID[rule], words.BARS.format(n=count(found[0].standings[0].of), model=loaders.title(predictor))
+    said = (
+        words.RULES_SAID[rule],
+        ngettext(
+            "A full bar is the first of somebody’s list, and half a bar is far above the middle: bars go "
+            "by the logarithm of the rank. {model} ranks the {n:,} films that neither of you has watched "
+            "and that pass the filters.",
+            "A full bar is the first of somebody’s list, and half a bar is far above the middle: bars go "
+            "by the logarithm of the rank. {model} ranks the {n:,} films that neither of you has watched "
+            "and that pass the filters.",
+            found[0].standings[0].of,
+            model=loaders.title(predictor),
+        ),
+    )
     st.caption(common.plain(" ".join(said)))
     download.csv(together.table(found), "together", quiet=True)
 
@@ -84,13 +111,13 @@ def row(predictor: Predictor, one: Shared) -> None:
     """A film, how much each of the two wants it, and a button that puts it into the visitor's list."""
     wishes = [
         (who, standing.nearness, figure(standing))
-        for who, standing in zip((words.YOU, words.OTHER), one.standings, strict=True)
+        for who, standing in zip((_("You"), _("Other")), one.standings, strict=True)
     ]
     links = film_links(predictor.dataset.catalog, one.item)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
         st.html(film_cards.wanted(one.rank, one.film, wishes, links))
         st.button(
-            words.ADD_QUIET.format(film=common.plain(one.film.label)),
+            _("*Add {film} to your films*", film=common.plain(one.film.label)),
             key=f"together-{one.film.movie_id}",
             icon=":material/add:",
             type="tertiary",

@@ -84,7 +84,7 @@ def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
     if file in _arriving:
         return PlainTextResponse("the file is being uploaded already", 409)
     sizes = _stored() | _arriving | {file: size}  # a file that is sent again takes the place of the old one
-    of_session = [size for (session, _), size in sizes.items() if session == file[0]]
+    of_session = [size for (session, _unused), size in sizes.items() if session == file[0]]
     if len(of_session) > MAX_SESSION_FILES or sum(of_session) > MAX_SESSION_BYTES:
         return PlainTextResponse("too many or too large files for one visit", 413)
     if sum(sizes.values()) > MAX_TOTAL_BYTES:

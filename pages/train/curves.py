@@ -4,10 +4,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.train import words
 from pages.ui import i18n
 from pages.ui import words as common
 from pages.ui.charts import framed, plot
+from pages.ui.i18n import _
 from recsys.jobs.queue import Progress
 
 COLOURS = {"loss": "#cf6a2a", "ndcg@10": "#1f9a94"}  # 3:1 and more against the light and the dark page
@@ -16,7 +16,13 @@ HEIGHT = 210  # pixels
 
 def show(progress: Progress, title: str, name: str) -> None:
     """Both curves, as far as there is something to draw; title: of the recommender, name: of the chart."""
-    drawn = {"loss": (words.LOSS, words.LOSS_ALT), "ndcg@10": (words.VALIDATION, words.VALIDATION_ALT)}
+    drawn = {
+        "loss": (_("Loss"), _("Loss of {model} in each epoch: {last} in epoch {n}")),
+        "ndcg@10": (
+            _("Validation NDCG@10"),
+            _("NDCG@10 of {model} on films kept aside for validation: {last} after epoch {n}"),
+        ),
+    }
     table = pd.DataFrame(progress.events)
     with st.grid(2, min_column_width=240):
         for column, (axis, about) in drawn.items():
@@ -26,7 +32,12 @@ def show(progress: Progress, title: str, name: str) -> None:
                 said = about.format(model=title, last=last, n=n)
                 figure = curve(known, column, progress.epochs[1]).update_yaxes(title=axis)
                 plot(figure, said, f"{column}-{name}")
-    st.caption(words.CURVES_HELP)
+    st.caption(
+        _(
+            "The loss is what learning makes smaller. Validation asks for a film of each person that is "
+            "kept aside: where it falls again, the recommender learns by heart."
+        )
+    )
 
 
 def curve(known: pd.DataFrame, column: str, epochs: int) -> go.Figure:
@@ -41,5 +52,5 @@ def curve(known: pd.DataFrame, column: str, epochs: int) -> go.Figure:
         hovertemplate=f"%{{x}}: %{{y:{i18n.METRIC}}}<extra></extra>",
     )
     framed(figure, HEIGHT).update_layout(showlegend=False, margin_t=8)
-    figure.update_xaxes(title=words.BY_EPOCH, range=[0.5, epochs + 0.5], tickformat="d")
+    figure.update_xaxes(title=_("Epoch"), range=[0.5, epochs + 0.5], tickformat="d")
     return figure

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.train import words
 from pages.ui import errors, loaders, recommenders
 from pages.ui import words as common
-from pages.ui.i18n import number
+from pages.ui.i18n import _, ngettext, number
 from pages.ui.sentences import told
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
@@ -23,7 +23,7 @@ from recsys.serving.predictor import Recommender
 
 def show(dataset: Dataset) -> None:
     """Everything that is to be chosen, what is to be known before, and the button that starts it."""
-    st.header(words.NEW)
+    st.header(_("A new training"))
     variant, data = choose(dataset.name), dataset.name
     changes = ask_for_settings(variant, data)
     device = choose_device()
@@ -38,12 +38,14 @@ def choose(data: str) -> Recommender:
     names = [name for name in labels if known[name].needs_training]
     recommenders.keep(recommenders.TO_TRAIN)
     name = st.selectbox(
-        common.MODEL,
+        _("Recommender"),
         names,
         index=names.index(loaders.FIRST_MODEL) if loaders.FIRST_MODEL in names else 0,
         format_func=labels.__getitem__,
         key=recommenders.TO_TRAIN,
-        help=words.MODEL_HELP,
+        help=_(
+            "Recommenders that learn step by step. All others are fitted in seconds when you choose them on a page."
+        ),
         persist_state="session",
     )
     return known[name]
@@ -51,13 +53,20 @@ def choose(data: str) -> Recommender:
 
 def ask_for_settings(variant: Recommender, data: str) -> dict[str, Any]:
     """Numbers to be changed; returns those that were."""
-    text = words.TUNED if variant.is_tuned_for(data) else words.BY_SIZE
+    text = (
+        _("As tuned for {data}. Change what you like; what cannot work is said before it starts.")
+        if variant.is_tuned_for(data)
+        else _(
+            "Nothing was tuned for {data}. These settings worked for a data set of a similar size. "
+            "Change what you like; what cannot work is said before it starts."
+        )
+    )
     st.caption(text.format(data=common.plain(loaders.data_title(data))))
     lists = numbers.MAIN_SETTINGS, numbers.MORE_SETTINGS
     main, more = (numbers.settings(variant.name, data, names) for names in lists)
     with st.grid(2, min_column_width=140):
         asked = {name: ask(name, value, variant.name, data) for name, value in main.items()}
-    with st.expander(words.MORE, icon=":material/tune:"), st.grid(2, min_column_width=140):
+    with st.expander(_("More settings"), icon=":material/tune:"), st.grid(2, min_column_width=140):
         asked |= {name: ask(name, value, variant.name, data) for name, value in more.items()}
     return {name: value for name, value in asked.items() if value != (main | more)[name]}
 
@@ -65,7 +74,9 @@ def ask_for_settings(variant: Recommender, data: str) -> dict[str, Any]:
 def ask(name: str, preset: int | float, variant: str, data: str) -> int | float:
     """Show the input of a number, at first as tuned."""
     whole = isinstance(preset, int)
-    help_text = words.SETTING_HELP.format(name=name, help=words.SETTING_HELPS[name], value=number(preset, ","))
+    help_text = _(
+        "`{name}`: {help}. At first {value}.", name=name, help=words.SETTING_HELPS[name], value=number(preset, ",")
+    )
     return st.number_input(
         words.SETTINGS[name],
         value=preset,
@@ -81,10 +92,15 @@ def choose_device() -> str:
     """What to compute on: chosen where there is a GPU, else said."""
     found = numbers.devices()
     if len(found) == 1:
-        st.caption(words.CPU_ONLY.format(name=common.plain(told(found["cpu"]))))
+        st.caption(
+            _(
+                "It will learn on the CPU ({name}); this machine has no GPU that PyTorch can use.",
+                name=common.plain(told(found["cpu"])),
+            )
+        )
         return "cpu"
     return st.segmented_control(
-        words.DEVICE,
+        _("Compute on"),
         list(found),
         default=next(iter(found)),
         required=True,
@@ -100,14 +116,34 @@ def say_before(variant: Recommender, data: str) -> None:
     known = numbers.previous_training(variant.name, data)
     if known:
         time, device = common.about(known.seconds), words.KIND.get(known.device, known.device)
-        st.caption(words.BEFORE.format(time=time, n=known.epochs, device=device))
+        st.caption(
+            ngettext(
+                "The one that is there now took {time} for {n} epoch on a {device}. Other settings take another time.",
+                "The one that is there now took {time} for {n} epochs on a {device}. Other settings take another time.",
+                known.epochs,
+                time=time,
+                device=device,
+            )
+        )
     else:
-        st.caption(words.NO_TIME)
+        st.caption(_("Nobody has timed it yet: minutes to hours. After the first epoch this page knows better."))
     if serving.is_there(variant.name, data):
-        st.warning(words.REPLACES.format(**said), icon=":material/swap_horiz:")
+        st.warning(
+            _(
+                "{model} is trained for {data} already. The new one takes its place on every page once it is done.",
+                **said,
+            ),
+            icon=":material/swap_horiz:",
+        )
     half_done = [job for job in queue.jobs() if job.state in (State.STOPPED, State.INTERRUPTED)]
     if any((job.variant, job.dataset) == (variant.name, data) for job in half_done):
-        st.warning(words.ANEW.format(**said), icon=":material/restart_alt:")
+        st.warning(
+            _(
+                "A training of it was stopped and can be resumed. A new one begins from nothing, and that one is lost.",
+                **said,
+            ),
+            icon=":material/restart_alt:",
+        )
 
 
 def can_work(variant: Recommender, data: str, changes: dict[str, Any]) -> bool:
@@ -124,6 +160,12 @@ def start(variant: Recommender, data: str, changes: dict[str, Any], device: str,
     """The button that puts it into the queue."""
     busy = any(job.state in queue.ACTIVE for job in queue.jobs())
     icon = ":material/playlist_add:" if busy else ":material/play_arrow:"
-    if st.button(words.ADD if busy else words.START, key="train-start", icon=icon, type="primary", disabled=not works):
+    if st.button(
+        _("Add to the queue") if busy else _("Start training"),
+        key="train-start",
+        icon=icon,
+        type="primary",
+        disabled=not works,
+    ):
         queue.add(variant.name, data, changes=changes, device=device)
         st.rerun()

@@ -9,7 +9,7 @@ from pages.train import curves, words
 from pages.ui import errors, getting, loaders, url
 from pages.ui import words as common
 from pages.ui.frame import WATCH_NEXT
-from pages.ui.i18n import number
+from pages.ui.i18n import _, ngettext, number
 from pages.ui.sentences import told
 from recsys.jobs import queue
 from recsys.jobs.queue import Job, Progress, State
@@ -30,11 +30,14 @@ LOOKS: dict[State, tuple[str, Literal["gray", "blue", "orange", "red", "green"]]
 
 def show() -> None:
     """Every training; those that go on are looked at again by themselves."""
-    st.header(words.RUNS)
+    st.header(_("Trainings"))
     queue.start_runner()
     known = queue.jobs()
     if not known:
-        st.info(words.NONE, icon=":material/model_training:")
+        st.info(
+            _("Nothing has been trained here yet. What you start appears here, and goes on when you close the page."),
+            icon=":material/model_training:",
+        )
     active = [job for job in known if job.state in queue.ACTIVE]
     over = [job for job in reversed(known) if job.state not in queue.ACTIVE]
     if active:
@@ -42,7 +45,13 @@ def show() -> None:
     for job in over[:MOST_SHOWN]:
         card(job)
     if older := over[MOST_SHOWN:]:
-        st.caption(words.OLDER.format(n=len(older)))
+        st.caption(
+            ngettext(
+                "{n} older one is not shown; remove one of these to see it.",
+                "{n} older ones are not shown; remove some of these to see them.",
+                len(older),
+            )
+        )
 
 
 @st.fragment(run_every=LOOK_EVERY)
@@ -75,7 +84,7 @@ def head(job: Job) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if job.variant:
             data = common.plain(loaders.data_title(job.dataset))
-            st.markdown(words.TITLE.format(model=common.plain(title(job)), data=data), width="content")
+            st.markdown(_("**{model}** for {data}", model=common.plain(title(job)), data=data), width="content")
         st.badge(label, icon=f":material/{icon}:", color=colour)
     if job.variant:
         st.caption(" ".join(details(job)))
@@ -90,32 +99,43 @@ def title(job: Job) -> str:
 def details(job: Job) -> list[str]:
     """The settings that were changed, and when it was begun."""
     values = {name: value if isinstance(value, str) else number(value, ",") for name, value in job.changes.items()}
-    changed = [words.SETTING.format(name=words.SETTINGS.get(name, name), value=value) for name, value in values.items()]
+    changed = [_("{name} {value}", name=words.SETTINGS.get(name, name), value=value) for name, value in values.items()]
     variant = loaders.recommenders().get(job.variant)
-    unchanged = words.AS_TUNED if variant and variant.is_tuned_for(job.dataset) else words.AS_SUGGESTED
-    settings = words.CHANGED.format(settings=common.listed(changed)) if changed else unchanged
+    unchanged = _("As tuned.") if variant and variant.is_tuned_for(job.dataset) else _("With the suggested settings.")
+    settings = _("Changed: {settings}.", settings=common.listed(changed)) if changed else unchanged
     return [settings, *([words.begun(job.started)] if job.started else [])]
 
 
 def far(progress: Progress) -> None:
     """How far a training is, and how long it still takes."""
     n, every = progress.epochs
-    text = words.EPOCH.format(n=n, all=every) if every else words.PREPARING
+    text = _("Epoch {n} of {all}", n=n, all=every) if every else _("Getting ready, then the first epoch")
     if progress.seconds_left is not None:
-        text = words.EPOCH_LEFT.format(n=n, all=every, time=common.about(progress.seconds_left))
+        text = _("Epoch {n} of {all}, {time} left at most", n=n, all=every, time=common.about(progress.seconds_left))
     st.progress(progress.share, text)
 
 
 def said(job: Job, progress: Progress) -> str:
     """What there is to say of a training in its state."""
-    (n, _), best = progress.epochs, progress.best
+    (n, _unused), best = progress.epochs, progress.best
     if job.state is State.RUNNING:
-        return words.BEST.format(n=best[0], value=common.metric(best[1])) if best else ""
+        return (
+            _("Best validation so far: NDCG@10 {value} after epoch {n}.", n=best[0], value=common.metric(best[1]))
+            if best
+            else ""
+        )
     if job.state is State.DONE:
-        pattern = words.DONE if best else words.DONE_UNVALIDATED
-        return pattern.format(n=n, best=best[0] if best else 0, value=common.metric(best[1]) if best else "")
+        if not best:
+            return ngettext("It learnt for {n} epoch.", "It learnt for {n} epochs.", n)
+        return ngettext(
+            "It learnt for {n} epoch. Kept is what it knew after epoch {best}, the best in validation: NDCG@10 {value}.",
+            "It learnt for {n} epochs. Kept is what it knew after epoch {best}, the best in validation: NDCG@10 {value}.",
+            n,
+            best=best[0],
+            value=common.metric(best[1]),
+        )
     if job.state is State.STOPPED and not n:
-        return words.STOPPED_EARLY
+        return _("It was stopped before the first epoch was over.")
     return words.SAID[job.state].format(n=n, error=told(job.error))
 
 
@@ -126,7 +146,7 @@ def drawn(job: Job, progress: Progress) -> None:
     if job.state in (State.RUNNING, State.STOPPING):
         curves.show(progress, title(job), job.id)
         return
-    panel = st.expander(words.CURVES, icon=":material/show_chart:", key=f"curves-{job.id}", on_change="rerun")
+    panel = st.expander(_("How it learnt"), icon=":material/show_chart:", key=f"curves-{job.id}", on_change="rerun")
     if panel.open:
         with panel:
             curves.show(progress, title(job), job.id)
@@ -139,18 +159,18 @@ def actions(job: Job) -> None:
         if job.state is State.DONE:
             use(job)
         if job.state is State.RUNNING:
-            pressed(words.STOP.format(model=model), "stop", job, lambda: queue.stop(job.id))
+            pressed(_("Stop *{model}*", model=model), "stop", job, lambda: queue.stop(job.id))
         if job.state is State.WAITING:
-            pressed(words.WITHDRAW.format(model=model), "close", job, lambda: queue.stop(job.id))
+            pressed(_("Do not train *{model}*", model=model), "close", job, lambda: queue.stop(job.id))
         if job.state in queue.RESUMABLE:
-            pressed(words.RESUME.format(model=model), "play_arrow", job, lambda: queue.resume(job.id))
+            pressed(_("Resume *{model}*", model=model), "play_arrow", job, lambda: queue.resume(job.id))
         if job.state not in queue.ACTIVE:
-            pressed(words.REMOVE.format(model=model), "delete", job, lambda: queue.remove(job.id))
+            pressed(_("Remove *{model}*", model=model), "delete", job, lambda: queue.remove(job.id))
 
 
 def use(job: Job) -> None:
     """A button to Watch next, with this recommender and its data set."""
-    text = words.USE.format(model=common.plain(title(job)))
+    text = _("Use it *: {model}*", model=common.plain(title(job)))
     key, icon = f"use-{job.id}", ":material/arrow_forward:"
     if st.button(text, key=key, icon=icon, type="primary", on_click=choose_it, args=(job,)):
         st.switch_page(WATCH_NEXT)

@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.server import uploads
 from pages.ui import errors, getting, loaders, words
-from pages.ui.i18n import say
+from pages.ui.i18n import _, say
 from recsys.data import own_data, tables
 from recsys.data.dataset import DataError
 from recsys.data.tables import Table
@@ -56,14 +56,26 @@ class Results:
 
 def form() -> None:
     """Everything between a file and a set that is open."""
-    st.caption(words.OWN_HELP.format(mb=LARGEST))
+    st.caption(
+        _(
+            "A file with one row per event – who watched, read or bought what: CSV, TSV, JSON lines, "
+            "parquet, or columns separated by spaces; gzipped or not, up to {mb} MB. It is kept on the "
+            "computer that runs this app, where whoever opens the app can see it.",
+            mb=LARGEST,
+        )
+    )
     if context := get_script_run_ctx():
         uploads.expect(context.session_id, LARGEST << 20)
-    upload = st.file_uploader(words.OWN_FILE, TYPES, key="own_file", max_upload_size=LARGEST)
+    upload = st.file_uploader(_("Who had what, and when"), TYPES, key="own_file", max_upload_size=LARGEST)
     if upload is None:
         forget()
         return
-    described = st.file_uploader(words.OWN_ITEMS, TYPES, key="own_items", max_upload_size=LARGEST)
+    described = st.file_uploader(
+        _("What the items are, if you have it: titles, years, genres, pictures, texts"),
+        TYPES,
+        key="own_items",
+        max_upload_size=LARGEST,
+    )
     results = results_of(upload.file_id)
     items_id = described.file_id if described else ""
     with errors.explained():
@@ -114,7 +126,7 @@ def choose_columns(table: Table, found: dict[str, str]) -> dict[str, str]:
             key = f"own_column_{role}_{table.name}"
             chosen[role] = st.selectbox(label, options, usual, key=key, format_func=column_label(table), width=150)
     if lacking := [words.OWN_COLUMNS[role] for role in NEEDED if chosen[role] == own_data.NONE]:
-        st.info(words.OWN_WHICH.format(roles=words.listed(lacking)), icon=":material/table_chart:")
+        st.info(_("Choose the column of the {roles}.", roles=words.listed(lacking)), icon=":material/table_chart:")
         return {}
     return chosen
 
@@ -124,8 +136,8 @@ def column_label(table: Table) -> Any:
 
     def label(name: str) -> str:
         if name == own_data.NONE:
-            return words.OWN_NONE
-        return name if table.has_header else words.OWN_PLACE.format(n=name)
+            return _("none")
+        return name if table.has_header else _("column {n}", n=name)
 
     return label
 
@@ -133,7 +145,7 @@ def column_label(table: Table) -> Any:
 def chosen_noun() -> Any:
     """What the set is of."""
     return st.segmented_control(
-        words.OWN_NOUN, list(words.NOUNS), default="item", required=True, format_func=words.things, key="own_noun"
+        _("These are"), list(words.NOUNS), default="item", required=True, format_func=words.things, key="own_noun"
     )
 
 
@@ -141,10 +153,19 @@ def keep(table: Table, checked: own_data.Checked, file: str) -> None:
     """What was found in the file, a name, and the button that makes a set of it."""
     st.markdown("\n".join(f"- {words.plain(sentence)}" for sentence in checked.summary.sentences(say)))
     suggested = re.sub(r"[^A-Za-z0-9_-]+", "-", table.name.partition(".")[0]).strip("-_")[:40] or "mine"
-    name = st.text_input(words.OWN_NAME, suggested, max_chars=40, key=f"own_name_{table.name}").strip()
-    fewest = int(st.number_input(words.OWN_FEWEST, 0, 1000, 0, key="own_fewest", help=words.OWN_FEWEST_HELP))
+    name = st.text_input(_("Name of the data set"), suggested, max_chars=40, key=f"own_name_{table.name}").strip()
+    fewest = int(
+        st.number_input(
+            _("Leave out items with fewer events than"),
+            0,
+            1000,
+            0,
+            key="own_fewest",
+            help=_("With 0 nothing is left out."),
+        )
+    )
     replacing = own_data.is_own(name) if own_data.NAME.fullmatch(name) else False
-    label = words.OWN_REPLACE if replacing else words.OWN_ADD
+    label = _("Replace *{name}*") if replacing else _("Add *{name}*")
     st.button(
         label.format(name=words.plain(name)),
         key="own-add",
@@ -160,12 +181,15 @@ def keep(table: Table, checked: own_data.Checked, file: str) -> None:
 def removal(name: str) -> None:
     """A button that deletes a set of somebody's own, behind one that says what goes with it."""
     data = words.plain(loaders.data_title(name))
-    with st.popover(
-        words.OWN_DELETE.format(data=data), icon=":material/delete:", type="tertiary", key=f"delete-{name}"
-    ):
-        st.caption(words.OWN_DELETE_HELP.format(data=data))
+    with st.popover(_("Delete *{data}*…", data=data), icon=":material/delete:", type="tertiary", key=f"delete-{name}"):
+        st.caption(
+            _(
+                "This deletes {data} and everything made of it: trained recommenders, results, pictures of its map.",
+                data=data,
+            )
+        )
         st.button(
-            words.OWN_DELETE_NOW.format(data=data),
+            _("Delete *{data}* for good", data=data),
             key=f"delete-now-{name}",
             type="primary",
             on_click=remove,

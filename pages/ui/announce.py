@@ -13,7 +13,7 @@ import streamlit as st
 
 def announce(text: str) -> None:
     """Announce a change of the list after this run. A second call in the same run replaces the first."""
-    number, _ = st.session_state.get("announcement", (0, ""))
+    number, _unused = st.session_state.get("announcement", (0, ""))
     st.session_state.announcement = (number + 1, text)
 
 

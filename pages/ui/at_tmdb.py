@@ -6,6 +6,7 @@ Session state: poster_key (tmdb.Key or None) · stories (tmdb.Wanted → tmdb.St
 import streamlit as st
 
 from pages.ui import words
+from pages.ui.i18n import _
 from recsys.data.dataset import Catalog
 from recsys.serving.films import tmdb
 
@@ -25,19 +26,19 @@ def key() -> tmdb.Key | None:
 
 def attribution() -> None:
     """What TMDB asks everybody to say who shows what comes from there."""
-    st.caption(words.ATTRIBUTION)
+    st.caption(_("This product uses the TMDB API but is not endorsed or certified by TMDB."))
 
 
 def story(catalog: Catalog, item: int) -> None:
     """Plot and cast of a film, to read and for nothing else; nothing at all without a key."""
     if not (chosen := key()):
         return
-    st.markdown(f"**{words.PLOT}**")
+    st.markdown("**" + _("What it is about") + "**")
     told = _told(chosen, tmdb.wanted(catalog, [item])[item])
     for line in words.story(told) if told else []:
         st.markdown(words.plain(line))
     if not told or not (told.plot or told.cast):
-        st.caption(words.NO_PLOT)
+        st.caption(_("TMDB tells nothing about this film at the moment."))
     attribution()
 
 

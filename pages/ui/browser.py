@@ -5,8 +5,9 @@ The script is assets/style/nextreel.js; it sends nothing back.
 
 import streamlit as st
 
-from pages.ui import i18n, words
+from pages.ui import i18n
 from pages.ui.frame import STYLE
+from pages.ui.i18n import _
 
 COOKIE = "nextreel_tour"  # set by the script; it holds nothing but that the tour was seen
 
@@ -21,7 +22,13 @@ def tell(page: str, step: int | None, seen: bool) -> None:
     with st.container(key="browser"):
         _script(
             key="nextreel",
-            data={"page": page, "step": step, "seen": seen, "language": i18n.current(), "skip": words.SKIP},
+            data={
+                "page": page,
+                "step": step,
+                "seen": seen,
+                "language": i18n.current(),
+                "skip": _("Skip to the content"),
+            },
             height=1,
         )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.ui import add_dataset, enriching, errors, fetch, getting, loaders, recommenders, session, words
-from pages.ui.i18n import count, say
+from pages.ui.i18n import _, ngettext, say
 from recsys import paths
 from recsys.data import datasets, film_details, prepared
 from recsys.data.dataset import Dataset, Noun
@@ -71,9 +71,9 @@ def label(name: str) -> str:
     except RecsysError:  # damaged: the page that opens it says so
         return title
     if known.newest is None:
-        return words.OWN_IN_MENU.format(data=title, holds=words.counted(known.films, known.noun))
+        return _("{data} · {holds}", data=title, holds=words.counted(known.films, known.noun))
     years = words.years(known.oldest, known.newest)
-    return words.SET_IN_MENU.format(data=title, things=words.things(known.noun), years=years)
+    return _("{data} · {things} {years}", data=title, things=words.things(known.noun), years=years)
 
 
 def choose() -> None:
@@ -82,15 +82,15 @@ def choose() -> None:
     state.chosen_data = state.data
     options = [*in_order(datasets.prepared_names()), fetch.FIRST_SET, state.data]
     st.selectbox(
-        words.DATA,
+        _("Films from"),
         list(dict.fromkeys(options)),
         key="chosen_data",
         format_func=label,
-        help=words.DATA_HELP,
+        help=_("Each data set has its own films and its own trained recommenders."),
         on_change=session.switch_data,
     )
     state.pop("sets_done", None)  # of a button that stood outside the dialog
-    if st.button(words.MORE_SETS, key="more-sets", icon=":material/database:", type="tertiary"):
+    if st.button(_("More data sets"), key="more-sets", icon=":material/database:", type="tertiary"):
         dialog()
 
 
@@ -102,7 +102,7 @@ def in_order(names: list[str]) -> list[str]:
 
 def dialog() -> None:
     """Every data set; whatever is pressed there closes it."""
-    st.dialog(words.SETS_TITLE, width="medium", icon=":material/database:", on_dismiss=add_dataset.forget)(_dialog)()
+    st.dialog(_("Data sets"), width="medium", icon=":material/database:", on_dismiss=add_dataset.forget)(_dialog)()
 
 
 def _dialog() -> None:
@@ -114,9 +114,14 @@ def _dialog() -> None:
 
 def every() -> None:
     """Every data set, what it holds, and one button each."""
-    st.caption(words.SETS_HELP)
+    st.caption(
+        _(
+            "What people watched, as GroupLens at the University of Minnesota has published it. Your "
+            "films go along by title when you open another set."
+        )
+    )
     if not paths.is_public():
-        with st.expander(words.OWN_TITLE, icon=":material/upload_file:", key="own-data"):
+        with st.expander(_("Add your own data"), icon=":material/upload_file:", key="own-data"):
             add_dataset.form()
     here = datasets.prepared_names()
     for name in in_order(here if paths.is_public() else list(dict.fromkeys([*datasets.SETS, *here]))):
@@ -151,11 +156,43 @@ def learning(name: str, known: Facts) -> list[str]:
     said = []
     if known.learnt is not None and known.learnt < known.films:
         fewest = datasets.min_ratings(name)
-        sentence = words.LEFT_OUT if fewest > 1 else words.LEFT_OUT_UNRATED
-        others, things = count(known.films - known.learnt), words.things(known.noun)
-        said.append(sentence.format(fewest=fewest, learnt=count(known.learnt), n=others, things=things))
+        others, things = known.films - known.learnt, words.things(known.noun)
+        if fewest > 1:
+            said.append(
+                ngettext(
+                    "Recommenders learn from the {learnt:,} {things} with {fewest} ratings or more. The other one can "
+                    "be put into your list: the one most like it stands in for it.",
+                    "Recommenders learn from the {learnt:,} {things} with {fewest} ratings or more. The other {n:,} can "
+                    "be put into your list: the one most like each of them stands in for it.",
+                    others,
+                    learnt=known.learnt,
+                    things=things,
+                    fewest=fewest,
+                )
+            )
+        else:
+            said.append(
+                ngettext(
+                    "Recommenders learn from the {learnt:,} {things} that somebody rated. The other one can be put "
+                    "into your list: the one most like it stands in for it.",
+                    "Recommenders learn from the {learnt:,} {things} that somebody rated. The other {n:,} can be put "
+                    "into your list: the one most like each of them stands in for it.",
+                    others,
+                    learnt=known.learnt,
+                    things=things,
+                )
+            )
     if known.brief:
-        said.append(words.BRIEF.format(n=count(known.brief), things=words.things(known.noun)))
+        said.append(
+            ngettext(
+                "{n:,} person is left with fewer than three {things}: recommenders learn from them, but are "
+                "not tested on them.",
+                "{n:,} people are left with fewer than three {things}: recommenders learn from them, but are "
+                "not tested on them.",
+                known.brief,
+                things=words.things(known.noun),
+            )
+        )
     known_as = loaders.recommenders()
     there = recommenders.ordered(variant for variant in trained(name) if variant.needs_training)
     return [*said, words.trained([loaders.title(known_as[one]) for one in there])]
@@ -168,8 +205,13 @@ def conditions(name: str, known: Facts) -> list[str]:
         return []
     address = README.format(name="ml-latest" if name == fetch.FIRST_SET else name, ending=_ending(name))
     data = words.plain(loaders.data_title(name))
-    allowed = words.CONDITIONS.format(licence=words.plain(say(published.licence)), data=data, address=address)
-    return [allowed] if known.learnt is not None else [words.SIZE.format(n=published.megabytes), allowed]
+    allowed = _(
+        "For {licence} ([conditions of {data}]({address})).",
+        licence=words.plain(say(published.licence)),
+        data=data,
+        address=address,
+    )
+    return [allowed] if known.learnt is not None else [_("{n} MB to fetch.", n=published.megabytes), allowed]
 
 
 def _ending(name: str) -> str:
@@ -181,28 +223,41 @@ def action(name: str, here: bool) -> None:
     data, going_on = words.plain(loaders.data_title(name)), fetch.find(name)
     if going_on and not going_on.is_over:
         st.caption(words.plain(fetch.sentence(name, going_on.event)))
-        press(words.CANCEL_GETTING.format(data=data), f"card-stop-{name}", "close", going_on.call_off)
+        press(_("Cancel *fetching {data}*", data=data), f"card-stop-{name}", "close", going_on.call_off)
     elif name == st.session_state.data and here:
-        st.caption(words.OPEN_NOW)
+        st.caption(_("Open now."))
     elif here:
-        press(words.OPEN_SET.format(data=data), f"open-{name}", "arrow_forward", getting.open_set, name)
+        press(_("Open *{data}*", data=data), f"open-{name}", "arrow_forward", getting.open_set, name)
     elif paths.is_public():
         errors.command(recsys_command("data", "get", name))
     else:
         if begun := fetch.begun(name):
-            st.caption(words.BEGUN.format(n=fetch.megabytes(begun)))
-        press(words.GET_SET.format(data=data), f"get-{name}", "download", getting.get, name)
+            st.caption(_("{n} MB of it are here already; it goes on from there.", n=fetch.megabytes(begun)))
+        press(_("Get it *{data}*", data=data), f"get-{name}", "download", getting.get, name)
 
 
 def richer(name: str) -> None:
     """Whether more is known of its films than their titles, and, but on a public server, the button that asks."""
     if film_details.version(name):
-        st.caption(words.IS_ENRICHED)
+        st.caption(_("Director, cast and titles in other languages are known, from Wikidata."))
     going_on = enriching.find(name)
     if not paths.is_public() and (not going_on or going_on.is_over):  # visitors of a public server add nothing to it
         data = words.plain(loaders.data_title(name))
-        text = (words.ENRICH_REST if film_details.version(name) else words.ENRICH).format(data=data)
-        press(text, f"enrich-{name}", "groups", enriching.begin, name, help=words.ENRICH_HELP)
+        text = (
+            _("Ask for the rest *of {data}*") if film_details.version(name) else _("Add cast and more *to {data}*")
+        ).format(data=data)
+        press(
+            text,
+            f"enrich-{name}",
+            "groups",
+            enriching.begin,
+            name,
+            help=_(
+                "Director, cast, subjects, length and titles in other languages, from Wikidata, where they "
+                "are free (CC0). A large set takes a while; it can be stopped at any time, and goes on from "
+                "there."
+            ),
+        )
 
 
 def press(text: str, key: str, icon: str, act: Callable[..., None], *arguments: str, help: str = "") -> None:
@@ -227,7 +282,10 @@ def opened(name: str) -> Dataset | None:
             return None
     going_on = fetch.find(name)
     if name not in getting.asked() or not going_on:
-        st.info(words.NOT_HERE.format(data=words.plain(loaders.data_title(name))), icon=":material/database:")
+        st.info(
+            _("{data} is not on this machine yet.", data=words.plain(loaders.data_title(name))),
+            icon=":material/database:",
+        )
         with st.container(border=True, gap="xsmall"):
             card(name)
             action(name, here=False)

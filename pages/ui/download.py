@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui import words
+from pages.ui.i18n import _
 from recsys.serving import picture
 from recsys.serving.canvas import Fonts
 from recsys.serving.export import harmless_table
@@ -23,7 +24,7 @@ def csv(table: pd.DataFrame, name: str, label: str = "", index: bool = False, qu
     shown = with_headings(table.reset_index() if index else table)
     with st.container(horizontal=True, gap="xsmall", width="content"):
         st.download_button(
-            label or words.DOWNLOAD,
+            label or _("Download as CSV"),
             as_csv(shown),
             f"{name}.csv",
             "text/csv",
@@ -34,7 +35,7 @@ def csv(table: pd.DataFrame, name: str, label: str = "", index: bool = False, qu
         )
         if picture.fits(shown):
             st.download_button(
-                f"*{words.DOWNLOAD_PICTURE.format(table=words.plain(_title(name)))}*",
+                "*" + _("Download as a picture: {table}", table=words.plain(_title(name))) + "*",
                 lambda: as_png(shown, name),
                 f"{name}.png",
                 "image/png",
@@ -57,7 +58,7 @@ def as_csv(table: pd.DataFrame) -> str:
 
 def as_png(table: pd.DataFrame, name: str) -> bytes:
     """The table as a picture; it is drawn when somebody asks for it."""
-    return picture.table_png(table, _title(name), words.APP, fonts())
+    return picture.table_png(table, _title(name), _("NextReel"), fonts())
 
 
 def _title(name: str) -> str:

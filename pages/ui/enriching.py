@@ -6,7 +6,7 @@ Session state: enriching (the names of sets that this visitor asked about, until
 import streamlit as st
 
 from pages.ui import errors, loaders, tasks, words
-from pages.ui.i18n import count
+from pages.ui.i18n import _, count, ngettext
 from recsys.data import enrich
 from recsys.errors import RecsysError
 from recsys.progress import ProgressCallback
@@ -56,9 +56,17 @@ def outcome(name: str, ended: tasks.Work) -> None:
     """What is known by now, until it is put away."""
     data, event = words.plain(loaders.data_title(name)), ended.event
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        said = words.ENRICHED_NOW.format(data=data, known=count(event["with_facts"]), films=count(event["films"]))
+        said = ngettext(
+            "Wikidata knows {known:,} of the {films} films of {data}: who made it, and what it is called elsewhere.",
+            "Wikidata knows {known:,} of the {films} films of {data}: who made them, and what they are "
+            "called elsewhere.",
+            event["with_facts"],
+            data=data,
+            known=event["with_facts"],
+            films=count(event["films"]),
+        )
         st.success(said, icon=":material/check:")
-        st.button(words.GOOD, key=f"enriched-{name}", type="tertiary", on_click=put_away, args=(name,))
+        st.button(_("OK"), key=f"enriched-{name}", type="tertiary", on_click=put_away, args=(name,))
 
 
 def failed(name: str, error: BaseException) -> None:
@@ -68,8 +76,8 @@ def failed(name: str, error: BaseException) -> None:
         raise error
     errors.explain(error)
     with st.container(horizontal=True, gap="small"):
-        st.button(words.RETRY, key=f"enrich-{name}-again", icon=":material/refresh:", on_click=begin, args=(name,))
-        st.button(words.PUT_AWAY, key=f"enrich-{name}-away", type="tertiary", on_click=put_away, args=(name,))
+        st.button(_("Try again"), key=f"enrich-{name}-again", icon=":material/refresh:", on_click=begin, args=(name,))
+        st.button(_("Not now"), key=f"enrich-{name}-away", type="tertiary", on_click=put_away, args=(name,))
 
 
 @st.fragment(run_every=tasks.LOOK_EVERY)
@@ -79,11 +87,11 @@ def watch(name: str) -> None:
     if going_on is None or going_on.is_over:
         st.rerun()
     data = words.plain(loaders.data_title(name))
-    text = words.STOPPING if going_on.called_off else sentence(name, going_on)
+    text = _("Stopping") if going_on.called_off else sentence(name, going_on)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         st.progress(going_on.share(), words.plain(text))
         st.button(
-            words.CANCEL_ENRICHING.format(data=data),
+            _("Cancel *asking about {data}*", data=data),
             key=f"enrich-{name}-stop",
             icon=":material/close:",
             on_click=going_on.call_off,
@@ -95,8 +103,13 @@ def sentence(name: str, going_on: tasks.Work) -> str:
     """How many of the films were asked for."""
     data, event = loaders.data_title(name), going_on.event
     if not event.get("total"):
-        return words.ENRICHING.format(data=data)
-    return words.ENRICHED_SO_FAR.format(data=data, done=count(event["done"]), all=count(event["total"]))
+        return _("Asking Wikidata about the films of {data}", data=data)
+    return _(
+        "Asking Wikidata about the films of {data}: {done} of {all}",
+        data=data,
+        done=count(event["done"]),
+        all=count(event["total"]),
+    )
 
 
 def _work(name: str) -> str:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from pages.ui import words
+from pages.ui.i18n import _, ngettext
 from pages.ui.sentences import told
 from recsys import paths
 from recsys.errors import RecsysError
@@ -40,7 +41,10 @@ def explain_all(sentences: Sequence[str]) -> None:
     if len(sentences) <= AT_ONCE:
         _warn(sentences)
         return
-    with st.expander(words.NOT_SHOWN.format(n=len(sentences)), icon=":material/broken_image:"):
+    with st.expander(
+        ngettext("{n} file cannot be shown", "{n} files cannot be shown", len(sentences)),
+        icon=":material/broken_image:",
+    ):
         _warn(sentences)
 
 
@@ -51,7 +55,7 @@ def _warn(sentences: Iterable[str]) -> None:
 
 def command(line: str) -> None:
     """A line for the terminal, to be copied: for whoever runs the server, where that is not the visitor."""
-    st.caption(words.TYPE_THERE if paths.is_public() else words.TYPE)
+    st.caption(_("Whoever runs this server can type:") if paths.is_public() else _("In a terminal, type:"))
     st.code(without_paths(line), language=None, wrap_lines=True)
 
 

@@ -6,7 +6,7 @@ from html import escape
 import streamlit as st
 
 from pages.ui import at_tmdb, errors, film_cards, loaders, words
-from pages.ui.i18n import count
+from pages.ui.i18n import _, count, ngettext
 from recsys.data.dataset import Catalog
 from recsys.serving.films.links import film_links
 from recsys.serving.insight.explain import NOTICEABLE, Explanation, Influence, explain
@@ -19,7 +19,7 @@ MOST_MORE = 2  # digits beyond the usual ones that a percentage may be given to 
 
 def dialog(predictor: Predictor, request: Request, item: int) -> None:
     """Open the dialog about one recommended item; call it in the run that the click started, not in a callback."""
-    title = words.plain(words.WHY_TITLE.format(film=predictor.dataset.catalog.films[item].label))
+    title = words.plain(_("Why {film}?", film=predictor.dataset.catalog.films[item].label))
     st.dialog(title, width="medium")(body)(predictor, request, item)
 
 
@@ -38,7 +38,7 @@ def body(predictor: Predictor, request: Request, item: int) -> None:
     about(catalog, item)
     at_tmdb.story(catalog, item)
     if sites := links(catalog, item):
-        st.html(f'<p class="nr-links">{escape(words.READ_ON)} {" · ".join(sites)}</p>')
+        st.html(f'<p class="nr-links">{escape(_("Read about it on"))} {" · ".join(sites)}</p>')
 
 
 def about(catalog: Catalog, item: int) -> None:
@@ -46,7 +46,7 @@ def about(catalog: Catalog, item: int) -> None:
     lines = words.about_it(catalog.details.get(catalog.films[item].movie_id))
     if lines:
         st.markdown("  \n".join(f":gray[{said}] {words.plain(what)}" for said, what in lines))
-        st.caption(words.FROM_WIKIDATA)
+        st.caption(_("From Wikidata."))
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=loaders.BY_KEY)
@@ -71,11 +71,15 @@ def more_digits(found: Explanation) -> int:
 def stands(standing: Standing, model: str, more: int = 0) -> str:
     """The rank of the film, and its probability where there is one; more: further digits of that."""
     if standing.rank is None:
-        return words.WHY_RULED_OUT.format(model=model)
+        return _("{model} rules it out.", model=model)
     first, rank = standing.rank == 1, words.ordinal(standing.rank)
     if standing.probability is None:
-        return (words.WHY_FIRST_RANKED if first else words.WHY_RANKED).format(model=model, rank=rank)
-    sentence = words.WHY_FIRST if first else words.WHY_STANDS
+        return (_("{model}'s top prediction.") if first else _("{model} ranks it {rank}.")).format(
+            model=model, rank=rank
+        )
+    sentence = (
+        _("{model}'s top prediction, at {probability}.") if first else _("{model} ranks it {rank}, at {probability}.")
+    )
     return sentence.format(model=model, rank=rank, probability=words.fine_percent(standing.probability, more))
 
 
@@ -83,22 +87,47 @@ def because(found: Explanation, titles: Sequence[str], model: str) -> str:
     """The reason in a sentence or two. `titles`: those of all items."""
     lifted, lowered = ([titles[one.item] for one in ones] for ones in (found.lifted_by, found.lowered_by))
     if not found.influences:
-        return words.WHY_NEWCOMER.format(model=model)
+        return _("You have watched nothing yet, so this is what {model} predicts for anybody.", model=model)
     if not lifted:
-        return words.WHY_DESPITE.format(one=lowered[0]) if lowered else words.WHY_UNMOVED.format(model=model)
+        return (
+            _("Your films count against it. It would rank higher without {one}.", one=lowered[0])
+            if lowered
+            else _("None of your films makes a difference: {model} predicts it for anybody.", model=model)
+        )
     reason = words.WHY_LIFTED[min(len(lifted), 2)].format(one=lifted[0], two=lifted[min(1, len(lifted) - 1)])
-    return f"{reason} {words.WHY_LOWERED.format(one=lowered[0])}" if lowered else reason
+    return (f"{reason} " + _("Without {one} it would rank higher.", one=lowered[0])) if lowered else reason
 
 
 def notes(found: Explanation, model: str) -> list[str]:
     """How it was found out, and which of the visitor's films were left aside."""
     if not found.influences:
         return []
-    said = [(words.WHY_ALONE if found.watched == 1 else words.WHY_HOW).format(model=model)]
+    said = [
+        (
+            _("Your only film was left out, and {model} predicted as for somebody new.")
+            if found.watched == 1
+            else _(
+                "Each of your films was left out in turn, and {model} predicted again. The longer the bar, "
+                "the larger the change."
+            )
+        ).format(model=model)
+    ]
     if found.watched > len(found.influences):
-        said.append(words.WHY_NEWEST.format(n=len(found.influences)))
+        said.append(
+            ngettext(
+                "Only your newest film was left out.",
+                "Only your newest {n} films were left out in turn.",
+                len(found.influences),
+            )
+        )
     if len(found.influences) > SHOWN and (found.lifted_by or found.lowered_by):
-        said.append(words.WHY_REST.format(n=len(found.influences) - SHOWN))
+        said.append(
+            ngettext(
+                "{n} more of your films made a smaller difference.",
+                "{n} more of your films made a smaller difference.",
+                len(found.influences) - SHOWN,
+            )
+        )
     return said
 
 
@@ -121,11 +150,11 @@ def _bar(one: Influence, title: str, span: float, standing: Standing, more: int)
     bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{width}"></i></span>'
     without = _without(one.without, more)
     if abs(one.effect) <= NOTICEABLE:
-        said = words.NO_MATTER
+        said = _("makes no difference")
     elif without == _without(standing, more):
-        said = words.NO_VISIBLE
+        said = _("makes no visible difference")
     else:
-        said = words.LIFTS if up else words.LOWERS
+        said = _("lifts it") if up else _("holds it back")
     quiet = escape(f"{said}: {without}")
     text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{quiet}</span></span>'
     return f'<li class="nr-line">{text}{bar}</li>'
@@ -133,10 +162,10 @@ def _bar(one: Influence, title: str, span: float, standing: Standing, more: int)
 
 def _without(standing: Standing, more: int) -> str:
     if standing.rank is None:
-        return words.OUT_WITHOUT
+        return _("ruled out without it")
     if standing.probability is None:
-        return words.RANK_WITHOUT.format(rank=count(standing.rank))
-    return words.PROBABILITY_WITHOUT.format(probability=words.fine_percent(standing.probability, more))
+        return _("rank {rank} without it", rank=count(standing.rank))
+    return _("{probability} without it", probability=words.fine_percent(standing.probability, more))
 
 
 def links(catalog: Catalog, item: int) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import errors, loaders, tasks, words
-from pages.ui.i18n import number
+from pages.ui.i18n import _, number
 from pages.ui.sentences import told
 from recsys import paths
 from recsys.data import datasets
@@ -47,7 +47,7 @@ def forget(name: str) -> None:
 def prepare_first() -> Dataset | None:
     """The first set, made ready while the page shows how far that is; after a failure, None and a way to try again."""
     going_on = find(FIRST_SET) or _begun(FIRST_SET)
-    bar = st.progress(0.0, words.FETCHING)
+    bar = st.progress(0.0, _("Getting the films ready. This happens once."))
     while not going_on.wait(LOOK):
         bar.progress(going_on.share(), words.plain(sentence(FIRST_SET, going_on.event, first=True)))
     bar.empty()
@@ -64,10 +64,10 @@ def failed(name: str, error: BaseException) -> None:
         forget(name)
         raise error
     if name != FIRST_SET:  # which is not fetched: it comes with the project
-        why = words.NOT_FETCHED.format(data=loaders.data_title(name), why=told(error.message))
+        why = _("{data} could not be fetched: {why}", data=loaders.data_title(name), why=told(error.message))
         error = RecsysError(why, error.command)
     errors.explain(error)
-    st.button(words.RETRY, key=f"retry-{name}", icon=":material/refresh:", on_click=begin, args=(name,))
+    st.button(_("Try again"), key=f"retry-{name}", icon=":material/refresh:", on_click=begin, args=(name,))
 
 
 def sentence(name: str, event: dict[str, Any], first: bool = False) -> str:
@@ -76,16 +76,21 @@ def sentence(name: str, event: dict[str, Any], first: bool = False) -> str:
     if stage == "note":
         return told(event["text"])
     if stage == "parse":
-        return words.PARSING.format(data=data)
+        return _("Reading the ratings of {data}", data=data)
     if stage == "keep":
-        return words.KEEPING.format(data=data)
+        return _("Keeping {data}", data=data)
     if first:
-        return words.FETCHING
+        return _("Getting the films ready. This happens once.")
     if stage == "download" and event.get("total"):
-        return words.FETCHED_SO_FAR.format(data=data, done=megabytes(event["done"]), all=megabytes(event["total"]))
+        return _(
+            "Fetching {data}: {done} of {all} MB",
+            data=data,
+            done=megabytes(event["done"]),
+            all=megabytes(event["total"]),
+        )
     if event:
-        return words.FETCHED_FROM.format(data=data, host=told(event["from"]))
-    return words.FETCHING_ONE.format(data=data)
+        return _("Fetching {data} from {host}", data=data, host=told(event["from"]))
+    return _("Fetching {data}", data=data)
 
 
 def begun(name: str) -> int:

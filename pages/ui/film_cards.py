@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 
 from pages.ui import words
-from pages.ui.i18n import say
+from pages.ui.i18n import _, say
 from recsys.data.dataset import Film
 from recsys.serving.films.poster_art import art_url
 from recsys.serving.history import Example
@@ -63,7 +63,7 @@ def line(
 
 def watched(number: int, film: Film, latest: bool, note: str = "") -> str:
     """A film of the visitor's own sequence; note: a sentence below it."""
-    tag = f'<span class="nr-tag">{words.LATEST}</span>' if latest else ""
+    tag = f'<span class="nr-tag">{_("latest")}</span>' if latest else ""
     quiet = f"{film.year or ''}{tag}{_note(note)}"
     return f'<div class="nr-line">{_row(number, film, quiet)}</div>'
 
@@ -140,7 +140,7 @@ def link(site: str, address: str, film: Film) -> str:
 def _compared(pick: Recommendation, n: int, n_lists: int) -> str:
     """A film that is in n lists: said in words and dots, and shown as a shade."""
     dots = f'<span class="nr-dots" aria-hidden="true">{"●" * n}{"○" * (n_lists - n)}</span>'
-    note = words.IN_LISTS.format(n=n, all=n_lists) if n > 1 else words.ONLY_HERE
+    note = _("in {n} of {all} lists", n=n, all=n_lists) if n > 1 else _("only here")
     row = _row(pick.rank, pick.film, f"{pick.film.year or ''} {dots} {note}")
     shared = " nr-shared" if n > 1 else ""
     return f'<li class="nr-line{shared}" style="--nr-share:{n / n_lists:.2f}">{row}</li>'

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import announce, keyboard, loaders, words
-from pages.ui.i18n import count
+from pages.ui.i18n import _, ngettext
 from recsys.data import datasets
 from recsys.data.dataset import Film
 from recsys.errors import RecsysError
@@ -51,17 +51,23 @@ def box(
         for film in sure:
             offer(film)
         if notice := missing(dataset_name, text, sure):
-            st.caption(f"{notice} {words.NEAREST}" if found and not sure else notice)
+            st.caption(f"{notice} " + _("Nearest to it:") if found and not sure else notice)
         for film in [] if sure else found:
             offer(film)
-    announce.status(words.FILMS_FOUND.format(n=len(sure)))
+    announce.status(_("Films found: {n}.", n=len(sure)))
 
 
 def hint(index: TitleIndex) -> str:
     """What stands in an empty box: how many films there are, and of which years."""
     if index.years is None:
-        return words.SEARCH_HINT.format(n=count(len(index)))
-    return words.SEARCH_HINT_YEARS.format(n=count(len(index)), first=index.years[0], last=index.years[1])
+        return ngettext("Search {n:,} film", "Search {n:,} films", len(index))
+    return ngettext(
+        "Search {n:,} film, {first}–{last}",
+        "Search {n:,} films, {first}–{last}",
+        len(index),
+        first=index.years[0],
+        last=index.years[1],
+    )
 
 
 def choose_best(dataset_name: str, enter: Callable[[Found], None], text: str) -> None:
@@ -79,14 +85,19 @@ def missing(dataset_name: str, text: str, sure: list[Found]) -> str:
     if sure:  # with these words in its title: somebody may have meant the film that is called so and no more
         elsewhere = [(title, film) for title, film in elsewhere if film.score > PHRASE]
     said = [] if sure else [not_here(dataset_name, text)]
-    said += [words.HAS_IT.format(data=title, film=film.label) for title, film in elsewhere]
+    said += [_("{data} has {film}.", data=title, film=film.label) for title, film in elsewhere]
     return words.plain(" ".join(said))
 
 
 def not_here(dataset_name: str, text: str) -> str:
     """That no film of the set is called so."""
     text, n = text.strip(), len(loaders.title_index(dataset_name))
-    return words.NOTHING_FOUND.format(text=text if len(text) <= SHOWN else f"{text[:SHOWN]}…", n=count(n))
+    return ngettext(
+        "“{text}” is not the only film of this set.",
+        "“{text}” is not among the {n:,} films of this set.",
+        n,
+        text=text if len(text) <= SHOWN else f"{text[:SHOWN]}…",
+    )
 
 
 def in_other_sets(dataset_name: str, text: str) -> list[tuple[str, Found]]:

@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from pages.ui import popovers, words
+from pages.ui.i18n import _
 from recsys.serving.filters import KNOWN, Facts
 
 Read = Callable[[], None]  # takes over what the controls say
@@ -14,7 +15,7 @@ Read = Callable[[], None]  # takes over what the controls say
 
 def popover(key: str, count: int) -> PopoverContainer:
     """The popover of `count` filters that are set."""
-    return steady(words.FILTERS_ON.format(n=count) if count else words.FILTERS, key, "tune")
+    return steady(_("Filters · {n}", n=count) if count else _("Filters"), key, "tune")
 
 
 def steady(label: str, key: str, icon: str) -> PopoverContainer:
@@ -30,7 +31,7 @@ def years(known: Facts, key: str, now: tuple[int, int] | None, read: Read) -> No
     if known.span[0] < known.span[1]:
         first, last = now or known.span
         st.session_state[key] = tuple(int(np.clip(year, *known.span)) for year in (first, last))
-        st.slider(words.YEARS, *known.span, key=key, on_change=read)
+        st.slider(_("Made between"), *known.span, key=key, on_change=read)
 
 
 def years_read(known: Facts, key: str) -> tuple[int, int] | None:
@@ -50,4 +51,14 @@ def how_known(key: str, now: str, read: Read) -> None:
     """How well known films are."""
     st.session_state[key] = now
     names = words.KNOWN_STEPS.__getitem__
-    st.select_slider(words.KNOWN, list(KNOWN), key=key, format_func=names, help=words.KNOWN_HELP, on_change=read)
+    st.select_slider(
+        _("How well known"),
+        list(KNOWN),
+        key=key,
+        format_func=names,
+        help=_(
+            "By how many films of this set are watched more often. Mainstream: the top 5% of the films. "
+            "Well known: the top 20%. Lesser known: all but those. Hidden gems: the less watched half."
+        ),
+        on_change=read,
+    )

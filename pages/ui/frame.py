@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.ui import words
+from pages.ui.i18n import _
 from recsys.paths import ASSETS, is_public
 
 STYLE = ASSETS / "style"
@@ -35,5 +36,7 @@ def frame() -> st.Page:
         if script != TRAIN or not is_public()
     ]
     page = st.navigation(pages, position="top")
-    st.set_page_config(words.TAB.format(page=page.title, app=words.APP))  # after the icon, or pages set their own
+    st.set_page_config(
+        _("{page} · {app}", page=page.title, app=_("NextReel"))
+    )  # after the icon, or pages set their own
     return page

@@ -6,6 +6,7 @@ Session state: getting (their names, until they have been opened or put away).
 import streamlit as st
 
 from pages.ui import fetch, loaders, session, tasks, words
+from pages.ui.i18n import _
 from recsys.data import datasets
 
 
@@ -41,7 +42,7 @@ def news() -> None:
             watch(name)
         elif going_on and going_on.error:
             fetch.failed(name, going_on.error)
-            st.button(words.PUT_AWAY, key=f"away-{name}", type="tertiary", on_click=put_away, args=(name,))
+            st.button(_("Not now"), key=f"away-{name}", type="tertiary", on_click=put_away, args=(name,))
         elif name == st.session_state.data or name not in datasets.prepared_names():  # shown below, or called off
             put_away(name)
         else:
@@ -52,9 +53,9 @@ def arrived(name: str) -> None:
     """A data set is there: open it, or go on with this one."""
     data = words.plain(loaders.data_title(name))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.success(words.ARRIVED.format(data=data), icon=":material/check:")
-        st.button(words.OPEN_SET.format(data=data), key=f"arrived-{name}", on_click=open_set, args=(name,))
-        st.button(words.PUT_AWAY, key=f"away-{name}", type="tertiary", on_click=put_away, args=(name,))
+        st.success(_("{data} is here.", data=data), icon=":material/check:")
+        st.button(_("Open *{data}*", data=data), key=f"arrived-{name}", on_click=open_set, args=(name,))
+        st.button(_("Not now"), key=f"away-{name}", type="tertiary", on_click=put_away, args=(name,))
 
 
 @st.fragment(run_every=tasks.LOOK_EVERY)
@@ -63,11 +64,11 @@ def watch(name: str) -> None:
     going_on = fetch.find(name)
     if going_on is None or going_on.is_over:
         st.rerun()
-    text = words.STOPPING if going_on.called_off else fetch.sentence(name, going_on.event)
+    text = _("Stopping") if going_on.called_off else fetch.sentence(name, going_on.event)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         st.progress(going_on.share(), words.plain(text))
         st.button(
-            words.CANCEL_GETTING.format(data=words.plain(loaders.data_title(name))),
+            _("Cancel *fetching {data}*", data=words.plain(loaders.data_title(name))),
             key=f"stop-{name}",
             icon=":material/close:",
             on_click=going_on.call_off,

@@ -42,6 +42,42 @@ NAMES = {ENGLISH: "English", "uk": "Українська"}  # each as its speake
 TRANSLATIONS = ASSETS / "locale"
 
 
+def _(message: str, /, **fields: Any) -> str:
+    """Return a text in the visitor's language, with its placeholders filled in.
+
+    Numbers are written as in that language: `_("{n:,} films", n=6040)` is "6 040 фільмів" in Ukrainian.
+    """
+    return fill(_translate(message, "", 1), fields)
+
+
+def ngettext(singular: str, plural: str, n: int, /, **fields: Any) -> str:
+    """Return the plural form for `n` in the visitor's language. The placeholder {n} is filled in as well."""
+    return fill(_translate(singular, plural, n), {"n": n} | fields)
+
+
+def N_(message: str) -> str:
+    """Mark a constant for translation. `_(CONSTANT)` translates it where it is shown."""
+    return message
+
+
+def _translate(singular: str, plural: str, n: int) -> str:
+    """Return the translation for the visitor's language and the kind of its items.
+
+    plural: "" for a text without plural forms.
+    """
+    if not singular:
+        return ""  # gettext returns the header of the catalogue for an empty text
+    language = current()
+    translations = _plurals(language)
+    text = translations.ngettext(singular, plural, n) if plural else translations.gettext(singular)
+    return text if things() == "film" else _about_items(text, language)
+
+
+def fill(text: str, fields: dict[str, Any]) -> str:
+    """Fill in the placeholders of a text, with numbers as the visitor's language writes them."""
+    return _Formatter(current()).vformat(text, (), fields) if fields else text
+
+
 class Translated(str):
     """A text from a catalogue: a translation, or English with plural forms."""
 
@@ -191,7 +227,7 @@ def _form(text: Translated, named: dict[str, Any]) -> str:
 def _plural(text: Translated, named: dict[str, Any]) -> str:
     if not _catalog(text.language)[text.source].pluralizable:
         return str(text)
-    fields = [name for _, name, _, _ in string.Formatter().parse(text.source) if name]
+    fields = [name for _unused, name, _unused, _unused in string.Formatter().parse(text.source) if name]
     for name in ("n", *fields):
         if digits := "".join(sign for sign in str(named.get(name, "")) if sign.isdecimal()):
             return _plurals(text.language).ngettext(text.source, text.source, int(digits))
@@ -275,12 +311,12 @@ def _check_placeholders(entry: Message) -> None:
 def _placeholders(text: str) -> set[str]:
     """Return the replacement fields of a text: name, format and conversion."""
     fields = string.Formatter().parse(text)
-    return {f"{name}:{spec}!{conversion}" for _, name, spec, conversion in fields if name is not None}
+    return {f"{name}:{spec}!{conversion}" for _unused, name, spec, conversion in fields if name is not None}
 
 
 @cache
 def _plurals(language: str) -> GNUTranslations:
-    """The same for gettext, which knows which form belongs to a number."""
+    """Return the translations of a language as gettext reads them."""
     return _gettext(_catalog(language))
 
 

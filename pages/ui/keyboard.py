@@ -68,7 +68,7 @@ def on_enter(box: str, action: Callable[[str], None]) -> None:
 
 def focus_on(*keys: str) -> None:
     """After this run, put the focus on the first widget of these keys that is there and can be used."""
-    asked, _ = st.session_state.get("focus", (0, ()))
+    asked, _unused = st.session_state.get("focus", (0, ()))
     st.session_state.focus = (asked + 1, keys)
 
 

@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from pages.ui import words
-from pages.ui.i18n import say
+from pages.ui.i18n import _, say
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset
 from recsys.serving import filters
@@ -64,7 +63,7 @@ def predictor(variant_name: str, dataset_name: str) -> Predictor:
 
     One that was trained again is loaded again. Raises StoreError, with the command, for one that must be trained first.
     """
-    with _waiting(words.GETTING_READY, variant_name, dataset_name):
+    with _waiting(_("Getting the recommender ready. The first time takes a moment."), variant_name, dataset_name):
         return _predictor(variant_name, dataset_name, prepared.version(dataset_name))
 
 
@@ -80,7 +79,7 @@ def fallback(dataset_name: str) -> Predictor:
 
 def recommenders() -> dict[str, Recommender]:
     """Every recommender by its name, in the order in which they are offered; the first call loads torch."""
-    with _waiting(words.WAKING):
+    with _waiting(_("Waking the recommenders")):
         return {variant.name: variant for variant in variants()}
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.ui import dataset_menu, enriching, film_cards, getting, keyboard, loaders, session, words
 from pages.ui.frame import WATCH_NEXT
-from pages.ui.i18n import say
+from pages.ui.i18n import _, say
 from pages.ui.sentences import told
 from recsys.data.dataset import Dataset
 from recsys.serving import history
@@ -42,7 +42,7 @@ def ask_for_films(dataset: Dataset, first_add: str) -> tuple[int, ...]:
     show_notices()
     if now:
         in_one_line(dataset, now)
-        st.page_link(WATCH_NEXT, label=words.EDIT, icon=":material/edit:")
+        st.page_link(WATCH_NEXT, label=_("Change the films"), icon=":material/edit:")
     else:
         st.info(first_add, icon=":material/playlist_add:")
         choose_example(dataset)
@@ -53,7 +53,7 @@ def in_one_line(dataset: Dataset, films: Sequence[int], about: str = "") -> None
     """Some films with an arrow from each to the next; of many, the newest."""
     titles = [words.plain(dataset.catalog.films[item].label) for item in films]
     shown = titles if len(titles) <= IN_A_LINE else ["…", *titles[-IN_A_LINE:]]
-    st.markdown(f":gray[{words.plain(about or words.SAME_FILMS)}:] {' → '.join(shown)}")
+    st.markdown(":gray[" + words.plain(about or _("Your films, oldest first")) + f":] {' → '.join(shown)}")
 
 
 def choose_example(dataset: Dataset) -> None:
@@ -63,7 +63,7 @@ def choose_example(dataset: Dataset) -> None:
         with st.container(border=True, gap="xsmall"):
             st.html(film_cards.example(example, films))
             st.button(
-                words.TAKE.format(example=say(example.name)),
+                _("Start with these *films: {example}*", example=say(example.name)),
                 key=f"take-{example.name}",
                 icon=":material/playlist_add:",
                 on_click=take_example,

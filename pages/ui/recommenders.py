@@ -21,6 +21,7 @@ from streamlit.errors import StreamlitDuplicateElementKey
 
 from pages.ui import errors, loaders, tasks, words
 from pages.ui.frame import TRAIN
+from pages.ui.i18n import _
 from recsys import monitoring, paths
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
@@ -68,12 +69,12 @@ def choose(data: str, key: str, width: int = 240) -> str:
     labels = menu(data)
     keep(key)
     return st.selectbox(
-        words.MODEL,
+        _("Recommender"),
         list(labels),
         index=list(labels).index(first(data)),
         format_func=labels.__getitem__,
         key=key,
-        help=words.MODEL_HELP,
+        help=_("Some are trained beforehand, for some sets. The others are fitted when you choose them."),
         width=width,
         persist_state="session",
     )
@@ -173,29 +174,42 @@ def _offer(name: str, dataset: Dataset, now: State) -> None:
     variant, data = loaders.recommenders()[name], loaders.data_title(dataset.name)
     if now in (State.QUICK, State.SOON):
         title = loaders.title(variant)
-        st.info(words.NOT_FITTED.format(model=title, data=data), icon=":material/hourglass_empty:")
+        st.info(
+            _("{model} has not been fitted for {data} yet. That is done once, and kept.", model=title, data=data),
+            icon=":material/hourglass_empty:",
+        )
         time = words.about(seconds(name, dataset))
-        _button(words.FIT.format(model=title, time=time), f"fit-{name}", "play_arrow", begin, name, dataset)
+        _button(_("Fit {model} ({time})", model=title, time=time), f"fit-{name}", "play_arrow", begin, name, dataset)
         return
     said = {"model": loaders.title(variant), "data": data}
-    sentence = words.NOT_TRAINED if now is State.UNTRAINED else words.FITS_LONG
+    sentence = (
+        _("{model} has to be trained, and has not been for {data} yet. Training takes minutes to hours.")
+        if now is State.UNTRAINED
+        else _("{model} has not been fitted for {data} yet, which takes more than a minute.")
+    )
     if now is State.LONG and paths.is_public():
-        sentence = words.NOT_FITTED
+        sentence = _("{model} has not been fitted for {data} yet. That is done once, and kept.")
     if now is State.UNTRAINED and not variant.needs_training:
         lacking = [loaders.title(loaders.recommenders()[one]) for one in serving.lacking(name, dataset.name)]
-        sentence, said["members"] = words.NOT_ALL_TRAINED, words.listed(lacking)
+        sentence, said["members"] = (
+            _(
+                "{model} mixes several recommenders, and these have not been trained for {data} yet: "
+                "{members}. Training takes minutes to hours."
+            ),
+            words.listed(lacking),
+        )
     st.info(sentence.format(**said), icon=":material/model_training:")
     if now is State.UNTRAINED and not paths.is_public():
         train_here(serving.lacking(name, dataset.name)[0])
     errors.command(serving.training_command(name, dataset.name))
     if quick := _quick(dataset.name):
-        st.caption(words.FITTED_AT_ONCE.format(models=words.listed(quick)))
+        st.caption(_("These need seconds, and are fitted when you choose them: {models}.", models=words.listed(quick)))
 
 
 def train_here(name: str) -> None:
     """A button that opens the page where one is trained."""
     with suppress(StreamlitDuplicateElementKey):
-        text = words.TRAIN_HERE.format(model=words.plain(loaders.title(loaders.recommenders()[name])))
+        text = _("Train *{model}* here", model=words.plain(loaders.title(loaders.recommenders()[name])))
         if st.button(text, key=f"train-{name}", icon=":material/model_training:"):
             st.session_state[TO_TRAIN] = name
             st.switch_page(TRAIN)
@@ -218,12 +232,12 @@ def _watch(name: str, dataset: Dataset) -> None:
     if going_on is None or going_on.is_over:
         st.rerun()
     title = loaders.title(loaders.recommenders()[name])
-    fitting = words.FITTING.format(model=title, time=words.about(seconds(name, dataset)))
-    text = words.STOPPING if going_on.called_off else fitting
+    fitting = _("Fitting {model} ({time})", model=title, time=words.about(seconds(name, dataset)))
+    text = _("Stopping") if going_on.called_off else fitting
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         st.progress(going_on.share(), words.plain(text))
         if not going_on.called_off:
-            _button(words.CANCEL_FITTING.format(model=words.plain(title)), f"stop-{name}", "close", going_on.call_off)
+            _button(_("Cancel *fitting {model}*", model=words.plain(title)), f"stop-{name}", "close", going_on.call_off)
 
 
 def _failed(name: str, dataset: Dataset, error: BaseException) -> None:
@@ -232,7 +246,7 @@ def _failed(name: str, dataset: Dataset, error: BaseException) -> None:
         tasks.forget(_work(name, dataset.name))
         raise error
     errors.explain(error)
-    _button(words.RETRY, f"again-{name}", "refresh", begin, name, dataset)
+    _button(_("Try again"), f"again-{name}", "refresh", begin, name, dataset)
 
 
 def _button(text: str, key: str, icon: str, act: Callable[..., None], *arguments: object) -> None:
@@ -244,8 +258,8 @@ def _button(text: str, key: str, icon: str, act: Callable[..., None], *arguments
 def _label(variant: Recommender, now: State) -> str:
     title = loaders.title(variant)
     if now is State.UNTRAINED:
-        return words.UNTRAINED.format(model=title)
-    return title if now in (State.READY, State.QUICK) else words.UNFITTED.format(model=title)
+        return _("{model} · not trained", model=title)
+    return title if now in (State.READY, State.QUICK) else _("{model} · not fitted", model=title)
 
 
 def _work(name: str, data: str) -> str:

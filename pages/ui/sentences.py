@@ -43,7 +43,7 @@ def _filled(sentence: str, depth: int) -> str:
         if found := one.pattern.fullmatch(sentence):
             fields = {name: _part(text, depth, one.specs[name]) for name, text in found.groupdict().items()}
             return str(say(one.text).format(**fields))
-    begins, _, ends = sentence.rpartition(BETWEEN)
+    begins, _unused, ends = sentence.rpartition(BETWEEN)
     return f"{_part(begins, depth)}{BETWEEN}{_part(ends, depth)}" if begins else sentence
 
 
@@ -62,8 +62,12 @@ def _sentences() -> list[Sentence]:
 
 
 def _recognised(text: str) -> Sentence:
-    parts = [(literal, field, spec or "") for literal, field, spec, _ in Formatter().parse(text)]
+    parts = [(literal, field, spec or "") for literal, field, spec, _unused in Formatter().parse(text)]
     anything = f"(?:(?!{BETWEEN}).)+?"
-    pattern = "".join(re.escape(literal) + (f"(?P<{field}>{anything})" if field else "") for literal, field, _ in parts)
-    outside = sum(len(literal) for literal, *_ in parts)
-    return Sentence(text, re.compile(pattern, re.DOTALL), outside, {field: spec for _, field, spec in parts if field})
+    pattern = "".join(
+        re.escape(literal) + (f"(?P<{field}>{anything})" if field else "") for literal, field, _unused in parts
+    )
+    outside = sum(len(literal) for literal, *_unused in parts)
+    return Sentence(
+        text, re.compile(pattern, re.DOTALL), outside, {field: spec for _unused, field, spec in parts if field}
+    )

@@ -18,9 +18,10 @@ import numpy as np
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.ui import announce, loaders, words
+from pages.ui import announce, loaders
 from pages.ui import url as kept
 from pages.ui.fetch import FIRST_SET
+from pages.ui.i18n import _, ngettext
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset
 from recsys.serving import history
@@ -66,7 +67,12 @@ def _leave_removed_set() -> None:
     state.viewer = None
     _set(state.left.get(FIRST_SET) or Moment(FIRST_SET))
     state.noun = loaders.noun(FIRST_SET)  # the notice says "films" again
-    state.notices = [words.SET_REMOVED.format(data=loaders.data_title(removed))]
+    state.notices = [
+        _(
+            "The data set {data} was deleted, so this shows the films that come with the app.",
+            data=loaders.data_title(removed),
+        )
+    ]
 
 
 def _look_films_up_again_if_replaced() -> None:
@@ -95,7 +101,11 @@ def _read(params: kept.Params) -> None:
     known = _is_known(asked)
     ids = (params.get(FILMS, ""), params.get(UNWANTED, "")) if known else ("", "")
     _set(Moment(asked if known else FIRST_SET, asked=ids))
-    st.session_state.notices = [] if known else [words.STRANGE_DATA]
+    st.session_state.notices = (
+        []
+        if known
+        else [_("The link names a data set that does not exist, so this shows the films that come with the app.")]
+    )
     kept.take(params)
 
 
@@ -146,7 +156,7 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     state = st.session_state
     if state.films is None:
         read = [history.from_query({"s": ids}, dataset.catalog) for ids in state.asked]
-        (found, notices), (unwanted, _) = read
+        (found, notices), (unwanted, _unused) = read
         state.films, state.unwanted, state.asked = tuple(found), tuple(unwanted), ("", "")
         state.notices = [*state.notices, *notices]
     if any(state.carried):
@@ -182,14 +192,14 @@ def _remember() -> None:
 def add(item: int) -> None:
     """Put a film at the end."""
     change([*st.session_state.films, item])
-    announce.announce(words.ADDED.format(film=_label(item), n=len(st.session_state.films)))
+    announce.announce(_("{film} added. Films in your list: {n}.", film=_label(item), n=len(st.session_state.films)))
 
 
 def remove(position: int) -> None:
     """Take out the film at a position, counted from 0."""
     now = st.session_state.films
     change([*now[:position], *now[position + 1 :]])
-    announce.announce(words.REMOVED.format(film=_label(now[position]), n=len(now) - 1))
+    announce.announce(_("{film} removed. Films in your list: {n}.", film=_label(now[position]), n=len(now) - 1))
 
 
 def move(position: int, by: int) -> None:
@@ -197,7 +207,9 @@ def move(position: int, by: int) -> None:
     now = list(st.session_state.films)
     now[position], now[position + by] = now[position + by], now[position]
     change(now)
-    announce.announce(words.MOVED.format(film=_label(now[position + by]), n=position + by + 1, all=len(now)))
+    announce.announce(
+        _("{film} is now number {n} of {all}.", film=_label(now[position + by]), n=position + by + 1, all=len(now))
+    )
 
 
 def refuse(item: int) -> None:
@@ -205,14 +217,14 @@ def refuse(item: int) -> None:
     if item not in st.session_state.unwanted:
         _remember()
         st.session_state.unwanted += (item,)
-        announce.announce(words.REFUSED.format(film=_label(item)))
+        announce.announce(_("{film} will not be recommended again.", film=_label(item)))
 
 
 def take_back(item: int) -> None:
     """Let a film be recommended again."""
     _remember()
     st.session_state.unwanted = tuple(other for other in st.session_state.unwanted if other != item)
-    announce.announce(words.ALLOWED_AGAIN.format(film=_label(item)))
+    announce.announce(_("{film} can be recommended again.", film=_label(item)))
 
 
 def surprise(dataset: Dataset) -> None:
@@ -246,7 +258,7 @@ def _label(item: int) -> str:
 
 def _announce_length() -> None:
     """Announce how many films are in the list. Films of a link that are not read yet do not count."""
-    announce.announce(words.LIST_NOW.format(n=len(st.session_state.films or ())))
+    announce.announce(_("Films in your list: {n}.", n=len(st.session_state.films or ())))
 
 
 def switch_data() -> None:
@@ -274,7 +286,13 @@ def _unpack(dataset: Dataset) -> None:
     titles, unwanted = state.carried
     kept = _found(dataset.name, titles)
     if lost := len(titles) - len(kept):
-        notice = words.LOST.format(n=lost, all=len(titles), data=loaders.data_title(dataset.name))
+        notice = ngettext(
+            "{n} of your {all} films is not in {data}.",
+            "{n} of your {all} films are not in {data}.",
+            lost,
+            all=len(titles),
+            data=loaders.data_title(dataset.name),
+        )
         state.notices = [*state.notices, notice]
     state.films, state.unwanted = tuple(dict.fromkeys(kept)), tuple(dict.fromkeys(_found(dataset.name, unwanted)))
     state.carried = ((), ())

@@ -7,6 +7,7 @@ that).
 import streamlit as st
 
 from pages.ui import browser, words
+from pages.ui.i18n import _
 
 # What the steps speak of is framed as far as it is on the page; on a phone the pages are behind a button.
 PLACES = (
@@ -35,24 +36,24 @@ def panel(page: st.Page) -> None:
         _strip(step)
         st.html(FRAME.format(places=PLACES[step]))
     elif first:
-        st.button(words.TOUR, key="tour-again", type="tertiary", icon=":material/tour:", on_click=go, args=(0,))
+        st.button(_("Take the tour"), key="tour-again", type="tertiary", icon=":material/tour:", on_click=go, args=(0,))
 
 
 def _strip(step: int) -> None:
     """One step, in words, and where to go from it."""
     last = step == len(words.TOUR_STEPS) - 1
     title, text = words.TOUR_STEPS[step]
-    number = words.TOUR_NUMBER.format(n=step + 1, all=len(words.TOUR_STEPS))
+    number = _("{n} of {all}", n=step + 1, all=len(words.TOUR_STEPS))
     with st.container(key="tour", horizontal=True, vertical_alignment="center", gap="small", border=True):
         st.html(f'<p class="nr-tour" role="status"><span class="nr-quiet">{number}</span> <b>{title}</b> {text}</p>')
-        onward = words.TOUR_DONE if last else words.TOUR_NEXT
+        onward = _("Done") if last else _("Next")
         st.button(
             onward, key="tour-next", type="primary", on_click=leave if last else go, args=() if last else (step + 1,)
         )
         if step:
-            st.button(words.TOUR_BACK, key="tour-back", on_click=go, args=(step - 1,))
+            st.button(_("Back"), key="tour-back", on_click=go, args=(step - 1,))
         if not last:
-            st.button(words.TOUR_SKIP, key="tour-skip", type="tertiary", on_click=leave)
+            st.button(_("Skip the tour"), key="tour-skip", type="tertiary", on_click=leave)
 
 
 def go(step: int) -> None:

@@ -136,7 +136,7 @@ def results_offered() -> list[str]:
     current = st.session_state.data
     if current not in datasets.SETS:
         return [current]
-    return [name for name in dict.fromkeys(name for name, _ in results.available()) if name in datasets.SETS]
+    return [name for name in dict.fromkeys(name for name, _unused in results.available()) if name in datasets.SETS]
 
 
 def _protocols() -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import words
+from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving import history, people
 from recsys.serving.history import Viewer
@@ -15,13 +15,19 @@ def by_number(dataset: Dataset, key: str, about: str) -> Viewer | None:
     try:
         return history.viewer(dataset, people.row_of(dataset, number))
     except ServingError:
-        st.caption(words.NO_PERSON.format(number=number) if dataset.user_names is None else words.NOBODY)
+        st.caption(
+            _("There is no person {number} here: some numbers are missing.", number=number)
+            if dataset.user_names is None
+            else _("Nobody here is called that.")
+        )
         return None
 
 
 def asked_for(dataset: Dataset, key: str, about: str) -> int | str:
     """The number that is typed, or the name where the people of a set have names."""
     if dataset.user_names is not None:
-        return st.text_input(words.PERSON_NAMED, str(dataset.user_names[0]), key=f"{key}_named", help=about)
+        return st.text_input(
+            _("Name of the person in the file"), str(dataset.user_names[0]), key=f"{key}_named", help=about
+        )
     first, last = (int(dataset.user_ids[end]) for end in (0, -1))
-    return int(st.number_input(words.PERSON, first, last, step=1, key=key, help=about))
+    return int(st.number_input(_("Number of the person in the ratings file"), first, last, step=1, key=key, help=about))

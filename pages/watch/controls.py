@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.ui import recommenders
-from pages.ui import words as common
+from pages.ui.i18n import _
 from pages.ui.url import AS_CARDS, AS_LIST, VIEWS
 from pages.watch import filters
 from recsys.data.dataset import Dataset
@@ -14,14 +14,14 @@ def controls(dataset: Dataset) -> tuple[str, int, str]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
         variant = recommenders.choose(dataset.name, "model")
         k = st.segmented_control(
-            common.HOW_MANY, [5, 10, 20], default=10, required=True, key="how_many", persist_state="session"
+            _("How many"), [5, 10, 20], default=10, required=True, key="how_many", persist_state="session"
         )
         view = st.segmented_control(
-            common.VIEW,
+            _("Show as"),
             VIEWS,
             default=AS_CARDS,
             required=True,
-            format_func={AS_CARDS: common.CARDS, AS_LIST: common.LIST}.__getitem__,
+            format_func={AS_CARDS: _("Cards"), AS_LIST: _("List")}.__getitem__,
             key="view",
             persist_state="session",
         )

@@ -11,6 +11,7 @@ import streamlit as st
 from pages.ui import filters as shared
 from pages.ui import keyboard, loaders, rated, session
 from pages.ui import words as common
+from pages.ui.i18n import _
 from pages.ui.popovers import content
 from pages.watch import words
 from recsys.data.dataset import Dataset
@@ -43,34 +44,45 @@ def choose(dataset: Dataset) -> None:
         with panel, content("filters_open"):
             _controls(loaders.facts(dataset.name))
     if count:
-        reset_button("reset", label=f"*{common.RESET}*", type="tertiary")
+        reset_button("reset", label="*" + _("Reset filters") + "*", type="tertiary")
 
 
 def _controls(known: Facts) -> None:
     """One control for each filter."""
     state, now, read = st.session_state, chosen(), partial(_read, known)
     state.hide_seen, state.no_newer, state.diversity = now.hide_seen, now.no_newer, now.diversity
-    st.toggle(words.HIDE_SEEN, key="hide_seen", on_change=read)
-    st.toggle(words.NO_NEWER, key="no_newer", help=words.NO_NEWER_HELP, on_change=read)
+    st.toggle(_("Hide watched"), key="hide_seen", on_change=read)
+    st.toggle(
+        _("Nothing newer than your last film"),
+        key="no_newer",
+        help=_(
+            "Should somebody whose list ends in 2007 be shown a film of 2015? This keeps to what had come out by then."
+        ),
+        on_change=read,
+    )
     shared.years(known, "years", now.years, read)
-    shared.genres(known, "genres", now.genres, read, common.GENRES, common.ANY_GENRE)
-    shared.genres(known, "without", now.without, read, words.WITHOUT, words.NO_GENRE)
+    shared.genres(known, "genres", now.genres, read, _("Only these genres"), _("Any genre"))
+    shared.genres(known, "without", now.without, read, _("None of these genres"), _("Nothing left out"))
     shared.how_known("known", now.known, read)
     st.slider(
-        words.DIVERSITY,
+        _("Variety"),
         0.0,
         1.0,
         step=0.1,
         format="percent",
         key="diversity",
-        help=words.DIVERSITY_HELP,
+        help=_(
+            "Trades probable films for films unlike those above them: unlike by what the recommender has "
+            "learnt, or where it keeps no vectors of films, by genre (maximal marginal relevance, "
+            "Carbonell and Goldstein 1998). At 0% the ranking is the recommender's own."
+        ),
         on_change=read,
     )
 
 
 def reset_button(key: str, label: str = "", type: Literal["secondary", "tertiary"] = "secondary") -> None:
     """Every filter back to how it was at first."""
-    st.button(label or common.RESET, key=key, icon=":material/filter_alt_off:", on_click=reset, type=type)
+    st.button(label or _("Reset filters"), key=key, icon=":material/filter_alt_off:", on_click=reset, type=type)
 
 
 def reset() -> None:
@@ -96,7 +108,9 @@ def _read(known: Facts) -> None:
 def nothing_left(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Why no film is recommended, and what to do."""
     if not chosen().narrow:
-        st.info(words.NONE_LEFT)
+        st.info(
+            _("There is no film left to recommend. Remove a film from your list, or show the ones already watched.")
+        )
         return
     strict = too_strict(loaders.facts(dataset.name), chosen(), films, st.session_state.unwanted)
     st.info(words.too_strict(strict), icon=":material/filter_alt:")
@@ -108,10 +122,10 @@ def unwanted(dataset: Dataset) -> None:
     items = st.session_state.unwanted
     if not items:
         return
-    panel = shared.steady(words.UNWANTED.format(n=len(items)), "unwanted_open", "thumb_down")
+    panel = shared.steady(_("Not for me · {n}", n=len(items)), "unwanted_open", "thumb_down")
     if panel.open:
         with panel, content("unwanted_open"):
-            st.caption(words.UNWANTED_HELP)
+            st.caption(_("These films are not recommended to you. Undo brings the last one back, too."))
             for position, item in enumerate(items):
                 others = items[position + 1 :] + items[:position]
                 _take_back(dataset, item, [f"back-{other}" for other in others])
@@ -121,7 +135,7 @@ def _take_back(dataset: Dataset, item: int, others: list[str]) -> None:
     """A button that lets a film be recommended again. others: keys of the buttons that may have the focus then."""
     film = common.plain(dataset.catalog.films[item].label)
     st.button(
-        words.TAKE_BACK.format(film=film),
+        _("Recommend {film} again", film=film),
         key=f"back-{item}",
         type="tertiary",
         icon=":material/undo:",

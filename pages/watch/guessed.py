@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.ui import download, errors, loaders, recommenders
 from pages.ui import words as common
-from pages.ui.i18n import number, say
+from pages.ui.i18n import _, ngettext, number, say
 from pages.ui.looking import look_for
 from pages.watch import history_words as words
 from recsys.data.dataset import Dataset
@@ -25,14 +25,27 @@ Answers = dict[str, list[Standing]]
 @st.fragment
 def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
     """The panel, closed at first; nothing is asked before somebody clicks."""
-    with st.expander(words.GUESSED, icon=":material/psychology_alt:", key="guessed-open", on_change="rerun") as opened:
+    with st.expander(
+        _("How well would each recommender have guessed your last ten films?"),
+        icon=":material/psychology_alt:",
+        key="guessed-open",
+        on_change="rerun",
+    ) as opened:
         if not opened.open:
             return
         positions = tuple(hidden.last_known(films, dataset.n_items))
         if not positions:
-            st.caption(words.GUESSED_NEEDS)
+            st.caption(_("Add a second film: to hide one, there must be another before it."))
             return
-        st.caption(words.GUESSED_HELP.format(n=len(positions)))
+        st.caption(
+            ngettext(
+                "Your last film is hidden, and every recommender that is ready is asked for it, given the "
+                "film before it. Nothing is trained or fitted for this.",
+                "Each of your last {n} films is hidden in turn, and every recommender that is ready is asked "
+                "for it, given the films before it. Nothing is trained or fitted for this.",
+                len(positions),
+            )
+        )
         of, answers = st.session_state.get("guessed", (None, {}))
         if of == (dataset.name, films) or (answers := begin(dataset, films, positions)):
             show(answers, len(positions))
@@ -46,7 +59,9 @@ def there(data: str) -> list[str]:
 def begin(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> Answers:
     """A button that asks every recommender, and when it was clicked what they answered."""
     names, place = there(dataset.name), st.empty()
-    if not place.button(words.GUESS.format(n=len(names)), key="guess", icon=":material/groups:"):
+    if not place.button(
+        ngettext("Ask {n} recommender", "Ask {n} recommenders", len(names)), key="guess", icon=":material/groups:"
+    ):
         return {}
     answers = ask(dataset, films, positions, names)
     st.session_state.guessed = (dataset.name, films), answers
@@ -59,7 +74,7 @@ def ask(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...], na
     bar, answers = st.progress(0.0), {}
     for n, name in enumerate(names):
         model = loaders.recommenders()[name]
-        asking = words.ASKING.format(model=loaders.title(model), n=n + 1, all=len(names))
+        asking = _("Asking {model}: {n} of {all}", model=loaders.title(model), n=n + 1, all=len(names))
         bar.progress(n / len(names), common.plain(asking))
         with errors.explained():
             answers[model.title] = look_for(loaders.predictor(name, dataset.name), films, positions)
@@ -76,13 +91,23 @@ def show(answers: Answers, n: int) -> None:
     intervals = list(zip(rows["low"], rows["high"], strict=True))
     st.markdown(words.verdict(rows["found"].tolist(), intervals, names, n, hidden.FOUND))
     st.html(table(rows, n))
-    st.caption(words.INTERVALS)
+    st.caption(
+        _(
+            "Both intervals are 95% intervals for your films alone: Wilson's for the share, order "
+            "statistics for the median rank."
+        )
+    )
     download.csv(rows, "last-films-guessed", quiet=True)
 
 
 def table(rows: pd.DataFrame, n: int) -> str:
     """A row for each recommender: its share with the interval, NDCG and the median rank."""
-    about = words.TABLE.format(n=n, k=hidden.FOUND)
+    about = ngettext(
+        "Whether each recommender had your last film in its top {k}, with intervals of 95%",
+        "How many of your last {n} films each recommender had in its top {k}, with intervals of 95%",
+        n,
+        k=hidden.FOUND,
+    )
     heads = [head.format(k=hidden.FOUND) for head in words.HEADS]
     head = "".join(f'<th scope="col">{escape(text)}</th>' if text else "<td></td>" for text in heads)
     body = "".join(_row(row, n) for row in rows.itertuples())
@@ -94,7 +119,7 @@ def table(rows: pd.DataFrame, n: int) -> str:
 def _row(row: Any, n: int) -> str:
     share = f"--nr-low:{row.low:.3f};--nr-high:{row.high:.3f};--nr-at:{row.found / n:.3f}"
     cells = [
-        f"<b>{row.found}</b> <span class='nr-quiet'>{words.OF.format(n=n)}</span>",
+        (f"<b>{row.found}</b> <span class='nr-quiet'>" + _("of {n}", n=n) + "</span>"),
         f'<span class="nr-span" style="{share}" aria-hidden="true"><i></i><b></b></span>',
         f"{number(row.low, '.0%')} – {number(row.high, '.0%')}",
         common.metric(row.ndcg),

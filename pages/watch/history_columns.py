@@ -6,6 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.ui import words as common
+from pages.ui.i18n import _
 from pages.watch import history_words as words
 from recsys.data.history_import.entries import ColumnQuestion, Columns
 
@@ -13,10 +14,10 @@ from recsys.data.history_import.entries import ColumnQuestion, Columns
 def choose(question: ColumnQuestion, file: str, number: str, now: Columns | None, answer: Callable[..., None]) -> None:
     """The menus; `answer` is given the columns when one of them changes. now: what was chosen before."""
     columns = now or question.guess
-    title, first = words.COLUMNS.format(file=common.plain(file)), not question.guess.names_films
+    title, first = _("What is in the columns of {file}?", file=common.plain(file)), not question.guess.names_films
     with st.expander(title, icon=":material/view_column:", expanded=first):
         if not columns.names_films:
-            st.caption(words.COLUMNS_OPEN)
+            st.caption(_("Choose at least the column with titles, or one with numbers of films."))
         width = len(question.header)
         st.table([dict(zip(_heads(question), [*row, *[""] * width][:width], strict=True)) for row in question.sample])
         menus(question, columns, number, answer)
@@ -43,7 +44,7 @@ def menus(question: ColumnQuestion, columns: Columns, number: str, answer: Calla
                 label,
                 options,
                 index=at,
-                format_func=lambda name: shown.get(name) or words.NO_COLUMN,
+                format_func=lambda name: shown.get(name) or _("in no column"),
                 key=key,
                 on_change=take,
                 args=(role, key),
@@ -52,14 +53,14 @@ def menus(question: ColumnQuestion, columns: Columns, number: str, answer: Calla
         if columns.rating:
             key, scales = f"scale-{number}", list(words.SCALES)
             at = scales.index(columns.scale)
-            st.selectbox(words.SCALE, scales, index=at, key=key, on_change=take, args=("scale", key), width=120)
+            st.selectbox(_("Best rating"), scales, index=at, key=key, on_change=take, args=("scale", key), width=120)
         if not columns.watched:
             key = f"newest_first-{number}"
             st.selectbox(
-                words.LINES,
+                _("Without dates: which film comes first?"),
                 [False, True],
                 index=int(columns.newest_first),
-                format_func=lambda newest: words.NEWEST if newest else words.OLDEST,
+                format_func=lambda newest: _("The newest") if newest else _("The oldest"),
                 key=key,
                 on_change=take,
                 args=("newest_first", key),

@@ -13,6 +13,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.ui.i18n import _
 from pages.watch import history_words as words
 
 _STORE = st.components.v2.component(
@@ -44,7 +45,7 @@ export default function ({ data, setStateValue, setTriggerValue }) {
 
 def keep(text: str, films: int) -> None:
     """After this run, have the browser keep a history."""
-    number, _ = st.session_state.get("keep_in_browser", (0, {}))
+    number, _unused = st.session_state.get("keep_in_browser", (0, {}))
     about = f"{films} {date.today().isoformat()}"
     st.session_state.keep_in_browser = (number + 1, {"wish": "keep", "text": text, "about": about})
 
@@ -60,13 +61,15 @@ def place() -> None:
         height=0,
     )
     if made.refused:
-        st.warning(words.REFUSED, icon=":material/save:")
+        st.warning(
+            _("This browser did not save the history: its storage is full or switched off."), icon=":material/save:"
+        )
     elif made.kept:
-        st.caption(words.SAVED)
+        st.caption(_("This browser keeps your history now. “Bring your history” loads it or forgets it."))
 
 
 def _kept() -> None:
-    number, _ = st.session_state.keep_in_browser
+    number, _unused = st.session_state.keep_in_browser
     st.session_state.keep_in_browser = (number, {})
 
 
@@ -87,15 +90,15 @@ def offer(found: Callable[[str], None], place: str) -> None:
         on_found_change=lambda: found(str(state[key].found or "")),
         height=0,
     )
-    films, _, day = str(made.about or "").partition(" ")
+    films, _unused, day = str(made.about or "").partition(" ")
     if not films.isdigit():
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"in-browser-{place}"):
         st.caption(words.counted(words.KEPT, int(films), date=day[:10]), width="content")
-        for wish, label, icon in (("load", words.LOAD, "download"), ("forget", words.FORGET, "delete")):
+        for wish, label, icon in (("load", _("Load it"), "download"), ("forget", _("Forget it"), "delete")):
             st.button(label, key=f"{place}-{wish}", icon=f":material/{icon}:", on_click=_wish, args=(place, wish))
 
 
 def _wish(place: str, wish: str) -> None:
-    number, _ = st.session_state[f"in_browser_asked-{place}"]
+    number, _unused = st.session_state[f"in_browser_asked-{place}"]
     st.session_state[f"in_browser_asked-{place}"] = (number + 1, wish)

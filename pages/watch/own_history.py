@@ -19,6 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.server.uploads import expect
 from pages.ui import download, errors, i18n, loaders, rated, session
 from pages.ui import words as common
+from pages.ui.i18n import _, ngettext
 from pages.ui.sentences import told
 from pages.watch import history_columns, in_browser, ratings
 from pages.watch import history_words as words
@@ -48,7 +49,12 @@ class Bringing:
 
 def button(dataset: Dataset) -> None:
     """The button that opens the dialog."""
-    if st.button(words.BRING, key="bring", icon=":material/upload_file:", help=words.BRING_HELP):
+    if st.button(
+        _("Bring your history"),
+        key="bring",
+        icon=":material/upload_file:",
+        help=_("Films that you marked or rated elsewhere: Letterboxd, IMDb, Trakt, Netflix, MovieLens, or any list."),
+    ):
         _open(dataset, Bringing())
 
 
@@ -65,7 +71,7 @@ def _take_on_start(text: str) -> None:
 
 def _open(dataset: Dataset, bringing: Bringing) -> None:
     st.session_state.bringing = bringing
-    st.dialog(words.BRING, width="medium", on_dismiss=_forget)(body)(dataset)
+    st.dialog(_("Bring your history"), width="medium", on_dismiss=_forget)(body)(dataset)
 
 
 def _forget() -> None:
@@ -77,25 +83,37 @@ def body(dataset: Dataset) -> None:
     """What the dialog holds."""
     bringing: Bringing = st.session_state.setdefault("bringing", None) or Bringing()
     st.session_state.bringing = bringing
-    st.caption(words.ABOUT)
+    st.caption(
+        _(
+            "Bring what you exported: Letterboxd (the ZIP, or files of it), IMDb, Trakt, Netflix, "
+            "MovieLens, files of this app, or any CSV. Several files at once are fine: films that are in "
+            "more than one are counted once."
+        )
+    )
     in_browser.offer(_take_kept, "dialog")
     if context := get_script_run_ctx():
         expect(context.session_id, MAX_FILE_BYTES)
     uploads = st.file_uploader(
-        words.CHOOSE,
+        _("History files: CSV, JSON or ZIP"),
         accept_multiple_files=True,
         max_upload_size=MAX_FILE_BYTES >> 20,
         key="history-files",
-        help=words.PRIVATE,
+        help=_("Your files are read in memory for this visit. They are not kept, not logged and not sent on."),
     )
     if not (uploads or bringing.kept):
         where()
         return
     if len(uploads) > MOST_FILES:
-        st.warning(words.TOO_MANY.format(n=MOST_FILES))
+        st.warning(
+            ngettext(
+                "Only the first file was read. Bring the others in another round.",
+                "Only the first {n} files were read. Bring the others in another round.",
+                MOST_FILES,
+            )
+        )
     parts = [part for one in uploads[:MOST_FILES] for part in file(bringing, one.name, one.file_id, one.getvalue())]
     if bringing.kept:
-        parts += file(bringing, words.FROM_BROWSER, BROWSER, bringing.kept.encode())
+        parts += file(bringing, _("The history kept in this browser"), BROWSER, bringing.kept.encode())
     if any(part.entries or part.skipped for part in parts):
         look_through(bringing, dataset, parts)
 
@@ -106,8 +124,8 @@ def _take_kept(text: str) -> None:
 
 def where() -> None:
     """Where the services have their files, and that nothing of them is kept."""
-    st.caption(words.PRIVATE)
-    with st.expander(words.WHERE, icon=":material/help:"):
+    st.caption(_("Your files are read in memory for this visit. They are not kept, not logged and not sent on."))
+    with st.expander(_("Where to find the files"), icon=":material/help:"):
         st.markdown("\n".join(f"- **{service}**: {common.plain(place)}" for service, place in words.WHERE_TO.items()))
 
 
@@ -137,7 +155,7 @@ def opened(bringing: Bringing, name: str, number: str, data: bytes) -> list[Impo
 def say(part: Imported) -> None:
     """Where a file comes from and how many lines were read, and what else there is to know of it."""
     if part.source != "ZIP":
-        about = {"file": common.plain(part.file), "source": i18n.say(part.source) or words.UNKNOWN}
+        about = {"file": common.plain(part.file), "source": i18n.say(part.source) or _("a list of its own kind")}
         st.markdown(words.counted(words.READ, len(part.entries), **about))
     for note in part.notes:
         st.caption(common.plain(f"{told(note)}."))
@@ -147,12 +165,24 @@ def ask(part: Imported, number: str, answers: Answers) -> None:
     """The questions of a file."""
     name = common.plain(part.file)
     if part.may_be_watchlist:
-        first = words.WANTED if part.looks_like_watchlist else words.WATCHED
-        choose(words.KIND.format(file=name), {words.WATCHED: False, words.WANTED: True}, first, number, "watchlist")
+        first = _("A watchlist") if part.looks_like_watchlist else _("Films I watched")
+        choose(
+            _("What are the films in {file}?", file=name),
+            {_("Films I watched"): False, _("A watchlist"): True},
+            first,
+            number,
+            "watchlist",
+        )
     if part.dates:
         readings = {day(part.dates.day_first): True, day(part.dates.month_first): False}
         first = day(part.dates.day_first if part.dates.likely else part.dates.month_first)
-        choose(words.DATES.format(cell=common.plain(part.dates.cell), file=name), readings, first, number, "day_first")
+        choose(
+            _("What does {cell} in {file} mean?", cell=common.plain(part.dates.cell), file=name),
+            readings,
+            first,
+            number,
+            "day_first",
+        )
     if part.columns:
         history_columns.choose(part.columns, part.file, number, answers.columns, _answer)
 
@@ -195,7 +225,7 @@ def look_through(bringing: Bringing, dataset: Dataset, parts: list[Imported]) ->
     """The review: how many were found, what is unsure, what was not taken; and the button that takes the films."""
     key = (dataset.name, *bringing.answers.items(), *(part.file for part in parts))
     if bringing.reviewed is None or bringing.reviewed[0] != key:
-        with st.spinner(words.LOOKING):
+        with st.spinner(_("Looking your films up")):
             bringing.reviewed = key, own_history.review(matcher(dataset.name), parts)
     review = bringing.reviewed[1]
     watched = review.watched(bringing.choices)
@@ -211,7 +241,14 @@ def summary(review: Review, watched: list[Watched], dataset: Dataset) -> None:
     title = common.plain(loaders.data_title(dataset.name))
     if not watched:
         if review.history:
-            st.info(words.NONE_FOUND.format(data=title), icon=":material/search_off:")
+            st.info(
+                _(
+                    "None of these films is in {data}. Another data set may have them: close this and choose one "
+                    "at the top.",
+                    data=title,
+                ),
+                icon=":material/search_off:",
+            )
         return
     how = review.how()
     told = words.counted(words.SUMMARY, len(watched), data=title)
@@ -227,8 +264,10 @@ def check(bringing: Bringing, review: Review, dataset: Dataset) -> None:
     unsure = review.unsure
     if not unsure:
         return
-    with st.expander(words.ASK.format(n=len(unsure)), icon=":material/rule:", expanded=True):
-        st.caption(words.ASK_HELP)
+    with st.expander(_("Which film is meant? {n:,} to check", n=len(unsure)), icon=":material/rule:", expanded=True):
+        st.caption(
+            _("A proposal is made where title and year leave little doubt. What you leave at “none” is not taken.")
+        )
         pages = -(-len(unsure) // AT_ONCE)
         page = st.pagination(pages, key="check-page") if pages > 1 else 1
         for at in unsure[(page - 1) * AT_ONCE : page * AT_ONCE]:
@@ -242,12 +281,12 @@ def one(bringing: Bringing, review: Review, at: int, dataset: Dataset) -> None:
     chosen = bringing.choices.get(seen.key, match.films[0] if match.likely else None)
     key = f"check-{seen.key}"
     line = seen.lines[0]
-    origin = words.SAID.format(file=common.plain(line.file), line=line.line)
+    origin = _("{file}, line {line}", file=common.plain(line.file), line=line.line)
     st.selectbox(
         f"{common.plain(seen.name)} :small[:gray[· {origin}]]",
         options,
         index=options.index(chosen),
-        format_func=lambda film: words.NONE_OF_THESE if film is None else named(dataset, film),
+        format_func=lambda film: _("None of these") if film is None else named(dataset, film),
         key=key,
         on_change=lambda: bringing.choices.update({seen.key: st.session_state[key]}),
     )
@@ -265,11 +304,11 @@ def lists(bringing: Bringing, review: Review, dataset: Dataset) -> None:
     lost = review.lost(bringing.choices)
     if len(lost):
         with st.expander(words.counted(words.LOST, len(lost)), icon=":material/playlist_remove:"):
-            st.caption(words.LOST_HELP)
+            st.caption(_("Everything in your files that is not in your list afterwards, with the reason."))
             st.dataframe(in_words(lost), hide_index=True, height=min(38 + 35 * len(lost), 320))
             download.csv(lost, "not-taken", quiet=True)
     if len(found):
-        with st.expander(words.FOUND, icon=":material/playlist_add_check:"):
+        with st.expander(_("How each film was found"), icon=":material/playlist_add_check:"):
             st.dataframe(in_words(found), hide_index=True, height=min(38 + 35 * len(found), 320))
 
 
@@ -281,7 +320,14 @@ def in_words(table: pd.DataFrame) -> pd.DataFrame:
 
 def use(bringing: Bringing, review: Review, watched: list[Watched], dataset: Dataset) -> None:
     """The button that takes the films into the watch sequence, and whether the browser is to keep the history."""
-    kept = st.toggle(words.KEEP, key="keep-history", help=words.KEEP_HELP)
+    kept = st.toggle(
+        _("Keep this history in this browser"),
+        key="keep-history",
+        help=_(
+            "Saves titles, dates and stars in this browser's own storage, so that the next visit can "
+            "load them. Nothing of it stays on the server. Leave it off on a machine that you share."
+        ),
+    )
     if now := len(st.session_state.films or ()):
         st.caption(words.counted(words.REPLACES, now))
     if st.button(
@@ -313,7 +359,7 @@ def note(film: Film) -> str:
     if one and one.dated and one.last:
         said.append(words.counted(words.TIMES, one.times, date=day(one.last)))
     elif one and one.times > 1:
-        said.append(words.TIMES_ALONE.format(n=one.times))
+        said.append(ngettext("Watched once.", "Watched {n} times.", one.times))
     if (stars := rated.stars(film) or 0) % 1:
-        said.append(words.HALF.format(stars=i18n.number(stars, ".1f")))
+        said.append(_("You gave it {stars} stars.", stars=i18n.number(stars, ".1f")))
     return " ".join(said)

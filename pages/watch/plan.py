@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.ui import errors, film_cards, loaders, session
 from pages.ui import words as common
+from pages.ui.i18n import _
 from pages.watch import words
 from recsys.data.dataset import Film
 from recsys.serving.plan import FILMS, Step, plan, reasons
@@ -33,10 +34,16 @@ class Evening:
 @errors.explained()
 def panel(predictor: Predictor, request: Request) -> None:
     """The panel, closed at first: nothing is computed until it is opened."""
-    with st.expander(words.PLAN, icon=":material/nightlife:", key="plan", on_change="rerun") as opened:
+    with st.expander(_("Plan an evening"), icon=":material/nightlife:", key="plan", on_change="rerun") as opened:
         if not opened.open:
             return
-        st.caption(words.PLAN_HELP)
+        st.caption(
+            _(
+                "Films to watch one after another, each chosen as if you had just watched those before it, "
+                "and no two of one series. The data does not say how long a film is, so an evening is "
+                "counted in films."
+            )
+        )
         length = choose_length()
         evening = tonight(predictor, request)
         steps = planned(predictor, request, length, evening.rejected, evening.kept[:length])
@@ -48,7 +55,7 @@ def panel(predictor: Predictor, request: Request) -> None:
 def choose_length() -> int:
     """How many films the evening has."""
     return st.segmented_control(
-        words.PLAN_LENGTH, LENGTHS, default=FILMS, required=True, key="evening_films", persist_state="session"
+        _("How many films"), LENGTHS, default=FILMS, required=True, key="evening_films", persist_state="session"
     )
 
 
@@ -86,7 +93,7 @@ def rows(predictor: Predictor, request: Request, evening: Evening, steps: list[S
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
                 st.html(film_cards.line(number, film, step.probability, best, note=reason))
                 st.button(
-                    words.NOT_THIS.format(film=common.plain(film.label)),
+                    _("*Not {film}: plan the rest again*", film=common.plain(film.label)),
                     key=f"reject-{step.item}",
                     icon=":material/thumb_down:",
                     type="tertiary",
@@ -98,7 +105,7 @@ def rows(predictor: Predictor, request: Request, evening: Evening, steps: list[S
 def because(films: Sequence[Film], model: str) -> str:
     """The reason for a film: the one or two that spoke for it."""
     if not films:
-        return words.PLAN_FOR_ANYBODY.format(model=model)
+        return _("One that {model} shows to anybody", model=model)
     return words.PLAN_BECAUSE[len(films)].format(one=films[0].title, two=films[-1].title)
 
 
@@ -111,11 +118,15 @@ def reject(evening: Evening, steps: tuple[Step, ...]) -> None:
 def say(predictor: Predictor, steps: list[Step], length: int) -> None:
     """What the plan is, and where films are missing."""
     if not steps:
-        st.info(words.PLAN_EMPTY)
+        st.info(_("No film is left to plan with. Take back a film, or loosen the filters."))
         return
     if len(steps) < length:
         st.caption(words.PLAN_SHORT[min(len(steps), 2)].format(n=len(steps)))
-    together = words.PLAN_BY_RANK if steps[0].probability is None else words.PLAN_TOGETHER
+    together = (
+        _("{model} gives no probabilities, so each film is simply its top prediction after the one before.")
+        if steps[0].probability is None
+        else _("Of all the sequences that {model} compared, this one is the most probable as a whole.")
+    )
     st.caption(common.plain(together.format(model=loaders.title(predictor))))
 
 
@@ -124,7 +135,7 @@ def decide(evening: Evening, steps: list[Step], films: tuple[int, ...]) -> None:
     with st.container(horizontal=True, gap="small"):
         everything = (*films, *(step.item for step in steps))
         if st.button(
-            words.PLAN_ADD,
+            _("Add all to my films"),
             key="plan-add",
             icon=":material/playlist_add:",
             on_click=session.change,
@@ -133,7 +144,7 @@ def decide(evening: Evening, steps: list[Step], films: tuple[int, ...]) -> None:
         ):
             st.rerun()  # all of the page, not this panel alone
         st.button(
-            words.PLAN_AFRESH,
+            _("Start over"),
             key="plan-afresh",
             icon=":material/restart_alt:",
             on_click=lambda: st.session_state.pop("evening", None),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.ui import at_tmdb
-from pages.watch import words
+from pages.ui.i18n import _
 from recsys.data.dataset import Catalog
 from recsys.serving.films import tmdb
 from recsys.serving.films.tmdb import Health
@@ -31,10 +31,15 @@ def pictures(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
 
 def settings() -> None:
     """A popover in which a key is typed, checked and forgotten; empty until it is opened."""
-    with st.popover(words.POSTERS, icon=":material/image:", key="posters", on_change="rerun") as opened:
+    with st.popover(_("Posters"), icon=":material/image:", key="posters", on_change="rerun") as opened:
         if not opened.open:
             return
-        st.caption(words.POSTERS_HELP)
+        st.caption(
+            _(
+                "Posters come from TMDB, with a key of your own; so do the plot and the cast, where you ask "
+                "why a film is recommended. The key stays in this session and is forgotten with it."
+            )
+        )
         chosen = at_tmdb.key()
         if chosen and at_tmdb.service().health(chosen) is not Health.REFUSED:
             in_use(chosen)
@@ -47,22 +52,27 @@ def in_use(chosen: tmdb.Key) -> None:
     """How the key in use is doing, and the way to forget it."""
     own = st.session_state.get("poster_key") is not None
     if at_tmdb.service().health(chosen) is Health.RESTING:
-        st.warning(words.POSTER_SLOW, icon=":material/hourglass_empty:")
+        st.warning(
+            _("TMDB does not answer at the moment. Drawn cards stand in, and posters come once it does."),
+            icon=":material/hourglass_empty:",
+        )
     else:
-        st.success(words.POSTER_ON if own else words.POSTER_FROM_HOST, icon=":material/check:")
+        st.success(
+            _("Posters are on.") if own else _("Posters are on, with the key of this server."), icon=":material/check:"
+        )
     if own:
-        st.button(words.POSTER_FORGET, key="poster-forget", icon=":material/delete:", on_click=forget)
+        st.button(_("Forget the key"), key="poster-forget", icon=":material/delete:", on_click=forget)
 
 
 def ask() -> None:
     """The field for a key, and what was wrong with the last one."""
     st.text_input(
-        words.POSTER_KEY,
+        _("TMDB key or read access token"),
         key="typed_poster_key",
         type="password",
         autocomplete="off",
-        help=words.POSTER_KEY_HELP,
-        placeholder=words.POSTER_KEY_HINT,
+        help=_("Free for personal use: themoviedb.org, Settings, API. A token begins with eyJ; a key has 32 letters."),
+        placeholder=_("Paste it and press Enter"),
         on_change=take_key,
     )
     if note := st.session_state.get("poster_note"):
@@ -76,9 +86,13 @@ def take_key() -> None:
     chosen = tmdb.key(typed)
     state.typed_poster_key, state.poster_note, state.poster_key = "", "", None
     if chosen is None:
-        state.poster_note = words.POSTER_STRANGE if typed.strip() else ""
+        state.poster_note = (
+            _("That is neither a TMDB token, which begins with eyJ, nor a key of 32 letters from 0 to f.")
+            if typed.strip()
+            else ""
+        )
     elif at_tmdb.service().check(chosen) is Health.REFUSED:
-        state.poster_note = words.POSTER_REFUSED
+        state.poster_note = _("TMDB refuses this key. Check that it was copied whole.")
     else:
         state.poster_key = chosen
 

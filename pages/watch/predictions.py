@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.ui import announce, at_tmdb, errors, explanation, film_cards, keyboard, loaders, recommenders, session
 from pages.ui import words as common
-from pages.ui.i18n import count, say
+from pages.ui.i18n import _, count, say
 from pages.ui.url import AS_CARDS
 from pages.watch import controls, filters, posters, ratings, words
 from recsys.data.dataset import Dataset
@@ -49,18 +49,20 @@ class Answer:
 @errors.explained()
 def what_comes_next(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     """Controls and predictions; None where no recommender could answer."""
-    st.header(words.NEXT)
+    st.header(_("What comes next"))
     variant, k, view = controls.controls(dataset)
     predictor, request = ready(variant, dataset), filters.request(dataset, films, k)
     answer = Answer(predictor, request, recommend(predictor, request))
     say_before(answer)
     if not answer.picks:
         filters.nothing_left(dataset, films)
-        announce.status(words.NONE_LEFT)
+        announce.status(
+            _("There is no film left to recommend. Remove a film from your list, or show the ones already watched.")
+        )
         return answer
     show = grid if view == AS_CARDS else listing
     show(answer)
-    announce.status(common.RECOMMENDED.format(n=len(answer.picks), film=answer.picks[0].film.label))
+    announce.status(_("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label))
     say_after(answer)
     return answer
 
@@ -70,14 +72,19 @@ def ready(variant: str, dataset: Dataset) -> Predictor:
     if predictor := recommenders.predictor(variant, dataset):
         return predictor
     fallback = loaders.fallback(dataset.name)
-    st.caption(words.INSTEAD.format(model=loaders.title(fallback)))
+    st.caption(_("Until then, this shows what {model} recommends.", model=loaders.title(fallback)))
     return fallback
 
 
 def say_before(answer: Answer) -> None:
     """Whose taste this is where nothing was watched yet, and what is to know about how the recommender was fitted."""
     if not answer.request.history:
-        st.caption(words.NEWCOMER.format(model=loaders.title(answer.predictor)))
+        st.caption(
+            _(
+                "Nothing watched yet, so this is what {model} shows to anybody. Add a film to make it yours.",
+                model=loaders.title(answer.predictor),
+            )
+        )
     if answer.predictor.model.note:
         st.caption(common.plain(say(answer.predictor.model.note)))
     if said := ratings.effect(answer.predictor, answer.request.ratings):
@@ -88,12 +95,24 @@ def say_after(answer: Answer) -> None:
     """What the percentages mean."""
     title = loaders.title(answer.predictor)
     if answer.best is None:
-        st.caption(words.NO_PROBABILITIES.format(model=title))
+        st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
         return
     chosen_from = filters.among(answer.request)
     told = {"model": title, "n": count(answer.n_allowed), "times": answer.figure(answer.best)}
-    said = [words.PROBABILITIES[chosen_from]] if answer.stands_out else [words.TIMES[chosen_from], words.TIMES_MEAN]
-    st.caption(" ".join([*(sentence.format(**told) for sentence in said), words.BARS]))
+    said = (
+        [words.PROBABILITIES[chosen_from]]
+        if answer.stands_out
+        else [
+            words.TIMES[chosen_from],
+            _(
+                "So each is compared with their average: {times} means that {model} finds a film {times} as "
+                "probable as that to be the next one you watch."
+            ),
+        ]
+    )
+    st.caption(
+        " ".join([*(sentence.format(**told) for sentence in said), _("The bars compare each film with the first.")])
+    )
 
 
 def grid(answer: Answer) -> None:
@@ -138,7 +157,7 @@ def actions(answer: Answer, pick: Recommendation) -> None:
     name, menu = common.plain(pick.film.label), f"more-{pick.film.movie_id}"
     others = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
     st.button(
-        words.ADD.format(film=name),
+        _("Add *{film} to your films*", film=name),
         key=f"pick-{pick.film.movie_id}",
         icon=":material/add:",
         type="tertiary",
@@ -147,15 +166,15 @@ def actions(answer: Answer, pick: Recommendation) -> None:
         disabled=pick.item in answer.request.history,
     )
     chosen = st.menu_button(
-        words.MORE.format(film=name),
-        [words.WHY, words.NOT_FOR_ME],
+        _("*More about {film}*", film=name),
+        [_("Why this film?"), _("Not for me")],
         key=menu,
         icon=":material/more_horiz:",
         type="tertiary",
         on_click=choose_from_menu,
         args=(menu, pick.item, others),
     )
-    if chosen == words.WHY:
+    if chosen == _("Why this film?"):
         explanation.dialog(answer.predictor, answer.request, pick.item)
 
 
@@ -167,6 +186,6 @@ def add(item: int, others: list[int]) -> None:
 
 def choose_from_menu(menu: str, item: int, others: list[int]) -> None:
     """Do what changes the page; a dialog opens in the run that follows. others: ids of films that may get the focus."""
-    if st.session_state[menu] == words.NOT_FOR_ME:
+    if st.session_state[menu] == _("Not for me"):
         session.refuse(item)
         keyboard.focus_on(*(f"more-{movie}" for movie in others), "picks")

@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.ui import keyboard, loaders, popovers
 from pages.ui import words as common
+from pages.ui.i18n import _
 from pages.ui.rated import forget, rate, stars
 from pages.watch import words
 from recsys.data.dataset import Film
@@ -25,9 +26,16 @@ def thumbs(film: Film) -> None:
     """Two buttons for a row of the list: liked, and not liked; the one that was chosen stands out."""
     now = stars(film)
     liked, disliked = now is not None and now >= ENOUGH, now is not None and now < ENOUGH
-    _thumb(words.UNLIKE if liked else words.LIKE, f"like-{film.movie_id}", "thumb_up", film, LIKED, liked)
     _thumb(
-        words.UNDISLIKE if disliked else words.DISLIKE,
+        _("Take back that I liked {film}") if liked else _("I liked {film}"),
+        f"like-{film.movie_id}",
+        "thumb_up",
+        film,
+        LIKED,
+        liked,
+    )
+    _thumb(
+        _("Take back that I did not like {film}") if disliked else _("I did not like {film}"),
         f"dislike-{film.movie_id}",
         "thumb_down",
         film,
@@ -67,31 +75,36 @@ def _take_stars(film: Film, key: str) -> None:
 
 def settings(predictor: Predictor | None, rated: Ratings) -> None:
     """A popover: thumbs or stars, what the recommender makes of them, and the way to forget them."""
-    panel = popovers.popover(words.RATINGS, "ratings-open", "star")
+    panel = popovers.popover(_("Ratings"), "ratings-open", "star")
     if not panel.open:
         return
     with panel, popovers.content("ratings-open"):
         st.segmented_control(
-            words.RATE_BY,
+            _("Rate your films with"),
             [THUMBS, STARS],
             default=THUMBS,
             required=True,
-            format_func={THUMBS: words.THUMBS, STARS: words.STARS}.__getitem__,
+            format_func={THUMBS: _("Thumbs"), STARS: _("Stars")}.__getitem__,
             key="rate_by",
             persist_state="session",
         )
-        st.caption(words.RATINGS_HELP)
+        st.caption(_("Rate any film of your list, or none. One or two stars count as not liked."))
         if predictor:
             st.caption(common.plain(about(predictor)))
         if rated:
-            st.button(words.RATINGS_FORGET, key="ratings-forget", icon=":material/restart_alt:", on_click=forget)
+            st.button(_("Clear all ratings"), key="ratings-forget", icon=":material/restart_alt:", on_click=forget)
 
 
 def about(predictor: Predictor) -> str:
     """What a recommender makes of ratings."""
-    return (words.RATINGS_READ if predictor.model.uses_query_ratings else words.RATINGS_UNREAD).format(
-        model=loaders.title(predictor)
-    )
+    return (
+        _("{model} reads your ratings.")
+        if predictor.model.uses_query_ratings
+        else _(
+            "{model} learnt from what people watched, not from what they liked: it is not told about the "
+            "films you dislike, and takes all others as they are."
+        )
+    ).format(model=loaders.title(predictor))
 
 
 def effect(predictor: Predictor, rated: Ratings) -> str:
@@ -99,8 +112,11 @@ def effect(predictor: Predictor, rated: Ratings) -> str:
     if not rated:
         return ""
     if predictor.model.uses_query_ratings:
-        return words.RATINGS_READ.format(model=loaders.title(predictor))
-    disliked = sum(stars < ENOUGH for _, stars in rated)
+        return _("{model} reads your ratings.", model=loaders.title(predictor))
+    disliked = sum(stars < ENOUGH for _unused, stars in rated)
     if not disliked:
-        return words.LIKES_UNREAD.format(model=loaders.title(predictor))
+        return _(
+            "{model} does not read ratings: it knows which films you watched, not whether you liked them.",
+            model=loaders.title(predictor),
+        )
     return words.DISLIKES_UNTOLD[min(disliked, 2)].format(model=loaders.title(predictor), n=disliked)

@@ -7,6 +7,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from pages.ui import download, loaders, popovers, session
+from pages.ui.i18n import _
 from pages.watch import words
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
@@ -23,22 +24,20 @@ class Reach(Enum):
 
 def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
     """The link, the picture and the files, made when the popover is opened."""
-    panel = popovers.popover(
-        words.SHARE, "share", "share", disabled=not films, first=("file-picture", "file-films-csv")
-    )
+    panel = popovers.popover(_("Share"), "share", "share", disabled=not films, first=("file-picture", "file-films-csv"))
     if not (panel.open and films):
         return
     with panel, popovers.content("share"):
-        st.markdown(f"**{words.LINK}**")
+        st.markdown("**" + _("A link") + "**")
         st.code(link(), language=None, wrap_lines=True)
         st.caption(words.SHARE_HELP[reach(st.context.url or "").value])
         if answer and answer.picks:
-            st.markdown(f"**{words.PICTURE}**")
+            st.markdown("**" + _("A picture") + "**")
             show_picture(dataset, films, answer)
-        st.markdown(f"**{words.FILES}**")
+        st.markdown("**" + _("Files") + "**")
         with st.container(horizontal=True, gap="small"):
             files(dataset, films, answer)
-        st.caption(words.FILES_HELP)
+        st.caption(_("Letterboxd reads its file at letterboxd.com/import. Dates and ratings stay empty."))
 
 
 def link() -> str:
@@ -69,10 +68,18 @@ def show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> No
         for pick in answer.picks[: picture.NEXT]
     ]
     made = drawn([known[film] for film in films], picks, sentences(len(films), model))
-    titles = ", ".join(film.label for film, _ in picks)
-    st.image(made, width="stretch", alt=words.PICTURE_ALT.format(model=model, films=titles))
+    titles = ", ".join(film.label for film, _unused in picks)
+    st.image(
+        made,
+        width="stretch",
+        alt=_(
+            "A picture of your latest films, and of the five that {model} recommends next: {films}",
+            model=model,
+            films=titles,
+        ),
+    )
     st.download_button(
-        words.PICTURE_SAVE,
+        _("Save the picture"),
         made,
         "nextreel.png",
         "image/png",
@@ -81,7 +88,7 @@ def show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> No
         type="tertiary",
         on_click="ignore",
     )
-    st.caption(words.PICTURE_HELP)
+    st.caption(_("Your latest films and the next five, made on this machine."))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -94,10 +101,10 @@ def sentences(n_films: int, model: str) -> picture.Words:
     """What the picture says in the visitor's language."""
     earlier = n_films - picture.WATCHED
     return picture.Words(
-        watched=words.PICTURE_YOURS,
-        earlier=words.PICTURE_MORE.format(n=earlier) if earlier > 0 else "",
-        next=words.PICTURE_NEXT,
-        by=words.PICTURE_BY.format(model=model),
+        watched=_("I watched"),
+        earlier=_("and {n} before", n=earlier) if earlier > 0 else "",
+        next=_("and next comes"),
+        by=_("Predicted by {model} with NextReel", model=model),
         link="" if reach(st.context.url or "") is Reach.COMPUTER else link(),
     )
 
@@ -107,10 +114,10 @@ def files(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> No
     catalog = dataset.catalog
     picks, title = (answer.picks, answer.predictor.title) if answer else ([], "")
     made = (
-        (words.FILMS_FILE, "films.csv", "text/csv", export.for_spreadsheet(export.films_csv(catalog, films))),
-        (words.PICKS_FILE, "next.csv", "text/csv", export.for_spreadsheet(export.predictions_csv(catalog, picks))),
-        (words.JSON_FILE, "films.json", "application/json", export.as_json(dataset.name, title, catalog, films, picks)),
-        (words.LETTERBOXD_FILE, "letterboxd.csv", "text/csv", export.letterboxd(catalog, films)),
+        (_("Your films, CSV"), "films.csv", "text/csv", export.for_spreadsheet(export.films_csv(catalog, films))),
+        (_("Predictions, CSV"), "next.csv", "text/csv", export.for_spreadsheet(export.predictions_csv(catalog, picks))),
+        (_("Both, JSON"), "films.json", "application/json", export.as_json(dataset.name, title, catalog, films, picks)),
+        (_("For Letterboxd"), "letterboxd.csv", "text/csv", export.letterboxd(catalog, films)),
     )
     for label, name, mime, data in made:
         file = f"nextreel-{name}"

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.ui import announce, errors, film_search, keyboard, loaders, session
 from pages.ui import words as common
+from pages.ui.i18n import _
 from pages.ui.tasks import share
 from pages.watch import words
 from recsys import paths
@@ -28,12 +29,19 @@ def index(name: str, stamp: str) -> ThemeIndex:
 @errors.explained()
 def search(name: str) -> None:
     """The panel, closed at first: the encoder is not touched until it is opened. `name`: of the data set."""
-    with st.expander(words.THEME, icon=":material/auto_awesome:", key="theme-open", on_change="rerun") as opened:
+    with st.expander(_("Find by theme"), icon=":material/auto_awesome:", key="theme-open", on_change="rerun") as opened:
         if not opened.open:
             return
-        st.caption(words.THEME_HELP)
-        text = st.text_input(words.THEME_LABEL, key="theme", type="search", live="400ms", placeholder=words.THEME_HINT)
-        with st.spinner(words.THEME_WAKING):
+        st.caption(
+            _(
+                "Describe what you are in the mood for, with a decade if you like. Films are found by the "
+                "tags that people gave them, by their genres and years, and a little by their titles."
+            )
+        )
+        text = st.text_input(
+            _("Theme"), key="theme", type="search", live="400ms", placeholder=_("rainy detective story")
+        )
+        with st.spinner(_("Waking the sentence encoder. The first time takes some seconds.")):
             found = index(name, prepared.version(name))
         say_missing(name, found.missing)
         if text and text.strip():
@@ -43,8 +51,8 @@ def search(name: str) -> None:
 def show(dataset: Dataset, found: list[Near]) -> None:
     """The films that fit best, each to be added with a click."""
     if not found:
-        st.caption(words.THEME_NONE)
-    announce.status(common.FILMS_FOUND.format(n=len(found)))
+        st.caption(_("No tag, genre or title of this set has one of these words. Try others."))
+    announce.status(_("Films found: {n}.", n=len(found)))
     with st.container(key="near", gap=None):
         for rank, near in enumerate(found):
             offer(dataset, near, found[rank + 1 :] + found[:rank])
@@ -53,7 +61,7 @@ def show(dataset: Dataset, found: list[Near]) -> None:
 def offer(dataset: Dataset, near: Near, others: list[Near]) -> None:
     """One film, with what makes it fit; greyed out where it is in the list already. others: where the focus may go."""
     film = dataset.catalog.films[near.item]
-    reason = words.ALREADY if near.item in (st.session_state.films or ()) else ""
+    reason = _("already in your list") if near.item in (st.session_state.films or ()) else ""
     note = ", ".join(map(common.term, near.because)) or common.genres(film.genres)
     film_search.line(
         film,
@@ -83,11 +91,11 @@ def say_missing(name: str, missing: Missing) -> None:
     """Say what is missing for a search by meaning, and how to get it."""
     if missing is Missing.NOTHING:
         return
-    st.caption(f"{words.THEME_MISSING[missing.value]} {words.THEME_BY_WORDS}")
+    st.caption(f"{words.THEME_MISSING[missing.value]} " + _("Without it, a theme is looked up word by word."))
     if missing is Missing.ENCODER and paths.is_public():
         errors.command(recsys_command("prepare", name))
     elif missing is Missing.ENCODER:
-        if st.button(words.THEME_FETCH, key="theme-fetch", icon=":material/download:"):
+        if st.button(_("Fetch it (90 MB, once)"), key="theme-fetch", icon=":material/download:"):
             fetch(name)
     elif missing is Missing.VECTORS:
         errors.command(recsys_command("train", "content-sentence", "--dataset", name))
@@ -97,10 +105,12 @@ def say_missing(name: str, missing: Missing) -> None:
 
 def fetch(name: str) -> None:
     """Download the encoder and let it read the tags while a bar shows how far that is, then search with it."""
-    bar = st.progress(0.0, words.THEME_FETCHING)
+    bar = st.progress(0.0, _("Fetching the sentence encoder"))
 
     def report(event: dict[str, Any]) -> None:
-        said = words.THEME_READING if event.get("stage") == "encode" else words.THEME_FETCHING
+        said = (
+            _("Reading the tags of this set") if event.get("stage") == "encode" else _("Fetching the sentence encoder")
+        )
         bar.progress(share(event), said)
 
     try:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.ui import errors, loaders, session
 from pages.ui import words as common
+from pages.ui.i18n import _
 from pages.watch import words
 from recsys.data.dataset import Dataset, Film
 from recsys.serving.insight.what_if import Shift, Turn, moved, shifts, without
@@ -22,12 +23,14 @@ MARKS = {Turn.ENTERED: "+", Turn.ROSE: "↑", Turn.STAYED: "=", Turn.FELL: "↓"
 @errors.explained()
 def panel(predictor: Predictor, request: Request) -> None:
     """The panel, closed at first: nothing is computed until it is opened."""
-    with st.expander(words.WHAT_IF, icon=":material/alt_route:", key="what-if", on_change="rerun") as opened:
+    with st.expander(_("What if …"), icon=":material/alt_route:", key="what-if", on_change="rerun") as opened:
         if not opened.open:
             return
-        st.caption(words.WHAT_IF_HELP)
+        st.caption(
+            _("Drop or move one of your films and see which predictions rise and fall. Your list stays as it is.")
+        )
         if not request.history:
-            st.caption(words.WHAT_IF_EMPTY)
+            st.caption(_("Add a film first; then you can see what it changes."))
         elif (changed := choose(predictor.dataset, request.history)) is not None:  # it may be empty
             outcome(predictor, request, replace(request, history=changed))
 
@@ -38,18 +41,18 @@ def choose(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] | None:
         position = choose_film(dataset, films)
         actions = [DROPPED, MOVED] if len(films) > 1 else [DROPPED]
         action = st.segmented_control(
-            words.WHAT_IF_ACTION,
+            _("were"),
             actions,
             default=DROPPED,
             required=True,
-            format_func={DROPPED: words.DROPPED, MOVED: words.MOVED}.__getitem__,
+            format_func={DROPPED: _("Not watched"), MOVED: _("Watched at another time")}.__getitem__,
             key=f"what-if-action-{len(actions)}",
         )
         to = choose_position(len(films), position) if action == MOVED else position
     if action == DROPPED:
         return without(films, position)
     if to == position:
-        st.caption(words.THERE_ALREADY.format(position=position + 1))
+        st.caption(_("It is at position {position} already. Choose another one.", position=position + 1))
         return None
     return moved(films, position, to)
 
@@ -57,7 +60,7 @@ def choose(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] | None:
 def choose_film(dataset: Dataset, films: tuple[int, ...]) -> int:
     """The position of one of the films, from 0; the latest is offered first."""
     return st.selectbox(
-        words.WHAT_IF_FILM,
+        _("What if this film"),
         range(len(films) - 1, -1, -1),
         format_func=lambda position: f"{position + 1}. {dataset.catalog.films[films[position]].label}",
         key=f"what-if-film-{len(films)}",
@@ -68,7 +71,7 @@ def choose_film(dataset: Dataset, films: tuple[int, ...]) -> int:
 def choose_position(n: int, position: int) -> int:
     """Where to move a film to, from 0; at first the end, or for the latest film the beginning."""
     other = n if position < n - 1 else 1
-    to = st.number_input(words.TO_POSITION, 1, n, other, key=f"what-if-to-{n}-{position}", width=170)
+    to = st.number_input(_("Position in your list, from 1"), 1, n, other, key=f"what-if-to-{n}-{position}", width=170)
     return int(to) - 1
 
 
@@ -78,7 +81,11 @@ def outcome(predictor: Predictor, now: Request, changed: Request) -> None:
     st.markdown(f"**{common.plain(summary(found, now.k, loaders.title(predictor)))}**")
     st.html(table(found, predictor.dataset.catalog.films))
     if st.button(
-        words.APPLY, key="what-if-apply", icon=":material/check:", on_click=session.change, args=(changed.history,)
+        _("Change my list"),
+        key="what-if-apply",
+        icon=":material/check:",
+        on_click=session.change,
+        args=(changed.history,),
     ):
         st.rerun()  # all of the page, not this panel alone
 
@@ -93,7 +100,9 @@ def summary(found: list[Shift], k: int, model: str) -> str:
     """How many films rose, fell, came in and dropped out."""
     counts = Counter(shift.turn for shift in found)
     if set(counts) <= {Turn.STAYED}:
-        return words.UNCHANGED.format(k=k, model=model)
+        return _(
+            "Nothing changes among the first {k}: {model} predicts the same films in the same order.", k=k, model=model
+        )
     return ", ".join(_counted(turn, counts[turn]) for turn in Turn if counts[turn]) + "."
 
 
@@ -120,9 +129,9 @@ def turned(shift: Shift) -> str:
     """What became of a film, in words."""
     before, after = shift.before.rank, shift.after.rank
     if before is None:
-        return words.NEWLY_FREE.format(after=after)
+        return _("enters at rank {after}, as it can now be recommended", after=after)
     if after is None:
-        return words.NO_LONGER.format(before=before)
+        return _("drops out, from rank {before}", before=before)
     return words.TURNS[shift.turn.value].format(before=before, after=after) + _though(shift)
 
 
@@ -147,12 +156,14 @@ def _look(shift: Shift) -> str:
 def _though(shift: Shift) -> str:
     if not _contrary(shift):
         return ""
-    return words.THOUGH_MORE if gained(shift) else words.THOUGH_LESS
+    return _(", though more probable") if gained(shift) else _(", though less probable")
 
 
 def _probabilities(before: Standing, after: Standing) -> str:
     if before.probability is None or after.probability is None:
         return ""
-    return words.PROBABILITY_SHIFT.format(
-        before=common.fine_percent(before.probability), after=common.fine_percent(after.probability)
+    return _(
+        "{before} → {after}",
+        before=common.fine_percent(before.probability),
+        after=common.fine_percent(after.probability),
     )

@@ -7,7 +7,8 @@ import streamlit as st
 
 from pages.ui import film_cards, film_search, keyboard, loaders, page_header, popovers, session, viewers
 from pages.ui import words as common
-from pages.watch import history_words, in_browser, own_history, ratings, share, themes, words
+from pages.ui.i18n import _, ngettext
+from pages.watch import in_browser, own_history, ratings, share, themes, words
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset
 from recsys.serving import history, stand_ins
@@ -18,7 +19,10 @@ ROWS = 12  # films of the sequence on one page
 
 def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
     """Search, the sequence, and its tools; `answer`: what is predicted after it, for the files."""
-    st.header(words.YOURS, help=words.YOURS_HELP)
+    st.header(
+        _("Your films"),
+        help=_("In the order you watched them, the latest last. Move a film and the predictions follow."),
+    )
     search(dataset.name)
     themes.search(dataset.name)
     page_header.show_notices()
@@ -26,7 +30,7 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     if films:
         rows(dataset, films, answer)
     else:
-        st.caption(words.START)
+        st.caption(_("Type a title, or start with what a real person watched, or with a ready-made list."))
         if dataset.noun == "film":
             own_history.offer_kept(dataset)
     tools(dataset, films, answer)
@@ -39,13 +43,13 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
 @st.fragment
 def search(name: str) -> None:
     """The search box; only this part runs again while somebody types."""
-    film_search.box(name, words.SEARCH, "search", offer, limit=8, enter=lambda film: take(film.item))
+    film_search.box(name, _("Add a film"), "search", offer, limit=8, enter=lambda film: take(film.item))
 
 
 def offer(film: Found) -> None:
     """One film that was found, to add with a click; greyed out where it is in the list already."""
-    reason = words.ALREADY if film.item in st.session_state.films else ""
-    note = words.FEW_RATED if film.left_out else ""
+    reason = _("already in your list") if film.item in st.session_state.films else ""
+    note = _("few people rated it, so a similar film stands in for it") if film.left_out else ""
     film_search.line(film, f"found-{film.movie_id}", "add", take, (film.item,), reason, note)
 
 
@@ -80,7 +84,16 @@ def say_what_links_hold(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Where the list is longer than an address: how much of it a link, or a reload, brings back."""
     fit = history.in_a_link(dataset.catalog, films)
     if fit < len(films):
-        st.caption(history_words.LINK_FULL.format(n=fit, earlier=len(films) - fit))
+        st.caption(
+            ngettext(
+                "The address has room for your newest film, not for the {earlier:,} before it: a link, or a "
+                "reload of the page, begins with that one.",
+                "The address has room for your newest {n:,} films, not for the {earlier:,} before them: a "
+                "link, or a reload of the page, begins with those.",
+                fit,
+                earlier=len(films) - fit,
+            )
+        )
 
 
 def stand_in(dataset: Dataset, film: int) -> str:
@@ -100,9 +113,9 @@ def row(dataset: Dataset, films: tuple[int, ...], position: int, note: str) -> N
         else:
             st.html(film_cards.watched(position + 1, film, last, note))
             ratings.thumbs(film)
-        button(words.UP, name, f"up-{film.movie_id}", "arrow_upward", move, (position, -1), position == 0)
-        button(words.DOWN, name, f"down-{film.movie_id}", "arrow_downward", move, (position, 1), last)
-        button(words.REMOVE, name, f"remove-{film.movie_id}", "close", remove, (position,))
+        button(_("Move {film} up"), name, f"up-{film.movie_id}", "arrow_upward", move, (position, -1), position == 0)
+        button(_("Move {film} down"), name, f"down-{film.movie_id}", "arrow_downward", move, (position, 1), last)
+        button(_("Remove {film}"), name, f"remove-{film.movie_id}", "close", remove, (position,))
 
 
 def move(position: int, by: int) -> None:
@@ -158,19 +171,26 @@ def surprise(dataset: Dataset, films: tuple[int, ...]) -> None:
     """The films of a real person; where there are films already, only after a second click."""
     if not films:
         st.button(
-            words.SURPRISE,
+            _("Surprise me"),
             key="surprise",
             icon=":material/casino:",
-            help=words.SURPRISE_HELP,
+            help=_("Fills the list with the films of a real person of this data set, drawn at random."),
             on_click=surprise_first,
             args=(dataset,),
         )
         return
-    panel = popovers.popover(words.SURPRISE, "surprise-open", "casino", words.SURPRISE_HELP)
+    panel = popovers.popover(
+        _("Surprise me"),
+        "surprise-open",
+        "casino",
+        _("Fills the list with the films of a real person of this data set, drawn at random."),
+    )
     if panel.open:
         with panel, popovers.content("surprise-open"):
             st.caption(words.SURPRISE_ASK[min(len(films), 2)].format(n=len(films)))
-            st.button(words.SURPRISE_YES, key="surprise", icon=":material/casino:", on_click=replace, args=(dataset,))
+            st.button(
+                _("Replace my films"), key="surprise", icon=":material/casino:", on_click=replace, args=(dataset,)
+            )
 
 
 def surprise_first(dataset: Dataset) -> None:
@@ -181,13 +201,24 @@ def surprise_first(dataset: Dataset) -> None:
 
 def by_number(dataset: Dataset) -> None:
     """The films of the person with a number of the ratings file."""
-    panel = popovers.popover(words.BY_NUMBER, "person-open", "tag", words.BY_NUMBER_HELP, first=("person",))
+    panel = popovers.popover(
+        _("By number"),
+        "person-open",
+        "tag",
+        _("Fills the list with the films of one particular person of this data set."),
+        first=("person",),
+    )
     if panel.open:
         with panel, popovers.content("person-open"):
-            about = words.PEOPLE_HERE.format(n=dataset.n_users, data=loaders.data_title(dataset.name))
+            about = ngettext(
+                "{data} has {n:,} person. Films of your list are replaced; Undo brings them back.",
+                "{data} has {n:,} people. Films of your list are replaced; Undo brings them back.",
+                dataset.n_users,
+                data=loaders.data_title(dataset.name),
+            )
             if viewer := viewers.by_number(dataset, "person", about):
                 st.button(
-                    common.TAKE_THEIRS,
+                    _("Take their films"),
                     key="take-person",
                     icon=":material/person:",
                     on_click=session.take_films_of,
@@ -204,9 +235,9 @@ def replace(dataset: Dataset) -> None:
 def undo_and_clear(films: tuple[int, ...]) -> None:
     """Take back the last step, or all films."""
     past = bool(st.session_state.past)
-    st.button(words.UNDO, key="undo", icon=":material/undo:", on_click=undo, disabled=not past)
+    st.button(_("Undo"), key="undo", icon=":material/undo:", on_click=undo, disabled=not past)
     st.button(
-        words.CLEAR,
+        _("Clear"),
         key="clear",
         icon=":material/delete_sweep:",
         on_click=clear,

@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from pages.ui import words
 from recsys import paths
 from recsys.data import own_data, tables
 from recsys.machine import terminate_with_parent
@@ -47,10 +46,10 @@ def test_visitors_do_not_train(public_address, tab):
 
 def test_visitors_neither_add_nor_delete_data_sets(public_address, tab):
     tab.goto(public_address)
-    tab.get_by_role("button", name=words.MORE_SETS).click()
+    tab.get_by_role("button", name="More data sets").click()
     dialog = tab.get_by_role("dialog")
     dialog.get_by_role("button", name="Open shop").wait_for()
-    assert dialog.get_by_text(words.OWN_TITLE).count() == 0
+    assert dialog.get_by_text("Add your own data").count() == 0
     names = " ".join(dialog.get_by_role("button").all_inner_texts())
     assert not re.search("Delete|Get|Add", names), names
 

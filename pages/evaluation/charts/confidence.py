@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from pages.evaluation import words
 from pages.evaluation.charts.lines import lines
 from pages.evaluation.charts.looks import percents
 from pages.ui.charts import QUIET, logarithmic
-from pages.ui.i18n import number
+from pages.ui.i18n import _, number
 
 HEIGHT = 400  # pixels: on a phone the legend takes five lines of it
 LEAST = 1e-4  # share below which no axis goes
@@ -18,7 +17,7 @@ LEAST = 1e-4  # share below which no axis goes
 
 def by_rank(tables: Mapping[str, pd.DataFrame], titles: Mapping[str, str], y: str, lowest: float) -> go.Figure:
     """Column y against rank, a line for each recommender, both axes logarithmic; from `lowest` up to 100%."""
-    figure = lines(tables, titles, "rank", y, words.RANK)
+    figure = lines(tables, titles, "rank", y, _("Rank"))
     figure.update_layout(height=HEIGHT)
     figure.update_traces(hovertemplate="%{x:.0f}: %{y:.2%}")
     figure.update_xaxes(**logarithmic(lambda step: number(step, "g"), from_exponent=0))
@@ -34,7 +33,7 @@ def ringed(figure: go.Figure, tables: Mapping[str, pd.DataFrame], item: int) -> 
             x=found["rank"],
             y=found["probability"],
             mode="markers",
-            name=words.RING,
+            name=_("Hidden film"),
             marker=ring,
             hoverinfo="skip",
             cliponaxis=False,

@@ -7,6 +7,7 @@ from pages.evaluation import words
 from pages.evaluation.charts.looks import MARKS, look, members
 from pages.ui import words as common
 from pages.ui.charts import QUIET, framed
+from pages.ui.i18n import _
 
 
 def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
@@ -30,7 +31,7 @@ def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
             hovertemplate="%{customdata[0]}: %{x:.4f} (%{customdata[2]:.4f}–%{customdata[3]:.4f})",
         )
     users = table.drop_duplicates("bucket").set_index("bucket")["users"]
-    ticks = [f"{names[bucket]}<br>{words.PEOPLE.format(n=users[bucket])}" for bucket in buckets]
+    ticks = [(f"{names[bucket]}<br>" + _("n = {n:,}", n=users[bucket])) for bucket in buckets]
     framed(figure, 110 + len(buckets) * (30 + 11 * len(known))).update_layout(showlegend=True)
     figure.update_yaxes(tickvals=list(rows.values()), ticktext=ticks, range=[len(rows) - 0.4, -0.6])
     figure.update_yaxes(showgrid=False, zeroline=False)
@@ -59,4 +60,4 @@ def margins(table: pd.DataFrame, one: tuple[str, str], other: tuple[str, str]) -
         )
     framed(figure, 330).update_layout(showlegend=True)
     figure.update_xaxes(tickvals=table["margin"], ticktext=labels, tickangle=0, tickfont={"size": 11})
-    return figure.update_yaxes(title=words.N_PEOPLE, range=[0, 1.12 * max(table["users"].max(), 1)])
+    return figure.update_yaxes(title=_("People"), range=[0, 1.12 * max(table["users"].max(), 1)])

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from pages.evaluation import words
 from pages.evaluation.charts.looks import LOOKS, percents
 from pages.ui import i18n
 from pages.ui.charts import QUIET, framed, logarithmic
+from pages.ui.i18n import _
 
 MOST = 6  # lines in a chart that can be told apart
 FAMILIES = ("Transformers", "Markov with factors", "Recurrent", "Film embeddings", "Neighbours", "Convolutional")
@@ -80,21 +80,23 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 
 def reliability(bins: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
     """Observed share against predicted probability; with the line of those that are calibrated."""
-    figure = lines(bins, titles, "predicted", "hit_rate", words.PREDICTED)
+    figure = lines(bins, titles, "predicted", "hit_rate", _("Predicted probability"))
     figure.update_traces(hovertemplate="%{x:.2%}: %{y:.2%}")
     known = pd.concat(bins.values())[["predicted", "hit_rate"]]
     ends = [known[known > 0].min().min(), known.max().max()]
     line = {"color": QUIET, "width": 1}
-    figure.add_scatter(x=ends, y=ends, mode="lines", name=words.CALIBRATED, line=line, hoverinfo="skip")
+    figure.add_scatter(x=ends, y=ends, mode="lines", name=_("calibrated"), line=line, hoverinfo="skip")
     figure.update_xaxes(**logarithmic(percents))
-    return figure.update_yaxes(title=words.OBSERVED, **logarithmic(percents))
+    return figure.update_yaxes(title=_("Share that came true"), **logarithmic(percents))
 
 
 def overconfidence(ranks: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
     """Predicted probability over the share that came true, by rank."""
-    figure = lines(ranks, titles, "rank", "times", words.RANK)
+    figure = lines(ranks, titles, "rank", "times", _("Rank"))
     ends = [min(table["rank"].min() for table in ranks.values()), max(table["rank"].max() for table in ranks.values())]
     line = {"color": QUIET, "width": 1}
-    figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=words.CALIBRATED, line=line, hoverinfo="skip")
+    figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=_("calibrated"), line=line, hoverinfo="skip")
     figure.update_xaxes(dtick=1)
-    return figure.update_yaxes(title=words.TIMES, **logarithmic(lambda step: f"{i18n.number(step, 'g')}×"))
+    return figure.update_yaxes(
+        title=_("Predicted over observed"), **logarithmic(lambda step: f"{i18n.number(step, 'g')}×")
+    )

@@ -17,7 +17,7 @@ def bump(table: pd.DataFrame, shown: Sequence[str]) -> go.Figure:
     figure = go.Figure()
     names = [words.protocol(name) for name in shown]
     for row in table.to_dict("records"):
-        colour, symbol, _ = look(row["family"])
+        colour, symbol, _unused = look(row["family"])
         figure.add_scatter(
             x=list(range(len(shown))),
             y=[row[f"rank {name}"] for name in shown],
@@ -26,7 +26,7 @@ def bump(table: pd.DataFrame, shown: Sequence[str]) -> go.Figure:
             line={"color": colour, "width": 1.8},
             marker={"symbol": symbol, "size": 8},
             name=row["title"],
-            hovertemplate=words.RANK_HOVER,
+            hovertemplate=_("%{customdata[0]}: rank %{y}, %{customdata[1]:.4f}"),
         )
     ends = table.sort_values(f"rank {shown[-1]}", kind="stable")
     for line, title in enumerate(ends["title"], start=1):  # models of the same rank are named one below the other
@@ -45,7 +45,7 @@ def ranks_of_film(table: pd.DataFrame) -> go.Figure:
     """The rank of one film with each model (`tables.ranks_of_user`), the best on top, on a logarithmic axis."""
     figure = go.Figure()
     for family, own in table.groupby("family", sort=False):
-        colour, symbol, _ = look(str(family))
+        colour, symbol, _unused = look(str(family))
         error = {"array": own["high"] - own["rank"], "arrayminus": own["rank"] - own["low"], "thickness": 1.2}
         figure.add_scatter(
             x=own["rank"],
@@ -61,7 +61,7 @@ def ranks_of_film(table: pd.DataFrame) -> go.Figure:
     framed(figure, 110 + 20 * len(table)).update_layout(showlegend=False)
     figure.add_vline(tables.MAX_FOUND_RANK + 0.5, line={"color": QUIET, "width": 1, "dash": "dot"})
     figure.update_yaxes(tickvals=table.index, ticktext=table["title"], range=[len(table) - 0.4, -0.6], zeroline=False)
-    return figure.update_xaxes(title=words.RANK, **logarithmic(lambda step: number(step, ",.0f"), from_exponent=0))
+    return figure.update_xaxes(title=_("Rank"), **logarithmic(lambda step: number(step, ",.0f"), from_exponent=0))
 
 
 def _round_ranks(n: int) -> list[int]:

@@ -10,7 +10,7 @@ from pages.evaluation import words
 from pages.evaluation.charts.labels import free_sides, scaled
 from pages.evaluation.charts.looks import look
 from pages.ui.charts import framed
-from pages.ui.i18n import METRIC, say
+from pages.ui.i18n import METRIC, _, say
 
 TALL, AROUND = 430, 130  # pixels inside the axes, and of what stands around them
 WIDE = (640, 800, 950, 1100)  # how broad the chart may be on a desktop
@@ -25,9 +25,9 @@ def scatter(table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log
     table: title, family, x and y. log: where x is seconds on a logarithmic axis, the column of its logarithms.
     """
     known = table.dropna(subset=[x, y]).sort_values(y, ascending=False, kind="stable")
-    figure, told = go.Figure(), words.TIME_HOVER if log else f"%{{x:{METRIC}}}"
+    figure, told = go.Figure(), _("%{x:,.0f} s") if log else f"%{{x:{METRIC}}}"
     for family, own in known.groupby("family", sort=False):
-        colour, symbol, _ = look(str(family))
+        colour, symbol, _unused = look(str(family))
         figure.add_scatter(
             x=own[x],
             y=own[y],

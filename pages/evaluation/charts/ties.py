@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 from pages.evaluation import words
 from pages.evaluation.charts.looks import LOOKS, look
 from pages.ui.charts import QUIET, framed
+from pages.ui.i18n import _
 
 SAME, ALONE = LOOKS["Transformers"].colour, QUIET
 
@@ -14,14 +15,17 @@ def distances(table: pd.DataFrame) -> go.Figure:
     """Share of the pairs by how much further on the second film stands: "same second" and "alone", from -1 to 1."""
     figure, n = go.Figure(), len(table)
     at = [(number + 0.5) * 2 / n - 1 for number in range(n)]
-    for column, colour, name in (("alone", ALONE, words.ALONE), ("same second", SAME, words.SAME)):
+    for column, colour, name in (
+        ("alone", ALONE, _("each in a second of its own")),
+        ("same second", SAME, _("rated in the same second")),
+    ):
         figure.add_bar(
             x=at, y=table[column], name=name, marker={"color": colour}, opacity=0.85, hovertemplate="%{y:.1%}"
         )
     framed(figure, 300).update_layout(showlegend=True, barmode="overlay", bargap=0.04)
     figure.add_vline(x=0, line={"color": QUIET, "dash": "dot", "width": 1.5})
-    figure.update_xaxes(title=words.DISTANCE, tickvals=[-0.9, 0, 0.9], ticktext=words.DISTANCE_ENDS)
-    return figure.update_yaxes(title=words.SHARE_OF_PAIRS, tickformat=".0%")
+    figure.update_xaxes(title=_("Where the second film stands"), tickvals=[-0.9, 0, 0.9], ticktext=words.DISTANCE_ENDS)
+    return figure.update_yaxes(title=_("Share of the pairs"), tickformat=".0%")
 
 
 def both_orders(table: pd.DataFrame) -> go.Figure:
@@ -38,7 +42,10 @@ def both_orders(table: pd.DataFrame) -> go.Figure:
             showlegend=False,
             hoverinfo="skip",
         )
-    for column, symbol, name in (("full", "circle-open", words.ORDER_OF_FILE), ("untied", "circle", words.ORDER_DRAWN)):
+    for column, symbol, name in (
+        ("full", "circle-open", _("in the order of the file")),
+        ("untied", "circle", _("in a drawn order")),
+    ):
         figure.add_scatter(
             x=table[column],
             y=table["title"],

@@ -50,7 +50,7 @@ def open_tab(app, place):
 
 def test_without_films_the_page_offers_ready_made_lists(visit):
     app = visit("compare")
-    assert words.FIRST_ADD in said(app)
+    assert "There is nothing to compare yet. Take a ready-made list, or build your own first." in said(app)
     app.button(key="take-Crime of the nineties").click().run()
     assert lists(app)
 
@@ -61,16 +61,21 @@ def choose(app, *names):
 
 def opening(app):
     """Recommender → its films for either order, as the opening shows them."""
-    return {name: (one, other) for name, one, other, _ in table(app, words.ORDERS_TABLE)}
+    return {
+        name: (one, other)
+        for name, one, other, _ in table(app, "What each recommender predicts after the same films in two orders")
+    }
 
 
 def test_the_first_thing_is_what_another_order_does_even_without_films(visit):
     app = visit("compare")
-    assert app.header[0].value == words.OPENING
+    assert app.header[0].value == "The same films in another order"
     network, people = opening(app).values()
     assert network[0] != network[1]
     assert people[0] == people[1]
-    assert words.KNOWS_WHICH.format(model="User kNN") in sentences(app)
+    assert "**{model}** knows which films were watched, not when, and gives the same list both times.".format(
+        model="User kNN"
+    ) in sentences(app)
 
 
 def test_what_the_visitor_did_not_like_is_known_here_too(visit):
@@ -132,14 +137,14 @@ def test_shared_films_are_marked_in_words(visit):
     columns = [element.value for element in app.html if element.value.startswith("<ol")]
     everything = [title for titles in lists(app) for title in titles]
     for titles, column in zip(lists(app), columns, strict=True):
-        notes = [common.ONLY_HERE in row for row in column.split("<li")[1:]]
+        notes = ["only here" in row for row in column.split("<li")[1:]]
         assert notes == [everything.count(title) == 1 for title in titles]
 
 
 def test_the_summary_counts_what_the_lists_share(visit):
     app = visit("compare", s="1-2-3")
     choose(app, "bert4rec", "popular", "ials", "bpr-mf")
-    shown = table(app, words.SHARED_TABLE)
+    shown = table(app, "How many films any two lists share")
     sets = [set(titles) for titles in lists(app)]
     assert len(shown) == 4
     for one, (_, *row) in zip(sets, shown, strict=True):
@@ -149,7 +154,7 @@ def test_the_summary_counts_what_the_lists_share(visit):
 def test_films_that_one_list_alone_shows_are_named(visit):
     app = choose(visit("compare", s="1-2-3"), "bert4rec", "popular")
     first, second = lists(app)
-    (shown,) = [element.value for element in app.html if words.ONLY_ONE_SHOWS in element.value]
+    (shown,) = [element.value for element in app.html if "In one list only" in element.value]
     alone = re.findall(r"<dd>(.*?)</dd>", shown)
     assert [[label[:-7] for label in films.split(" · ")] for films in alone] == [
         [title for title in first if title not in second],
@@ -175,7 +180,7 @@ def test_what_takes_longer_is_fitted_after_a_click_in_its_column(visit, monkeypa
 def test_one_recommender_is_not_enough_to_compare(visit):
     app = visit("compare", s="1-2-3")
     choose(app, "popular")
-    assert words.FIRST_CHOOSE in said(app)
+    assert "Choose at least two recommenders to compare." in said(app)
 
 
 def test_only_the_tab_that_is_open_is_computed(visit):
@@ -192,7 +197,7 @@ def test_the_rank_of_any_film_is_that_of_each_list(visit):
     open_tab(app, 1)
     app.text_input(key="seek").set_value(label).run()
     app.button(key=f"seek-{world.TITLES.index(label) + 1}").click().run()
-    ranks = {name: rank for name, _, rank, _ in table(app, words.RANKS_OF.format(film=label))}
+    ranks = {name: rank for name, _, rank, _ in table(app, f"The rank of {label} in each recommender's list")}
     assert ranks["BERT4Rec"] == "3 of 27"
     rank = int(ranks["Most popular"].split()[0])
     assert (second.index(first[2]) + 1 == rank) if first[2] in second else (rank > 10)
@@ -202,8 +207,14 @@ def test_a_watched_film_is_ranked_as_if_watched_films_counted(visit):
     app = open_tab(choose(visit("compare", s="1-2-3"), "bert4rec", "popular"), 1)
     app.text_input(key="seek").set_value(world.TITLES[0][:-7]).run()
     app.button(key="seek-1").click().run()
-    assert words.SEEK_WATCHED.format(film=world.TITLES[0]) in said(app)
-    assert all(place.endswith("of 30") for _, _, place, _ in table(app, words.RANKS_OF.format(film=world.TITLES[0])))
+    assert (
+        f"You have watched {world.TITLES[0]}, so no list shows it. This is its rank if watched films were listed too."
+        in said(app)
+    )
+    assert all(
+        place.endswith("of 30")
+        for _, _, place, _ in table(app, f"The rank of {world.TITLES[0]} in each recommender's list")
+    )
 
 
 def test_a_film_that_no_model_knows_cannot_be_looked_up_and_says_why(visit):
@@ -216,12 +227,16 @@ def test_a_film_that_no_model_knows_cannot_be_looked_up_and_says_why(visit):
 
 def test_the_order_moves_the_network_and_not_the_count(visit):
     app = open_tab(choose(visit("compare", s="1-2-3-4-5"), "bert4rec", "popular"), 2)
-    (moved, _, overlap, _), ignoring = table(app, words.ORDER_TABLE)
+    (moved, _, overlap, _), ignoring = table(
+        app, "How much each recommender's lists agree when the same films come in another order"
+    )
     assert moved == "BERT4Rec"
     assert float(overlap) < 1
     assert ignoring[0] == "Most popular"
     assert ignoring[2:] == ["1.00", "10 of 10"]
-    assert words.IGNORES_ONE.format(models="**Most popular**") in sentences(app)
+    assert "{models} gives the same list whatever the order: it knows what you watched, not when.".format(
+        models="**Most popular**"
+    ) in sentences(app)
 
 
 def test_the_slider_shows_the_lists_for_another_order(visit):
@@ -239,8 +254,8 @@ def test_the_slider_shows_the_lists_for_another_order(visit):
 
 def test_one_film_has_no_order_and_cannot_be_hidden(visit):
     app = open_tab(visit("compare", s="1"), 2)
-    assert words.ONE_HAS_NO_ORDER in said(app)
-    assert words.HIDE_NEEDS_TWO in said(open_tab(app, 3))
+    assert "One film has no order. Add a second one, or see the two evenings at the top of the page." in said(app)
+    assert "Add a second film: to hide one, there must be another before it." in said(open_tab(app, 3))
     assert not app.exception
 
 
@@ -255,11 +270,11 @@ def test_one_of_the_two_evenings_can_be_taken_over(visit):
 
 def test_a_hidden_film_is_found_by_whoever_ranks_it_among_the_first(visit):
     app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)
-    shown = {row[0]: row[2] for row in table(app, words.RANKS_OF.format(film=world.TITLES[3]))}
+    shown = {row[0]: row[2] for row in table(app, f"The rank of {world.TITLES[3]} in each recommender's list")}
     before = choose(visit("compare", s="1-2-3"), "bert4rec", "popular")
     title = world.TITLES[3][:-7]
     rank = lists(before)[0].index(title) + 1  # everybody watches the films in this order, and BERT4Rec knows it
-    assert shown["BERT4Rec"] == f"{rank} of 27{words.FOUND_TAG}"
+    assert shown["BERT4Rec"] == f"{rank} of 27" + "found"
     assert "**BERT4Rec**" in sentences(app)
 
 
@@ -269,7 +284,7 @@ def test_all_that_can_be_fitted_in_seconds_are_asked_on_a_button(visit):
     open_tab(app, 3)
     app.button(key="try_all").click().run()
     assert not app.exception
-    names = {row[0] for row in table(app, words.RANKS_OF.format(film=world.TITLES[3]))}
+    names = {row[0] for row in table(app, f"The rank of {world.TITLES[3]} in each recommender's list")}
     able = [variant for variant in variants() if variant.name in ("bert4rec", *UNTRAINED)]
     assert names == {variant.title for variant in able}
     with pytest.raises(KeyError):
@@ -279,7 +294,9 @@ def test_all_that_can_be_fitted_in_seconds_are_asked_on_a_button(visit):
 def test_every_film_hidden_in_turn_makes_a_small_evaluation(visit):
     app = choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular")
     app.session_state["hide_all"] = True
-    *films, found, mrr = table(open_tab(app, 3), words.HIDE_ALL_TABLE)
+    *films, found, mrr = table(
+        open_tab(app, 3), "The rank of each of your films, hidden in turn, in each recommender's list"
+    )
     assert [row[0] for row in films] == [world.TITLES[place] for place in (3, 2, 1)]
     ranks = [int(row[1]) for row in films]
     assert found[1] == str(sum(rank <= 10 for rank in ranks))
@@ -291,7 +308,9 @@ def test_every_film_hidden_in_turn_makes_a_small_evaluation(visit):
 def test_who_is_not_trained_is_named_in_every_tab_and_the_others_answer(visit, home, place):
     world.untrain()
     app = open_tab(choose(visit("compare", s="1-2-3"), "bert4rec", "popular", "ials"), place)
-    assert words.SILENT.format(models="**BERT4Rec**") in said(app)
+    assert "Without {models}: not trained for this set. The first tab says how to train.".format(
+        models="**BERT4Rec**"
+    ) in said(app)
     assert any("Most popular" in element.value for element in app.html if "nr-table" in element.value)
 
 
@@ -313,7 +332,9 @@ def test_two_are_mixed_by_hand_from_the_one_list_to_the_other(visit):
 
 def test_one_alone_cannot_be_mixed(visit):
     app = open_tab(choose(visit("compare", s="1-2-3"), "popular", "sasrec-bce"), 4)
-    assert words.MIX_NEEDS_TWO in said(app)
+    assert (
+        "Choose two recommenders that can answer at once; their columns in the first tab say how to get them."
+    ) in said(app)
 
 
 def test_a_film_that_few_people_rated_is_not_hidden(visit):

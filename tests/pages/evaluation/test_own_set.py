@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from pages.evaluation import words
 from pages.ui import loaders, recommenders, tasks
 from recsys import paths
 from recsys.data import own_data, tables
@@ -48,7 +47,7 @@ def test_no_results_of_another_set_are_shown(visit, shop):
     assert app.selectbox(key="results_of").options == ["shop"]
     assert board(app) == ""
     assert "studies" not in app.get_by_key("section").options
-    assert words.NOT_EVALUATED.format(data="shop") in said(app)
+    assert "No recommender has been measured on {data} yet.".format(data="shop") in said(app)
 
 
 def test_another_set_that_was_chosen_before_is_left(visit, shop):

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from pages.evaluation import words
 from pages.ui import loaders
 from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
@@ -42,7 +41,7 @@ def test_the_list_of_one_person_stands_beside_where_the_hidden_film_of_everybody
     drawn = lines(app, 2)["Bert4Rec"]
     assert drawn["y"][:10] == pytest.approx(shares[:10], rel=1e-4)
     assert lines(app, 3)["Bert4Rec"]["y"][0] == 1
-    assert lines(app, 2)[words.RING]["x"] == [1 + int((scores > scores[confident.targets[2]]).sum())]
+    assert lines(app, 2)["Hidden film"]["x"] == [1 + int((scores > scores[confident.targets[2]]).sum())]
     assert "Bert4Rec 100%" in said(app)
 
 
@@ -50,4 +49,6 @@ def test_recommenders_that_are_not_on_this_machine_have_no_list(visit, confident
     world.untrain()
     app = open_section(visit("evaluation"), "calibration")
     assert not app.exception
-    assert words.NOT_THERE.format(data=loaders.data_title("ml-latest-sample")) in said(app)
+    assert "None of these recommenders is on this machine for {data}, so there is no list to look at.".format(
+        data=loaders.data_title("ml-latest-sample")
+    ) in said(app)

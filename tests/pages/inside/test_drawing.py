@@ -3,7 +3,6 @@ from xml.etree import ElementTree
 import pytest
 
 from pages.inside import drawing
-from pages.inside import lesson_words as words
 from pages.inside.drawing import Drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -37,8 +36,8 @@ def test_every_size_of_network_is_a_picture_inside_its_frame(n, layers):
 
 def test_it_names_the_films_the_answer_and_the_layers_that_are_not_drawn():
     said = texts(drawing.svg(drawn(layers=5), drawing.ALL, dark=True))
-    assert {"Alien", "<b>", "[mask]", "Heat", words.MORE_LAYERS.format(n=3)} <= set(said)
-    assert words.DRAWN_BIAS in said
+    assert {"Alien", "<b>", "[mask]", "Heat", f"… and {3} more"} <= set(said)
+    assert "+ bias for distance" in said
 
 
 def test_what_the_paper_has_and_this_network_has_not_is_dashed():
@@ -48,7 +47,7 @@ def test_what_the_paper_has_and_this_network_has_not_is_dashed():
     ours = drawing.svg(drawn(), drawing.ALL, dark=False)
     papers = drawing.svg(drawn(positions=True, projection=True), drawing.ALL, dark=False)
     assert dashes(ours) - dashes(papers) == 4 + 1  # a position for each token, the projection
-    assert words.DRAWN_BIAS not in texts(papers)
+    assert "+ bias for distance" not in texts(papers)
 
 
 def test_the_part_of_a_step_stands_out():

@@ -2,7 +2,6 @@ import json
 
 import pytest
 
-from pages.inside import words
 from recsys.serving.insight import genre_attention, mean_attention
 from tests.pages.reading import said
 
@@ -30,13 +29,16 @@ def test_each_head_has_a_square_with_the_asking_row_framed_and_each_layer_one_of
         assert figure["layout"]["shapes"][0]["y0"] == 6.5
         assert "that predicts the next film attends most to" in about
     assert genres[0]["data"][0]["x"] == ["Comedy", "Horror"]
-    assert words.MEAN_WITHIN in said(section)
+    assert (
+        "Nothing is rescaled: what falls on films further back is left out. “Within” says how much "
+        "of the framed row's attention is drawn here."
+    ) in said(section)
 
 
 def test_the_table_of_the_asking_row_adds_up_to_all_of_its_attention(section):
     section.session_state["table-mean"] = True
     table = section.run().table[0].value
-    assert list(table.index) == ["[mask]", *map(str, range(1, 8)), words.FURTHER_BACK]
+    assert list(table.index) == ["[mask]", *map(str, range(1, 8)), "further back"]
     for head in table:
         shares = [float(share.strip("<%")) for share in table[head]]
         assert sum(shares) == pytest.approx(100, abs=1)
@@ -45,7 +47,7 @@ def test_the_table_of_the_asking_row_adds_up_to_all_of_its_attention(section):
 def test_fewer_than_two_genres_are_refused_with_a_sentence(section):
     section.multiselect[0].set_value(["Comedy"]).run()
     assert not section.exception
-    assert words.CHOOSE_GENRES in said(section)
+    assert "Choose at least two genres." in said(section)
 
 
 def test_where_nobody_watched_enough_the_page_says_so(visit):

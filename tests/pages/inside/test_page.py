@@ -70,10 +70,10 @@ def choose(app, variant):
 
 def test_without_films_the_page_offers_ready_made_lists(visit):
     app = visit("inside")
-    assert words.INSIDE_FIRST_ADD in sentences(app)
+    assert "The network needs films to look at. Take a ready-made list, or build your own first." in sentences(app)
     app.button(key="take-Crime of the nineties").click().run()
     assert not app.exception
-    assert heading(app) == f"1. {said.WHOLE}"
+    assert heading(app) == "1. " + "The whole network"
 
 
 def test_next_and_back_go_through_all_steps_of_the_lesson_and_the_last_leads_to_the_first(visit):
@@ -95,10 +95,12 @@ def test_next_and_back_go_through_all_steps_of_the_lesson_and_the_last_leads_to_
 def test_a_link_leads_to_a_section_and_to_a_step_of_the_lesson(visit):
     assert len(lesson.PARTS) == url.LESSON_STEPS
     app = visit("inside", s=LINK, step="5")
-    assert heading(app) == f"5. {said.ATTEND}"
+    assert heading(app) == "5. " + "Self-attention"
     app.button(key="lesson-next").click().run()
     assert app.query_params["step"] == "6"
-    assert words.LINES_HELP in sentences(visit("inside", s=LINK, inside="attention"))
+    assert (
+        "Each position on the left attends to those on the right. The thicker a line, the larger the share."
+    ) in sentences(visit("inside", s=LINK, inside="attention"))
 
 
 def test_the_lesson_begins_with_a_drawing_of_the_network_and_where_it_departs_from_the_paper(visit):
@@ -107,7 +109,7 @@ def test_the_lesson_begins_with_a_drawing_of_the_network_and_where_it_departs_fr
     assert world.TITLES[3] in image.proto.imgs[0].alt
     departures = app.table[0].value
     assert said.DEPARTURES["relative_bias"][0] in departures.index
-    assert "70%" in departures.loc[said.DEPARTURES["last_only"][0], said.HERE]
+    assert "70%" in departures.loc[said.DEPARTURES["last_only"][0], "Here"]
 
 
 def test_the_lesson_can_be_about_the_papers_network_where_that_is_there(visit):
@@ -128,7 +130,7 @@ def test_the_lesson_can_be_about_the_papers_network_where_that_is_there(visit):
 
 
 def test_a_film_with_films_on_both_sides_is_covered_and_the_mask_comes_last_to_predict(visit):
-    learnt, asked = chips(step(visit, said.HIDE))
+    learnt, asked = chips(step(visit, "Hide a film"))
     assert asked == [*(world.TITLES[item] for item in FILMS), "[mask]"]
     assert len(learnt) == len(FILMS)
     assert "[mask]" in learnt[1:-1]
@@ -136,7 +138,7 @@ def test_a_film_with_films_on_both_sides_is_covered_and_the_mask_comes_last_to_p
 
 
 def test_the_attention_of_one_head_is_told_in_numbers_that_add_up(visit):
-    app = step(visit, said.ATTEND)
+    app = step(visit, "Self-attention")
     dataset = loaders.dataset("ml-latest-sample")
     model = loaders.predictor("bert4rec", dataset.name).model
     weights = model.attention(model.input_tokens(np.array(FILMS)))[0, 0, -1]
@@ -150,13 +152,13 @@ def test_the_attention_of_one_head_is_told_in_numbers_that_add_up(visit):
 
 
 def test_each_layer_says_what_it_would_predict_and_the_last_agrees_with_the_softmax(visit):
-    last = rows(step(visit, said.LAYERS))[-1]
-    softmax = rows(step(visit, said.CHOOSE))[0]
+    last = rows(step(visit, "Layers"))[-1]
+    softmax = rows(step(visit, "Softmax"))[0]
     assert last == softmax[: len(last)]
 
 
 def test_the_bars_of_all_layers_have_one_scale(visit):
-    text = " ".join(html(step(visit, said.LAYERS)))
+    text = " ".join(html(step(visit, "Layers")))
     bars = [tuple(map(float, bar)) for bar in re.findall(r'width:([\d.]+)%"></i></span><span>([\d.]+)%', text)]
     assert len(bars) > 4
     longest = max(percent for _, percent in bars)
@@ -165,7 +167,7 @@ def test_the_bars_of_all_layers_have_one_scale(visit):
 
 
 def test_the_softmax_shows_the_probabilities_of_the_model(visit):
-    app = step(visit, said.CHOOSE)
+    app = step(visit, "Softmax")
     dataset = loaders.dataset("ml-latest-sample")
     scores = loaders.predictor("bert4rec", "ml-latest-sample").model.score(Queries([np.array(FILMS)]))[0].astype(float)
     probabilities = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
@@ -175,8 +177,8 @@ def test_the_softmax_shows_the_probabilities_of_the_model(visit):
 
 
 def test_the_loss_is_told_for_the_films_that_were_covered(visit):
-    covered = [film for film in chips(step(visit, said.HIDE))[0] if film == "[mask]"]
-    app = step(visit, said.LEARN)
+    covered = [film for film in chips(step(visit, "Hide a film"))[0] if film == "[mask]"]
+    app = step(visit, "Learning")
     assert len(rows(app)[0]) == len(covered)
     assert "3.40" in sentences(app)  # the logarithm of 30 films
 
@@ -220,7 +222,10 @@ def test_the_heat_map_names_every_film_and_frames_the_row_that_asks(visit):
     assert heat["layout"]["yaxis"]["ticktext"][-1] == "<b>[mask]</b>"
     frame = heat["layout"]["shapes"][0]
     assert (frame["y0"], frame["y1"]) == (len(FILMS) - 0.5, len(FILMS) + 0.5)
-    assert words.NOT_INFLUENCE in sentences(app)
+    assert (
+        "Attention is not influence. It says what a layer reads, not how the prediction would change "
+        "without a film. That is found out by leaving the film out."
+    ) in sentences(app)
 
 
 def test_one_head_can_be_looked_at_alone(visit):
@@ -247,7 +252,7 @@ def test_attention_by_distance_is_averaged_when_asked_for(visit):
     app.button(key="average-bert4rec-ml-latest-sample").click().run()
     assert not app.exception
     line = chart(app, 1)["data"][0]
-    assert line["name"] == words.LAYER_N.format(n=1)
+    assert line["name"] == f"Layer {1}"
     assert app.get("plotly_chart")[1].proto.alt
 
 
@@ -265,8 +270,8 @@ def test_a_film_is_covered_at_first_and_its_rank_is_said(visit):
     assert f"You watched **{world.TITLES[2]}** here: rank" in sentences(app)
     assert len(rows(app)[0]) == 8
     sides = app.table[0].value
-    assert list(sides.index) == [words.BY_BEFORE, words.BY_AFTER, words.BY_BOTH]
-    assert sides.loc[words.BY_BOTH, words.RANK] in sentences(app)
+    assert list(sides.index) == ["Only the films before", "Only the films after", "Both"]
+    assert sides.loc["Both", "Rank"] in sentences(app)
 
 
 def test_cbow_fills_blanks_too_without_probabilities(visit):
@@ -289,7 +294,7 @@ def test_blanks_go_into_gaps_too_and_without_one_the_page_says_what_to_do(visit)
     assert len(rows(app)) == 3
     app.multiselect[1].set_value([]).run()
     app.multiselect[0].set_value([]).run()
-    assert words.CHOOSE_BLANK in sentences(app)
+    assert "Cover a film of your list, or put a blank into a gap." in sentences(app)
 
 
 @pytest.mark.parametrize("name", ["lesson", "attention", "blanks", "map"])
@@ -310,10 +315,13 @@ def test_the_map_is_pca_until_tsne_is_computed_and_then_has_regions(visit):
     assert "These two axes explain" in sentences(app)
     app.button(key="tsne-bert4rec-ml-latest-sample").click().run()
     assert not app.exception
-    assert words.MAP_TSNE in sentences(app)
+    assert (
+        "t-SNE keeps films together that are neighbours in all numbers. Who is near whom means "
+        "something; the distance between far regions, and the axes, do not."
+    ) in sentences(app)
     app.session_state["table-regions"] = True
     app.run()
-    assert list(app.table[0].value.columns) == [words.REGION_FILMS, words.REGION_APART, words.REGION_FIRST]
+    assert list(app.table[0].value.columns) == ["Films", "More frequent here", "Watched most"]
     app.get_by_key("projection").set_value("PCA").run()
     assert "These two axes explain" in sentences(app)
 
@@ -333,7 +341,7 @@ def test_the_map_marks_the_newest_film_and_lists_its_neighbours(visit):
     drawn = chart(app)
     assert drawn["layout"]["annotations"][0]["text"] == f"<b>{world.TITLES[3][:-7]}</b>"
     marks = {trace["name"]: trace for trace in drawn["data"]}
-    assert {words.YOUR_FILMS_ON_MAP, words.NEAR_ON_MAP, words.CHOSEN_ON_MAP} <= set(marks)
+    assert {"Your films", "Its neighbours", "Chosen film"} <= set(marks)
 
 
 @pytest.mark.parametrize("colour", ["genre", "views"])
@@ -349,7 +357,7 @@ def test_a_film_that_was_found_is_marked(visit):
     app.text_input(key="map_search").set_value("Film 20").run()
     app.button(key="mark-21").click().run()
     assert not app.exception
-    assert common.plain(words.NEAREST.format(film="Film 20 (2000)")) in [heading.value for heading in app.header]
+    assert common.plain("Nearest to {film}".format(film="Film 20 (2000)")) in [heading.value for heading in app.header]
 
 
 @pytest.mark.parametrize(

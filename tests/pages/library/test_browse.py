@@ -5,7 +5,6 @@ from html import unescape
 import pytest
 
 from pages.library import browse, filters, words
-from pages.ui import words as common
 from recsys.data.tags import Tags
 from tests.pages import world
 from tests.pages.reading import said
@@ -119,7 +118,7 @@ def test_when_nothing_passes_the_page_says_so(visit):
     app = visit("library", made="1800-1801")
     assert shown(app) == []
     assert words.COUNT["none"].format(all=FILMS + 1) in said(app)
-    assert common.FILTERS_ON.format(n=1) in [block.proto.popover.label for block in app.get("popover")]
+    assert f"Filters · {1}" in [block.proto.popover.label for block in app.get("popover")]
 
 
 @pytest.mark.parametrize(

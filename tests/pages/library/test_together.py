@@ -32,7 +32,7 @@ def test_each_film_says_how_much_each_of_the_two_wants_it(visit):
     found = together.together(predictor, (Request((0, 1, 2)), Request((7, 8, 9))), 10)
     assert offered(app) == [data.catalog.films[one.item].title for one in found]
     first = app.container(key="together").html[0].value
-    for who, standing in zip((words.YOU, words.OTHER), found[0].standings, strict=True):
+    for who, standing in zip(("You", "Other"), found[0].standings, strict=True):
         assert f">{who}</span>" in first
         assert f"{common.ordinal(standing.rank)}, {common.fine_percent(standing.probability)}" in first
     watched = {world.TITLES[item][:-7] for item in (0, 1, 2, 7, 8, 9)}
@@ -53,12 +53,18 @@ def test_filters_of_the_library_hold_for_both(visit):
     horror = {title[:-7] for number, title in enumerate(world.TITLES) if number % 2}
     assert offered(app)
     assert set(offered(app)) <= horror
-    assert words.NOTHING_FOR_BOTH in said(visit("library", s="1-2-3", made="1800-1801", **LINK))
+    assert "No film is left for both of you. Loosen the filters." in said(
+        visit("library", s="1-2-3", made="1800-1801", **LINK)
+    )
 
 
 def test_without_one_of_the_lists_the_page_asks_for_it(visit):
-    assert words.NEED_BOTH in said(visit("library", s="1-2", library="together"))
-    assert words.NEED_BOTH in said(visit("library", **LINK))
+    assert (
+        "Two lists are needed: yours, and that of the one who watches with you. A real viewer will do to try it."
+    ) in said(visit("library", s="1-2", library="together"))
+    assert (
+        "Two lists are needed: yours, and that of the one who watches with you. A real viewer will do to try it."
+    ) in said(visit("library", **LINK))
 
 
 def test_their_films_are_searched_for_and_taken_out_again(visit):
@@ -108,12 +114,16 @@ def test_their_films_of_another_set_are_found_by_title(visit):
     assert app.multiselect(key="other_films").value == [7, 8]
     app = visit("library", data="ml-latest-small", library="together", **{"with": "ml-latest-sample.8-25-30"})
     assert app.multiselect(key="other_films").value == [7]
-    assert words.OTHER_LOST.format(n=2, all=3, data=loaders.data_title("ml-latest-small")) in said(app)
+    assert "{n} of their {all} films are not in {data}.".format(
+        n=2, all=3, data=loaders.data_title("ml-latest-small")
+    ) in said(app)
     world.save(world.build("my.films", world.TITLES[:20], first_id=500))
     app = visit("library", s="1-2", library="together", **{"with": "my.films.507-508"})
     assert app.multiselect(key="other_films").value == [7, 8]
     missing = visit("library", s="1-2", library="together", **{"with": "ml-20m.1"})
-    assert words.OTHER_SET.format(data="MovieLens 20M") in said(missing)
+    assert "The films of the other are of {data}, which is not on this machine.".format(data="MovieLens 20M") in said(
+        missing
+    )
 
 
 def test_a_film_for_both_is_put_into_the_list(visit):
@@ -131,4 +141,6 @@ def test_a_film_for_both_is_put_into_the_list(visit):
 def test_odd_lists_in_a_link_are_passed_over(visit, text):
     app = visit("library", s="1", library="together", **{"with": text}, rule=text)
     assert not app.exception
-    assert words.NEED_BOTH in said(app)
+    assert (
+        "Two lists are needed: yours, and that of the one who watches with you. A real viewer will do to try it."
+    ) in said(app)

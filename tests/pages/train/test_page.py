@@ -7,7 +7,6 @@ import pytest
 
 from pages.train import runs, words
 from pages.ui import errors, i18n, loaders, recommenders
-from pages.ui import words as common
 from pages.ui.recommenders import State
 from recsys import paths, storage
 from recsys.data import own_data, tables
@@ -64,8 +63,10 @@ def reported(job, *events):
 
 def test_a_training_is_queued_with_what_was_changed_and_nothing_else(visit):
     app = choose(visit("train"), "sasrec-bce", epochs=7, dropout=0.25)
-    assert words.NONE in said(app)
-    assert app.button(key="train-start").label == words.START
+    assert (
+        "Nothing has been trained here yet. What you start appears here, and goes on when you close the page."
+    ) in said(app)
+    assert app.button(key="train-start").label == "Start training"
     app.button(key="train-start").click().run()
     assert not app.exception
     (job,) = queue.jobs()
@@ -77,7 +78,7 @@ def test_a_training_is_queued_with_what_was_changed_and_nothing_else(visit):
     )
     assert badges(app) == ["Waiting"]
     assert "Dropout 0.25" in said(app)
-    assert app.button(key="train-start").label == words.ADD
+    assert app.button(key="train-start").label == "Add to the queue"
     app.button(key="train-start").click().run()
     assert "SASRec (BCE) is already being trained" in said(app)
     choose(app, "ncf").button(key="train-start").click().run()
@@ -99,8 +100,17 @@ def test_only_a_set_that_was_tuned_on_is_said_to_be(visit):
         app = visit("train", data=data)
         assert not app.exception
         title = loaders.data_title(data)
-        assert (words.TUNED.format(data=title).partition(".")[0] in said(app)) == is_tuned
-        assert (words.BY_SIZE.format(data=title).partition(".")[0] in said(app)) != is_tuned
+        assert (
+            f"As tuned for {title}. Change what you like; what cannot work is said before it starts.".partition(".")[0]
+            in said(app)
+        ) == is_tuned
+        assert (
+            (
+                f"Nothing was tuned for {title}. These settings worked for a data set of a similar size. "
+                "Change what you like; what cannot work is said before it starts."
+            ).partition(".")[0]
+            in said(app)
+        ) != is_tuned
 
 
 def test_every_setting_has_a_label():
@@ -127,18 +137,26 @@ def test_only_recommenders_that_learn_step_by_step_are_offered(visit):
 def test_who_replaces_a_trained_one_or_a_half_trained_one_is_warned(visit):
     app = choose(visit("train"), "bert4rec")
     data = loaders.data_title(DATA)
-    assert words.REPLACES.format(model="BERT4Rec", data=data) in said(app)
+    assert "{model} is trained for {data} already. The new one takes its place on every page once it is done.".format(
+        model="BERT4Rec", data=data
+    ) in said(app)
     choose(app, "sasrec-bce")
-    assert words.REPLACES.format(model="SASRec (BCE)", data=data) not in said(app)
+    assert "{model} is trained for {data} already. The new one takes its place on every page once it is done.".format(
+        model="SASRec (BCE)", data=data
+    ) not in said(app)
     queue.stop(queue.add("sasrec-bce", DATA).id)
-    assert words.ANEW in said(app.run())
+    assert (
+        "A training of it was stopped and can be resumed. A new one begins from nothing, and that one is lost."
+    ) in said(app.run())
 
 
 def test_how_long_it_took_before_is_said_where_it_is_known(visit, monkeypatch):
     app = choose(visit("train"), "sasrec-bce")
-    assert words.NO_TIME in said(app)
+    assert "Nobody has timed it yet: minutes to hours. After the first epoch this page knows better." in said(app)
     monkeypatch.setattr(options, "previous_training", lambda name, data: options.PreviousTraining(7300.0, 24, "cuda"))
-    assert words.BEFORE.format(time="about 2 hours", n=24, device="GPU") in said(app.run())
+    assert (
+        "The one that is there now took {time} for {n} epochs on a {device}. Other settings take another time."
+    ).format(time="about 2 hours", n=24, device="GPU") in said(app.run())
 
 
 def test_where_there_is_a_gpu_it_can_be_chosen_or_not(visit, monkeypatch):
@@ -157,13 +175,15 @@ def test_what_waits_is_withdrawn_put_back_and_removed(visit):
     app = visit("train")
     press(app, "close")
     assert (states(), badges(app)) == (["stopped"], ["Stopped"])
-    assert words.STOPPED_EARLY in said(app)
+    assert "It was stopped before the first epoch was over." in said(app)
     press(app, "play_arrow")
     assert badges(app) == ["Waiting"]
     press(app, "close")
     press(app, "delete")
     assert queue.jobs() == []
-    assert words.NONE in said(app)
+    assert (
+        "Nothing has been trained here yet. What you start appears here, and goes on when you close the page."
+    ) in said(app)
 
 
 def test_a_training_that_goes_on_shows_its_curves_and_the_time_that_is_left(visit):
@@ -171,16 +191,18 @@ def test_a_training_that_goes_on_shows_its_curves_and_the_time_that_is_left(visi
     app = visit("train")
     with queue.claim_next() as job:
         assert badges(app.run()) == ["Learning"]
-        assert app.get("progress")[0].proto.text == words.PREPARING
+        assert app.get("progress")[0].proto.text == "Getting ready, then the first epoch"
         told = [{"epoch": n, "epochs": 8, "loss": 9.0 - n, "seconds_left": 600.0} for n in (1, 2)]
         reported(job, told[0], told[1] | {"ndcg@10": 0.0981})
         os.utime(job.folder / queue.PROGRESS, (job.started + 5, job.started + 5))
         app.run()
-        assert app.get("progress")[0].proto.text == words.EPOCH_LEFT.format(n=2, all=8, time="about 10 minutes")
+        assert app.get("progress")[0].proto.text == "Epoch {n} of {all}, {time} left at most".format(
+            n=2, all=8, time="about 10 minutes"
+        )
         assert app.get("progress")[0].proto.value == 25
-        assert words.BEST.format(n=2, value="0.0981") in said(app)
+        assert "Best validation so far: NDCG@10 {value} after epoch {n}.".format(n=2, value="0.0981") in said(app)
         titles = [json.loads(chart.proto.spec)["layout"]["yaxis"]["title"]["text"] for chart in app.get("plotly_chart")]
-        assert titles == [words.LOSS, words.VALIDATION]
+        assert titles == ["Loss", "Validation NDCG@10"]
         press(app, "stop")
         assert badges(app) == ["Stopping"]
     assert badges(app.run()) == ["Stopped"]
@@ -216,7 +238,7 @@ def test_what_was_trained_is_ready_on_every_page_without_a_restart(visit):
     assert recommenders.state("sasrec-bce", DATA) is State.READY
     press(app, "use")
     assert not app.exception
-    assert app.title[0].value == common.WATCH
+    assert app.title[0].value == "Watch next"
     assert app.selectbox(key="model").value == "sasrec-bce"
     assert len(picks(app)) == 10
     assert app.query_params["model"] in ("sasrec-bce", ["sasrec-bce"])
@@ -279,13 +301,13 @@ def test_of_many_that_are_over_the_newest_are_shown(visit, training, monkeypatch
     app = visit("train")
     assert f"use-{newest.id}" in keys(app)
     assert f"use-{older.id}" not in keys(app)
-    assert words.OLDER.format(n=1) in said(app)
+    assert f"{1} older one is not shown; remove one of these to see it." in said(app)
 
 
 def test_a_recommender_that_is_missing_elsewhere_leads_here(visit):
     app = visit(model="hybrid")
     app.button(key="train-sasrec-softmax").click().run()
-    assert app.title[0].value == common.TRAIN
+    assert app.title[0].value == "Train"
     assert app.selectbox(key=recommenders.TO_TRAIN).value == "sasrec-softmax"
 
 

@@ -1,7 +1,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import loaders, words
+from pages.ui import loaders
 from recsys.data import datasets, own_data, tables
 from tests.pages.reading import keys, said
 
@@ -51,7 +51,7 @@ def test_a_file_is_checked_before_it_becomes_a_set_that_is_open(form):
 
 def test_columns_that_do_not_show_are_chosen(form):
     given(form, ODD)
-    assert words.OWN_WHICH.format(roles="Person and Item") in said(form)
+    assert "Choose the column of the {roles}.".format(roles="Person and Item") in said(form)
     assert "own-add" not in keys(form)
     form.selectbox(key="own_column_user_shop.csv").select("who")
     form.selectbox(key="own_column_item_shop.csv").select("what").run()
@@ -78,7 +78,7 @@ def test_a_set_of_ones_own_can_be_put_in_the_place_of_another(form):
     own_data.add("shop", own_data.check(tables.parse("a", b"user,item\n1,2\n")), "a")
     assert loaders.dataset("shop").n_users == 1
     given(form, USUAL)
-    assert form.button(key="own-add").label == words.OWN_REPLACE.format(name="shop")
+    assert form.button(key="own-add").label == "Replace *{name}*".format(name="shop")
     form.button(key="own-add").click().run()
     assert loaders.dataset("shop").n_users == 3
 

@@ -3,7 +3,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import at_tmdb, words
+from pages.ui import at_tmdb
 from recsys.serving.films.tmdb import Posters, key
 from tests.data import server as servers
 from tests.pages.reading import said
@@ -50,7 +50,7 @@ def test_with_a_key_plot_and_cast_are_shown_with_what_tmdb_asks_to_say(tmdb):
     assert not app.exception
     assert "A *dream* within a dream." in said(app)
     assert "Ann Lee as Cobb" in said(app)
-    assert words.ATTRIBUTION in said(app)
+    assert "This product uses the TMDB API but is not endorsed or certified by TMDB." in said(app)
     app.run()
     assert len(tmdb.requests) == 1  # the session keeps it
 
@@ -58,7 +58,7 @@ def test_with_a_key_plot_and_cast_are_shown_with_what_tmdb_asks_to_say(tmdb):
 def test_where_tmdb_fails_it_says_so_and_is_asked_again_the_next_time(tmdb):
     tmdb.tricks = [servers.status(500)] * 2
     app = page()
-    assert words.NO_PLOT in said(app)
+    assert "TMDB tells nothing about this film at the moment." in said(app)
     app.run()
     assert "within a dream" in said(app)
 
@@ -66,5 +66,5 @@ def test_where_tmdb_fails_it_says_so_and_is_asked_again_the_next_time(tmdb):
 def test_a_session_keeps_only_so_many(tmdb, monkeypatch):
     monkeypatch.setattr(at_tmdb, "KEPT", 0)
     app = page()
-    assert words.NO_PLOT in said(app)
+    assert "TMDB tells nothing about this film at the moment." in said(app)
     assert app.session_state["stories"] == {}

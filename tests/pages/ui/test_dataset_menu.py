@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import dataset_menu, errors, fetch, words
+from pages.ui import dataset_menu, errors, fetch
 from recsys import paths
 from recsys.data import datasets, download, own_data, published, tables
 from recsys.errors import recsys_command
@@ -71,15 +71,18 @@ def test_people_with_fewer_than_three_films_are_counted(home):
         )
     )
     assert dataset_menu.facts("own").brief == 2
-    assert words.BRIEF.format(n="2", things="films") in " ".join(
-        dataset_menu.learning("own", dataset_menu.facts("own"))
-    )
+    assert (
+        "{n} people are left with fewer than three {things}: recommenders learn from them, but are not tested on them."
+    ).format(n="2", things="films") in " ".join(dataset_menu.learning("own", dataset_menu.facts("own")))
 
 
 def test_a_set_whose_films_need_one_rating_says_so(home):
     world.save(world.build("ml-20m"))
     said = dataset_menu.learning("ml-20m", dataset_menu.facts("ml-20m"))
-    assert words.LEFT_OUT_UNRATED.format(learnt=len(world.TITLES), n=1, things="films") in said
+    assert (
+        "Recommenders learn from the {learnt} {things} that somebody rated. The other one can be put "
+        "into your list: the one most like it stands in for it."
+    ).format(learnt=len(world.TITLES), things="films") in said
 
 
 def test_other_data_under_the_same_name_is_counted_again(home):
@@ -122,9 +125,12 @@ def test_each_set_says_what_it_holds_its_size_its_conditions_and_has_one_button(
     assert "**MovieLens 1M**: 6,040 people, 3,883 films, 1919–2000" in text
     assert "6 MB to fetch. For research only; passed on or used commercially only with GroupLens' permission" in text
     assert "https://files.grouplens.org/datasets/movielens/ml-1m-README.txt" in text
-    assert words.LEFT_OUT.format(fewest=5, learnt=len(world.TITLES), n=1, things="films") in text
+    assert (
+        "Recommenders learn from the {learnt} {things} with {fewest} ratings or more. The other one "
+        "can be put into your list: the one most like it stands in for it."
+    ).format(fewest=5, learnt=len(world.TITLES), things="films") in text
     assert "Trained for it: BERT4Rec." in text
-    assert words.NO_TRAINED in text
+    assert "None is trained for it yet; recommenders that need no training are fitted when you choose them." in text
     others = [name for name in dataset_menu.in_order(list(datasets.SETS)) if name != FIRST]
     assert keys(opened) == [f"enrich-{FIRST}", *(f"get-{name}" for name in others)]
 
@@ -166,7 +172,7 @@ def test_on_a_public_server_nobody_deletes_a_set(home, monkeypatch):
 
 def test_a_set_that_is_not_here_says_what_it_is_and_is_had_by_one_button(visit, site):
     app = visit(data=OTHER, s="10-20")
-    assert words.NOT_HERE.format(data="MovieLens 1M") in said(app)
+    assert "{data} is not on this machine yet.".format(data="MovieLens 1M") in said(app)
     assert "6,040 people" in said(app)
     app.button(key=f"get-{OTHER}").click().run()
     fetched()
@@ -184,7 +190,7 @@ def test_a_set_arrives_while_the_visitor_goes_on_with_another_one(visit, site):
     fetched()
     app.run()
     assert watched(app) == titles(0, 1, 2)
-    assert words.ARRIVED.format(data="MovieLens 1M") in [one.value for one in app.success]
+    assert "{data} is here.".format(data="MovieLens 1M") in [one.value for one in app.success]
     app.button(key=f"arrived-{OTHER}").click().run()
     assert chosen(app).value == OTHER
     assert not app.success
@@ -309,14 +315,14 @@ def test_visitors_of_a_public_server_cannot_add_data(visit, monkeypatch, public,
     monkeypatch.setenv(paths.PUBLIC, public)
     app = visit()
     app.button(key="more-sets").click().run()
-    assert bool([one for one in app.expander if one.label == words.OWN_TITLE]) == shown
+    assert bool([one for one in app.expander if one.label == "Add your own data"]) == shown
 
 
 def test_visitors_of_a_public_server_fetch_nothing_and_see_the_sets_that_are_here(visit, monkeypatch):
     monkeypatch.setenv(paths.PUBLIC, "1")
     app = visit(data=OTHER)
     assert f"get-{OTHER}" not in keys(app)
-    assert words.TYPE_THERE in said(app)
+    assert "Whoever runs this server can type:" in said(app)
     assert errors.without_paths(recsys_command("data", "get", OTHER)) in [one.value for one in app.code]
     app = visit()
     app.button(key="more-sets").click().run()

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import enriching, words
+from pages.ui import enriching
 from recsys import paths
 from recsys.data import enrich, film_details, wikidata
 from tests.data.wikidata_fake import asking, seconds, thing, title
@@ -53,13 +53,13 @@ def ended():
 
 def test_a_button_of_the_dialog_asks_and_then_the_dialog_says_what_is_known(service):
     app = AppTest.from_function(sets_page, default_timeout=60).run()
-    assert words.IS_ENRICHED not in said(app)
+    assert "Director, cast and titles in other languages are known, from Wikidata." not in said(app)
     app.button(key=f"enrich-{SET}").click().run()
     assert app.session_state.enriching == [SET]
     ended()
     app.run()
     assert not app.exception
-    assert words.IS_ENRICHED in said(app)
+    assert "Director, cast and titles in other languages are known, from Wikidata." in said(app)
     assert app.button(key=f"enrich-{SET}").label.startswith("Ask for the rest")
 
 
@@ -137,4 +137,4 @@ def test_visitors_of_a_public_server_are_not_offered_it(service, monkeypatch):
     app = AppTest.from_function(sets_page, default_timeout=60).run()
     assert not app.exception
     assert f"enrich-{SET}" not in keys(app)
-    assert words.IS_ENRICHED in said(app)
+    assert "Director, cast and titles in other languages are known, from Wikidata." in said(app)

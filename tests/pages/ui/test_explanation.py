@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from pages.ui import explanation, words
+from pages.ui import explanation
 from recsys.data import film_details
 from recsys.serving.insight.explain import Explanation, Influence
 from recsys.serving.recommend import Standing
@@ -27,24 +27,30 @@ def test_the_film_watched_just_before_is_named_as_the_reason(show):
 
 
 def test_what_is_known_of_the_film_is_told_with_where_it_is_from(show):
-    assert words.FROM_WIKIDATA not in said(show(s="1-2-3", item=3))
+    assert "From Wikidata." not in said(show(s="1-2-3", item=3))
     film_details.write("ml-latest-sample", {4: {"directors": ["Ann *Lee*"], "minutes": 90}})
     app = show(s="1-2-3", item=3)
     assert not app.exception
     assert ":gray[Directed by] Ann *Lee*" in said(app)
-    assert words.FROM_WIKIDATA in said(app)
+    assert "From Wikidata." in said(app)
 
 
 def test_an_only_film_is_compared_with_a_newcomer_and_an_empty_list_says_so(show):
-    assert words.WHY_ALONE.format(model="BERT4Rec") in said(show(s="3", item=3))
+    assert "Your only film was left out, and {model} predicted as for somebody new.".format(model="BERT4Rec") in said(
+        show(s="3", item=3)
+    )
     app = show(item=3)
-    assert words.WHY_NEWCOMER.format(model="BERT4Rec") in said(app)
+    assert "You have watched nothing yet, so this is what {model} predicts for anybody.".format(
+        model="BERT4Rec"
+    ) in said(app)
     assert not app.html
 
 
 def test_a_recommender_that_does_not_look_at_the_films_says_so(show):
     app = show(s="1-2-3", variant="popular")
-    assert words.WHY_UNMOVED.format(model="Most popular") in said(app)
+    assert "None of your films makes a difference: {model} predicts it for anybody.".format(
+        model="Most popular"
+    ) in said(app)
     assert not app.html
 
 
@@ -53,7 +59,7 @@ def test_the_rank_is_said_in_a_sentence():
     assert explanation.stands(Standing(4, 30, 0.012), "M") == "M ranks it 4th, at 1.2%."
     assert explanation.stands(Standing(1, 30, None), "M") == "M's top prediction."
     assert explanation.stands(Standing(22, 30, None), "M") == "M ranks it 22nd."
-    assert explanation.stands(Standing(None, 30, 0.0), "M") == words.WHY_RULED_OUT.format(model="M")
+    assert explanation.stands(Standing(None, 30, 0.0), "M") == "{model} rules it out.".format(model="M")
 
 
 def influence(item, effect, rank=2, probability=0.012):
@@ -70,7 +76,9 @@ def test_the_reason_names_at_most_two_films_and_the_one_in_the_way():
         "Mostly because you watched A, then B. Without C it would rank higher."
     )
     assert explanation.because(explained(influence(0, 1.0)), ["A"], "M") == "Mostly because you watched A."
-    assert explanation.because(explained(influence(0, -1.0)), ["A"], "M") == words.WHY_DESPITE.format(one="A")
+    assert explanation.because(
+        explained(influence(0, -1.0)), ["A"], "M"
+    ) == "Your films count against it. It would rank higher without {one}.".format(one="A")
 
 
 def test_bars_share_one_scale_and_words_say_what_they_mean():
@@ -96,15 +104,15 @@ def test_a_difference_that_no_digit_shows_is_said_to_be_invisible():
     same = influence(0, 0.002, probability=0.0220001)
     found = Explanation(9, Standing(4, 30, 0.022), (same,), 1)
     assert explanation.more_digits(found) == 0
-    assert words.NO_VISIBLE in explanation.bars(found, ["A"])
-    assert words.LIFTS not in explanation.bars(found, ["A"])
+    assert "makes no visible difference" in explanation.bars(found, ["A"])
+    assert "lifts it" not in explanation.bars(found, ["A"])
 
 
 def test_a_long_list_shows_eight_bars_and_says_how_many_films_were_weighed():
     found = explained(*[influence(item, 1.0) for item in range(50)], watched=120)
     assert explanation.bars(found, [str(item) for item in range(50)]).count("<li") == 8
-    assert words.WHY_NEWEST.format(n=50) in explanation.notes(found, "M")
-    assert words.WHY_REST.format(n=42) in explanation.notes(found, "M")
+    assert f"Only your newest {50} films were left out in turn." in explanation.notes(found, "M")
+    assert f"{42} more of your films made a smaller difference." in explanation.notes(found, "M")
 
 
 def test_links_are_made_of_ids_only(home):

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from pages.library.filters import library
-from pages.ui import film_search, loaders, words
+from pages.ui import film_search, loaders
 from pages.watch.own_history import matcher
 from recsys import checkpoints
 from recsys.data import film_details
@@ -87,7 +87,7 @@ def test_only_the_first_to_wait_is_told_so(home, monkeypatch):
     for _ in range(3):
         loaders.recommenders()
         loaders.predictor("popular", SET)
-    assert told == [words.WAKING, words.GETTING_READY]
+    assert told == ["Waking the recommenders", "Getting the recommender ready. The first time takes a moment."]
 
 
 def test_what_is_made_of_one_set_is_not_taken_for_something_else(home):

@@ -65,7 +65,7 @@ def test_the_menu_marks_what_is_not_trained_and_nothing_else(home):
     menu = recommenders.menu(DATA)
     assert menu["bert4rec"] == "BERT4Rec"
     assert menu["item-knn"] == "Item kNN"
-    assert menu["sasrec-bce"] == words.UNTRAINED.format(model="SASRec (BCE)")
+    assert menu["sasrec-bce"] == "{model} · not trained".format(model="SASRec (BCE)")
     marked = {name for name, label in menu.items() if label != registry.get(name).title}
     networks = {name for name in menu if registry.get(name).needs_training}
     standing_on_some = {"pool", "hybrid", "hybrid-few", "ensemble"}
@@ -73,7 +73,7 @@ def test_the_menu_marks_what_is_not_trained_and_nothing_else(home):
 
 
 def test_what_takes_long_is_marked_until_it_is_fitted(home, slow):
-    assert recommenders.menu(DATA)["ease"] == words.UNFITTED.format(model="EASE")
+    assert recommenders.menu(DATA)["ease"] == "{model} · not fitted".format(model="EASE")
     loaders.predictor("ease", DATA)
     assert recommenders.menu(DATA)["ease"] == "EASE"
 
@@ -135,7 +135,9 @@ def test_one_that_needs_no_training_is_fitted_when_it_is_chosen(visit, at_leisur
 
 def test_one_that_takes_longer_is_fitted_by_a_button_that_says_how_long(visit, at_leisure, slow):
     app = choose(visit(s="1-2-3"), "markov")
-    assert words.NOT_FITTED.format(model="Markov chain", data="MovieLens latest (sample)") in said(app)
+    assert "{model} has not been fitted for {data} yet. That is done once, and kept.".format(
+        model="Markov chain", data="MovieLens latest (sample)"
+    ) in said(app)
     assert "Most popular" in said(app)  # meanwhile
     assert checkpoints.find("markov", DATA) is None
     assert app.button(key="fit-markov").label == "Fit Markov chain (about 30 seconds)"
@@ -149,7 +151,9 @@ def test_one_that_takes_longer_is_fitted_by_a_button_that_says_how_long(visit, a
 def test_one_that_takes_more_than_a_minute_shows_the_command(visit, monkeypatch):
     monkeypatch.setattr(recommenders, "seconds", lambda name, dataset: 61.0)
     app = choose(visit(s="1-2-3"), "ease")
-    assert words.FITS_LONG.format(model="EASE", data="MovieLens latest (sample)") in said(app)
+    assert "{model} has not been fitted for {data} yet, which takes more than a minute.".format(
+        model="EASE", data="MovieLens latest (sample)"
+    ) in said(app)
     assert recsys_command("train", "ease", "--dataset", DATA) in said(app)
     assert "fit-ease" not in keys(app)
 
@@ -157,14 +161,19 @@ def test_one_that_takes_more_than_a_minute_shows_the_command(visit, monkeypatch)
 def test_a_network_that_is_not_trained_shows_the_command_and_names_what_can_answer(visit):
     app = choose(visit(s="1-2-3"), "sasrec-bce")
     assert recsys_command("train", "sasrec-bce", "--dataset", DATA) in said(app)
-    assert words.FITTED_AT_ONCE.format(models="Markov chain, Item kNN, ALS and Content (TF-IDF)") in said(app)
+    assert "These need seconds, and are fitted when you choose them: {models}.".format(
+        models="Markov chain, Item kNN, ALS and Content (TF-IDF)"
+    ) in said(app)
     assert len(picks(app)) == 10
 
 
 def test_a_mixture_names_the_networks_that_it_lacks_with_the_commands_that_train_them(visit):
     app = choose(visit(s="1-2-3"), "hybrid")
     missing = {"model": "Hybrid", "data": "MovieLens latest (sample)", "members": "SASRec (softmax)"}
-    assert words.NOT_ALL_TRAINED.format(**missing) in said(app)
+    assert (
+        "{model} mixes several recommenders, and these have not been trained for {data} yet: "
+        "{members}. Training takes minutes to hours."
+    ).format(**missing) in said(app)
     assert recsys_command("train", "sasrec-softmax", "--dataset", DATA) in said(app)
     assert len(picks(app)) == 10  # of another
     world.untrain()
@@ -201,7 +210,9 @@ def train_sasrec(epochs=5):
 def test_a_network_that_was_trained_meanwhile_answers_in_the_next_run(visit):
     world.untrain()
     app = choose(visit(s="1-2-3"), "bert4rec")
-    assert words.NOT_TRAINED.format(model="BERT4Rec", data="MovieLens latest (sample)") in said(app)
+    assert "{model} has to be trained, and has not been for {data} yet. Training takes minutes to hours.".format(
+        model="BERT4Rec", data="MovieLens latest (sample)"
+    ) in said(app)
     world.train(world.build())  # in a terminal
     app.run()
     assert "not been trained" not in said(app)
@@ -210,10 +221,10 @@ def test_a_network_that_was_trained_meanwhile_answers_in_the_next_run(visit):
 
 def test_a_choice_outlives_its_mark(visit, slow):
     app = choose(visit(s="1-2-3"), "markov")
-    assert words.UNFITTED.format(model="Markov chain") in app.selectbox(key="model").options
+    assert "{model} · not fitted".format(model="Markov chain") in app.selectbox(key="model").options
     loaders.predictor("markov", DATA)  # by another visitor
     app.run()
-    assert words.UNFITTED.format(model="Markov chain") not in app.selectbox(key="model").options
+    assert "{model} · not fitted".format(model="Markov chain") not in app.selectbox(key="model").options
     assert app.selectbox(key="model").value == "markov"
     assert picks(app)[0] == world.TITLES[3][:-7]
 
@@ -360,8 +371,10 @@ def test_visitors_of_a_public_server_start_no_fit_that_takes_long(visit, monkeyp
     monkeypatch.setenv(paths.PUBLIC, "1")
     monkeypatch.setattr(recommenders, "seconds", lambda name, dataset: seconds)
     app = choose(visit(s="1-2"), "ease")
-    assert words.NOT_FITTED.format(model="EASE", data=loaders.data_title(DATA)) in said(app)
-    assert words.TYPE_THERE in said(app)
+    assert "{model} has not been fitted for {data} yet. That is done once, and kept.".format(
+        model="EASE", data=loaders.data_title(DATA)
+    ) in said(app)
+    assert "Whoever runs this server can type:" in said(app)
     assert errors.without_paths(recsys_command("train", "ease", "--dataset", DATA)) in [one.value for one in app.code]
     assert "fit-ease" not in keys(app)
     assert tasks.find(f"fit/{DATA}/ease") is None
@@ -371,4 +384,4 @@ def test_what_takes_seconds_is_fitted_for_them_too(visit, monkeypatch, at_leisur
     monkeypatch.setenv(paths.PUBLIC, "1")
     app = choose(visit(s="1-2"), "markov")
     assert picks(app)
-    assert words.TYPE_THERE not in said(app)
+    assert "Whoever runs this server can type:" not in said(app)

@@ -3,7 +3,6 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from pages.ui import words as common
 from pages.watch import words
 from recsys.data.dataset import Catalog
 from recsys.serving.filters import Filters
@@ -37,7 +36,7 @@ def test_genres_are_chosen_and_left_out_and_reset_with_a_click(visit):
     app.multiselect(key="without").set_value(["Horror"]).run()
     assert words.too_strict(["genres", "without"]) in said(app)
     app.session_state.filters_open = False
-    assert filters_label(app.run()) == common.FILTERS_ON.format(n=2)  # not while it is open
+    assert filters_label(app.run()) == f"Filters · {2}"  # not while it is open
     app.button(key="reset-here").click().run()
     assert picks(app) == everything
     assert opened(app).multiselect(key="genres").value == []
@@ -61,7 +60,7 @@ def test_years_from_and_to(visit):
     app.slider(key="years").set_value((1990, 1995)).run()
     assert {year for _, year in with_years(app)} <= {"1990", "1991", "1992", "1993", "1994", "1995"}
     app.slider(key="years").set_value((1940, 2000)).run()
-    assert filters_label(app) == common.FILTERS
+    assert filters_label(app) == "Filters"
 
 
 def test_variety_reorders_the_films_but_for_the_first(visit):
@@ -100,11 +99,11 @@ def test_when_no_single_filter_is_to_blame_the_page_says_so(visit):
     app = visit(s="1-2-3")
     app.session_state.filters = Filters(years=(1800, 1801), genres=("Western",))
     app.run()
-    assert words.ALL_TOO_STRICT in said(app)
+    assert "No film passes your filters, and loosening one alone is not enough. Reset them to start again." in said(app)
 
 
 def refuse(app, movie):
-    next(menu for menu in app.get("menu_button") if menu.key == f"more-{movie}").click(words.NOT_FOR_ME).run()
+    next(menu for menu in app.get("menu_button") if menu.key == f"more-{movie}").click("Not for me").run()
 
 
 def test_a_film_that_is_not_for_me_leaves_and_can_be_taken_back(visit):
@@ -176,11 +175,11 @@ def test_files_are_made_when_the_share_panel_is_opened(visit):
     app.run()
     assert not app.exception
     assert [file.label for file in app.get("download_button")] == [
-        words.PICTURE_SAVE,
-        words.FILMS_FILE,
-        words.PICKS_FILE,
-        words.JSON_FILE,
-        words.LETTERBOXD_FILE,
+        "Save the picture",
+        "Your films, CSV",
+        "Predictions, CSV",
+        "Both, JSON",
+        "For Letterboxd",
     ]
     assert "?data=ml-latest-sample&s=1-2-3" in app.code[0].value
 

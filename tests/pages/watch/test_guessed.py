@@ -78,7 +78,10 @@ def test_everybody_watches_in_this_order_so_a_chain_guesses_all_of_them(opened):
 
 def test_another_history_is_asked_about_anew(opened):
     app = opened("1-2-3")
-    assert words.GUESSED_HELP.format(n=2) in said(app)
+    assert (
+        f"Each of your last {2} films is hidden in turn, and every recommender that is ready is asked "
+        "for it, given the films before it. Nothing is trained or fitted for this."
+    ) in said(app)
     app.button(key="guess").click().run()
     app.session_state.films = (5, 6, 7)
     assert "guess" in keys(app.run())
@@ -86,19 +89,30 @@ def test_another_history_is_asked_about_anew(opened):
 
 def test_films_that_nobody_can_recommend_are_not_asked_for(opened):
     app = opened(f"1-2-{RARE}")
-    assert words.GUESSED_HELP.format(n=1) in said(app)
+    assert (
+        "Your last film is hidden, and every recommender that is ready is asked for it, given the "
+        "film before it. Nothing is trained or fitted for this."
+    ).format() in said(app)
     app.button(key="guess").click().run()
     assert not app.exception
-    assert words.GUESSED_NEEDS in said(opened("1"))
-    assert words.GUESSED_NEEDS in said(opened(""))
+    assert "Add a second film: to hide one, there must be another before it." in said(opened("1"))
+    assert "Add a second film: to hide one, there must be another before it." in said(opened(""))
 
 
 def test_the_verdict_says_when_films_are_too_few_to_tell():
     apart = words.verdict([9, 1], [(0.6, 0.98), (0.02, 0.4)], ["A", "B"], 10, FOUND)
-    assert words.APART.format(n=1) in apart
+    assert (
+        "Its interval lies above that of the other one, so these films are enough to tell them apart.".format() in apart
+    )
     close = words.verdict([3, 2, 0], [(0.1, 0.6), (0.06, 0.5), (0, 0.28)], ["A", "B", "C"], 10, FOUND)
-    assert words.SAME.format(n=2, others=2, films=10) in close
-    assert words.verdict([0, 0], [(0, 0.3)] * 2, ["A", "B"], 10, FOUND) == words.NONE_SHOWS.format(n=10, k=FOUND)
+    assert (
+        f"That is little to go by: the intervals of {2} of the {2} others overlap with its own, "
+        "so these films cannot tell them apart. The Evaluation page takes hundreds of people."
+    ) in close
+    assert (
+        words.verdict([0, 0], [(0, 0.3)] * 2, ["A", "B"], 10, FOUND)
+        == f"No recommender would have shown you one of your last {10} films in its top {FOUND}."
+    )
     assert "and 1 more would" in words.verdict([3, 3], [(0.1, 0.6)] * 2, ["A", "B"], 10, FOUND)
 
 

@@ -1,7 +1,6 @@
 import pytest
 
 from pages.ui import dataset_menu
-from pages.ui import words as common
 from pages.watch import words
 from recsys import paths
 from recsys.data import datasets
@@ -49,14 +48,14 @@ def test_a_film_that_is_listed_already_cannot_be_added_again(visit):
     app.text_input(key="search").set_value("toy story").run()
     found = next(button for button in app.button if button.key.startswith("found-"))
     assert found.disabled
-    assert words.ALREADY in found.label
+    assert "already in your list" in found.label
 
 
 def test_a_film_that_was_left_out_of_training_can_be_added_and_the_page_says_what_stands_in_for_it(visit):
     app = visit(s="1")
     app.text_input(key="search").set_value("rare bird").run()
     found = app.button(key=f"found-{len(world.TITLES) + 1}")
-    assert words.FEW_RATED in found.label.replace("\\", "")
+    assert "few people rated it, so a similar film stands in for it" in found.label.replace("\\", "")
     found.click().run()
     assert watched(app) == [*titles(0), "Rare Bird"]
 
@@ -64,7 +63,7 @@ def test_a_film_that_was_left_out_of_training_can_be_added_and_the_page_says_wha
 def test_a_film_that_is_not_there_is_said_not_to_be(visit):
     app = visit()
     app.text_input(key="search").set_value("Oppenheimer").run()
-    assert common.NOTHING_FOUND.format(text="Oppenheimer", n=31) in said(app)
+    assert "“{text}” is not among the {n} films of this set.".format(text="Oppenheimer", n=31) in said(app)
     assert not [key for key in keys(app) if key.startswith("found-")]
 
 
@@ -84,7 +83,7 @@ def test_a_film_that_only_another_set_has_is_said_to_be_there(visit):
 def test_a_film_of_another_year_is_offered_but_said_not_to_be_the_one(visit):
     app = visit()
     app.text_input(key="search").set_value("toy story 1940").run()
-    assert common.NEAREST in said(app)
+    assert "Nearest to it:" in said(app)
     assert any("Toy Story" in button.label for button in app.button if button.key.startswith("found-"))
 
 
@@ -138,7 +137,9 @@ def test_films_already_watched_come_back_when_asked_for(visit):
 
 def test_when_every_film_was_watched_the_page_says_what_to_do(visit):
     app = visit(s="-".join(str(film + 1) for film in range(len(world.TITLES))))
-    assert words.NONE_LEFT in said(app)
+    assert (
+        "There is no film left to recommend. Remove a film from your list, or show the ones already watched."
+    ) in said(app)
     assert watched(app) == titles(*range(24, 30))  # long lists come by pages, the latest first in sight
 
 
@@ -146,7 +147,7 @@ def test_another_recommender_answers_when_chosen(visit):
     app = visit(s="1-2-3")
     assert words.PROBABILITIES["unwatched"].format(model="BERT4Rec", n=27) in said(app)
     app.selectbox(key="model").set_value("popular").run()
-    assert words.NO_PROBABILITIES.format(model="Most popular") in said(app)
+    assert "{model} ranks films, but gives no probabilities.".format(model="Most popular") in said(app)
 
 
 def test_an_untrained_recommender_says_how_to_train_it_and_another_one_stands_in(visit, home):
@@ -154,7 +155,7 @@ def test_an_untrained_recommender_says_how_to_train_it_and_another_one_stands_in
     app = visit(s="1-2-3")
     app.selectbox(key="model").set_value("bert4rec").run()
     assert "-m recsys train bert4rec --dataset ml-latest-sample" in said(app)
-    assert words.INSTEAD.format(model="Most popular") in said(app)
+    assert "Until then, this shows what {model} recommends.".format(model="Most popular") in said(app)
     assert len(picks(app)) == 10
 
 
@@ -179,14 +180,14 @@ def test_no_link_breaks_the_page(visit, link):
 
 def test_a_link_to_an_unknown_data_set_shows_the_first_one(visit):
     app = visit(data="../etc", s="1-2")
-    assert common.STRANGE_DATA in said(app)
+    assert "The link names a data set that does not exist, so this shows the films that come with the app." in said(app)
     assert app.query_params == {}
 
 
 def test_a_data_set_that_is_not_here_is_offered_and_the_link_is_kept(visit, home, monkeypatch):
     monkeypatch.setattr(dataset_menu, "label", lambda name: name)  # AppTest trips over a label that changes
     app = visit(data="ml-1m", s="1-2")
-    assert common.NOT_HERE.format(data="MovieLens 1M") in said(app)
+    assert "{data} is not on this machine yet.".format(data="MovieLens 1M") in said(app)
     assert "get-ml-1m" in keys(app)
     assert app.query_params == {"data": "ml-1m", "s": "1-2"}
     world.save(world.build("ml-1m"))
@@ -200,7 +201,7 @@ def test_films_go_along_to_another_data_set_by_title(visit):
     app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
     assert watched(app) == titles(1, 2)
     assert app.query_params == {"data": "ml-latest-small", "s": "501-502"}
-    assert common.LOST.format(n=1, all=3, data="MovieLens latest-small") in said(app)
+    assert "{n} of your {all} films is not in {data}.".format(n=1, all=3, data="MovieLens latest-small") in said(app)
 
 
 def test_the_sequence_survives_a_change_of_page(visit):
@@ -221,7 +222,7 @@ def test_the_first_start_fetches_the_data_and_a_failure_can_be_tried_again(visit
     monkeypatch.setattr(datasets, "ensure", fail)
     app = visit(s="1-2")
     assert "No network" in said(app)
-    assert app.button(key="retry-ml-latest-sample").label == common.RETRY
+    assert app.button(key="retry-ml-latest-sample").label == "Try again"
 
     monkeypatch.setattr(datasets, "ensure", lambda name, report: fetched.rename(paths.prepared(name)))
     app.button(key="retry-ml-latest-sample").click().run()

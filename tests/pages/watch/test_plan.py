@@ -47,7 +47,7 @@ def test_each_film_of_an_evening_has_a_reason(show):
     assert notes[0] == words.PLAN_BECAUSE[1].format(one=world.TITLES[2][:-7])  # a chain looks at the latest film alone
     assert notes[1] == words.PLAN_BECAUSE[1].format(one=evening(app)[0])
     unmoved = show(s="1-2", variant="popular").container(key="evening").html[0].value
-    assert words.PLAN_FOR_ANYBODY.format(model="Most popular") in unmoved
+    assert "One that {model} shows to anybody".format(model="Most popular") in unmoved
 
 
 def test_a_film_that_is_turned_down_is_replaced_and_what_stood_before_it_stays(show):
@@ -69,11 +69,13 @@ def test_when_films_run_out_the_evening_says_so(show):
     app = show(s="-".join(str(film + 1) for film in range(29)))
     assert words.PLAN_SHORT[1] in said(app)
     app = show(s="-".join(str(film + 1) for film in range(30)))
-    assert words.PLAN_EMPTY in said(app)
+    assert "No film is left to plan with. Take back a film, or loosen the filters." in said(app)
     assert app.button(key="plan-add").disabled
 
 
 def test_a_recommender_without_probabilities_plans_by_rank(show):
     app = show(s="1-2", variant="popular")
-    assert words.PLAN_BY_RANK.format(model="Most popular") in said(app)
+    assert "{model} gives no probabilities, so each film is simply its top prediction after the one before.".format(
+        model="Most popular"
+    ) in said(app)
     assert len(evening(app)) == 3

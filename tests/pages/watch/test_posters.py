@@ -4,8 +4,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import at_tmdb
-from pages.ui import words as common
-from pages.watch import words
 from recsys.serving.films.tmdb import Posters
 from tests.data import server as servers
 from tests.pages import world
@@ -47,7 +45,7 @@ def test_without_a_key_there_are_no_posters_and_nothing_is_asked(tmdb):
     app = settings()
     assert not app.exception
     assert app.json[0].value == "{}"
-    assert common.ATTRIBUTION in said(app)
+    assert "This product uses the TMDB API but is not endorsed or certified by TMDB." in said(app)
     assert tmdb.requests == []
 
 
@@ -55,7 +53,7 @@ def test_a_key_that_is_typed_brings_posters_and_is_in_no_field_and_no_address(tm
     app = settings()
     app.text_input(key="typed_poster_key").set_value(POSTER_KEY).run()
     assert json.loads(app.json[0].value) == {"0": "https://images/p.jpg"}
-    assert app.success[0].value == words.POSTER_ON
+    assert app.success[0].value == "Posters are on."
     assert not app.text_input
     assert not app.query_params
     app.button(key="poster-forget").click().run()
@@ -67,7 +65,7 @@ def test_a_key_that_tmdb_refuses_says_so(tmdb):
     tmdb.tricks = [servers.status(401)]
     app = settings()
     app.text_input(key="typed_poster_key").set_value(POSTER_KEY).run()
-    assert words.POSTER_REFUSED in said(app)
+    assert "TMDB refuses this key. Check that it was copied whole." in said(app)
     assert app.json[0].value == "{}"
     assert len(tmdb.requests) == 1
 
@@ -75,7 +73,7 @@ def test_a_key_that_tmdb_refuses_says_so(tmdb):
 def test_text_that_is_no_key_says_so_and_is_not_sent(tmdb):
     app = settings()
     app.text_input(key="typed_poster_key").set_value("my password").run()
-    assert words.POSTER_STRANGE in said(app)
+    assert "That is neither a TMDB token, which begins with eyJ, nor a key of 32 letters from 0 to f." in said(app)
     assert tmdb.requests == []
 
 
@@ -86,7 +84,7 @@ def test_a_service_that_fails_says_that_cards_stand_in(tmdb):
     app.run()
     app.run()
     assert not app.exception
-    assert words.POSTER_SLOW in said(app)
+    assert "TMDB does not answer at the moment. Drawn cards stand in, and posters come once it does." in said(app)
     assert app.json[0].value == "{}"
 
 
@@ -95,5 +93,5 @@ def test_the_key_of_the_machine_is_used_and_cannot_be_forgotten_by_a_visitor(tmd
     app = settings()
     app.run()
     assert json.loads(app.json[0].value) == {"0": "https://images/p.jpg"}
-    assert app.success[0].value == words.POSTER_FROM_HOST
+    assert app.success[0].value == "Posters are on, with the key of this server."
     assert not app.button

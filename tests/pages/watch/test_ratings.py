@@ -1,6 +1,6 @@
 import pytest
 
-from pages.watch import ratings, words
+from pages.watch import ratings
 from recsys.serving.ratings import LIKED, NOT_LIKED
 from tests.pages import world
 from tests.pages.reading import picks, said, titles, watched
@@ -31,7 +31,9 @@ def test_a_liked_film_changes_nothing_for_a_model_that_reads_no_ratings_and_the_
     before = picks(app)
     app.button(key="like-3").click().run()
     assert picks(app) == before
-    assert words.LIKES_UNREAD.format(model="BERT4Rec") in said(app)
+    assert "{model} does not read ratings: it knows which films you watched, not whether you liked them.".format(
+        model="BERT4Rec"
+    ) in said(app)
     assert app.session_state.ratings == {world.TITLES[2]: LIKED}
     app.button(key="dislike-3").click().run()
     assert app.session_state.ratings == {world.TITLES[2]: NOT_LIKED}
@@ -41,7 +43,7 @@ def test_a_model_that_reads_ratings_is_told_them_and_the_page_says_so(visit):
     app = visit(s="1-2-3")
     app.selectbox(key="model").set_value("mf-explicit").run()
     app.button(key="dislike-3").click().run()
-    assert words.RATINGS_READ.format(model="MF on ratings") in said(app)
+    assert "{model} reads your ratings.".format(model="MF on ratings") in said(app)
     assert not told(app)
 
 

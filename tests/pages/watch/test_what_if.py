@@ -1,6 +1,6 @@
 import pytest
 
-from pages.watch import what_if, words
+from pages.watch import what_if
 from recsys.data.dataset import Film
 from recsys.serving.insight.what_if import Shift, Turn
 from recsys.serving.recommend import Standing
@@ -46,7 +46,7 @@ def test_the_same_position_is_no_change(show):
     app = show(s="1-2-3")
     app.get("button_group")[0].set_value(what_if.MOVED).run()
     app.number_input[0].set_value(3).run()
-    assert words.THERE_ALREADY.format(position=3) in said(app)
+    assert f"It is at position {3} already. Choose another one." in said(app)
 
 
 def test_an_only_film_can_be_dropped_and_an_empty_list_says_what_to_do(show):
@@ -54,13 +54,15 @@ def test_an_only_film_can_be_dropped_and_an_empty_list_says_what_to_do(show):
     app.button(key="what-if-apply").click().run()
     assert not app.exception
     assert films(app) == ""
-    assert words.WHAT_IF_EMPTY in said(app)
+    assert "Add a film first; then you can see what it changes." in said(app)
 
 
 def test_a_recommender_that_does_not_mind_says_so(show):
     app = show(s="1-2-3", variant="popular")
     app.get("button_group")[0].set_value(what_if.MOVED).run()
-    assert words.UNCHANGED.format(k=10, model="Most popular") in said(app)
+    assert "Nothing changes among the first {k}: {model} predicts the same films in the same order.".format(
+        k=10, model="Most popular"
+    ) in said(app)
 
 
 def test_shifts_are_told_in_words_and_counted():
