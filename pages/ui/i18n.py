@@ -227,7 +227,7 @@ def _form(text: Translated, named: dict[str, Any]) -> str:
 def _plural(text: Translated, named: dict[str, Any]) -> str:
     if not _catalog(text.language)[text.source].pluralizable:
         return str(text)
-    fields = [name for _unused, name, _unused, _unused in string.Formatter().parse(text.source) if name]
+    fields = [name for _literal, name, _spec, _conversion in string.Formatter().parse(text.source) if name]
     for name in ("n", *fields):
         if digits := "".join(sign for sign in str(named.get(name, "")) if sign.isdecimal()):
             return _plurals(text.language).ngettext(text.source, text.source, int(digits))
@@ -311,7 +311,7 @@ def _check_placeholders(entry: Message) -> None:
 def _placeholders(text: str) -> set[str]:
     """Return the replacement fields of a text: name, format and conversion."""
     fields = string.Formatter().parse(text)
-    return {f"{name}:{spec}!{conversion}" for _unused, name, spec, conversion in fields if name is not None}
+    return {f"{name}:{spec}!{conversion}" for _literal, name, spec, conversion in fields if name is not None}
 
 
 @cache

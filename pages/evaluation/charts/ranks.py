@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from pages.evaluation import words
 from pages.evaluation.charts.looks import look
 from pages.ui.charts import QUIET, framed, logarithmic
-from pages.ui.i18n import number, say
+from pages.ui.i18n import _, number, say
 from recsys.evaluation import tables
 
 
