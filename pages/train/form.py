@@ -10,8 +10,7 @@ import streamlit as st
 from pages.train import words
 from pages.ui import errors, loaders, recommenders
 from pages.ui import words as common
-from pages.ui.i18n import number
-from pages.ui.sentences import told
+from pages.ui.i18n import localize, number
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
 from recsys.jobs import options as numbers
@@ -81,14 +80,14 @@ def choose_device() -> str:
     """What to compute on: chosen where there is a GPU, else said."""
     found = numbers.devices()
     if len(found) == 1:
-        st.caption(words.CPU_ONLY.format(name=common.plain(told(found["cpu"]))))
+        st.caption(words.CPU_ONLY.format(name=common.plain(localize(found["cpu"]))))
         return "cpu"
     return st.segmented_control(
         words.DEVICE,
         list(found),
         default=next(iter(found)),
         required=True,
-        format_func=lambda name: words.DEVICES[name].format(name=told(found[name])),
+        format_func=lambda name: words.DEVICES[name].format(name=localize(found[name])),
         key="train_device",
         persist_state="session",
     )

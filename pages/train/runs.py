@@ -9,8 +9,7 @@ from pages.train import curves, words
 from pages.ui import errors, getting, loaders, url
 from pages.ui import words as common
 from pages.ui.frame import WATCH_NEXT
-from pages.ui.i18n import number
-from pages.ui.sentences import told
+from pages.ui.i18n import localize, number
 from recsys.jobs import queue
 from recsys.jobs.queue import Job, Progress, State
 
@@ -116,7 +115,7 @@ def said(job: Job, progress: Progress) -> str:
         return pattern.format(n=n, best=best[0] if best else 0, value=common.metric(best[1]) if best else "")
     if job.state is State.STOPPED and not n:
         return words.STOPPED_EARLY
-    return words.SAID[job.state].format(n=n, error=told(job.error))
+    return words.SAID[job.state].format(n=n, error=localize(job.reason))
 
 
 def drawn(job: Job, progress: Progress) -> None:

@@ -5,12 +5,11 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import errors, loaders, tasks, words
-from pages.ui.i18n import number
-from pages.ui.sentences import told
+from pages.ui.i18n import localize, number
 from recsys import paths
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
-from recsys.errors import RecsysError
+from recsys.errors import Message, RecsysError
 from recsys.progress import ProgressCallback
 
 FIRST_SET = datasets.DEFAULT_DATASET  # comes with the project; prepared on the first start
@@ -64,8 +63,8 @@ def failed(name: str, error: BaseException) -> None:
         forget(name)
         raise error
     if name != FIRST_SET:  # which is not fetched: it comes with the project
-        why = words.NOT_FETCHED.format(data=loaders.data_title(name), why=told(error.message))
-        error = RecsysError(why, error.command)
+        why = words.NOT_FETCHED.format(data=loaders.data_title(name), why=localize(error))
+        error = RecsysError(Message.literal(why), error.command)
     errors.explain(error)
     st.button(words.RETRY, key=f"retry-{name}", icon=":material/refresh:", on_click=begin, args=(name,))
 
@@ -74,7 +73,7 @@ def sentence(name: str, event: dict[str, Any], first: bool = False) -> str:
     """What is being done, after an event of `datasets.get`."""
     stage, data = event.get("stage"), loaders.data_title(name)
     if stage == "note":
-        return told(event["text"])
+        return localize(event["text"])
     if stage == "parse":
         return words.PARSING.format(data=data)
     if stage == "keep":
@@ -84,7 +83,7 @@ def sentence(name: str, event: dict[str, Any], first: bool = False) -> str:
     if stage == "download" and event.get("total"):
         return words.FETCHED_SO_FAR.format(data=data, done=megabytes(event["done"]), all=megabytes(event["total"]))
     if event:
-        return words.FETCHED_FROM.format(data=data, host=told(event["from"]))
+        return words.FETCHED_FROM.format(data=data, host=event["from"])
     return words.FETCHING_ONE.format(data=data)
 
 
