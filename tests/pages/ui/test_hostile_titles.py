@@ -90,7 +90,7 @@ def test_the_tabs_of_compare(hostile, place):
     check(app.run())
 
 
-@pytest.mark.parametrize("number", range(1, len(lesson.PARTS) + 1))
+@pytest.mark.parametrize("number", range(1, len(lesson.STEPS) + 1))
 def test_the_steps_of_the_lesson(hostile, number):
     check(hostile("inside", s=FILMS, step=str(number)))
 
