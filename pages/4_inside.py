@@ -1,50 +1,55 @@
-"""Inside the model: what the network does with the visitor's films, one section at a time."""
+"""Page Inside the model: what a model computes from the user's films, in five sections."""
 
 import numpy as np
 import streamlit as st
 
-from pages.inside import attention, blanks, film_map, lesson, mean, words
+from pages.inside import attention, fill_blank, film_map, lesson, mean_attention
 from pages.ui import errors, page_header
-from pages.ui import words as common
-from pages.ui.i18n import _
+from pages.ui.i18n import N_, _, ngettext
+from pages.ui.words import plain
 from recsys.serving import stand_ins
 
 SECTIONS = {
-    "lesson": lesson.show,
-    "attention": attention.show,
-    "mean": mean.show,
-    "blanks": blanks.show,
-    "map": film_map.show,
+    "lesson": (N_("Lesson"), lesson.show),
+    "attention": (N_("Attention"), attention.show),
+    "mean": (N_("Mean attention"), mean_attention.show),
+    "blanks": (N_("Fill a blank"), fill_blank.show),
+    "map": (N_("Map"), film_map.show),
 }
 
 with errors.explained():
     dataset = page_header.open_page(
         _("Inside the model"),
-        _(
-            "What the network does with your films: what it looks at, what it would put into a gap, what "
-            "it finds alike."
-        ),
+        _("See which films the model pays attention to, what it predicts for a gap, and which films it finds similar."),
     )
     films = (
         page_header.ask_for_films(
-            dataset, _("The network needs films to look at. Take a ready-made list, or build your own first.")
+            dataset, _("This page needs your films. Start with a ready-made list or build your own.")
         )
         if dataset
         else ()
     )
     if dataset and films:
         for film in dict.fromkeys(films):
-            if others := stand_ins.labels(dataset, film):
-                st.caption(common.plain(words.stands_in(dataset.catalog.films[film].label, others)))
+            if substitutes := stand_ins.labels(dataset, film):
+                text = ngettext(
+                    "The models do not know {film}, because it has too few ratings. They use {substitutes} instead.",
+                    "The models do not know {film}, because it has too few ratings. They use {n} similar films "
+                    "instead: {substitutes}.",
+                    len(substitutes),
+                    film=dataset.catalog.films[film].label,
+                    substitutes=", ".join(substitutes),
+                )
+                st.caption(plain(text))
         section = st.segmented_control(
-            _("What to look at"),
+            _("Section"),
             list(SECTIONS),
             default="lesson",
             required=True,
-            format_func=lambda name: words.SECTIONS[name],
+            format_func=lambda name: _(SECTIONS[name][0]),
             label_visibility="collapsed",
             key="inside_section",
             persist_state="session",
         )
-        known = stand_ins.known(dataset, np.array(films))
-        SECTIONS[section](dataset, tuple(known.tolist()))
+        _label, show = SECTIONS[section]
+        show(dataset, tuple(stand_ins.known(dataset, np.array(films)).tolist()))

@@ -1,5 +1,6 @@
-"""Attention by layer and head: over the visitor's films, and by distance over real people's histories."""
+"""Attention section: lines or a heat map for the user's films, and mean attention by distance."""
 
+from collections.abc import Sequence
 from functools import reduce
 from itertools import cycle
 from operator import add
@@ -8,159 +9,277 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.inside import charts, lines, offered, words
-from pages.inside.step import attention_bars, one_of
+from pages.inside.common import (
+    AMOUNT_SCALE,
+    BARE_AXIS,
+    LINE_COLOURS,
+    attention_bars,
+    choose_head,
+    choose_layer,
+    choose_recommender,
+    file_name,
+    legend_on_top,
+    plot,
+    plotly_text,
+    table_expander,
+    tick_labels,
+)
 from pages.ui import download, errors, explanation, loaders, recommenders
-from pages.ui import words as common
-from pages.ui.i18n import _, localised, ngettext
+from pages.ui.charts import QUIET, SECOND
+from pages.ui.i18n import N_, _, ngettext, number
+from pages.ui.words import percent, plain
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
 from recsys.serving.insight.attention import Attention, ByDistance
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, recommend
 
-NAMED = 16  # columns that have room for titles
-NEWEST = 30  # tokens that can still be told apart in a heat map, beside the last one
-PEOPLE, AT_ONCE = 200, 20  # people whose attention is averaged, and how many between two looks at the progress bar
+MAX_TITLE_COLUMNS = 16  # with more columns, the heat map has positions instead of titles
+MAX_ROWS = 30  # newest tokens in the heat map, besides the last token
+N_SAMPLED_USERS = 200
+CHUNK = 20  # users per update of the progress bar
+CHART_TYPES = {"lines": N_("Lines"), "heat-map": N_("Heat map")}
+
+MAX_LINE_FILMS = 12  # with more films, the lines overlap too much
+N_OPACITY_LEVELS = 8
+MIN_LINE_WEIGHT = 0.02  # weaker attention has no line
+HOVER_TOP_K = 4  # films in a hover text
 
 
 @st.fragment
 @errors.explained()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """The controls and what they choose."""
+    """Render the section."""
     st.markdown(
         _(
-            "**Attention** is how a network reads: at every position it divides 100% over all positions, "
-            "and takes that share of what each of them holds. It does so several times side by side, in "
-            "its **heads**, and again in each **layer**. The lesson explains it in numbers."
+            "**Attention** shows which positions a model reads. Each position divides 100% over other positions. "
+            "This happens in several **heads** side by side, and again in each **layer**. The lesson explains the "
+            "computation."
         )
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="attention-controls"):
-        name = offered.choose(offered.attending(), dataset.name, "attending", width=230)
+        name = choose_recommender(lambda model: model.has_attention, dataset, "attending")
         choices = st.container(horizontal=True, gap="medium", width="content")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
+    tokens = attention.attention(predictor, films)
+    n_layers, n_heads = tokens.weights.shape[:2]
     with choices:
-        seen = attention.attention(predictor, films)
-        layer, head = choose(seen)
-    look(predictor, seen, layer, head)
-    influence(predictor, films)
-    by_distance(predictor, layer, head)
-
-
-def choose(seen: Attention) -> tuple[int | None, int | None]:
-    """Layer and head, from 0; None: all of them."""
-    n_layers, n_heads = seen.weights.shape[:2]
-    return one_of("layer", n_layers), one_of("head", n_heads)
-
-
-def look(predictor: Predictor, seen: Attention, layer: int | None, head: int | None) -> None:
-    """The lines or the heat map, and beside it what the last token attends to."""
+        layer, head = choose_layer(n_layers), choose_head(n_heads)
     chart, bars = st.columns([5, 3], gap="large")
-    looked_at = attention.looked_at(seen, layer, head, 12)
-    most = looked_at[0] if looked_at else (len(seen.tokens) - 1, 1.0)
+    top_films = attention.looked_at(tokens, layer, head, 12)
     with chart:
-        short = lines.fits(seen)
-        as_lines = short and drawn_as() == "lines"
-        who = (
-            _("The framed row is `[mask]`, from which your next film is predicted.")
-            if seen.by_mask
-            else _(
-                "The framed row is your newest film, from which the next one is predicted. No film attends "
-                "to later ones."
-            )
-        )
-        about = {"model": loaders.title(predictor), "film": seen.labels[most[0]], "share": common.percent(most[1])}
-        if as_lines:
-            st.caption(
-                _("Each position on the left attends to those on the right. The thicker a line, the larger the share.")
-                + " "
-                + (
-                    _("Your next film is predicted from `[mask]`.")
-                    if seen.by_mask
-                    else _("Your next film is predicted from your newest one. No film attends to later ones.")
-                )
-            )
-            lines.show(
-                seen,
-                layer,
-                head,
-                _(
-                    "Lines from each of your films to those that it attends to in {model}; the position that "
-                    "predicts the next film attends most to {film}, with {share}",
-                    **about,
-                ),
-            )
-        else:
-            st.caption(
-                _(
-                    "Each row attends to the columns. The stronger the colour, the more attention a film gives "
-                    "to another."
-                )
-                + f" {who}"
-            )
-            st.plotly_chart(
-                localised(heat_map(seen, layer, head)),
-                alt=_(
-                    "How much each of your films attends to each other in {model}; the row that predicts the "
-                    "next film attends most to {film}",
-                    **about,
-                ),
-                config=charts.STILL,
-                key="heat",
-            )
-        if not short:
-            st.caption(_("With {n} films or fewer, attention can be drawn as lines too.", n=lines.MOST_FILMS))
-        if len(seen.tokens) > NEWEST + 1:
-            st.caption(
-                _(
-                    "Only the newest {n} of {all} are drawn; the network reads them all.",
-                    n=NEWEST,
-                    all=len(seen.tokens) - 1,
-                )
-            )
-        if short:
-            charts.as_table(
-                attention.table(seen, layer, head).rename_axis(_("Attends …")).map(common.percent),
-                _("who attends to whom; rows attend to columns"),
-                "attention",
-            )
-        download.csv(attention.table(seen, layer, head), f"attention-{name_of(predictor)}", index=True)
+        show_chart(predictor, tokens, layer, head, top_films)
     with bars:
-        st.header(_("What the mask attends to") if seen.by_mask else _("What the newest film attends to"))
-        attention_bars(predictor.dataset, seen, looked_at)
+        st.header(_("Attention of the mask") if tokens.by_mask else _("Attention of the newest film"))
+        attention_bars(dataset.catalog.films, tokens, top_films)
         st.caption(
             _(
-                "Attention is not influence. It says what a layer reads, not how the prediction would change "
-                "without a film. That is found out by leaving the film out."
+                "Attention is not influence. To see how the prediction changes without a film, open the influence "
+                "panel below."
             )
         )
+    show_influence(predictor, films)
+    show_distances(predictor, layer, head)
 
 
-def drawn_as() -> str:
-    """A key of words.DRAWN_AS."""
+def show_chart(
+    predictor: Predictor,
+    tokens: Attention,
+    layer: int | None,
+    head: int | None,
+    top_films: list[tuple[int, float]],
+) -> None:
+    """Show the attention as lines or as a heat map. top_films: pairs (position, weight)."""
+    n_films = len(tokens.tokens) - 1
+    is_short = n_films <= MAX_LINE_FILMS
+    position, weight = top_films[0] if top_films else (n_films, 1.0)
+    fields = {"model": loaders.title(predictor), "film": tokens.labels[position], "share": percent(weight)}
+    if is_short and choose_chart_type() == "lines":
+        st.caption(
+            _("Each position on the left attends to positions on the right. Thicker lines mean more attention.")
+            + " "
+            + (
+                _("Your next film is predicted from `[mask]`.")
+                if tokens.by_mask
+                else _("Your next film is predicted from your newest film. Films do not attend to later films.")
+            )
+        )
+        alt = _(
+            "Lines from each of your films to the films it attends to in {model}. The position that predicts the next "
+            "film attends most to {film}, with {share}.",
+            **fields,
+        )
+        show_lines(tokens, layer, head, alt)
+    else:
+        st.caption(
+            _("Each row attends to the columns. Stronger colours mean more attention.")
+            + " "
+            + (
+                _("Your next film is predicted from the framed row, `[mask]`.")
+                if tokens.by_mask
+                else _(
+                    "Your next film is predicted from the framed row, your newest film. Films do not attend to later "
+                    "films."
+                )
+            )
+        )
+        alt = _(
+            "Attention between your films in {model}. The row that predicts the next film attends most to {film}.",
+            **fields,
+        )
+        plot(heat_map(tokens, layer, head), alt, "heat")
+    table = attention.table(tokens, layer, head)
+    if is_short:
+        title = _("attention between positions, rows attend to columns")
+        table_expander(table.rename_axis(_("Attends …")).map(percent), title, "attention")
+    else:
+        st.caption(_("With up to {n} films, you can also see attention as lines.", n=MAX_LINE_FILMS))
+    if n_films > MAX_ROWS:
+        st.caption(
+            _("The chart shows the newest {n} of {all} films. The model reads all of them.", n=MAX_ROWS, all=n_films)
+        )
+    download.csv(table, f"attention-{file_name(predictor)}", index=True)
+
+
+def choose_chart_type() -> str:
+    """Return a key of `CHART_TYPES`."""
     return st.segmented_control(
-        _("Draw as"),
-        list(words.DRAWN_AS),
+        _("Chart"),
+        list(CHART_TYPES),
         default="lines",
         required=True,
-        format_func=lambda way: words.DRAWN_AS[way],
+        format_func=lambda name: _(CHART_TYPES[name]),
         label_visibility="collapsed",
         key="attention_drawn",
         persist_state="session",
     )
 
 
-def name_of(predictor: Predictor) -> str:
-    """Recommender and data set, for names of files and keys of widgets."""
-    return f"{predictor.variant.name}-{predictor.dataset.name}"
+def heat_map(tokens: Attention, layer: int | None, head: int | None) -> go.Figure:
+    """Return a heat map in which rows attend to columns. A frame marks the row that predicts the next film."""
+    weights = tokens.view(layer, head)[-MAX_ROWS - 1 :, -MAX_ROWS - 1 :]
+    labels, n = tokens.labels[-MAX_ROWS - 1 :], len(weights)
+    names = np.array([plotly_text(label) for label in labels], object)
+    figure = go.Figure(
+        go.Heatmap(
+            z=weights,
+            x=list(range(n)),
+            y=list(range(n)),
+            customdata=np.stack(np.meshgrid(names, names, indexing="ij"), -1),
+            hovertemplate=_("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
+            + "<extra></extra>",
+            colorscale=AMOUNT_SCALE,
+            zmin=0,
+            showscale=False,
+            xgap=1,
+            ygap=1,
+        )
+    )
+    figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line={"color": SECOND, "width": 2})
+    ticks = tick_labels(labels)
+    ticks[-1] = f"<b>{ticks[-1]}</b>"
+    axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": ticks, "tickfont": {"size": 11}}
+    figure.update_yaxes(**axis, autorange="reversed")
+    figure.update_xaxes(**axis, tickangle=-90)
+    if n > MAX_TITLE_COLUMNS:  # label columns with positions; row labels end with the same position
+        oldest = len(tokens.labels) - n + 1
+        figure.update_yaxes(ticktext=[f"{tick}  {position}" for position, tick in enumerate(ticks, oldest)])
+        figure.update_xaxes(tickvals=list(range(0, n, 5)), ticktext=list(range(oldest, oldest + n, 5)), tickangle=0)
+    return figure.update_layout(height=150 + max(160, 20 * n), margin={"l": 0, "r": 0, "t": 8, "b": 0})
 
 
-def influence(predictor: Predictor, films: tuple[int, ...]) -> None:
-    """What attention does not say: how the first prediction changes as each film is left out; computed when opened."""
+def show_lines(tokens: Attention, layer: int | None, head: int | None, alt: str) -> None:
+    """Show the lines from all positions or from a chosen position."""
+    n = len(tokens.tokens)
+    position = st.selectbox(
+        _("Lines from"),
+        [None, *range(n - 1, -1, -1)],
+        format_func=lambda index: _("all positions") if index is None else f"{index + 1}. {tokens.labels[index]}",
+        key=f"lines-from-{n}",
+        width=300,
+    )
+    heads = list(range(tokens.weights.shape[1])) if head is None else [head]
+    plot(lines_chart(tokens, layer, heads, range(n) if position is None else [position]), alt, "lines")
+
+
+def lines_chart(tokens: Attention, layer: int | None, heads: Sequence[int], positions: Sequence[int]) -> go.Figure:
+    """Return lines from positions on the left to the positions they attend to on the right."""
+    figure, n = go.Figure(), len(tokens.tokens)
+    for head in heads:
+        weights = tokens.view(layer, head)
+        colour = LINE_COLOURS[head % len(LINE_COLOURS)]
+        for level in range(N_OPACITY_LEVELS):  # a trace for each level, because Plotly has one opacity per trace
+            ends = [
+                (row, column)
+                for row in positions
+                for column in range(n)
+                if weights[row, column] >= MIN_LINE_WEIGHT
+                and int(min(weights[row, column], 0.999) * N_OPACITY_LEVELS) == level
+            ]
+            figure.add_trace(_line_trace(ends, colour, (level + 1) / N_OPACITY_LEVELS, head))
+        figure.add_scatter(
+            x=[None], y=[None], mode="lines", name=_("Head {n}", n=head + 1), line={"color": colour, "width": 4}
+        )
+    figure.add_scatter(
+        x=[0] * len(positions),
+        y=list(positions),
+        mode="markers",
+        marker={"color": QUIET, "size": 9},
+        text=[_hover_text(tokens, layer, heads, row) for row in positions],
+        hovertemplate="%{text}<extra></extra>",
+        showlegend=False,
+    )
+    figure.add_scatter(
+        x=[1] * n,
+        y=list(range(n)),
+        yaxis="y2",
+        mode="markers",
+        marker={"color": QUIET, "size": 6},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    labels = tick_labels(tokens.labels, 15)
+    axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": labels, "range": [n - 0.5, -0.5], "automargin": True}
+    return figure.update_layout(
+        height=90 + 34 * n,
+        margin={"l": 0, "r": 0, "t": 36, "b": 0},
+        legend={"orientation": "h", "y": 1.01, "yanchor": "bottom"},
+        yaxis=axis,
+        yaxis2={**axis, "overlaying": "y", "side": "right"},
+        xaxis={"visible": False, "range": [-0.02, 1.02], "fixedrange": True},
+        showlegend=True,
+    )
+
+
+def _line_trace(ends: Sequence[tuple[int, int]], colour: str, strength: float, head: int) -> go.Scatter:
+    """Return lines of one strength (0 to 1) between rows and columns."""
+    offset = 0.06 * (head - 0.5)  # separates the lines of two heads
+    return go.Scatter(
+        x=[0, 1, None] * len(ends),
+        y=[y for row, column in ends for y in (row + offset, column + offset, None)],
+        mode="lines",
+        line={"color": colour, "width": 0.6 + 5 * strength},
+        opacity=0.2 + 0.75 * strength,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _hover_text(tokens: Attention, layer: int | None, heads: Sequence[int], row: int) -> str:
+    """Return the positions with the most attention from a row, averaged over the heads."""
+    shares = np.mean([tokens.view(layer, head)[row] for head in heads], 0)
+    labels = [plotly_text(label) for label in tokens.labels]
+    top = np.argsort(-shares, kind="stable")[:HOVER_TOP_K]
+    lines = [f"{labels[column]}: {number(shares[column], '.1%')}" for column in top]
+    return "<br>".join([f"<b>{_('{film} attends to', film=labels[row])}</b>", *lines])
+
+
+def show_influence(predictor: Predictor, films: tuple[int, ...]) -> None:
+    """Show the leave-one-out influence of each film on the top prediction, computed when opened."""
     panel = st.expander(
-        _("Influence: leave each film out and look at the first prediction again"),
+        _("Influence: how does the top prediction change without each film?"),
         icon=":material/balance:",
         key="influence",
         on_change="rerun",
@@ -169,129 +288,74 @@ def influence(predictor: Predictor, films: tuple[int, ...]) -> None:
         return
     with panel:
         request = Request(films, k=1)
-        for first in recommend(predictor, request):
-            st.markdown(f"**{common.plain(first.film.label)}**")
-            explanation.body(predictor, request, first.item)
+        for pick in recommend(predictor, request):
+            st.markdown(f"**{plain(pick.film.label)}**")
+            explanation.body(predictor, request, pick.item)
 
 
-def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
-    """Rows attend to columns, the newest last; the last row, from which the next film is predicted, is framed."""
-    square = seen.view(layer, head)[-NEWEST - 1 :, -NEWEST - 1 :]
-    labels, n = seen.labels[-NEWEST - 1 :], len(square)
-    names = np.array(charts.in_chart(labels), object)
-    rows, columns = np.meshgrid(names, names, indexing="ij")
-    figure = go.Figure(
-        go.Heatmap(
-            z=square,
-            x=list(range(n)),
-            y=list(range(n)),
-            customdata=np.stack([rows, columns], -1),
-            hovertemplate=_("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
-            + "<extra></extra>",
-            colorscale=charts.AMOUNT,
-            zmin=0,
-            showscale=False,
-            xgap=1,
-            ygap=1,
-        )
-    )
-    figure.add_shape(
-        type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line={"color": charts.SECOND, "width": 2}
-    )
-    first = len(seen.labels) - n + 1
-    ticks = charts.ticks(labels)
-    ticks[-1] = f"<b>{ticks[-1]}</b>"
-    look = {
-        "tickvals": list(range(n)),
-        "ticktext": ticks,
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "",
-        "tickfont": {"size": 11},
-    }
-    figure.update_yaxes(**look, autorange="reversed")
-    figure.update_xaxes(**look, tickangle=-90)
-    if n > NAMED:  # too narrow for names on a phone: positions, as behind the names of the rows
-        figure.update_yaxes(ticktext=[f"{tick}  {first + row}" for row, tick in enumerate(ticks)])
-        figure.update_xaxes(tickvals=list(range(0, n, 5)), ticktext=list(range(first, first + n, 5)), tickangle=0)
-    figure.update_layout(height=150 + max(160, 20 * n), margin={"l": 0, "r": 0, "t": 8, "b": 0})
-    return figure
-
-
-def by_distance(predictor: Predictor, layer: int | None, head: int | None) -> None:
-    """The mean over many people, once somebody has asked for it."""
-    st.header(_("How far back it attends"))
-    dataset = predictor.dataset
-    people, wanted = min(PEOPLE, dataset.n_users), name_of(predictor)
+def show_distances(predictor: Predictor, layer: int | None, head: int | None) -> None:
+    """Show the mean attention of sampled users by distance, computed after a button press."""
+    st.header(_("Attention by distance"))
+    dataset, name = predictor.dataset, file_name(predictor)
+    n_users = min(N_SAMPLED_USERS, dataset.n_users)
     st.caption(
         ngettext(
-            "Averaged over {n} person of {data}, drawn at random: from the newest film of the history to the 30th.",
-            "Averaged over {n} people of {data}, drawn at random: from the newest film of their history to the 30th.",
-            people,
+            "Mean attention to the newest 30 films in the history of {n} random person from {data}.",
+            "Mean attention to the newest 30 films in the histories of {n} random people from {data}.",
+            n_users,
             data=loaders.data_title(dataset.name),
         )
     )
-    asked = st.session_state.setdefault("averaged", set())
-    if wanted not in asked:
-        label = ngettext("Average over {n} person", "Average over {n} people", people)
-        st.button(label, key=f"average-{wanted}", icon=":material/groups:", on_click=asked.add, args=(wanted,))
+    requested = st.session_state.setdefault("averaged", set())
+    if name not in requested:
+        label = ngettext("Compute for {n} person", "Compute for {n} people", n_users)
+        st.button(label, key=f"average-{name}", icon=":material/groups:", on_click=requested.add, args=(name,))
         return
-    found = averaged(predictor, people)
-    table = found.table(layer, head)
-    share = common.percent(float(table["attention"].iloc[0]))
-    chart = localised(distance_chart(found, layer, head))
-    st.plotly_chart(
-        chart,
-        alt=_("Mean attention by distance: {share} goes to the newest film", share=share),
-        config=charts.STILL,
-        key="distance",
-    )
-    named = table.rename(columns=words.BY_DISTANCE_COLUMNS).set_index(words.BY_DISTANCE_COLUMNS["distance"])
-    charts.as_table(named, _("mean attention and number of people by distance"), "distance")
-    download.csv(table, f"distance-{wanted}")
+    total = sum_by_distance(predictor, n_users)
+    table = total.table(layer, head)
+    share = percent(float(table["attention"].iloc[0]))
+    alt = _("Mean attention by distance. The newest film gets {share}.", share=share)
+    plot(distance_chart(total, layer, head), alt, "distance")
+    names = {"distance": _("Distance"), "attention": _("Attention"), "people": _("People")}
+    columns = table.rename(columns=names).set_index(names["distance"])
+    table_expander(columns, _("mean attention and number of people by distance"), "distance")
+    download.csv(table, f"distance-{name}")
 
 
-def averaged(predictor: Predictor, people: int) -> ByDistance:
-    """The sum over all people, some at a time, while a bar shows how far it is."""
-    bar, parts = st.progress(0.0, _("Reading histories: {done} of {all} people", done=0, all=people)), []
-    for first in range(0, people, AT_ONCE):
-        parts.append(_some(predictor, first))
-        done = min(first + AT_ONCE, people)
-        bar.progress(done / people, _("Reading histories: {done} of {all} people", done=done, all=people))
+def sum_by_distance(predictor: Predictor, n_users: int) -> ByDistance:
+    """Sum the attention by distance over sampled users, with a progress bar."""
+    bar, parts = st.progress(0.0), []
+    for start in range(0, n_users, CHUNK):
+        bar.progress(start / n_users, _("Reading histories: {done} of {all}", done=start, all=n_users))
+        parts.append(_sum_of_chunk(predictor, start))
     bar.empty()
     return reduce(add, parts)
 
 
 @st.cache_resource(max_entries=100, show_spinner=False, hash_funcs=loaders.BY_KEY)
-def _some(predictor: Predictor, first: int) -> ByDistance:
-    """The sum over `AT_ONCE` of the people drawn."""
-    people = attention.sample(predictor.dataset, PEOPLE)[first : first + AT_ONCE]
-    return attention.by_distance(predictor, people)
+def _sum_of_chunk(predictor: Predictor, start: int) -> ByDistance:
+    histories = attention.sample(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK]
+    return attention.by_distance(predictor, histories)
 
 
-def distance_chart(found: ByDistance, layer: int | None, head: int | None) -> go.Figure:
-    """A line for each layer, or for each head of the layer that was chosen; the one head that was, alone."""
-    n_layers, n_heads = found.total.shape[:2]
-    lines: dict[str, tuple[int | None, int | None]]
+def distance_chart(total: ByDistance, layer: int | None, head: int | None) -> go.Figure:
+    """Return a line for each layer, or for each head of the chosen layer, or only for the chosen head."""
+    n_layers, n_heads = total.total.shape[:2]
+    series: dict[str, tuple[int | None, int | None]]
     if head is not None:
-        lines = {_("Head {n}", n=head + 1): (layer, head)}
+        series = {_("Head {n}", n=head + 1): (layer, head)}
     elif layer is not None:
-        lines = {_("Head {n}", n=n + 1): (layer, n) for n in range(n_heads)}
+        series = {_("Head {n}", n=index + 1): (layer, index) for index in range(n_heads)}
     else:
-        lines = {_("Layer {n}", n=n + 1): (n, None) for n in range(n_layers)}
+        series = {_("Layer {n}", n=index + 1): (index, None) for index in range(n_layers)}
     figure = go.Figure()
-    for colour, (title, (of_layer, of_head)) in zip(cycle(charts.LINES), lines.items(), strict=False):
-        table = found.table(of_layer, of_head)
-        figure.add_scatter(
-            x=table["distance"],
-            y=table["attention"],
-            name=title,
-            mode="lines+markers",
-            marker={"size": 5, "color": colour},
-        )
+    for colour, (name, indices) in zip(cycle(LINE_COLOURS), series.items(), strict=False):
+        table = total.table(*indices)
+        marker = {"size": 5, "color": colour}
+        figure.add_scatter(x=table["distance"], y=table["attention"], name=name, mode="lines+markers", marker=marker)
     figure.update_traces(hovertemplate="%{x}: %{y:.1%}")
-    figure.update_layout(height=320, margin={"l": 0, "r": 0, "t": 30, "b": 0}, showlegend=True)
-    figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
+    legend_on_top(figure, height=320)
     figure.update_yaxes(title=_("Mean attention"), tickformat=".0%", rangemode="tozero")
-    figure.update_xaxes(title=_("Films back from the next one"), range=[0.5, attention.FARTHEST + 0.5], zeroline=False)
-    return figure
+    return figure.update_xaxes(
+        title=_("Films before the next film"), range=[0.5, attention.FARTHEST + 0.5], zeroline=False
+    )

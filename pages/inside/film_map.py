@@ -1,61 +1,101 @@
-"""A map of a model's film embeddings, with named regions, and neighbours in all their dimensions."""
+"""Map section: film embeddings in the plane, with named regions and nearest neighbours."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
-from pages.inside import charts, map_chart, offered, step, words
+from pages.inside.common import (
+    choose_recommender,
+    file_name,
+    film_rows,
+    plotly_text,
+    short_title,
+    table_expander,
+)
 from pages.ui import download, errors, film_cards, film_search, loaders, recommenders
-from pages.ui import words as common
-from pages.ui.i18n import _, count, localised, ngettext, number, say
+from pages.ui.charts import ACCENT, QUIET, SECOND
+from pages.ui.i18n import N_, _, count, localised, ngettext, number
+from pages.ui.words import genres, percent, plain, term
 from recsys import paths
 from recsys.data.dataset import Dataset
 from recsys.errors import python
 from recsys.serving.films.search import Found
 from recsys.serving.insight import embedding_map, regions, tsne
-from recsys.serving.insight.embedding_map import PCA, TSNE, FilmMap
+from recsys.serving.insight.embedding_map import OTHER_GENRE, PCA, TSNE, FilmMap
 from recsys.serving.insight.regions import Region
 from recsys.serving.predictor import Predictor
 
-POINTS = "film-points"  # the chart's key
-TERMS, FIRST = 3, 3  # of a region, in the table: what sets it apart, and films
+CHART_KEY = "film-points"
+MAX_TERMS = 3  # terms of a region in the table
+MAX_EXAMPLE_FILMS = 3  # films of a region in the table
+COLOURS = {"decade": N_("Decade"), "genre": N_("Genre"), "views": N_("Popularity")}
+
+HEIGHT_PX = 620
+PLOT_SIZE_PX = (620, 480)  # width and height on a wide screen
+PHONE_PLOT_SIZE_PX = (330, 430)
+LETTER_WIDTH_PX = 6.6  # in the name of a region
+LINE_HEIGHT_PX = 22
+VIEW_TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+VIEW_SCALE = [[0, "#6d5a9c"], [0.5, "#1f9a94"], [1, "#e0a243"]]
+GENRE_COLOURS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#d9772f", "#1f9a94")
+DECADE_COLOURS = {
+    1960: "#6d5a9c",  # and earlier
+    1970: "#5487c8",
+    1980: "#3a9fb5",
+    1990: "#1f9a94",
+    2000: "#6aa84f",
+    2010: "#d0a02c",
+    2020: "#d9663b",
+}
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=loaders.BY_KEY)
-def _map(predictor: Predictor, method: str) -> FilmMap:
+def _film_map(predictor: Predictor, method: str) -> FilmMap:
     return embedding_map.embedding_map(predictor, method)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=loaders.BY_KEY)
 def _regions(predictor: Predictor) -> list[Region]:
-    table = _map(predictor, TSNE).table
-    dataset = predictor.dataset
-    return regions.regions(table[["x", "y"]].to_numpy(), dataset.catalog, dataset.counts)
+    points = _film_map(predictor, TSNE).table[["x", "y"]].to_numpy()
+    return regions.regions(points, predictor.dataset.catalog, predictor.dataset.counts)
 
 
 @st.fragment
 @errors.explained()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Choose a model and a colour; search or click a film; see the map and the neighbours."""
-    name, method, colour = choose(dataset.name)
+    """Render the section."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
+        name = choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
+        method = st.segmented_control(
+            _("Projection"), [TSNE, PCA], default=TSNE, required=True, key="projection", persist_state="session"
+        )
+        colour = st.segmented_control(
+            _("Colour by"),
+            list(COLOURS),
+            default="decade",
+            required=True,
+            format_func=lambda key: _(COLOURS[key]),
+            key="map_colour",
+            persist_state="session",
+        )
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
-    if method == TSNE and not has_tsne(predictor):
+    if method == TSNE and not ensure_tsne_map(predictor):
         method = PCA
-    found = _map(predictor, method)
-    areas = _regions(predictor) if method == TSNE else []
+    film_map = _film_map(predictor, method)
+    map_regions = _regions(predictor) if method == TSNE else []
     st.markdown(
-        ngettext(
-            "Every film is an **embedding** of {n} numbers to {model}: films that are watched in the "
-            "same company have similar ones. The map puts all of them on a plane. Search for a film, or "
-            "click a point.",
-            "Every film is an **embedding** of {n} numbers to {model}: films that are watched in the "
-            "same company have similar ones. The map puts all of them on a plane. Search for a film, or "
-            "click a point.",
-            found.directions.shape[1],
-            model=common.plain(loaders.title(predictor)),
+        _(
+            "For {model}, each film is an **embedding** of {n} numbers. Films with a similar place in people's "
+            "histories have similar embeddings. The map shows all films in two dimensions. Search for a film or click "
+            "a point.",
+            n=film_map.directions.shape[1],
+            model=plain(loaders.title(predictor)),
         )
     )
     chosen = chosen_film(dataset, films)
@@ -65,215 +105,370 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             dataset.name,
             _("Find a film"),
             "map_search",
-            lambda film: offer(dataset.name, film),
+            lambda film: film_button(dataset.name, film),
             5,
             "found-on-map",
             enter=lambda film: choose_film(dataset.name, film.item) if film.selectable else None,
         )
-        neighbours(dataset, found, chosen, f"{name}-{dataset.name}")
+        show_neighbours(predictor, film_map, chosen)
     with chart:
-        draw(dataset, found, areas, films, chosen, colour, loaders.title(predictor))
-        if areas:
-            charts.as_table(region_table(dataset, areas), _("the regions of the map"), "regions")
-        download.csv(found.table, f"map-{name}-{dataset.name}")
+        show_map(predictor, film_map, map_regions, films, chosen, colour)
+        if map_regions:
+            table_expander(region_table(dataset, map_regions), _("regions of the map"), "regions")
+        download.csv(film_map.table, f"map-{file_name(predictor)}")
 
 
-def has_tsne(predictor: Predictor) -> bool:
-    """Whether its t-SNE map is there; where it is not, the button that computes it is shown."""
+def ensure_tsne_map(predictor: Predictor) -> bool:
+    """Return whether the t-SNE map exists. If not, offer to compute it, and compute it after a click."""
     if tsne.kept(predictor) is not None:
         return True
-    room = st.empty()
-    with room.container(border=True, key="tsne"):
+    placeholder = st.empty()
+    with placeholder.container(border=True, key="tsne"):
         st.markdown(
             ngettext(
-                "The t-SNE map of {model} on this set has not been computed yet, so this is PCA. Computing "
-                "it for {n:,} films runs on this machine, once.",
-                "The t-SNE map of {model} on this set has not been computed yet, so this is PCA. Computing "
-                "it for {n:,} films runs on this machine, once.",
+                "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
+                "film once on this computer.",
+                "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
+                "films once on this computer.",
                 predictor.dataset.n_items,
-                model=common.plain(loaders.title(predictor)),
+                model=plain(loaders.title(predictor)),
             )
         )
-        name = f"tsne-{predictor.variant.name}-{predictor.dataset.name}"
-        asked = st.session_state.setdefault("tsne_asked", set())
-        if paths.is_public():  # minutes of all cores are nothing that a visitor may start
+        if paths.is_public():  # the computation uses all cores for minutes
             errors.command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.variant.name}")
             return False
-        if name not in asked:
-            st.button(
-                _("Compute the t-SNE map"), key=name, icon=":material/scatter_plot:", on_click=asked.add, args=(name,)
-            )
+        name = f"tsne-{file_name(predictor)}"
+        requested = st.session_state.setdefault("tsne_asked", set())
+        if name not in requested:
+            label = _("Compute the t-SNE map")
+            st.button(label, key=name, icon=":material/scatter_plot:", on_click=requested.add, args=(name,))
             return False
-        asked.discard(name)  # whoever leaves meanwhile asks again
-        bar = st.progress(0.0, _("Computing the map: {share}", share=number(0, ".0%")))
+        requested.discard(name)  # an interrupted computation must be requested again
+        bar = st.progress(0.0)
 
         def report(event: dict[str, Any]) -> None:
             share = event["done"] / event["total"]
-            bar.progress(share, _("Computing the map: {share}", share=number(share, ".0%")))
+            bar.progress(share, _("Computing the map: {share:.0%}", share=share))
 
         tsne.compute(predictor, report)
-    room.empty()
+    placeholder.empty()
     return True
 
 
-def choose(data: str) -> tuple[str, str, str]:
-    """Recommender, projection, what the colour says."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
-        name = offered.choose(offered.with_embeddings(), data, "mapped", width=240)
-        method = st.segmented_control(
-            _("Projection"), [TSNE, PCA], default=TSNE, required=True, key="projection", persist_state="session"
-        )
-        colour = st.segmented_control(
-            _("Colour by"),
-            list(words.COLOURS),
-            default="decade",
-            required=True,
-            format_func=lambda name: words.COLOURS[name],
-            key="map_colour",
-            persist_state="session",
-        )
-    return name, method, colour
-
-
 def chosen_film(dataset: Dataset, films: tuple[int, ...]) -> int:
-    """The film that was searched or clicked in this data set, else the visitor's newest."""
+    """Return the film that was searched or clicked, or else the user's newest film."""
     name, item = st.session_state.get("map_film", (None, None))
     return item if name == dataset.name and item is not None and item < dataset.n_items else films[-1]
 
 
-def choose_film(name: str, item: int) -> None:
+def choose_film(dataset_name: str, item: int) -> None:
     """Mark a film on the map."""
-    st.session_state.map_film = (name, item)
+    st.session_state.map_film = (dataset_name, item)
     st.session_state.map_search = ""
 
 
-def clicked(name: str, n_items: int) -> None:
-    """Mark the film whose point was clicked; whatever else a chart may send is passed over."""
-    points = st.session_state[POINTS].selection.points
+def handle_click(dataset_name: str, n_items: int) -> None:
+    """Mark the clicked film. Other selection events are ignored."""
+    points = st.session_state[CHART_KEY].selection.points
     item = points[0].get("customdata") if points else None
     item = item[0] if isinstance(item, list) and item else item
     if isinstance(item, int) and 0 <= item < n_items:
-        choose_film(name, item)
+        choose_film(dataset_name, item)
 
 
-def offer(name: str, film: Found) -> None:
-    """One film that was found, to be marked with a click; greyed out with the reason where no model knows it."""
-    film_search.line(
-        film, f"mark-{film.movie_id}", "location_searching", choose_film, (name, film.item), say(film.reason)
-    )
+def film_button(dataset_name: str, film: Found) -> None:
+    """Show a search hit as a button, disabled with the reason if no model has the film."""
+    key, args = f"mark-{film.movie_id}", (dataset_name, film.item)
+    film_search.line(film, key, "location_searching", choose_film, args, _(film.reason))
 
 
-def neighbours(dataset: Dataset, found: FilmMap, chosen: int, name: str) -> None:
-    """The films nearest to the chosen one, by all dimensions."""
-    films = dataset.catalog.films
-    near = found.neighbours(chosen)
+def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> None:
+    """Show the films with the most similar embeddings."""
+    films = predictor.dataset.catalog.films
+    neighbours = film_map.neighbours(chosen)
     st.header(
-        common.plain(_("Nearest to {film}", film=films[chosen].label)),
-        help=_(
-            "By the angle between their numbers, all of them: 1.00 is the same direction, 0.00 has nothing in common."
-        ),
+        plain(_("Nearest to {film}", film=films[chosen].label)),
+        help=_("Cosine similarity of the full embeddings: 1.00 is the same direction, 0.00 means unrelated."),
     )
-    rows = [
+    film_rows(
         film_cards.measured(rank, films[item], cosine, number(cosine, ".2f"))
-        for rank, (item, cosine) in enumerate(near, start=1)
-    ]
-    step.rows(rows)
-    table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in near])
-    download.csv(table, f"neighbours-{name}")
+        for rank, (item, cosine) in enumerate(neighbours, start=1)
+    )
+    table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in neighbours])
+    download.csv(table, f"neighbours-{file_name(predictor)}")
 
 
-def draw(
-    dataset: Dataset,
-    found: FilmMap,
-    areas: list[Region],
+def show_map(
+    predictor: Predictor,
+    film_map: FilmMap,
+    map_regions: list[Region],
     films: tuple[int, ...],
     chosen: int,
     colour: str,
-    model: str,
 ) -> None:
-    """The chart, and what its axes and its labels mean."""
-    near = [item for item, _unused in found.neighbours(chosen)]
-    table = embedding_map.to_draw(found.table, [*films, chosen, *near])
-    figure = map_chart.chart(found.table, table, areas, films, chosen, near, colour)
-    figure.update_layout(uirevision=f"{dataset.name}-{model}-{found.shares is None}")
-    label = dataset.catalog.films[chosen].label
-    about = ngettext(
-        "A map of {n:,} films as {model} sees them, coloured by {colour}; {film} is marked",
-        "A map of {n:,} films as {model} sees them, coloured by {colour}; {film} is marked",
-        len(table),
+    """Show the chart and its description. colour: a key of `COLOURS`."""
+    dataset, model = predictor.dataset, loaders.title(predictor)
+    neighbours = [item for item, _cosine in film_map.neighbours(chosen)]
+    drawn = embedding_map.to_draw(film_map.table, [*films, chosen, *neighbours])
+    figure = map_chart(film_map.table, drawn, map_regions, films, chosen, neighbours, colour)
+    figure.update_layout(uirevision=f"{dataset.name}-{model}-{film_map.shares is None}")
+    alt = ngettext(
+        "Map of {n:,} film in {model}, coloured by {colour}. {film} is marked.",
+        "Map of {n:,} films in {model}, coloured by {colour}. {film} is marked.",
+        len(drawn),
         model=model,
-        colour=words.COLOURS[colour],
-        film=label,
+        colour=_(COLOURS[colour]),
+        film=dataset.catalog.films[chosen].label,
     )
     with st.container(key="film-map"):
         st.plotly_chart(
             localised(figure),
-            alt=about,
-            key=POINTS,
-            on_select=lambda: clicked(dataset.name, dataset.n_items),
+            alt=alt,
+            key=CHART_KEY,
+            on_select=lambda: handle_click(dataset.name, dataset.n_items),
             selection_mode="points",
             config={"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
         )
-    st.caption(explained(found, len(table)))
+    st.caption(" ".join(map_notes(film_map, len(drawn))))
     if colour == "genre":
-        st.caption(_("A film with several genres has the colour of the rarest one that at least 5% of the films have."))
+        st.caption(_("A film with several genres has the colour of its rarest genre shared by at least 5% of films."))
 
 
-def explained(found: FilmMap, n_drawn: int) -> str:
-    """What the picture shows of the embeddings, in a sentence or two."""
-    if found.shares is None:
-        said = (
+def map_notes(film_map: FilmMap, n_drawn: int) -> list[str]:
+    """Return sentences that explain the axes, the regions and the choice of films."""
+    if film_map.shares is None:  # t-SNE
+        notes = [
             _(
-                "t-SNE keeps films together that are neighbours in all numbers. Who is near whom means "
-                "something; the distance between far regions, and the axes, do not."
-            )
-            + " "
-            + _(
-                "The regions were found by k-means. Each is called by the genre, tag or decade that is more "
-                "frequent there than in the whole set, by six standard errors and more. The tenth of the "
-                "films with the most ratings are widely watched, the third with the fewest seldom."
-            )
-        )
+                "t-SNE keeps similar films close together. Small distances are meaningful. Large distances and the "
+                "axes are not."
+            ),
+            _(
+                "The regions come from k-means. Each region is named after genres, tags or decades that are much more "
+                "frequent there than in the whole data set (by at least six standard errors). “Widely watched” means "
+                "the 10% of films with the most ratings, “seldom watched” the third with the fewest."
+            ),
+        ]
     else:
-        x, y = found.shares
-        said = _(
-            "These two axes explain {share} of the variance ({x} from left to right, {y} upwards). The "
-            "neighbours are found with all numbers.",
-            share=common.percent(x + y),
-            x=common.percent(x),
-            y=common.percent(y),
+        x, y = film_map.shares
+        notes = [
+            _(
+                "The two axes explain {share} of the variance ({x} horizontally, {y} vertically). The nearest films "
+                "use the full embeddings.",
+                share=percent(x + y),
+                x=percent(x),
+                y=percent(y),
+            )
+        ]
+    if n_drawn < len(film_map.table):
+        notes.append(
+            ngettext(
+                "The map shows the most watched film of {all:,}.",
+                "The map shows the {n:,} most watched films of {all:,}.",
+                n_drawn,
+                all=len(film_map.table),
+            )
         )
-    part = (
-        ngettext(
-            "The {n:,} films watched most are drawn, of {all:,}.",
-            "The {n:,} films watched most are drawn, of {all:,}.",
-            n_drawn,
-            all=len(found.table),
-        )
-        if n_drawn < len(found.table)
-        else ""
-    )
-    return f"{said} {part}".strip()
+    return notes
 
 
-def region_table(dataset: Dataset, areas: list[Region]) -> pd.DataFrame:
-    """Each region with what sets it apart and the films watched most."""
-    known = dataset.catalog.films
+def region_table(dataset: Dataset, map_regions: list[Region]) -> pd.DataFrame:
+    """Tabulate the regions with their typical terms and most watched films."""
+    films = dataset.catalog.films
     rows = [
         {
-            _("Region"): words.region(area.label) or _("(nothing stands out)"),
-            _("Films"): count(len(area.items)),
+            _("Region"): region_name(region.label) or _("(no typical term)"),
+            _("Films"): count(len(region.items)),
             _("More frequent here"): "; ".join(
                 _(
-                    "{name} {here:.0%}, of all films {everywhere:.0%}",
-                    name=common.term(term.name),
-                    here=term.here,
-                    everywhere=term.everywhere,
+                    "{name} {here:.0%}, in all films {everywhere:.0%}",
+                    name=term(region_term.name),
+                    here=region_term.here,
+                    everywhere=region_term.everywhere,
                 )
-                for term in area.terms[:TERMS]
+                for region_term in region.terms[:MAX_TERMS]
             ),
-            _("Watched most"): ", ".join(known[item].label for item in area.items[:FIRST].tolist()),
+            _("Most watched"): ", ".join(films[item].label for item in region.items[:MAX_EXAMPLE_FILMS].tolist()),
         }
-        for area in areas
+        for region in map_regions
     ]
     return pd.DataFrame(rows).set_index(_("Region"))
+
+
+def region_name(label: str) -> str:
+    """Return the name of a region, such as "Horror · 1980s", in the language of the visitor."""
+    return " · ".join(term(part) for part in label.split(" · "))
+
+
+def map_chart(
+    table: pd.DataFrame,
+    drawn: pd.DataFrame,
+    map_regions: list[Region],
+    films: tuple[int, ...],
+    chosen: int,
+    neighbours: list[int],
+    colour: str,
+) -> go.Figure:
+    """Return the map.
+
+    Args:
+        table: All films, as in `FilmMap.table`.
+        drawn: The rows of the table to draw.
+        map_regions: Regions to label.
+        films: Items of the user's list.
+        chosen: Item to mark with its title.
+        neighbours: Items to mark as nearest to it.
+        colour: A key of `COLOURS`.
+    """
+    traces = {"decade": decade_traces, "genre": genre_traces, "views": view_traces}[colour](drawn)
+    figure = go.Figure(traces)
+    label_regions(figure, map_regions, table)
+    mark_films(figure, table, films, chosen, neighbours)
+    figure.update_layout(
+        height=HEIGHT_PX,
+        margin={"l": 0, "r": 0, "t": 0, "b": 0},
+        legend={"orientation": "h", "y": -0.02, "yanchor": "top", "itemsizing": "constant"},
+        dragmode="pan",
+    )
+    figure.update_xaxes(visible=False)
+    return figure.update_yaxes(visible=False)
+
+
+def genre_traces(table: pd.DataFrame) -> list[go.Scattergl]:
+    """Return a trace for each frequent genre, with the other genres at the back."""
+    genre = embedding_map.common_genres(table)
+    names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
+    return [
+        film_trace(table[genre == OTHER_GENRE], _("Other genres"), {"color": QUIET}),
+        *(
+            film_trace(table[genre == name], term(name), {"color": colour})
+            for name, colour in zip(names, GENRE_COLOURS, strict=False)
+        ),
+    ]
+
+
+def decade_traces(table: pd.DataFrame) -> list[go.Scattergl]:
+    """Return a trace for each decade. Films before 1970 share a trace."""
+    decade = (table["year"] // 10 * 10).astype("Float64").clip(lower=min(DECADE_COLOURS))
+    traces = []
+    if decade.isna().any():
+        traces.append(film_trace(table[decade.isna()], _("no year"), {"color": QUIET}))
+    for start, colour in DECADE_COLOURS.items():
+        films = table[(decade == start).fillna(False)]
+        name = _("before {year}", year=start + 10) if start == min(DECADE_COLOURS) else _("{year}s", year=start)
+        if len(films):
+            traces.append(film_trace(films, name, {"color": colour}))
+    return traces
+
+
+def view_traces(table: pd.DataFrame) -> list[go.Scattergl]:
+    """Return one trace with the number of views as a log colour scale."""
+    ticks = [tick for tick in VIEW_TICKS if tick <= max(table["views"].max(), 1)]
+    marker = {
+        "color": np.log10(table["views"].clip(lower=1)),
+        "colorscale": VIEW_SCALE,
+        "showscale": True,
+        "colorbar": {
+            "tickvals": np.log10(ticks),
+            "ticktext": [count(tick) for tick in ticks],
+            "thickness": 10,
+            "outlinewidth": 0,
+        },
+    }
+    return [film_trace(table, _("Popularity"), marker).update(showlegend=False)]
+
+
+def film_trace(table: pd.DataFrame, name: str, marker: dict[str, Any]) -> go.Scattergl:
+    """Return a trace of films. Its customdata are the items."""
+    style = {"size": 6, "opacity": 0.6, **marker}
+    return go.Scattergl(
+        x=table["x"],
+        y=table["y"],
+        mode="markers",
+        name=name,
+        showlegend=True,
+        customdata=table.index.to_numpy(),
+        text=[_hover_text(*row) for row in table[["title", "year", "genres", "views"]].itertuples(index=False)],
+        hovertemplate="%{text}<extra></extra>",
+        marker=style,
+        unselected={"marker": {"opacity": style["opacity"]}},  # a click does not fade the other films
+    )
+
+
+def _hover_text(title: str, year: int | None, film_genres: str, views: int) -> str:
+    name = title if pd.isna(year) else f"{title} ({year})"
+    watched = ngettext("watched once", "watched {n:,} times", views)
+    return f"<b>{plotly_text(name)}</b><br>{plotly_text(genres(film_genres))}<br>{watched}"
+
+
+def mark_films(
+    figure: go.Figure, table: pd.DataFrame, films: tuple[int, ...], chosen: int, neighbours: list[int]
+) -> None:
+    """Mark the chosen film with its title, its neighbours, and the user's films."""
+    white_edge = {"width": 1.5, "color": "white"}
+    ring = {"size": 13, "color": "rgba(0, 0, 0, 0)", "line": {"width": 2, "color": ACCENT}}
+    diamond = {"size": 12, "symbol": "diamond", "color": SECOND, "line": white_edge}
+    star = {"size": 19, "symbol": "star", "color": ACCENT, "line": white_edge}
+    for name, items, marker in (
+        (_("Nearest films"), neighbours, ring),
+        (_("Your films"), list(dict.fromkeys(films)), diamond),
+        (_("Chosen film"), [chosen], star),
+    ):
+        figure.add_trace(film_trace(table.iloc[items], name, {"opacity": 1} | marker))
+    film = table.iloc[chosen]
+    figure.add_annotation(
+        x=film["x"],
+        y=film["y"],
+        text=f"<b>{plotly_text(short_title(film['title'], 40))}</b>",
+        yshift=24,
+        showarrow=False,
+        font={"size": 13, "color": "white"},
+        bgcolor="#0f6b6b",
+        borderpad=3,
+    )
+
+
+def label_regions(figure: go.Figure, map_regions: list[Region], table: pd.DataFrame) -> None:
+    """Label the regions that have enough room. On a phone, CSS hides the labels that do not fit."""
+    is_dark = st.context.theme.type == "dark"
+    labelled = regions_with_room(map_regions, table, PLOT_SIZE_PX)
+    on_phone = regions_with_room(labelled, table, PHONE_PLOT_SIZE_PX)
+    for region in [*on_phone, *(region for region in labelled if region not in on_phone)]:
+        figure.add_annotation(
+            x=region.x,
+            y=region.y,
+            text=plotly_text(region_name(region.label)),
+            showarrow=False,
+            font={"size": 12, "color": "#ecebe8" if is_dark else "#1d1d1f"},
+            bgcolor="rgba(20, 21, 24, 0.78)" if is_dark else "rgba(251, 250, 248, 0.82)",
+            borderpad=2,
+        )
+    indices = range(len(on_phone), len(labelled))
+    if hidden := ", ".join(f'.st-key-film-map .annotation[data-index="{index}"]' for index in indices):
+        st.html(f"<style>@media (max-width: 640px) {{ {hidden} {{ display: none; }} }}</style>")
+
+
+def regions_with_room(
+    map_regions: Sequence[Region], table: pd.DataFrame, plot_size_px: tuple[int, int]
+) -> list[Region]:
+    """Return the regions whose labels do not overlap.
+
+    Regions named after a genre or tag have priority over regions named after a decade or popularity. Then larger
+    regions have priority.
+    """
+    width, height = (float(np.ptp(table[axis])) or 1.0 for axis in ("x", "y"))
+    by_priority = sorted(
+        (region for region in map_regions if region.label),
+        key=lambda region: (not region.tells_what, -len(region.items)),
+    )
+    boxes: list[tuple[float, float, float]] = []  # centre and width in pixels
+    labelled = []
+    for region in by_priority:
+        x, y = region.x / width * plot_size_px[0], region.y / height * plot_size_px[1]
+        label_width = LETTER_WIDTH_PX * len(region_name(region.label)) + 8
+        if all(
+            abs(x - other_x) > (label_width + other_width) / 2 or abs(y - other_y) > LINE_HEIGHT_PX
+            for other_x, other_y, other_width in boxes
+        ):
+            boxes.append((x, y, label_width))
+            labelled.append(region)
+    return labelled

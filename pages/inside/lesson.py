@@ -1,6 +1,6 @@
-"""A lesson for a class: how BERT4Rec works, a step at a time, on the visitor's own films.
+"""Lesson: how BERT4Rec works, step by step, on the films of the user.
 
-Session state: lesson_step (number of the step that is shown, from 1), lesson_network (name of a recommender).
+Session state: lesson_step (number of the step, from 1), lesson_network (name of the recommender).
 """
 
 from collections.abc import Callable
@@ -8,70 +8,68 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.inside import answering, attending, offered, reading, step
-from pages.inside import lesson_words as words
-from pages.inside.step import Lesson
+from pages.inside import lesson_attention, lesson_input, lesson_output, network_drawing
+from pages.inside.common import Lesson, recommenders_with
 from pages.ui import loaders, recommenders
-from pages.ui.i18n import _
+from pages.ui.i18n import N_, _
 from recsys.data.dataset import Dataset
-from recsys.serving.insight import layers
+from recsys.serving.insight.layers import departures
 from recsys.serving.insight.steps import Steps, steps
-from recsys.serving.predictor import Predictor
+from recsys.serving.predictor import Predictor, is_there
 
-STEP = "lesson_step"  # the key of the selector
-NETWORK = "lesson_network"
+STEP_KEY = "lesson_step"
+NETWORK_KEY = "lesson_network"
 
 
-class Part(NamedTuple):
-    """One step: what it is called, its words, its picture, and what stands out in the drawing of the network."""
+class LessonStep(NamedTuple):
+    """One step of the lesson."""
 
-    word: str  # its title in `words`
-    tell: Callable[[Lesson], None]
-    show: Callable[[Lesson], None]
-    drawn: tuple[str, ...]
+    title: str  # in English
+    show_text: Callable[[Lesson], None]
+    show_example: Callable[[Lesson], None]
+    highlighted: tuple[str, ...]  # parts of the network drawing
 
     @property
-    def title(self) -> str:
-        """In the visitor's language."""
-        return str(getattr(words, self.word))
+    def localized_title(self) -> str:
+        """Title in the language of the visitor."""
+        return _(self.title)
 
 
-PARTS = (
-    Part("WHOLE", reading.tell_whole, reading.show_whole, ()),
-    Part("HIDE", reading.tell_hiding, reading.show_hiding, ("tokens",)),
-    Part("EMBED", reading.tell_embedding, reading.show_embedding, ("embedding",)),
-    Part("ORDER", reading.tell_order, reading.show_order, ("order",)),
-    Part("ATTEND", attending.tell_attention, attending.show_attention, ("attention",)),
-    Part("HEADS", attending.tell_heads, attending.show_heads, ("attention",)),
-    Part("LAYERS", attending.tell_layers, attending.show_layers, ("layer", "attention")),
-    Part("CHOOSE", answering.tell_softmax, answering.show_softmax, ("output",)),
-    Part("LEARN", answering.tell_learning, answering.show_learning, ("tokens", "output")),
+STEPS = (
+    LessonStep(N_("The whole network"), lesson_input.overview_text, lesson_input.overview_drawing, ()),
+    LessonStep(N_("Mask a film"), lesson_input.mask_text, lesson_input.mask_example, ("tokens",)),
+    LessonStep(N_("Embedding"), lesson_input.embedding_text, lesson_input.embedding_example, ("embedding",)),
+    LessonStep(N_("Order"), lesson_input.order_text, lesson_input.order_example, ("order",)),
+    LessonStep(
+        N_("Self-attention"), lesson_attention.attention_text, lesson_attention.attention_example, ("attention",)
+    ),
+    LessonStep(N_("Heads"), lesson_attention.heads_text, lesson_attention.heads_example, ("attention",)),
+    LessonStep(N_("Layers"), lesson_attention.layers_text, lesson_attention.layers_example, ("layer", "attention")),
+    LessonStep(N_("Softmax"), lesson_output.softmax_text, lesson_output.softmax_example, ("output",)),
+    LessonStep(N_("Training"), lesson_output.training_text, lesson_output.training_example, ("tokens", "output")),
 )
 
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """The step that was chosen, and the way to the others; no fragment, so that the address keeps the step."""
+    """Show the chosen step. This is no fragment, so that the URL keeps the step."""
     predictor = recommenders.predictor(choose_network(dataset.name), dataset)
     if predictor is None:
         return
-    number = choose()
-    part = PARTS[number - 1]
-    lesson = Lesson(predictor, _steps(predictor, films), layers.departures(predictor))
+    number = choose_step()
+    step = STEPS[number - 1]
+    title = step.localized_title
+    lesson = Lesson(predictor, _steps(predictor, films), departures(predictor))
     with st.container(border=True, key="lesson"):
-        text, picture = st.columns([2, 3], gap="large")
+        text, example = st.columns([2, 3], gap="large")
         with text:
-            st.header(_("{n}. {title}", n=number, title=part.title))
-            part.tell(lesson)
-            if part.drawn:
+            st.header(_("{n}. {title}", n=number, title=title))
+            step.show_text(lesson)
+            if step.highlighted:
                 with st.container(key="lesson-map"):
-                    step.draw(
-                        lesson,
-                        part.drawn,
-                        _("The drawing of the network, in which this part stands out: {part}", part=part.title),
-                        230,
-                    )
-        with picture:
-            part.show(lesson)
+                    alt = _("Drawing of the network. Highlighted: {part}", part=title)
+                    network_drawing.show(lesson, step.highlighted, alt, width=230)
+        with example:
+            step.show_example(lesson)
 
 
 @st.cache_resource(max_entries=20, show_spinner=False, hash_funcs=loaders.BY_KEY)
@@ -80,51 +78,58 @@ def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
 
 
 def choose_network(data: str) -> str:
-    """One of the networks, such as ours and that of the paper; nothing to choose where there is one."""
-    names = offered.with_steps(data)
+    """Return the name of the BERT4Rec to explain. The menu appears if several are trained for the data set."""
+    default, *others = recommenders_with(lambda model: model.can_fill_masks and model.has_attention)
+    names = [default, *(name for name in others if is_there(name, data))]
     if len(names) == 1:
-        return names[0]
-    if st.session_state.get(NETWORK) not in names:  # another data set has others
-        st.session_state.pop(NETWORK, None)
-    titles = recommenders.menu(data)
+        return default
+    if st.session_state.get(NETWORK_KEY) not in names:  # chosen for another data set
+        st.session_state.pop(NETWORK_KEY, None)
     return st.segmented_control(
         _("Network"),
         names,
-        default=names[0],
+        default=default,
         required=True,
-        format_func=titles.__getitem__,
-        key=NETWORK,
-        help=_("Ours, ours with better training and a memory of counts, or one built as in the paper."),
+        format_func=recommenders.menu(data).__getitem__,
+        key=NETWORK_KEY,
+        help=_(
+            "Our network, our network with better training and a model of film counts, or the network of the paper."
+        ),
         persist_state="session",
     )
 
 
-def choose() -> int:
-    """The number of the step, with the buttons that go back and on; after the last comes the first."""
-    now = st.session_state.get(STEP) or 1
-    last = now == len(PARTS)
+def choose_step() -> int:
+    """Show the Back and Next buttons and the menu of steps. Return the number of the step."""
+    number = st.session_state.get(STEP_KEY) or 1
+    is_last = number == len(STEPS)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="lesson-steps"):
         st.button(
-            _("Back"), key="lesson-back", icon=":material/arrow_back:", disabled=now == 1, on_click=go, args=(now - 1,)
+            _("Back"),
+            key="lesson-back",
+            icon=":material/arrow_back:",
+            disabled=number == 1,
+            on_click=open_step,
+            args=(number - 1,),
         )
         st.button(
-            _("Start again") if last else _("Next"),
+            _("Start again") if is_last else _("Next"),
             key="lesson-next",
-            icon=":material/replay:" if last else ":material/arrow_forward:",
-            on_click=go,
-            args=(1 if last else now + 1,),
+            icon=":material/replay:" if is_last else ":material/arrow_forward:",
+            on_click=open_step,
+            args=(1 if is_last else number + 1,),
         )
         return st.selectbox(
             _("Step"),
-            range(1, len(PARTS) + 1),
-            format_func=lambda n: _("{n} of {all}: {title}", n=n, all=len(PARTS), title=PARTS[n - 1].title),
+            range(1, len(STEPS) + 1),
+            format_func=lambda n: _("{n} of {all}: {title}", n=n, all=len(STEPS), title=STEPS[n - 1].localized_title),
             label_visibility="collapsed",
-            key=STEP,
+            key=STEP_KEY,
             persist_state="session",
             width=270,
         )
 
 
-def go(number: int) -> None:
-    """Show another step."""
-    st.session_state[STEP] = number
+def open_step(number: int) -> None:
+    """Open a step of the lesson."""
+    st.session_state[STEP_KEY] = number

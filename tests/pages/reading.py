@@ -1,14 +1,14 @@
 """What a person reads on a page of the app under test."""
 
 import re
-from html import unescape
+from html import unescape as unescape_html
 
 from tests.pages import world
 
 
 def film(html):
     """The title in a card or a row."""
-    return unescape(re.search(r"<b>(.*?)</b>", html)[1])
+    return unescape_html(re.search(r"<b>(.*?)</b>", html)[1])
 
 
 def watched(app):
@@ -25,6 +25,11 @@ def said(app):
     return " ".join(element.value for kind in kinds for element in app.get(kind)).replace("\\", "")
 
 
+def unescape(text):
+    """Undo the escapes of Markdown."""
+    return text.replace("\\", "")
+
+
 def keys(app):
     return [button.key for button in app.button]
 
@@ -35,4 +40,4 @@ def titles(*items):
 
 def tagged(html):
     """Everything in bold."""
-    return [unescape(title) for title in re.findall(r"<b>(.*?)</b>", html)]
+    return [unescape_html(title) for title in re.findall(r"<b>(.*?)</b>", html)]

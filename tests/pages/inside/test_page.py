@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pages.inside import film_map, lesson, words
-from pages.inside import lesson_words as said
+from pages.inside import film_map, lesson
+from pages.inside.lesson_input import PAPER_DIFFERENCES
 from pages.ui import loaders, url
-from pages.ui import words as common
+from pages.ui.words import percent, plain
 from recsys import checkpoints, paths
 from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
@@ -30,7 +30,7 @@ def section(visit, name, link=LINK):
 def step(visit, title, link=LINK):
     """The lesson at the step with a title, reached by the button."""
     app = visit("inside", s=link)
-    for _ in lesson.PARTS:
+    for _ in lesson.STEPS:
         if title in heading(app):
             return app
         app.button(key="lesson-next").click().run()
@@ -70,21 +70,21 @@ def choose(app, variant):
 
 def test_without_films_the_page_offers_ready_made_lists(visit):
     app = visit("inside")
-    assert "The network needs films to look at. Take a ready-made list, or build your own first." in sentences(app)
+    assert not app.header
     app.button(key="take-Crime of the nineties").click().run()
     assert not app.exception
-    assert heading(app) == "1. " + "The whole network"
+    assert heading(app) == "1. The whole network"
 
 
 def test_next_and_back_go_through_all_steps_of_the_lesson_and_the_last_leads_to_the_first(visit):
     app = section(visit, "lesson")
     assert app.button(key="lesson-back").disabled
     seen = []
-    for _ in lesson.PARTS:
+    for _ in lesson.STEPS:
         assert not app.exception
         seen.append(heading(app))
         app.button(key="lesson-next").click().run()
-    assert seen == [f"{number}. {part.title}" for number, part in enumerate(lesson.PARTS, start=1)]
+    assert seen == [f"{number}. {step_.title}" for number, step_ in enumerate(lesson.STEPS, start=1)]
     assert heading(app) == seen[0]
     app.get_by_key("lesson_step").set_value(4).run()
     assert heading(app) == seen[3]
@@ -93,14 +93,12 @@ def test_next_and_back_go_through_all_steps_of_the_lesson_and_the_last_leads_to_
 
 
 def test_a_link_leads_to_a_section_and_to_a_step_of_the_lesson(visit):
-    assert len(lesson.PARTS) == url.LESSON_STEPS
+    assert len(lesson.STEPS) == url.LESSON_STEPS
     app = visit("inside", s=LINK, step="5")
-    assert heading(app) == "5. " + "Self-attention"
+    assert heading(app) == "5. Self-attention"
     app.button(key="lesson-next").click().run()
     assert app.query_params["step"] == "6"
-    assert (
-        "Each position on the left attends to those on the right. The thicker a line, the larger the share."
-    ) in sentences(visit("inside", s=LINK, inside="attention"))
+    assert visit("inside", s=LINK, inside="attention").get_by_key("lines-from-5")
 
 
 def test_the_lesson_begins_with_a_drawing_of_the_network_and_where_it_departs_from_the_paper(visit):
@@ -108,29 +106,29 @@ def test_the_lesson_begins_with_a_drawing_of_the_network_and_where_it_departs_fr
     (image,) = app.get("image")
     assert world.TITLES[3] in image.proto.imgs[0].alt
     departures = app.table[0].value
-    assert said.DEPARTURES["relative_bias"][0] in departures.index
-    assert "70%" in departures.loc[said.DEPARTURES["last_only"][0], "Here"]
+    assert PAPER_DIFFERENCES["relative_bias"][0] in departures.index
+    assert "70%" in departures.loc[PAPER_DIFFERENCES["last_only"][0], "Here"]
 
 
 def test_the_lesson_can_be_about_the_papers_network_where_that_is_there(visit):
     app = visit("inside", s=LINK)
-    assert lesson.NETWORK not in app.session_state
+    assert lesson.NETWORK_KEY not in app.session_state
     paper = registry.get("bert4rec-paper").preset("")
     world.train(loaders.dataset("ml-latest-sample"), changed(paper, dim=16, length=24, epochs=1), "bert4rec-paper")
     app = visit("inside", s=LINK)
     ours = app.table[0].value
-    app.get_by_key(lesson.NETWORK).set_value("bert4rec-paper").run()
+    app.get_by_key(lesson.NETWORK_KEY).set_value("bert4rec-paper").run()
     assert not app.exception
     theirs = app.table[0].value
-    assert said.DEPARTURES["relative_bias"][0] in ours.index
-    assert said.DEPARTURES["relative_bias"][0] not in theirs.index
-    for _ in lesson.PARTS[1:]:
+    assert PAPER_DIFFERENCES["relative_bias"][0] in ours.index
+    assert PAPER_DIFFERENCES["relative_bias"][0] not in theirs.index
+    for _ in lesson.STEPS[1:]:
         app.button(key="lesson-next").click().run()
         assert not app.exception
 
 
 def test_a_film_with_films_on_both_sides_is_covered_and_the_mask_comes_last_to_predict(visit):
-    learnt, asked = chips(step(visit, "Hide a film"))
+    learnt, asked = chips(step(visit, "Mask a film"))
     assert asked == [*(world.TITLES[item] for item in FILMS), "[mask]"]
     assert len(learnt) == len(FILMS)
     assert "[mask]" in learnt[1:-1]
@@ -144,11 +142,9 @@ def test_the_attention_of_one_head_is_told_in_numbers_that_add_up(visit):
     weights = model.attention(model.input_tokens(np.array(FILMS)))[0, 0, -1]
     title, figure = rows(app)[0][0]
     assert title == dataset.catalog.films[FILMS[weights[:-1].argmax()]].title
-    assert figure == common.percent(weights[:-1].max())
+    assert figure == percent(weights[:-1].max())
     app.get_by_key("one-head-of-2").set_value(1).run()
-    assert rows(app)[0][0][1] == common.percent(
-        model.attention(model.input_tokens(np.array(FILMS)))[0, 1, -1, :-1].max()
-    )
+    assert rows(app)[0][0][1] == percent(model.attention(model.input_tokens(np.array(FILMS)))[0, 1, -1, :-1].max())
 
 
 def test_each_layer_says_what_it_would_predict_and_the_last_agrees_with_the_softmax(visit):
@@ -161,9 +157,9 @@ def test_the_bars_of_all_layers_have_one_scale(visit):
     text = " ".join(html(step(visit, "Layers")))
     bars = [tuple(map(float, bar)) for bar in re.findall(r'width:([\d.]+)%"></i></span><span>([\d.]+)%', text)]
     assert len(bars) > 4
-    longest = max(percent for _, percent in bars)
-    for width, percent in bars:
-        assert width == pytest.approx(100 * percent / longest, abs=1)
+    longest = max(share for _, share in bars)
+    for width, share in bars:
+        assert width == pytest.approx(100 * share / longest, abs=1)
 
 
 def test_the_softmax_shows_the_probabilities_of_the_model(visit):
@@ -173,12 +169,12 @@ def test_the_softmax_shows_the_probabilities_of_the_model(visit):
     probabilities = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
     title, figure = rows(app)[-1][0]
     assert title == dataset.catalog.films[scores.argmax()].title
-    assert figure == common.percent(probabilities.max()).replace("<", "&lt;")
+    assert figure == percent(probabilities.max()).replace("<", "&lt;")
 
 
 def test_the_loss_is_told_for_the_films_that_were_covered(visit):
-    covered = [film for film in chips(step(visit, "Hide a film"))[0] if film == "[mask]"]
-    app = step(visit, "Learning")
+    covered = [film for film in chips(step(visit, "Mask a film"))[0] if film == "[mask]"]
+    app = step(visit, "Training")
     assert len(rows(app)[0]) == len(covered)
     assert "3.40" in sentences(app)  # the logarithm of 30 films
 
@@ -188,7 +184,7 @@ def test_films_that_training_left_out_are_stood_in_for_in_every_section(visit):
     for name in ("lesson", "attention", "blanks", "map"):
         app = section(visit, name, link)
         assert not app.exception
-        assert "has not learnt Rare Bird (1999)" in sentences(app)
+        assert "do not know Rare Bird (1999)" in sentences(app)
 
 
 def test_a_short_history_is_drawn_as_lines_from_every_position_or_from_one(visit):
@@ -222,10 +218,6 @@ def test_the_heat_map_names_every_film_and_frames_the_row_that_asks(visit):
     assert heat["layout"]["yaxis"]["ticktext"][-1] == "<b>[mask]</b>"
     frame = heat["layout"]["shapes"][0]
     assert (frame["y0"], frame["y1"]) == (len(FILMS) - 0.5, len(FILMS) + 0.5)
-    assert (
-        "Attention is not influence. It says what a layer reads, not how the prediction would change "
-        "without a film. That is found out by leaving the film out."
-    ) in sentences(app)
 
 
 def test_one_head_can_be_looked_at_alone(visit):
@@ -252,7 +244,7 @@ def test_attention_by_distance_is_averaged_when_asked_for(visit):
     app.button(key="average-bert4rec-ml-latest-sample").click().run()
     assert not app.exception
     line = chart(app, 1)["data"][0]
-    assert line["name"] == f"Layer {1}"
+    assert line["name"] == "Layer 1"
     assert app.get("plotly_chart")[1].proto.alt
 
 
@@ -270,7 +262,7 @@ def test_a_film_is_covered_at_first_and_its_rank_is_said(visit):
     assert f"You watched **{world.TITLES[2]}** here: rank" in sentences(app)
     assert len(rows(app)[0]) == 8
     sides = app.table[0].value
-    assert list(sides.index) == ["Only the films before", "Only the films after", "Both"]
+    assert list(sides.index) == ["Films before", "Films after", "Both"]
     assert sides.loc["Both", "Rank"] in sentences(app)
 
 
@@ -294,7 +286,7 @@ def test_blanks_go_into_gaps_too_and_without_one_the_page_says_what_to_do(visit)
     assert len(rows(app)) == 3
     app.multiselect[1].set_value([]).run()
     app.multiselect[0].set_value([]).run()
-    assert "Cover a film of your list, or put a blank into a gap." in sentences(app)
+    assert "Mask a film or add a mask between films." in sentences(app)
 
 
 @pytest.mark.parametrize("name", ["lesson", "attention", "blanks", "map"])
@@ -312,24 +304,21 @@ def test_without_trained_weights_a_section_says_what_to_type(visit, home, name):
 
 def test_the_map_is_pca_until_tsne_is_computed_and_then_has_regions(visit):
     app = section(visit, "map")
-    assert "These two axes explain" in sentences(app)
+    assert "The two axes explain" in sentences(app)
     app.button(key="tsne-bert4rec-ml-latest-sample").click().run()
     assert not app.exception
-    assert (
-        "t-SNE keeps films together that are neighbours in all numbers. Who is near whom means "
-        "something; the distance between far regions, and the axes, do not."
-    ) in sentences(app)
+    assert "The two axes explain" not in sentences(app)
     app.session_state["table-regions"] = True
     app.run()
-    assert list(app.table[0].value.columns) == ["Films", "More frequent here", "Watched most"]
+    assert list(app.table[0].value.columns) == ["Films", "More frequent here", "Most watched"]
     app.get_by_key("projection").set_value("PCA").run()
-    assert "These two axes explain" in sentences(app)
+    assert "The two axes explain" in sentences(app)
 
 
 def test_visitors_of_a_public_server_compute_no_map(visit, monkeypatch):
     monkeypatch.setenv(paths.PUBLIC, "1")
     app = section(visit, "map")
-    assert "These two axes explain" in sentences(app)
+    assert "The two axes explain" in sentences(app)
     assert "tsne-bert4rec-ml-latest-sample" not in [button.key for button in app.button]
     assert app.code[0].value.endswith("-m recsys.serving.insight.tsne ml-latest-sample bert4rec")
 
@@ -341,7 +330,7 @@ def test_the_map_marks_the_newest_film_and_lists_its_neighbours(visit):
     drawn = chart(app)
     assert drawn["layout"]["annotations"][0]["text"] == f"<b>{world.TITLES[3][:-7]}</b>"
     marks = {trace["name"]: trace for trace in drawn["data"]}
-    assert {"Your films", "Its neighbours", "Chosen film"} <= set(marks)
+    assert {"Your films", "Nearest films", "Chosen film"} <= set(marks)
 
 
 @pytest.mark.parametrize("colour", ["genre", "views"])
@@ -349,7 +338,7 @@ def test_the_map_can_be_coloured_by_genre_and_popularity(visit, colour):
     app = section(visit, "map")
     app.get_by_key("map_colour").set_value(colour).run()
     assert not app.exception
-    assert words.COLOURS[colour] in app.get("plotly_chart")[0].proto.alt
+    assert film_map.COLOURS[colour] in app.get("plotly_chart")[0].proto.alt
 
 
 def test_a_film_that_was_found_is_marked(visit):
@@ -357,7 +346,7 @@ def test_a_film_that_was_found_is_marked(visit):
     app.text_input(key="map_search").set_value("Film 20").run()
     app.button(key="mark-21").click().run()
     assert not app.exception
-    assert common.plain("Nearest to {film}".format(film="Film 20 (2000)")) in [heading.value for heading in app.header]
+    assert plain("Nearest to Film 20 (2000)") in [heading.value for heading in app.header]
 
 
 @pytest.mark.parametrize(
@@ -369,7 +358,7 @@ def test_a_click_marks_a_film_and_nothing_else_does(monkeypatch, sent, marked):
     chart = SimpleNamespace(selection=SimpleNamespace(points=points))
     monkeypatch.setattr(film_map.st, "session_state", type("State", (dict,), {"__getattr__": dict.get})())
     session = film_map.st.session_state
-    session[film_map.POINTS] = chart
+    session[film_map.CHART_KEY] = chart
     monkeypatch.setattr(film_map, "choose_film", lambda name, item: setattr(state, "map_film", (name, item)))
-    film_map.clicked("ml-latest-sample", 30)
+    film_map.handle_click("ml-latest-sample", 30)
     assert state.map_film == (None if marked is None else ("ml-latest-sample", marked))

@@ -90,9 +90,12 @@ def test_the_tabs_of_compare(hostile, place):
     check(app.run())
 
 
-@pytest.mark.parametrize("number", range(1, len(lesson.PARTS) + 1))
+@pytest.mark.parametrize("number", range(1, len(lesson.STEPS) + 1))
 def test_the_steps_of_the_lesson(hostile, number):
-    check(hostile("inside", s=FILMS, step=str(number)))
+    app = hostile("inside", s=FILMS, step=str(number))
+    for key in ("table-sums", "table-heads", "table-learning"):
+        app.session_state[key] = True
+    check(app.run())
 
 
 @pytest.mark.parametrize("section", [section for section in url.LIBRARY if section != "statistics"])

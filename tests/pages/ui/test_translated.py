@@ -256,7 +256,7 @@ def test_what_quality_costs(marked, measured):
     check(marked("evaluation"))  # what the leaderboard says of the training
 
 
-@pytest.mark.parametrize("number", range(1, len(lesson.PARTS) + 1))
+@pytest.mark.parametrize("number", range(1, len(lesson.STEPS) + 1))
 def test_the_steps_of_the_lesson(marked, number):
     app = marked("inside", s=FILMS, step=str(number))
     for key in ("departures", "table-sums", "table-heads", "table-order", "table-learning"):

@@ -3,7 +3,7 @@ import ast
 import pytest
 
 from pages.evaluation.sections import SECTIONS
-from pages.inside.lesson import PARTS
+from pages.inside.lesson import STEPS
 from pages.ui import frame, url
 from recsys.paths import REPOSITORY
 from recsys.serving.filters import Filters
@@ -131,7 +131,7 @@ def test_no_two_choices_share_a_parameter():
 def test_the_table_knows_what_the_pages_offer():
     """The pages stand above this module, so it repeats what they have; see `url.KEPT`."""
     assert tuple(SECTIONS) == url.EVALUATION
-    assert len(PARTS) == url.LESSON_STEPS
+    assert len(STEPS) == url.LESSON_STEPS
     tree = ast.parse((REPOSITORY / "pages" / "4_inside.py").read_text("utf-8"))
     sections = next(
         node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "SECTIONS"

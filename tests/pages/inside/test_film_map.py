@@ -1,7 +1,8 @@
 import numpy as np
 import pandas as pd
 
-from pages.inside import charts, map_chart
+from pages.inside import film_map
+from pages.ui.charts import QUIET
 from recsys.serving.insight.regions import Region, Term
 
 TABLE = pd.DataFrame({"x": [0.0, 100.0], "y": [0.0, 100.0]})
@@ -13,7 +14,7 @@ def region(x, y, name, kind="genre", films=50):
 
 
 def names(areas, room=ROOM):
-    return [area.label for area in map_chart.with_room(areas, TABLE, room)]
+    return [area.label for area in film_map.regions_with_room(areas, TABLE, room)]
 
 
 def test_names_that_would_lie_over_each_other_are_left_out_on_a_phone_first():
@@ -43,7 +44,7 @@ def test_films_have_the_colour_of_their_decade_and_the_old_ones_share_one():
             "views": 1,
         }
     )
-    found = {trace.name: (list(trace.customdata), trace.marker.color) for trace in map_chart.by_decade(table)}
+    found = {trace.name: (list(trace.customdata), trace.marker.color) for trace in film_map.decade_traces(table)}
     assert {name: films for name, (films, _) in found.items()} == {
         "no year": [4],
         "before 1970": [0, 1],
@@ -51,4 +52,4 @@ def test_films_have_the_colour_of_their_decade_and_the_old_ones_share_one():
         "2020s": [3],
     }
     assert len({colour for _, colour in found.values()}) == 4
-    assert found["no year"][1] == charts.GREY
+    assert found["no year"][1] == QUIET

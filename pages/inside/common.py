@@ -1,0 +1,189 @@
+"""Helpers of the sections: the data of the lesson, charts, tables, film rows and selectors."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.ui import film_cards, loaders, recommenders
+from pages.ui.charts import ACCENT, QUIET, SECOND
+from pages.ui.i18n import _, localised
+from pages.ui.words import metric, percent, plain
+from recsys.data.dataset import Dataset, Film
+from recsys.models.base import Model
+from recsys.serving.insight import attention
+from recsys.serving.insight.steps import Steps
+from recsys.serving.predictor import Predictor, variants_with
+
+MAX_TOKENS = 12  # newest tokens in a chart of the lesson
+LINE_COLOURS = (ACCENT, SECOND, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", QUIET)
+AMOUNT_SCALE = [[0, "rgba(31, 154, 148, 0.05)"], [0.35, "rgba(31, 154, 148, 0.62)"], [1, "rgba(31, 154, 148, 1)"]]
+SIGNED_SCALE = [[0, SECOND], [0.5, "rgba(141, 140, 136, 0.08)"], [1, ACCENT]]
+BARE_AXIS = {"showgrid": False, "zeroline": False, "ticks": ""}
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The model and the numbers that every step of the lesson shows."""
+
+    predictor: Predictor
+    steps: Steps
+    paper_differences: Sequence[str]  # keys of `lesson_input.PAPER_DIFFERENCES`
+
+    @property
+    def dataset(self) -> Dataset:
+        """Data set of the model."""
+        return self.predictor.dataset
+
+    @property
+    def films(self) -> Sequence[Film]:
+        """Films of the data set, by item."""
+        return self.dataset.catalog.films
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers."""
+        return int(self.steps.attention.weights.shape[0])
+
+    @property
+    def n_heads(self) -> int:
+        """Number of attention heads in each layer."""
+        return int(self.steps.attention.weights.shape[1])
+
+    @property
+    def has_pre_norm(self) -> bool:
+        """Whether each part of a layer normalises its input. In the paper, it normalises its output."""
+        return "pre_norm" in self.paper_differences
+
+    @property
+    def has_projection(self) -> bool:
+        """Whether a linear map and GELU precede the output, as in the paper."""
+        return "projection" not in self.paper_differences
+
+    @property
+    def top_new_film(self) -> str:
+        """Title of the most probable film that the user has not watched."""
+        answers, tokens = self.steps.answers, self.steps.attention
+        new = answers[~answers["item"].isin(tokens.tokens[tokens.films])]
+        return str((answers if new.empty else new)["title"].iloc[0])
+
+
+def file_name(predictor: Predictor) -> str:
+    """Return the recommender and the data set, for the names of files and the keys of widgets."""
+    return f"{predictor.variant.name}-{predictor.dataset.name}"
+
+
+def short_title(label: str, max_length: int = 18) -> str:
+    """Return a title without its year, shortened to fit an axis."""
+    title = label.rpartition(" (")[0] or label
+    return title if len(title) <= max_length else f"{title[: max_length - 1].rstrip()}…"
+
+
+def plotly_text(text: str) -> str:
+    """Escape a text for Plotly, which parses HTML in labels."""
+    return escape(text, quote=False)
+
+
+def tick_labels(labels: Iterable[str], max_length: int = 18) -> list[str]:
+    """Return short titles for an axis."""
+    return [plotly_text(short_title(label, max_length)) for label in labels]
+
+
+def plot(figure: go.Figure, alt: str, key: str) -> None:
+    """Show a chart without a tool bar. alt: description for screen readers."""
+    st.plotly_chart(localised(figure), alt=alt, config={"displayModeBar": False}, key=key)
+
+
+def legend_on_top(figure: go.Figure, height: int) -> go.Figure:
+    """Put the legend above a chart."""
+    figure.update_layout(height=height, margin={"l": 0, "r": 0, "t": 30, "b": 0}, showlegend=True)
+    return figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
+
+
+def table_expander(table: pd.DataFrame, title: str, key: str) -> None:
+    """Show a table in an expander, rendered when opened."""
+    panel = st.expander(
+        _("Table: {title}", title=title), icon=":material/table:", key=f"table-{key}", on_change="rerun"
+    )
+    if panel.open:
+        panel.table(table.map(_cell).rename(index=_cell, columns=_cell), alt=title, border="horizontal")
+
+
+def _cell(value: Any) -> Any:
+    """Format a number for the language, and escape a text, since `st.table` renders Markdown."""
+    if isinstance(value, float):
+        return metric(value)
+    return plain(value) if isinstance(value, str) else value
+
+
+def film_rows(rows: Iterable[str]) -> None:
+    """Show rows of `film_cards` as a list."""
+    st.html(film_cards.rows(rows))
+
+
+def attention_bars(films: Sequence[Film], tokens: attention.Attention, weights: list[tuple[int, float]]) -> None:
+    """Show films with their attention. weights: pairs (position, weight)."""
+    strongest = max((weight for _position, weight in weights), default=0) or 1
+    film_rows(
+        film_cards.measured(position + 1, films[tokens.tokens[position]], weight / strongest, percent(weight))
+        for position, weight in weights
+    )
+
+
+def head_name(layer: int, head: int) -> str:
+    """Return "Layer 1, head 2" for indices that count from 0."""
+    return _("Layer {layer}, head {head}", layer=layer + 1, head=head + 1)
+
+
+def choose_layer(n_layers: int, allow_all: bool = True) -> int | None:
+    """Show a menu of layers; see `choose_head`."""
+    return _choose_index("layer", _("Layer"), n_layers, allow_all)
+
+
+def choose_head(n_heads: int, allow_all: bool = True) -> int | None:
+    """Show a menu of attention heads.
+
+    Returns:
+        Index of the head, or `None` for all heads. With a single head, there is no menu and the result is `None`.
+    """
+    return _choose_index("head", _("Head"), n_heads, allow_all)
+
+
+def _choose_index(name: str, label: str, n: int, allow_all: bool) -> int | None:
+    if n == 1:
+        return None
+    options = [*(["all"] if allow_all else []), *range(n)]
+    chosen = st.segmented_control(
+        label,
+        options,
+        default=options[0],
+        required=True,
+        format_func=lambda option: _("All") if option == "all" else str(option + 1),
+        key=f"{name}-of-{n}" if allow_all else f"one-{name}-of-{n}",
+        persist_state="session",
+    )
+    return None if isinstance(chosen, str) else chosen
+
+
+def recommenders_with(capability: Callable[[Model], bool]) -> list[str]:
+    """Return the names of the recommenders with a capability, the default recommender first."""
+    names = recommenders.ordered(variants_with(capability))
+    return sorted(names, key=lambda name: name != loaders.FIRST_MODEL)
+
+
+def choose_recommender(capability: Callable[[Model], bool], dataset: Dataset, key: str, width: int = 230) -> str:
+    """Show a menu of the recommenders with a capability. Recommenders that are not trained are marked."""
+    labels = recommenders.menu(dataset.name)
+    recommenders.keep(key)
+    return st.selectbox(
+        _("Recommender"),
+        recommenders_with(capability),
+        format_func=labels.__getitem__,
+        key=key,
+        width=width,
+        persist_state="session",
+    )

@@ -1,0 +1,180 @@
+"""Fill-in section: masks anywhere among the user's films, and the predictions for them."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.inside.common import choose_recommender, film_rows
+from pages.ui import download, errors, film_cards, recommenders
+from pages.ui.i18n import _, count, ngettext
+from pages.ui.words import percent, plain
+from recsys.data.dataset import Dataset
+from recsys.serving.export import as_record
+from recsys.serving.insight import attention, cloze
+from recsys.serving.insight.cloze import Blank
+from recsys.serving.predictor import Predictor
+
+MAX_MASKS = 3  # masked films, and filled gaps
+N_PICKS = 8
+MAX_WHOLE_SEQUENCE = 14  # a longer sequence is abbreviated
+CONTEXT = 3  # films around a mask in an abbreviated sequence
+
+
+@st.fragment
+@errors.explained()
+def show(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """Render the section."""
+    st.markdown(
+        _(
+            "Put `[mask]` anywhere in your list. The model predicts the film from the films **before and after** it. "
+            "This works for BERT4Rec and item2vec (CBOW), which are trained with masked films. SASRec and the other "
+            "models can only continue a list."
+        )
+    )
+    name = choose_recommender(lambda model: model.can_fill_masks, dataset, "filling_blanks")
+    predictor = recommenders.predictor(name, dataset)
+    if predictor is None:
+        return
+    max_length = predictor.model.max_length or len(films) + MAX_MASKS
+    start = max(0, len(films) + MAX_MASKS - max_length)
+    hidden, gaps, hide_listed = choose_masks(dataset, films, start)
+    if start:
+        st.caption(
+            ngettext(
+                "The model reads up to {n} position, so you can only mask your newest film.",
+                "The model reads up to {n} positions, so you can only mask your newest films.",
+                max_length,
+            )
+        )
+    if not (hidden or gaps):
+        st.info(_("Mask a film or add a mask between films."))
+        return
+    sequence, answers = cloze.with_blanks(films, hidden, gaps)
+    show_sequence(dataset, sequence)
+    if len(films) < 3:
+        st.caption(
+            ngettext(
+                "With three or more films, a masked film can have films on both sides. Your list has {n} film.",
+                "With three or more films, a masked film can have films on both sides. Your list has {n} films.",
+                len(films),
+            )
+        )
+    blanks = cloze.fill_blanks(predictor, sequence, N_PICKS, answers, hide_listed)
+    with st.grid("auto", min_column_width=360, gap="large"):
+        for blank in blanks:
+            answer = answers.get(blank.position)
+            with st.container(gap="small"):
+                show_blank(dataset, sequence, blank, answer)
+            if answer is not None and cloze.between(sequence, blank.position):
+                with st.container(gap="small"):
+                    show_sides(predictor, sequence, blank.position, answer)
+    records = [{"position": blank.position + 1, **as_record(pick)} for blank in blanks for pick in blank.picks]
+    download.csv(pd.DataFrame(records), f"blanks-{dataset.name}")
+
+
+def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[list[int], list[int], bool]:
+    """Show the menus of films and gaps.
+
+    Args:
+        dataset: Data set of the films.
+        films: Items of the user's list.
+        start: Earliest position that can be masked.
+
+    Returns:
+        Positions of the masked films, positions after the filled gaps, and whether to hide films of the list.
+    """
+    labels = [dataset.catalog.films[item].label for item in films]
+    list_id = hash((dataset.name, films))  # positions are valid for one list only
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        hidden = st.multiselect(
+            _("Mask films"),
+            list(range(start, len(films))),
+            select_all=False,
+            default=[(start + len(films)) // 2],  # in a list of three or more, this film has films on both sides
+            format_func=lambda position: f"{position + 1}. {labels[position]}",
+            max_selections=MAX_MASKS,
+            placeholder=_("No masked films"),
+            key=f"hidden-{list_id}",
+            width=360,
+            wrap=True,
+        )
+        gaps = st.multiselect(
+            _("Add a mask between films"),
+            list(range(start, len(films) + 1)),
+            select_all=False,
+            format_func=lambda position: place_label(labels[:position], labels[position:]),
+            max_selections=MAX_MASKS,
+            placeholder=_("No added masks"),
+            key=f"gaps-{list_id}",
+            width=360,
+            wrap=True,
+        )
+        hide_listed = st.toggle(_("Hide films in your list"), value=True, key="hide_listed", persist_state="session")
+    return hidden, gaps, hide_listed
+
+
+def place_label(before: list[str], after: list[str]) -> str:
+    """Describe a place by the films next to it."""
+    if before and after:
+        return _("Between {before} and {after}", before=before[-1], after=after[0])
+    if before:
+        return _("After {film}", film=before[-1])
+    return _("Before {film}", film=after[0]) if after else ""
+
+
+def show_sequence(dataset: Dataset, sequence: list[int | None]) -> None:
+    """Show the sequence with its masks. A long sequence is reduced to the films near masks."""
+    masks = [position for position, item in enumerate(sequence) if item is None]
+    chips = []
+    for position, item in enumerate(sequence):
+        distance = min(abs(position - mask) for mask in masks)
+        if len(sequence) <= MAX_WHOLE_SEQUENCE or distance <= CONTEXT:
+            label = attention.MASK if item is None else dataset.catalog.films[item].label
+            chips.append((position + 1, label, item is None))
+    st.html(film_cards.tokens(chips))
+
+
+def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, answer: int | None) -> None:
+    """Show a mask with its predicted films. answer: the masked film, or `None` for an added mask."""
+    labels = [None if item is None else dataset.catalog.films[item].label for item in sequence]
+    before = [label for label in labels[: blank.position] if label is not None]
+    after = [label for label in labels[blank.position + 1 :] if label is not None]
+    st.header(_("Mask at position {n}", n=blank.position + 1))
+    st.caption(plain(place_label(before, after)))
+    if answer is not None:
+        film = f"**{plain(dataset.catalog.films[answer].label)}**"
+        st.markdown(answer_text(film, blank))
+    best = blank.picks[0].probability if blank.picks else None
+    film_rows(film_cards.line(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
+
+
+def answer_text(film: str, blank: Blank) -> str:
+    """Return the rank of the masked film. film: its title in Markdown."""
+    if blank.answer is None:
+        return _("You watched {film} here. It is in your list twice, so it is hidden.", film=film)
+    rank, probability = blank.answer.rank, blank.answer.probability
+    if probability is None:
+        return _("You watched {film} here: rank {rank:,}.", film=film, rank=rank)
+    return _(
+        "You watched {film} here: rank {rank:,}, {probability}.", film=film, rank=rank, probability=percent(probability)
+    )
+
+
+def show_sides(predictor: Predictor, sequence: list[int | None], position: int, answer: int) -> None:
+    """Show the rank of the masked film from the films before it, from the films after it, and from both."""
+    sides = cloze.sides(predictor, sequence, position, answer)
+    rows = {_("Films before"): sides.before, _("Films after"): sides.after, _("Both"): sides.both}
+    table = pd.DataFrame(
+        {
+            _("Context"): list(rows),
+            _("Rank"): [count(place.rank) if place and place.rank else _("not in the list") for place in rows.values()],
+            _("Probability"): [
+                percent(place.probability) if place and place.probability is not None else "" for place in rows.values()
+            ],
+        }
+    ).set_index(_("Context"))
+    film = predictor.dataset.catalog.films[answer].label
+    st.markdown(_("Which side helps more? The rank of {film} from a part of your list:", film=plain(film)))
+    alt = _(
+        "Rank and probability of {film} from the films before it, from the films after it, and from both", film=film
+    )
+    st.table(table, border="horizontal", alt=alt)

@@ -1,0 +1,341 @@
+"""Lesson, steps 1 to 4: the whole network, masks, embeddings and the order of films."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.inside import network_drawing
+from pages.inside.common import (
+    BARE_AXIS,
+    LINE_COLOURS,
+    MAX_TOKENS,
+    SIGNED_SCALE,
+    Lesson,
+    file_name,
+    film_rows,
+    head_name,
+    legend_on_top,
+    plot,
+    plotly_text,
+    table_expander,
+    tick_labels,
+)
+from pages.ui import download, film_cards
+from pages.ui.i18n import N_, _, ngettext, number
+from pages.ui.words import plain
+from recsys.serving.insight import attention, embedding_map
+
+N_NEIGHBOURS = 5
+MAX_DISTANCE = 15  # films in both directions, in the chart of the position bias
+PAPER_DIFFERENCES = {  # difference → aspect, the paper, this network
+    "relative_bias": (
+        N_("Order"),
+        N_("Adds an embedding of the position to the embedding of the film."),
+        N_("Adds a bias to the attention. The bias depends on the distance between two films."),
+    ),
+    "pre_norm": (
+        N_("Normalisation"),
+        N_("After each part of a layer."),
+        N_("Before each part of a layer, and once more at the end."),
+    ),
+    "projection": (
+        N_("Before the output"),
+        N_("One more linear map with a GELU."),
+        N_("None. The vector is compared with the films directly."),
+    ),
+    "pmi_init": (
+        N_("Initial embeddings"),
+        N_("Random."),
+        N_("From pointwise mutual information: films that people watched close together start with similar numbers."),
+    ),
+    "last_only": (
+        N_("Masks in training"),
+        N_("Random films. Some extra samples mask only the last film. Their number is not given."),
+        N_("Random films. In {share:.0%} of the samples, only the last film."),
+    ),
+    "average": (
+        N_("Final weights"),
+        N_("The weights after the last training step."),
+        N_("A moving average of the weights over the training steps."),
+    ),
+    "only_unseen": (
+        N_("Films in the softmax"),
+        N_("All films, including watched ones."),
+        N_("Only films that the person has not watched, because watched films are never recommended."),
+    ),
+    "redraw": (
+        N_("Films rated in the same second"),
+        N_("Keep one order during training."),
+        N_("Are shuffled in each epoch, because their real order is unknown."),
+    ),
+    "memory": (
+        N_("Besides the network"),
+        N_("Nothing."),
+        N_(
+            "Counts of films that follow each other or are watched by the same people are added to the scores. The "
+            "lesson leaves them out, so other pages show slightly different lists."
+        ),
+    ),
+}
+
+
+def overview_text(lesson: Lesson) -> None:
+    """Describe the network and its differences from the paper."""
+    st.markdown(
+        _(
+            "BERT4Rec reads your films in order and gives each film of the data set a **probability** of being the "
+            "next one. Together the probabilities make 100%. The drawing shows the whole network, with your newest "
+            "films at the bottom. Read it upwards. Each of the next steps explains one part."
+        )
+    )
+    st.markdown(
+        _(
+            "The drawing follows figure 1b of the [paper]({paper}) (Sun and others, 2019). The lines show real "
+            "attention: the thicker a line, the more attention the upper position pays to the lower one. It is the "
+            "mean over the heads of the layer.",
+            paper="https://arxiv.org/abs/1904.06690",
+        )
+    )
+    if not lesson.paper_differences:
+        return
+    st.markdown(_("Orange and dashed: only in the paper. Teal words: the replacement in this network."))
+    share = lesson.predictor.model.config.last_item_mask_prob
+    rows = [[_(text, share=share) for text in PAPER_DIFFERENCES[name]] for name in lesson.paper_differences]
+    table = pd.DataFrame(rows, columns=[_("Aspect"), _("In the paper"), _("Here")]).set_index(_("Aspect"))
+    title = _("Differences from the paper")
+    with st.expander(title, icon=":material/compare_arrows:", key="departures"):
+        st.table(table, alt=title, border="horizontal")
+
+
+def overview_drawing(lesson: Lesson) -> None:
+    """Draw the whole network."""
+    alt = ngettext(
+        "The network from the bottom to the top: {films}. Each token has an embedding. Layers: {layers}. In each "
+        "layer, every position attends to all positions and then passes a feed-forward network. The vector of [mask] "
+        "is compared with {n:,} film, and a softmax turns the scores into probabilities. The top film is {answer}.",
+        "The network from the bottom to the top: {films}. Each token has an embedding. Layers: {layers}. In each "
+        "layer, every position attends to all positions and then passes a feed-forward network. The vector of [mask] "
+        "is compared with {n:,} films, and a softmax turns the scores into probabilities. The top film is {answer}.",
+        lesson.steps.n_items,
+        films=", ".join(lesson.steps.prediction[-len(network_drawing.COLUMN_CENTRES) :]),
+        layers=lesson.n_layers,
+        answer=lesson.top_new_film,
+    )
+    network_drawing.show(lesson, network_drawing.PARTS, alt, width=520)
+
+
+def mask_text(lesson: Lesson) -> None:
+    """Describe the cloze task."""
+    st.markdown(
+        _(
+            "A cloze test is a text with gaps. BERT4Rec learns from histories in which some films are replaced by "
+            "`[mask]`. It predicts these films from the films **before and after** them. This is why it is called "
+            "bidirectional."
+        )
+    )
+    st.markdown(
+        _("To predict your next film, a `[mask]` is placed after your films. Here only the films before it can help.")
+    )
+    if (n := len(lesson.steps.training)) < 3:
+        st.info(
+            ngettext(
+                "With three or more films, a masked film has films on both sides. Your list has {n} film.",
+                "With three or more films, a masked film has films on both sides. Your list has {n} films.",
+                n,
+            )
+        )
+
+
+def mask_example(lesson: Lesson) -> None:
+    """Show the films with masks as in training, and with the mask at the end as in prediction."""
+    st.caption(_("In training: a history with masks"))
+    token_strip(lesson.steps.training)
+    st.caption(plain(_("Masked here: {films}.", films=", ".join(lesson.steps.hidden))))
+    st.caption(_("In prediction: your films, then a mask"))
+    token_strip(lesson.steps.prediction)
+
+
+def token_strip(labels: list[str]) -> None:
+    """Show the newest tokens as chips."""
+    chips = [(position, label, label == attention.MASK) for position, label in enumerate(labels, start=1)]
+    st.html(film_cards.tokens(chips[-MAX_TOKENS:]))
+
+
+def embedding_text(lesson: Lesson) -> None:
+    """Describe the embeddings."""
+    steps = lesson.steps
+    st.markdown(
+        _(
+            "A network works with numbers. The **embedding** of a film is a row of numbers that describes it, here "
+            "{n} numbers found in training. `[mask]` has an embedding too. In the chart, each row is a film. Teal is "
+            "above zero, orange is below.",
+            n=steps.embeddings.shape[1],
+        )
+    )
+    if "pmi_init" in lesson.paper_differences:
+        st.markdown(
+            _(
+                "In the paper, training starts with random numbers. Here it started with pointwise mutual information: "
+                "films that people watched close together had similar numbers from the beginning."
+            )
+        )
+    st.latex(input_formula(lesson))
+    st.markdown(
+        _(
+            "$v_i$ is the embedding of the film at position $i$. LN is layer normalisation: it gives each row mean 0 "
+            "and the same spread."
+        )
+        if lesson.has_pre_norm
+        else _("$v_i$ is the embedding of the film at position $i$.")
+    )
+    table = pd.DataFrame(steps.embeddings, steps.prediction)
+    download.csv(table, f"embedding-{file_name(lesson.predictor)}", index=True)
+
+
+def input_formula(lesson: Lesson) -> str:
+    """Return the formula of the input of the first layer, in LaTeX."""
+    total = "v_i" if lesson.steps.positions is None else "v_i + p_i"
+    return rf"h_i^0 = \mathrm{{LN}}({total})" if lesson.has_pre_norm else f"h_i^0 = {total}"
+
+
+def embedding_example(lesson: Lesson) -> None:
+    """Show the embeddings as colours, and the nearest neighbours of the newest film."""
+    steps, films = lesson.steps, lesson.films
+    plot(
+        numbers_chart(steps.embeddings[-MAX_TOKENS:], steps.prediction[-MAX_TOKENS:]),
+        _("Embeddings of your newest films and of [mask], as colours"),
+        "embedding",
+    )
+    newest_film = int(steps.attention.tokens[-2])  # the last token is [mask]
+    unit_vectors = embedding_map.directions(lesson.predictor.model.item_embeddings())
+    neighbours = embedding_map.neighbours(unit_vectors, newest_film, N_NEIGHBOURS)
+    st.caption(
+        _(
+            "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
+            "people's histories. These films are nearest to {film} by the angle between the rows: 1.00 is the same "
+            "direction, 0.00 means unrelated.",
+            film=plain(films[newest_film].label),
+        )
+    )
+    film_rows(
+        film_cards.measured(rank, films[item], cosine, number(cosine, ".2f"))
+        for rank, (item, cosine) in enumerate(neighbours, start=1)
+    )
+
+
+def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
+    """Return a heat map of values (T, D) with a row for each token."""
+    names = np.array([plotly_text(label) for label in labels], object)
+    limit = float(np.quantile(np.abs(values), 0.98)) or 1.0  # with the maximum, outliers would make the rest pale
+    figure = go.Figure(
+        go.Heatmap(
+            z=values,
+            y=list(range(len(values))),
+            customdata=np.broadcast_to(names[:, None], values.shape),
+            hovertemplate="<b>%{customdata}</b><br>%{z:+.3f}<extra></extra>",
+            colorscale=SIGNED_SCALE,
+            zmin=-limit,
+            zmax=limit,
+            showscale=False,
+            ygap=2,
+        )
+    )
+    figure.update_layout(height=70 + 22 * len(values), margin={"l": 0, "r": 0, "t": 8, "b": 0})
+    figure.update_yaxes(
+        **BARE_AXIS, tickvals=list(range(len(values))), ticktext=tick_labels(labels), autorange="reversed"
+    )
+    return figure.update_xaxes(title=_("Number"), showgrid=False, zeroline=False)
+
+
+def order_text(lesson: Lesson) -> None:
+    """Describe how the network knows the order of the films."""
+    steps, slopes = lesson.steps, lesson.steps.layers.slopes
+    st.markdown(_("So far the network does not know the order of your films."))
+    if steps.positions is not None:
+        film, position, total = (float(array[-1, 0]) for array in (steps.embeddings, steps.positions, steps.input))
+        st.markdown(
+            _(
+                "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. "
+                "In the chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With "
+                "{position:+.2f} for its position, the sum is {sum:+.2f}.",
+                film=film,
+                position=position,
+                sum=total,
+            )
+        )
+        st.latex(input_formula(lesson))
+    if slopes is not None:
+        st.markdown(
+            _(
+                "The paper adds an embedding of the position, $p_i$. This network uses a **relative position bias** "
+                "instead: the attention between two films depends on the distance between them."
+            )
+        )
+        st.latex(r"b_h(i, j) = -s_h \cdot \log(1 + |i - j|)")
+        st.latex(r"e^{\,b_h(i,j)} = (1 + |i - j|)^{-s_h}")
+        layer, head = np.unravel_index(slopes[:, :, 0].argmax(), slopes.shape[:2])
+        previous, tenth = (attention_factor(slopes[layer, head, 0], distance) for distance in (1, 10))
+        st.markdown(
+            _(
+                "The slopes $s_h$ are learned in training. Each **head** (see step 6) has one slope for earlier films "
+                "and one for later films. The chart shows $e^b$, the factor on the attention. {steepest} has the "
+                "steepest slope for earlier films: {previous:.2f} for the previous film, {tenth:.2f} for the tenth.",
+                steepest=head_name(int(layer), int(head)),
+                previous=previous,
+                tenth=tenth,
+            )
+        )
+
+
+def order_example(lesson: Lesson) -> None:
+    """Show the position embeddings or the position bias of each head."""
+    steps, slopes = lesson.steps, lesson.steps.layers.slopes
+    if steps.positions is not None:
+        plot(
+            numbers_chart(steps.positions[-MAX_TOKENS:], steps.prediction[-MAX_TOKENS:]),
+            _("Embeddings of the newest positions, as colours"),
+            "positions",
+        )
+    if slopes is not None:
+        table, title = attention_factors(slopes), _("Factor on attention by distance in films, for each head")
+        plot(factors_chart(table), title, "order")
+        rows = table.loc[[-10, -5, -2, -1, 0, 1, 2, 5, 10]]
+        table_expander(rows.map(lambda value: number(value, ".2f")), title, "order")
+
+
+def attention_factor(slope: float, distance: int) -> float:
+    """Return exp(bias), the factor on attention before normalisation. distance: in films."""
+    return float((1 + abs(distance)) ** -slope)
+
+
+def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
+    """Tabulate the factor on attention by distance and head.
+
+    Args:
+        slopes: (L, H, 2) for earlier and later films.
+
+    Returns:
+        A row for each distance, negative for earlier films, and a column for each head.
+    """
+    distances = range(-MAX_DISTANCE, MAX_DISTANCE + 1)
+    return pd.DataFrame(
+        {
+            head_name(layer, head): [
+                attention_factor(slopes[layer, head, int(distance > 0)], distance) for distance in distances
+            ]
+            for layer, head in np.ndindex(slopes.shape[:2])
+        },
+        index=pd.Index(distances, name=_("Distance in films (earlier below 0, later above)")),
+    )
+
+
+def factors_chart(table: pd.DataFrame) -> go.Figure:
+    """Return the table of `attention_factors` as lines."""
+    figure = go.Figure()
+    for index, name in enumerate(table.columns):
+        line = {"color": LINE_COLOURS[index % len(LINE_COLOURS)], "dash": ("solid", "dash", "dot")[index // 2 % 3]}
+        figure.add_scatter(x=table.index, y=table[name], name=name, mode="lines", line=line, hovertemplate="%{y:.2f}")
+    legend_on_top(figure, height=360).update_layout(hovermode="x unified")
+    figure.update_xaxes(title=table.index.name, zeroline=False)
+    return figure.update_yaxes(title=_("Factor on attention"), rangemode="tozero")

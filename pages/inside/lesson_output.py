@@ -1,0 +1,107 @@
+"""Lesson, steps 8 and 9: the softmax and training."""
+
+import math
+
+import streamlit as st
+
+from pages.inside.common import Lesson, file_name, film_rows, table_expander
+from pages.ui import download, film_cards
+from pages.ui.i18n import _, ngettext
+from pages.ui.words import percent
+
+
+def softmax_text(lesson: Lesson) -> None:
+    """Describe scores, softmax and ranks."""
+    st.markdown(
+        ngettext(
+            "The final vector of `[mask]` is compared with the embedding of {n:,} film. The **score** of a film is the "
+            "dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the power "
+            "of each score and divides by the total. The most probable film has **rank** 1.",
+            "The final vector of `[mask]` is compared with the embeddings of all {n:,} films. The **score** of a film "
+            "is the dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the "
+            "power of each score and divides by the total. The most probable film has **rank** 1.",
+            lesson.steps.n_items,
+        )
+    )
+    vector = r"\mathrm{GELU}(h_t W^P + b^P)" if lesson.has_projection else "h_t"
+    st.latex(rf"P(v) = \mathrm{{softmax}}\!\left({vector} E^\top + b\right)_v = \frac{{e^{{s_v}}}}{{\sum_u e^{{s_u}}}}")
+    if not lesson.has_projection:
+        st.markdown(
+            _(
+                "$E$ contains the embeddings of step 3. The paper has a linear map and a GELU between $h_t$ and $E$ "
+                "(equation 7). This network does not."
+            )
+        )
+    st.markdown(
+        _("Watched films are excluded, as in the training of this network.")
+        if "only_unseen" in lesson.paper_differences
+        else _(
+            "Here your watched films compete too. The other pages exclude them before the softmax, so the "
+            "probabilities are higher there."
+        )
+    )
+    download.csv(lesson.steps.answers, f"softmax-{file_name(lesson.predictor)}")
+
+
+def softmax_example(lesson: Lesson) -> None:
+    """Show the top films with their scores and probabilities."""
+    tokens = lesson.steps.attention
+    watched = set(tokens.tokens[tokens.films].tolist())
+    film_rows(
+        film_cards.measured(
+            rank,
+            lesson.films[answer.item],
+            answer.weight,
+            percent(answer.probability),
+            _("score {score:.2f}, e^score {weight:.0%} of the top film", score=answer.score, weight=answer.weight)
+            + (f" · {_('watched')}" if answer.item in watched else ""),
+        )
+        for rank, answer in enumerate(lesson.steps.answers.itertuples(), start=1)
+    )
+
+
+def training_text(_lesson: Lesson) -> None:
+    """Describe the loss."""
+    st.markdown(
+        _(
+            "All these numbers come from training. The network predicts masked films in the histories of real people. "
+            "The **loss** is large if the masked film gets a low probability. After each batch of histories, every "
+            "number changes a little so that the loss becomes smaller."
+        )
+    )
+    st.latex(
+        r"\mathcal{L} = \frac{1}{|\mathcal{S}^m|} \sum_{v_m \in \mathcal{S}^m} -\log P(v_m = v_m^* \mid \mathcal{S}')"
+    )
+    st.markdown(
+        _("$\\mathcal{S}'$ is the history with masks, $\\mathcal{S}^m$ the masks, and $v_m^*$ the film behind a mask.")
+    )
+
+
+def training_example(lesson: Lesson) -> None:
+    """Show the probability, rank and loss of the masked films."""
+    table, n = lesson.steps.learning, lesson.steps.n_items
+    st.caption(_("The masked films of step 2 and their probabilities in the trained network"))
+    max_probability = table["probability"].max() or 1
+    film_rows(
+        film_cards.measured(
+            index,
+            lesson.films[row.item],
+            row.probability / max_probability,
+            percent(row.probability),
+            _("rank {rank:,}, loss {loss:.2f}", rank=row.rank, loss=row.loss),
+        )
+        for index, row in enumerate(table.itertuples(), start=1)
+    )
+    st.markdown(
+        ngettext(
+            "The mean loss here is {mean:.2f}. A random guess among {n:,} film has a loss of {uniform:.2f}.",
+            "The mean loss here is {mean:.2f}. A random guess among {n:,} films has a loss of {uniform:.2f}, the "
+            "logarithm of {n:,}.",
+            n,
+            mean=table["loss"].mean(),
+            uniform=math.log(n),
+        )
+    )
+    names = {"title": _("Film"), "rank": _("Rank"), "probability": _("Probability"), "loss": _("Loss")}
+    columns = table[list(names)].rename(columns=names).set_index(names["title"])
+    table_expander(columns, _("rank, probability and loss of each masked film"), "learning")

@@ -1,0 +1,310 @@
+"""Mean attention section: attention by position and by genre over sampled users, as in the papers."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.inside.common import (
+    AMOUNT_SCALE,
+    BARE_AXIS,
+    SIGNED_SCALE,
+    choose_head,
+    choose_recommender,
+    file_name,
+    head_name,
+    plot,
+    table_expander,
+)
+from pages.ui import download, errors, loaders, recommenders
+from pages.ui.charts import SECOND
+from pages.ui.i18n import _, ngettext
+from pages.ui.words import percent, term
+from recsys.data.dataset import Dataset
+from recsys.serving.insight import attention, genre_attention, mean_attention
+from recsys.serving.insight.genre_attention import GenreAttention
+from recsys.serving.insight.mean_attention import MeanAttention
+from recsys.serving.predictor import Predictor
+
+MAX_COLUMNS = 4  # charts side by side
+DEFAULT_GENRES = ("Sci-Fi", "Romance", "Animation", "Horror")  # figure 5 of the SASRec paper
+
+HEIGHT_PX = 280
+TICK_STEP = 5  # label every fifth position
+MAX_GENRES_WITH_CELL_TEXT = 8
+MIN_COLOUR_RATIO = 1.25  # lower bound for the ratio at the end of the colour scale, so that noise stays pale
+PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays readable
+    [0, "rgba(217, 119, 47, 0.65)"],
+    [0.5, "rgba(141, 140, 136, 0.08)"],
+    [1, "rgba(31, 154, 148, 0.65)"],
+]
+
+
+@st.fragment
+@errors.explained()
+def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
+    """Render the section. It does not use the films of the user."""
+    name = choose_recommender(lambda model: model.has_attention, dataset, "attending")
+    predictor = recommenders.predictor(name, dataset)
+    if predictor is None:
+        return
+    with st.spinner(
+        ngettext("Reading the history of {n} person", "Reading the histories of {n} people", mean_attention.PEOPLE)
+    ):
+        by_position, by_genre = _mean_attention(predictor)
+    st.markdown(
+        ngettext(
+            "Mean attention over {n} random person from {data} with at least {min_films} films. The charts follow the "
+            "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
+            "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
+            "Mean attention over {n} random people from {data} with at least {min_films} films. The charts follow the "
+            "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
+            "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
+            by_position.people,
+            data=loaders.data_title(dataset.name),
+            min_films=by_position.newest,
+        )
+    )
+    show_positions(predictor, by_position)
+    show_genres(predictor, by_genre)
+
+
+@st.cache_resource(max_entries=12, show_spinner=False, hash_funcs=loaders.BY_KEY)
+def _mean_attention(predictor: Predictor) -> tuple[MeanAttention, GenreAttention]:
+    """Compute both means. This takes two seconds on two cores."""
+    histories = mean_attention.sequences(predictor)
+    genres = genre_attention.between_genres(histories, predictor.dataset.catalog)
+    return mean_attention.mean(histories), genres
+
+
+def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
+    """Show a heat map of positions for each head."""
+    n = by_position.newest
+    st.header(ngettext("Attention of the newest position", "Attention between the newest {n} positions", n))
+    st.caption(
+        _(
+            "One chart for each head. Each row attends to the columns. 1 is the newest film, 2 the film before it, "
+            "and so on. Each chart has its own colour scale, up to the share above the chart."
+        )
+        + " "
+        + (
+            _("The next film is predicted from the framed row, `[mask]`. All positions attend in both directions.")
+            if by_position.by_mask
+            else _(
+                "The next film is predicted from the framed row, the newest film. The upper right is empty, because "
+                "films do not attend to later films."
+            )
+        )
+    )
+    last_rows, within = attention_of_last_position(by_position), by_position.within()
+    with st.grid(MAX_COLUMNS, min_column_width=230):
+        for layer, head in np.ndindex(within.shape[:2]):
+            name = head_name(layer, head)
+            row = last_rows[name].drop(_("older"))
+            alt = ngettext(
+                "Mean attention of the newest {n} position in {model}, {head}. The position that predicts the next "
+                "film attends most to {position}, with {share}.",
+                "Mean attention between the newest {n} positions in {model}, {head}. The position that predicts the "
+                "next film attends most to {position}, with {share}.",
+                n,
+                model=loaders.title(predictor),
+                head=name,
+                position=position_label(str(row.idxmax())),
+                share=percent(row.max()),
+            )
+            with st.container(gap="xsmall"):
+                st.markdown(f"**{name}**")
+                highest, inside = percent(by_position.weights[layer, head].max()), percent(within[layer, head, -1])
+                st.caption(_("up to {share} · {inside} inside", share=highest, inside=inside))
+                plot(position_chart(by_position, layer, head), alt, f"mean-{layer}-{head}")
+    st.caption(_("“Inside” is the share of the framed row's attention in the chart. The rest goes to older films."))
+    table_expander(last_rows.map(percent), _("attention of the framed row by head"), "mean")
+    download.csv(by_position.table(), f"mean-attention-{file_name(predictor)}")
+
+
+def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
+    """Tabulate the attention of the last position, the newest first. The last row sums up older films."""
+    table = pd.DataFrame(
+        {
+            head_name(*indices): by_position.weights[indices][-1, ::-1]
+            for indices in np.ndindex(by_position.weights.shape[:2])
+        },
+        index=pd.Index(by_position.labels[::-1], name=_("Films back")),
+    )
+    table.loc[_("older")] = 1 - table.sum()
+    return table
+
+
+def position_label(label: str) -> str:
+    """Return "film 3", counted back from the next film, or "[mask]"."""
+    return label if label == attention.MASK else _("film {n}", n=label)
+
+
+def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figure:
+    """Return a heat map of one head, with a frame around the last row."""
+    weights, n = by_position.weights[layer, head], by_position.newest
+    names = np.array([position_label(label) for label in by_position.labels], object)
+    figure = go.Figure(
+        go.Heatmap(
+            z=np.where(weights > 0, weights, np.nan),
+            customdata=np.stack(np.meshgrid(names, names, indexing="ij"), -1),
+            hovertemplate=_("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
+            + "<extra></extra>",
+            colorscale=AMOUNT_SCALE,
+            zmin=0,
+            zmax=float(weights.max()),
+            showscale=False,
+            xgap=1,
+            ygap=1,
+        )
+    )
+    figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line={"color": SECOND, "width": 2})
+    last_labelled = n - 1 - TICK_STEP + (0 if by_position.by_mask else 1)  # the fifth film back
+    ticks = sorted({*range(last_labelled, -1, -TICK_STEP), n - 1})
+    axis = BARE_AXIS | {
+        "tickvals": ticks,
+        "ticktext": [by_position.labels[tick] for tick in ticks],
+        "tickfont": {"size": 11},
+    }
+    figure.update_xaxes(**axis, tickangle=0, title=_("Films back"), ticklabeloverflow="allow")  # [mask] is wide
+    figure.update_yaxes(**axis, autorange="reversed")
+    return figure.update_layout(height=HEIGHT_PX, margin={"l": 0, "r": 14, "t": 4, "b": 0})
+
+
+def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
+    """Show a heat map of genres for each layer."""
+    st.header(_("Attention between genres"))
+    st.caption(
+        _(
+            "Do films attend to films of the same genre? Each row attends to the columns. 1.2× means 20% more "
+            "attention than the distance between the films explains. A film's attention to itself is excluded."
+        )
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        genres = choose_genres(by_genre)
+        st.toggle(_("All genres"), key="mean-all-genres", persist_state="session")
+        head = choose_head(by_genre.observed.shape[2])
+    if len(genres) < 2:
+        st.info(_("Choose at least two genres."))
+        return
+    tables = [by_genre.table(genres, layer, head) for layer in range(by_genre.observed.shape[1])]
+    limit = max_ratio(tables)
+    with st.grid(2, min_column_width=300):
+        for layer, table in enumerate(tables):
+            with st.container():
+                name = _("Layer {n}", n=layer + 1)
+                st.subheader(name)
+                is_same = table["from"] == table["to"]
+                within_genre, between_genres = (table.loc[rows, "times"].median() for rows in (is_same, ~is_same))
+                alt = _(
+                    "Attention between genres in {layer} of {model}, relative to distance alone. Median within a "
+                    "genre: {same:.2f}×, between genres: {other:.2f}×.",
+                    layer=name,
+                    model=loaders.title(predictor),
+                    same=within_genre,
+                    other=between_genres,
+                )
+                plot(genre_chart(table, limit, st.context.theme.type == "dark"), alt, f"genres-{layer}")
+                title = _("attention between genres in {layer}", layer=name)
+                table_expander(ratio_table(table), title, f"genres-{layer}")
+    st.caption(
+        _(
+            "Coloured cells: the 95% interval over people excludes 1×. Empty cells: fewer than {min_people} people "
+            "watched such a pair. Based on the newest {n} positions. From the second layer on, a position also "
+            "contains other films, so its genre is less clear.",
+            min_people=genre_attention.FEWEST,
+            n=mean_attention.KEPT,
+        )
+    )
+    numbered = pd.concat(table.assign(layer=layer) for layer, table in enumerate(tables, start=1))
+    download.csv(numbered, f"genre-attention-{file_name(predictor)}")
+
+
+def choose_genres(by_genre: GenreAttention) -> list[str]:
+    """Return the chosen genres in the chosen order, or all of them."""
+    show_all = st.session_state.get("mean-all-genres", False)
+    default = [genre for genre in DEFAULT_GENRES if genre in by_genre.genres]
+    genres = st.multiselect(
+        _("Genres"),
+        by_genre.genres,
+        select_all=False,
+        default=default if len(default) > 1 else by_genre.genres[:4],
+        key=f"mean-genres-{len(by_genre.genres)}",
+        format_func=term,
+        width=480,
+        wrap=True,
+        disabled=show_all,
+        persist_state="session",
+    )
+    return list(by_genre.genres) if show_all else genres
+
+
+def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Pivot a table of `GenreAttention` to a row for each genre that attends."""
+    genres = list(dict.fromkeys(table["from"]))
+    names = [term(genre) for genre in genres]
+    ratios = table["times"].to_numpy().reshape(len(genres), -1)
+    pivot = pd.DataFrame(ratios, pd.Index(names, name=_("Attends …")), names)
+    return pivot.map(lambda ratio: _("too few people") if np.isnan(ratio) else _("{times:.2f}×", times=ratio))
+
+
+def interval_excludes_one(table: pd.DataFrame) -> pd.Series:
+    """Return whether the 95% interval of each ratio excludes 1."""
+    return (table["low"] > 1) | (table["high"] < 1)
+
+
+def max_ratio(tables: Sequence[pd.DataFrame]) -> float:
+    """Return the shared colour limit: the largest ratio or inverse ratio in the tables."""
+    table = pd.concat(tables)
+    ratios = table.loc[interval_excludes_one(table) & (table["times"] > 0), "times"]
+    return max(MIN_COLOUR_RATIO, float(np.exp(np.abs(np.log(ratios)).max()))) if len(ratios) else MIN_COLOUR_RATIO
+
+
+def genre_chart(table: pd.DataFrame, limit: float, is_dark: bool) -> go.Figure:
+    """Return a heat map of a table of `GenreAttention`. Ratios that may be 1 by chance have no colour.
+
+    Args:
+        table: A row for each pair of genres.
+        limit: Ratio at the end of the colour scale.
+        is_dark: Whether the page has a dark background.
+    """
+    genres = list(dict.fromkeys(table["from"]))
+    n, names = len(genres), [term(genre) for genre in genres]
+    ratio = table["times"]
+    is_missing = ratio.isna() | (ratio <= 0) & interval_excludes_one(table)
+    log_ratio = np.log(ratio.where(ratio > 0, 1))
+    colour = np.select([is_missing, interval_excludes_one(table)], [np.nan, log_ratio], 0.0)
+    hover_texts = [
+        _("too few people")
+        if np.isnan(row.times)
+        else _("{times:.2f}× (95%: {low:.2f}–{high:.2f})", times=row.times, low=row.low, high=row.high)
+        for row in table.itertuples()
+    ]
+    cell_texts = ["" if np.isnan(value) else _("{times:.2f}×", times=value) for value in ratio]
+    has_cell_text = n <= MAX_GENRES_WITH_CELL_TEXT
+    hover_data = np.stack([np.array(hover_texts, object), table["people"].to_numpy(object)], -1)
+    figure = go.Figure(
+        go.Heatmap(
+            z=colour.reshape(n, n),
+            x=names,
+            y=names,
+            customdata=hover_data.reshape(n, n, 2),
+            hovertemplate=_("<b>%{y}</b> to <b>%{x}</b><br>%{customdata[0]}<br>%{customdata[1]:,} people")
+            + "<extra></extra>",
+            text=np.array(cell_texts, object).reshape(n, n) if has_cell_text else None,
+            texttemplate="%{text}" if has_cell_text else None,
+            textfont={"color": "white" if is_dark else "black"},
+            colorscale=PALE_SCALE if has_cell_text else SIGNED_SCALE,
+            zmin=-np.log(limit),
+            zmax=np.log(limit),
+            showscale=False,
+            xgap=2,
+            ygap=2,
+        )
+    )
+    figure.update_yaxes(**BARE_AXIS, autorange="reversed", automargin=True)
+    figure.update_xaxes(**BARE_AXIS, side="top", automargin=True, tickangle=0 if n <= 4 else -90)
+    height = 90 + max(180, (46 if has_cell_text else 20) * n)
+    return figure.update_layout(height=height, margin={"l": 0, "r": 0, "t": 8, "b": 0})
