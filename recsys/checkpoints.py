@@ -22,7 +22,7 @@ from recsys import paths, storage
 from recsys.config import to_document
 from recsys.data.dataset import Dataset
 from recsys.data.split import LEAVE_ONE_OUT, SPLITTINGS, Splitting
-from recsys.errors import RecsysError, disk_errors, recsys_command, restore_command
+from recsys.errors import Message, RecsysError, disk_errors, recsys_command, restore_command
 from recsys.models import registry
 from recsys.models.base import Model
 from recsys.progress import ProgressCallback, no_progress
@@ -87,18 +87,21 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, m
     variant = meta.variant
     command = training_command(variant, dataset.name, splitting.protocol, meta.seed)
     if meta.films != dataset.catalog.fingerprint:
-        items = f"{folder} knows {meta.n_items} films"
-        raise StoreError(f"{items}, which are not the {dataset.n_items} of {dataset.name}", command)
+        text = "{folder} was trained on {n_trained} films, which are not the {n_items} films of {name}"
+        raise StoreError(
+            text, command, folder=folder, n_trained=meta.n_items, n_items=dataset.n_items, name=dataset.name
+        )
     if meta.split.get("name") != splitting.name:
-        raise StoreError(f"{folder} was trained on another part of {dataset.name}", command)
+        raise StoreError("{folder} was trained on another part of {name}", command, folder=folder, name=dataset.name)
     model = _build(folder, meta, weights, command)
     if any(getattr(meta, name) != value for name, value in training_fingerprints(model, dataset, splitting).items()):
-        stale = f"{variant} learnt from other data than {dataset.name} is now"
         if measuring or not model.needs_training:
-            raise StoreError(f"{stale}, so it is not measured", command)
-        warnings.warn(f"{stale}, so it fits less well; to train it again: {command}", stacklevel=3)
+            text = "the data of {name} changed after {variant} was trained, so it is not measured"
+            raise StoreError(text, command, name=dataset.name, variant=variant)
+        change = f"the data of {dataset.name} changed after {variant} was trained"
+        warnings.warn(f"{change}, so it fits less well; to train it again: {command}", stacklevel=3)
     if attach_members(model, dataset, meta.seed, splitting=splitting, measuring=measuring) != meta.members:
-        raise StoreError(f"{variant} was fitted before its members were trained again", command)
+        raise StoreError("{variant} was fitted before its members were trained again", command, variant=variant)
     return model
 
 
@@ -118,9 +121,10 @@ def load_or_fit(
     is_shipped = folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant)
     if registry.get(variant).needs_training:
         if folder is None:
-            name = dataset.name if splitting == LEAVE_ONE_OUT else f"{dataset.name}, divided by {splitting.name}"
+            divided = Message("{dataset}, divided by {splitting}", dataset=dataset.name, splitting=splitting.name)
+            name = dataset.name if splitting == LEAVE_ONE_OUT else divided
             command = training_command(variant, dataset.name, splitting.protocol, seed)
-            raise StoreError(f"no checkpoint for {variant} on {name}", command)
+            raise StoreError("no checkpoint for {variant} on {name}", command, variant=variant, name=name)
         return load(folder, dataset, splitting, measuring)
     if folder and is_shipped and (model := _load_fit(folder, dataset, splitting, measuring)):
         return model
@@ -215,7 +219,11 @@ def attach_members(
     members = {}
     for name in model.members:
         if registry.get(name).members(dataset.name):
-            raise StoreError(f"{model.title} cannot combine {name}, which is a mixture; use its members instead")
+            raise StoreError(
+                "{title} cannot combine {name}, which is a mixture; use its members instead",
+                title=Message(model.title),
+                name=name,
+            )
         member_seed = seed if splitting.is_seeded or find(name, dataset.name, seed, splitting) else None
         members[name] = load_or_fit(name, dataset, member_seed, report, splitting, measuring)
     if members:
@@ -261,9 +269,14 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
     fitted on first use and no mixture, or if its state contains histories of users.
     """
     if not registry.get(variant).needs_training and not registry.get(variant).members(dataset_name):
-        raise StoreError(f"{variant} is fitted on first use, so it is not shipped; ship a model that needs training")
+        raise StoreError(
+            "{variant} is fitted on first use, so it is not shipped; ship a model that needs training", variant=variant
+        )
     if registry.get(variant).model_class.state_has_histories:
-        raise StoreError(f"{variant} consists of what people watched, which must not be passed on; ship another model")
+        raise StoreError(
+            "{variant} consists of what people watched, which must not be passed on; ship another model",
+            variant=variant,
+        )
     source = paths.checkpoint(dataset_name, splitting.name, variant, seed)
     target = paths.shipped_checkpoint(dataset_name, splitting.name, variant)
     _, weights = _read(source)
@@ -358,8 +371,15 @@ def _build(folder: Path, meta: CheckpointMeta, weights: bytes, command: str) -> 
         model.load_state(state, meta.n_items)
         model.also = meta.also
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError, RecsysError) as error:
-        reason = str(error).partition("\n")[0]  # torch lists every tensor
-        raise StoreError(f"{folder} was written by another version of {variant} ({reason})", command) from error
+        # torch lists every tensor
+        reason = error if isinstance(error, RecsysError) else str(error).partition("\n")[0]
+        raise StoreError(
+            "{folder} was written by another version of {variant} ({reason})",
+            command,
+            folder=folder,
+            variant=variant,
+            reason=reason,
+        ) from error
     return model
 
 
@@ -369,7 +389,7 @@ def _load_fit(folder: Path, dataset: Dataset, splitting: Splitting, measuring: b
         return None
     try:
         if _preset_changed(folder, dataset.name):
-            raise StoreError(f"the settings of {read_meta(folder).variant} have changed since")
+            raise StoreError("the settings of {variant} have changed since", variant=read_meta(folder).variant)
         return load(folder, dataset, splitting, measuring)
     except StoreError as error:
         warnings.warn(f"fitting again, because the kept fit cannot be used: {error.message}", stacklevel=3)
@@ -421,12 +441,13 @@ def _read_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, storage.DamagedFileError, ValidationError) as error:
-        message = str(error)
         if isinstance(error, FileNotFoundError):
-            message = f"no checkpoint in {folder}"
+            message = Message("no checkpoint in {folder}", folder=folder)
         elif isinstance(error, ValidationError):
-            meta, field = folder / META, error.errors()[0]["loc"][0]
-            message = f"{meta} is of another version: it lacks {field}"
+            text, field = "{meta} is of another version: it lacks {field}", error.errors()[0]["loc"][0]
+            message = Message(text, meta=folder / META, field=field)
+        else:
+            message = error.sentence if isinstance(error, RecsysError) else Message.literal(str(error))
         if folder.is_relative_to(paths.ASSETS):
             command = restore_command(folder)
         else:

@@ -24,14 +24,14 @@ def document() -> bytes:
 def check(path: Path) -> None:
     """Raise DamagedFileError if the list lacks the checksum of a file, and OSError if a file cannot be read."""
     if _line(path).encode() not in paths.checksums().read_bytes().split(b"\n"):
-        raise storage.DamagedFileError(f"{path} is damaged")
+        raise storage.DamagedFileError("{path} is damaged", path=path)
 
 
 def check_list() -> None:
     """Raise DamagedFileError unless the list names exactly the covered files, and OSError if it cannot be read."""
     names = [line[66:] for line in paths.checksums().read_bytes().split(b"\n")]
     if names != [*(_name(path).encode() for path in covered()), b""]:
-        raise storage.DamagedFileError(f"{paths.checksums()} is damaged")
+        raise storage.DamagedFileError("{path} is damaged", path=paths.checksums())
 
 
 def _line(path: Path) -> str:

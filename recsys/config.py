@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar, dataclass_transform, overload
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-from recsys.errors import RecsysError
+from recsys.errors import Message, RecsysError
 
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
 OMIT_DEFAULT = "omit default"  # metadata key of a field made by `added_later`
@@ -36,9 +36,9 @@ Decay = Annotated[float, Field(ge=0, le=0.999_999)]  # of a moving average; 1 wo
 
 # pydantic's error types and what the value must be
 REQUIREMENTS = {
-    "greater_than_equal": "at least {ge}",
-    "greater_than": "greater than {gt}",
-    "less_than_equal": "at most {le}",
+    "greater_than_equal": "at least {ge:,}",
+    "greater_than": "greater than {gt:,}",
+    "less_than_equal": "at most {le:,}",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "float_type": "a number",
@@ -52,10 +52,10 @@ T = TypeVar("T")
 class ConfigError(RecsysError):
     """A setting with an invalid value. The message names the setting and the allowed values."""
 
-    def __init__(self, message: str, setting: str = "") -> None:
-        """Create the error. `setting` is the name at the start of the message, "" if it starts without a name."""
-        super().__init__(message)
-        self.setting = setting
+    @property
+    def setting(self) -> str:
+        """Name of the setting with the invalid value, "" if there is none."""
+        return str(self.message.fields.get("setting", ""))
 
 
 @overload
@@ -114,7 +114,7 @@ def replace_settings(settings: T, changes: Mapping[str, Any]) -> T:
     names = {setting.name for setting in fields(stored)}
     nested = {setting.name for setting in fields(stored.schedule)} if "schedule" in names else set()
     if unknown := changes.keys() - names - nested:
-        raise ConfigError(f"{type(settings).__name__} has no setting {min(unknown)}")
+        raise ConfigError("{owner} has no setting {unknown}", owner=type(settings).__name__, unknown=min(unknown))
     direct = {name: value for name, value in changes.items() if name in names}
     if direct.keys() != changes.keys():
         schedule = {name: value for name, value in changes.items() if name not in names}
@@ -160,18 +160,21 @@ def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigE
     names = [part for part in details["loc"] if isinstance(part, str)]
     setting = name or (names[-1] if names else owner)
     if details["type"] == "unexpected_keyword_argument":
-        return ConfigError(f"{owner} has no setting {setting}")
+        return ConfigError("{owner} has no setting {unknown}", owner=owner, unknown=setting)
     if details["type"] in ("missing", "missing_argument"):
-        return ConfigError(f"{owner} has no value for {setting}")
+        return ConfigError("{owner} has no value for {missing}", owner=owner, missing=setting)
     requirement = REQUIREMENTS.get(details["type"])
     if requirement is None:
-        return ConfigError(f"{setting} is {details['input']}: {details['msg']}", setting)
-    requirement = requirement.format(**{key: _plain(value) for key, value in details.get("ctx", {}).items()})
-    return ConfigError(f"{setting} is {details['input']}, but must be {requirement}", setting)
+        return ConfigError(
+            "{setting} is {value}: {reason}", setting=setting, value=details["input"], reason=details["msg"]
+        )
+    limits: dict[str, Any] = {
+        key: value if isinstance(value, str) else _whole(value) for key, value in details.get("ctx", {}).items()
+    }
+    text = "{setting} is {value}, but must be {requirement}"
+    return ConfigError(text, setting=setting, value=details["input"], requirement=Message(requirement, **limits))
 
 
-def _plain(value: Any) -> str:
-    """Return `1`, `65,536`, `0.99` or a text as it is."""
-    if isinstance(value, str):
-        return value
-    return f"{value:,.0f}" if value == int(value) else f"{value:g}"
+def _whole(value: float) -> float:
+    """Return 1 for 1.0."""
+    return int(value) if value == int(value) else value

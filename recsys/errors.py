@@ -1,35 +1,101 @@
-"""Expected errors, which are reported in one sentence. Other exceptions are bugs and keep their traceback."""
+"""Expected errors, which are reported in one sentence. Other exceptions are bugs and keep their traceback.
+
+Sentences are English texts with placeholders and the values for them, so that pages can translate them.
+"""
 
 import shlex
 import shutil
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
+from typing import Any, Self
 
 from recsys import paths
+
+
+@dataclass(frozen=True, init=False)
+class Message:
+    """An English sentence with {placeholders} and their values. `str` fills in the values."""
+
+    text: str  # a literal brace is doubled
+    plural: str  # text if the field n is not 1, "" for `text`
+    fields: dict[str, Any] = field(hash=False)  # numbers, strings and messages
+
+    def __init__(self, text: str, /, *, plural: str = "", **fields: Any) -> None:
+        values = {name: _field(value) for name, value in fields.items()}
+        self.__dict__.update(text=text, plural=plural, fields=values)
+
+    @classmethod
+    def literal(cls, text: str) -> Self:
+        """Create a message from a text without placeholders, which may contain braces."""
+        return cls(text.replace("{", "{{").replace("}", "}}"))
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> Self:
+        """Create a message from the result of `dataclasses.asdict`. Raises ValueError if it is invalid."""
+        try:
+            values = {
+                name: cls.from_document(value) if isinstance(value, dict) else value
+                for name, value in document["fields"].items()
+            }
+            message = cls(document["text"], plural=document["plural"], **values)
+            str(message)
+        except (LookupError, TypeError, AttributeError) as error:
+            raise ValueError("no message") from error
+        return message
+
+    def __str__(self) -> str:
+        text = self.plural if self.plural and self.fields["n"] != 1 else self.text
+        return text.format(**self.fields)
 
 
 class RecsysError(Exception):
     """An error that the user can fix."""
 
-    def __init__(self, message: str, command: str | None = None) -> None:
+    def __init__(self, text: str | Message, command: str | None = None, /, *, plural: str = "", **fields: Any) -> None:
         """Create the error.
 
-        `message` has no full stop, because "; run: …" may follow. `command` is a shell command that fixes the problem.
+        Args:
+            text: Message, or its text with {placeholders}. It has no full stop, because "; run: …" may follow.
+            command: Shell command that fixes the problem.
+            plural: See `Message`.
+            fields: Values of the placeholders, see `Message`.
         """
-        super().__init__(message, command)
-        self.message, self.command = message, command
+        self.message = text if isinstance(text, Message) else Message(text, plural=plural, **fields)
+        self.command = command
+        super().__init__(self.message, command)
 
     def __str__(self) -> str:
-        return f"{self.message}; run: {self.command}" if self.command else self.message
+        return str(self.sentence)
+
+    @property
+    def sentence(self) -> Message:
+        """The message, followed by the command if there is one."""
+        if not self.command:
+            return self.message
+        return Message("{message}; run: {command}", message=self.message, command=self.command)
 
 
 class MissingLibraryError(RecsysError):
     """A package that one feature needs is not installed."""
 
-    def __init__(self, feature: str, package: str) -> None:
-        super().__init__(f"{feature} needs the package {package}", f"{python()} -m pip install {package}")
+    def __init__(self, feature: str, package: str, /) -> None:
+        command = f"{python()} -m pip install {package}"
+        super().__init__("{feature} needs the package {package}", command, feature=Message(feature), package=package)
+
+
+def os_error_reason(error: OSError) -> Message:
+    """Return why an operation on a file failed."""
+    return Message.literal(error.strerror or str(error))
+
+
+def warn(error: RecsysError) -> None:
+    """Report an error as a warning."""
+    warnings.warn(str(error), stacklevel=3)
 
 
 @contextmanager
@@ -38,8 +104,8 @@ def disk_errors(path: Path, error_class: type[RecsysError] = RecsysError) -> Ite
     try:
         yield
     except OSError as error:
-        advice = "make room or set RECSYS_HOME to a folder elsewhere"
-        raise error_class(f"cannot write {path}: {error.strerror or error}; {advice}") from error
+        text = "cannot write {path}: {reason}; make room or set RECSYS_HOME to a folder elsewhere"
+        raise error_class(text, path=path, reason=os_error_reason(error)) from error
 
 
 def recsys_command(*arguments: str) -> str:
@@ -65,3 +131,12 @@ def python() -> str:
         # a shell searches a bare name in PATH
         return shlex.quote(str(relative) if len(relative.parts) > 1 else f"./{relative}")
     return shlex.quote(str(executable))
+
+
+def _field(value: Any) -> int | float | str | Message:
+    """Return the value of a placeholder in a form that JSON documents and other processes can store."""
+    if isinstance(value, RecsysError):
+        return value.sentence
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return int(value) if isinstance(value, Integral) else float(value)
+    return value if isinstance(value, Message) else str(value)

@@ -47,6 +47,7 @@ def print_json(event: dict[str, Any]) -> None:
 
 def to_line(event: dict[str, Any]) -> str:
     """Return an event as a line of JSON that starts with the CRC-32 of the rest."""
+    event = json.loads(json.dumps(event, default=str))  # a message becomes its text
     text = json.dumps(event)
     return json.dumps({CHECKSUM: f"{zlib.crc32(text.encode()):08x}"} | event)
 
@@ -125,7 +126,7 @@ class Terminal:
             self.close()
             print(epoch_line(event), flush=True)
         elif event.get("stage") == "note":
-            self._print_once(event["text"])
+            self._print_once(str(event["text"]))
         elif event.get("stage") in STAGES:
             self._update_bar(event)
 

@@ -78,7 +78,7 @@ def read_payload(path: Path) -> tuple[dict[str, Any], bytes]:
 
     def read(document: dict[str, Any], files: dict[str, Path]) -> tuple[dict[str, Any], bytes]:
         if len(files) != 1:
-            raise DamagedFileError(f"{path} is damaged")
+            raise DamagedFileError("{path} is damaged", path=path)
         return document, next(iter(files.values())).read_bytes()
 
     return read_artifact(path, read)
@@ -164,7 +164,7 @@ def read_sealed_bytes(path: Path) -> bytes:
     """Return the data in a file of `sealed_bytes`. Raises OSError, and DamagedFileError if a bit differs."""
     data = path.read_bytes()
     if sealed_bytes(data[32:]) != data:
-        raise DamagedFileError(f"{path} is damaged")
+        raise DamagedFileError("{path} is damaged", path=path)
     return data[32:]
 
 
@@ -208,7 +208,7 @@ def _warn_once(path: Path, reason: str) -> None:
 @lru_cache(maxsize=4096)  # `identity` is only a part of the key; an error is not cached
 def _verify_file(path: Path, expected: str, *identity: int) -> None:
     if digest(path, "sha256") != expected:
-        raise DamagedFileError(f"{path} is damaged")
+        raise DamagedFileError("{path} is damaged", path=path)
 
 
 @lru_cache(maxsize=4096)
@@ -221,7 +221,7 @@ def _verify_document(path: Path, *identity: int) -> None:
     except (ValueError, RecursionError):
         is_intact = False
     if not is_intact:
-        raise DamagedFileError(f"{path} is damaged")
+        raise DamagedFileError("{path} is damaged", path=path)
 
 
 def _identity(path: Path) -> tuple[int, ...]:
@@ -235,7 +235,7 @@ def _payloads(path: Path, document: dict[str, Any]) -> dict[str, Path]:
     folder = path.parent / document.get("folder", "")  # older data sets keep their payloads in a folder
     files = document.get("files", {})
     if not isinstance(files, dict):
-        raise DamagedFileError(f"{path} is damaged")
+        raise DamagedFileError("{path} is damaged", path=path)
     payloads = {}
     for name, expected in files.items():
         for payload in (folder / name, folder / f"{name}.next"):  # of older programs
@@ -244,7 +244,7 @@ def _payloads(path: Path, document: dict[str, Any]) -> dict[str, Path]:
                 payloads[HASH.sub("", name)] = payload
                 break
         else:
-            raise DamagedFileError(f"{folder / name} is missing or damaged")
+            raise DamagedFileError("{payload} is missing or damaged", payload=folder / name)
     return payloads
 
 

@@ -55,7 +55,11 @@ def of_set(name: str) -> Iterator[Finding]:
     """Verify the files of a data set. Raises DataError if the data set has no files."""
     is_reserved = name in own_data.RESERVED_NAMES
     if name not in datasets.SETS and (is_reserved or not any(map(_has_files, paths.dataset_folders(name)))):
-        raise DataError(f"there is nothing of {name} on this machine; see: {recsys_command('data', 'list')}")
+        raise DataError(
+            "there is nothing of {name} on this machine; see: {command}",
+            name=name,
+            command=recsys_command("data", "list"),
+        )
     get = datasets.how_to_get(name)  # the command that downloads or prepares the data set
     for path, is_intact in datasets.archives(name).items():
         restore = restore_command(path) if path.parent == published.BUNDLED else get
@@ -89,7 +93,7 @@ def _verify(path: Path, check: Callable[[Path], object], command: str) -> Findin
     try:
         check(path)
     except RecsysError as error:
-        return Finding(path, error.message, error.command or command)
+        return Finding(path, str(error.message), error.command or command)
     except OSError as error:
         return Finding(path, f"cannot be read: {error.strerror}", command)
     return Finding(path)
@@ -106,7 +110,7 @@ def _check_prepared(name: str) -> None:
 
 def _check_log(path: Path) -> None:
     if damaged := progress.count_damaged(path):
-        raise storage.DamagedFileError(f"{path}: lines that are damaged: {damaged}")
+        raise storage.DamagedFileError("{path}: lines that are damaged: {damaged}", path=path, damaged=damaged)
 
 
 def _has_files(folder: Path) -> bool:

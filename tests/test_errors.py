@@ -68,11 +68,11 @@ def test_names_with_blanks_are_quoted():
 
 def test_an_error_is_a_sentence_and_a_command_apart_from_it():
     error = RecsysError("no such set", "get it")
-    assert (error.message, error.command, str(error)) == ("no such set", "get it", "no such set; run: get it")
+    assert (str(error.message), error.command, str(error)) == ("no such set", "get it", "no such set; run: get it")
     assert str(RecsysError("no such set")) == "no such set"
 
 
 def test_a_missing_library_is_installed_by_the_command():
     error = MissingLibraryError("TF-IDF", "scikit-learn")
-    assert error.message == "TF-IDF needs the package scikit-learn"
+    assert str(error.message) == "TF-IDF needs the package scikit-learn"
     assert error.command == f"{python()} -m pip install scikit-learn"

@@ -10,9 +10,10 @@ import streamlit as st
 from pages.ui import loaders
 from pages.ui.i18n import _, say
 from recsys.data.dataset import Dataset, Split
+from recsys.errors import RecsysError
 from recsys.evaluation import file_order, groups, protocols, report, results, significance, tables
 
-Damaged = list[str]  # a sentence for each result that cannot be read or compared
+Damaged = list[RecsysError]  # a sentence for each result that cannot be read or compared
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from pages.evaluation.charts import study as charts
 from pages.ui import loaders
 from pages.ui import words as common
 from pages.ui.charts import numbers, plot, written
-from pages.ui.i18n import _, say
-from pages.ui.sentences import told
+from pages.ui.i18n import _, localize, say
 from recsys.evaluation.studies import Study
 
 
@@ -22,20 +21,14 @@ def show(found: list[Study], dataset: str) -> None:
     if study.papers:
         st.markdown(common.plain(say(study.papers)))
     if study.answer:
-        st.markdown(f"**{common.plain(whole(study.answer))}**")
+        st.markdown(f"**{common.plain(localize(study.answer))}**")
     if study.chart:
         y, x = (say(study.titles[name]) for name in (study.chart.y, study.chart.x))
         about = _("{title}: {y} by {x}", title=say(study.title), y=y, x=x)
         plot(charts.drawn(study, study.chart), about, "study-named" if study.chart.label else "study")
     table(study)
     if study.how:
-        st.caption(common.plain(whole(study.how)))
-
-
-def whole(sentence: str) -> str:
-    """A sentence with figures in it, which stands in no catalogue as it is, in the visitor's language."""
-    clauses = sentence.removesuffix(".")
-    return told(clauses) + sentence[len(clauses) :]
+        st.caption(common.plain(localize(study.how)))
 
 
 def choose(found: list[Study]) -> Study:

@@ -11,10 +11,10 @@ import streamlit as st
 
 from pages.ui import film_search, keyboard, loaders, popovers, viewers
 from pages.ui import words as common
-from pages.ui.i18n import _, ngettext
+from pages.ui.i18n import _, localize, ngettext
 from recsys.data import datasets
 from recsys.data.dataset import Catalog, Dataset
-from recsys.errors import RecsysError
+from recsys.errors import Message, RecsysError
 from recsys.serving import history, together
 from recsys.serving.films.search import Found
 
@@ -26,6 +26,7 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     name, _unused, ids = st.session_state.setdefault("other", "").rpartition(".")  # a name may have dots in it
     if not name:
         return ()
+    notices: Sequence[Message | str]
     if name == dataset.name:
         found, notices = history.from_query({"s": ids}, dataset.catalog)
     elif name in datasets.prepared_names():
@@ -36,14 +37,15 @@ def films(dataset: Dataset) -> tuple[int, ...]:
             [_("The films of the other are of {data}, which is not on this machine.", data=loaders.data_title(name))],
         )
     for notice in notices:
-        st.caption(common.plain(notice))
+        st.caption(common.plain(localize(notice)))
     return tuple(found)
 
 
-def elsewhere(name: str, ids: str, to: Dataset) -> tuple[list[int], list[str]]:
+def elsewhere(name: str, ids: str, to: Dataset) -> tuple[list[int], list[Message | str]]:
     """Films of one data set in another, by title, and a sentence where some are not there."""
     catalog, index = loaders.dataset(name).catalog, loaders.title_index(to.name)
-    items, notices = history.from_query({"s": ids}, catalog)
+    items, link_notices = history.from_query({"s": ids}, catalog)
+    notices: list[Message | str] = [*link_notices]
     found = [film.item for item in items if (film := index.exact(catalog.films[item].label))]
     if lost := len(items) - len(found):
         notices.append(

@@ -10,8 +10,7 @@ import streamlit as st
 from pages.train import words
 from pages.ui import errors, loaders, recommenders
 from pages.ui import words as common
-from pages.ui.i18n import _, ngettext, number
-from pages.ui.sentences import told
+from pages.ui.i18n import _, localize, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
 from recsys.jobs import options as numbers
@@ -95,7 +94,7 @@ def choose_device() -> str:
         st.caption(
             _(
                 "It will learn on the CPU ({name}); this machine has no GPU that PyTorch can use.",
-                name=common.plain(told(found["cpu"])),
+                name=common.plain(localize(found["cpu"])),
             )
         )
         return "cpu"
@@ -104,7 +103,7 @@ def choose_device() -> str:
         list(found),
         default=next(iter(found)),
         required=True,
-        format_func=lambda name: words.DEVICES[name].format(name=told(found[name])),
+        format_func=lambda name: words.DEVICES[name].format(name=localize(found[name])),
         key="train_device",
         persist_state="session",
     )

@@ -9,8 +9,7 @@ from pages.train import curves, words
 from pages.ui import errors, getting, loaders, url
 from pages.ui import words as common
 from pages.ui.frame import WATCH_NEXT
-from pages.ui.i18n import _, ngettext, number
-from pages.ui.sentences import told
+from pages.ui.i18n import _, localize, ngettext, number
 from recsys.jobs import queue
 from recsys.jobs.queue import Job, Progress, State
 
@@ -136,7 +135,7 @@ def said(job: Job, progress: Progress) -> str:
         )
     if job.state is State.STOPPED and not n:
         return _("It was stopped before the first epoch was over.")
-    return words.SAID[job.state].format(n=n, error=told(job.error))
+    return words.SAID[job.state].format(n=n, error=localize(job.reason))
 
 
 def drawn(job: Job, progress: Progress) -> None:

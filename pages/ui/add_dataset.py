@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.server import uploads
 from pages.ui import errors, getting, loaders, words
-from pages.ui.i18n import _, say
+from pages.ui.i18n import _, localize
 from recsys.data import own_data, tables
 from recsys.data.dataset import DataError
 from recsys.data.tables import Table
@@ -151,7 +151,7 @@ def chosen_noun() -> Any:
 
 def keep(table: Table, checked: own_data.Checked, file: str) -> None:
     """What was found in the file, a name, and the button that makes a set of it."""
-    st.markdown("\n".join(f"- {words.plain(sentence)}" for sentence in checked.summary.sentences(say)))
+    st.markdown("\n".join(f"- {words.plain(localize(message))}" for message in checked.summary.messages()))
     suggested = re.sub(r"[^A-Za-z0-9_-]+", "-", table.name.partition(".")[0]).strip("-_")[:40] or "mine"
     name = st.text_input(_("Name of the data set"), suggested, max_chars=40, key=f"own_name_{table.name}").strip()
     fewest = int(

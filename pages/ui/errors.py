@@ -1,18 +1,18 @@
 """The one net of the pages: what a person can mend is a sentence, and the command that mends it; a bug stays a bug."""
 
+import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 
 import streamlit as st
 
 from pages.ui import words
-from pages.ui.i18n import _, ngettext
-from pages.ui.sentences import told
+from pages.ui.i18n import _, localize, ngettext
 from recsys import paths
-from recsys.errors import RecsysError
+from recsys.errors import Message, RecsysError
 
-AT_ONCE = 3  # sentences about files that a page has room for
+MAX_ERRORS = 3  # about files, outside of an expander
 
 
 @contextmanager
@@ -29,28 +29,28 @@ def explained() -> Iterator[None]:
 
 def explain(error: RecsysError) -> None:
     """Show what went wrong and, where there is one, the command that mends it."""
-    message = without_paths(told(error.message))
-    sentence = f"{message[:1].upper()}{message[1:].rstrip('.')}."
+    message = without_paths(localize(error))
+    start = message[:1] if _starts_with_name(error.message) else message[:1].upper()
+    sentence = f"{start}{message[1:].rstrip('.')}."
     st.warning(words.plain(sentence, links=True), icon=":material/info:")  # where a data set can be had
     if error.command:
         command(error.command)
 
 
-def explain_all(sentences: Sequence[str]) -> None:
-    """Show what is wrong with files, a sentence each; many of them only when they are opened."""
-    if len(sentences) <= AT_ONCE:
-        _warn(sentences)
-        return
-    with st.expander(
-        ngettext("{n} file cannot be shown", "{n} files cannot be shown", len(sentences)),
-        icon=":material/broken_image:",
-    ):
-        _warn(sentences)
+def _starts_with_name(message: Message) -> bool:
+    """Return whether a message starts with a field such as a file name, whose case must stay."""
+    field = re.match(r"\{(\w+)", message.text)
+    value = message.fields[field[1]] if field else ""
+    return _starts_with_name(value) if isinstance(value, Message) else bool(field)
 
 
-def _warn(sentences: Iterable[str]) -> None:
-    for sentence in sentences:
-        st.warning(words.plain(without_paths(told(sentence))), icon=":material/broken_image:")
+def explain_all(damages: Sequence[RecsysError]) -> None:
+    """Show the errors about files. More than MAX_ERRORS are in an expander."""
+    many = len(damages) > MAX_ERRORS
+    title = ngettext("{n} file cannot be shown", "{n} files cannot be shown", len(damages))
+    with st.expander(title, icon=":material/broken_image:") if many else nullcontext():
+        for damage in damages:
+            st.warning(words.plain(without_paths(localize(damage.sentence))), icon=":material/broken_image:")
 
 
 def command(line: str) -> None:

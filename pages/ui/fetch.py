@@ -5,12 +5,11 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import errors, loaders, tasks, words
-from pages.ui.i18n import _, number
-from pages.ui.sentences import told
+from pages.ui.i18n import _, localize, number
 from recsys import paths
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
-from recsys.errors import RecsysError
+from recsys.errors import Message, RecsysError
 from recsys.progress import ProgressCallback
 
 FIRST_SET = datasets.DEFAULT_DATASET  # comes with the project; prepared on the first start
@@ -64,8 +63,8 @@ def failed(name: str, error: BaseException) -> None:
         forget(name)
         raise error
     if name != FIRST_SET:  # which is not fetched: it comes with the project
-        why = _("{data} could not be fetched: {why}", data=loaders.data_title(name), why=told(error.message))
-        error = RecsysError(why, error.command)
+        message = Message("{data} could not be fetched: {why}", data=loaders.data_title(name), why=error.message)
+        error = RecsysError(message, error.command)
     errors.explain(error)
     st.button(_("Try again"), key=f"retry-{name}", icon=":material/refresh:", on_click=begin, args=(name,))
 
@@ -74,7 +73,7 @@ def sentence(name: str, event: dict[str, Any], first: bool = False) -> str:
     """What is being done, after an event of `datasets.get`."""
     stage, data = event.get("stage"), loaders.data_title(name)
     if stage == "note":
-        return told(event["text"])
+        return localize(event["text"])
     if stage == "parse":
         return _("Reading the ratings of {data}", data=data)
     if stage == "keep":
@@ -89,7 +88,7 @@ def sentence(name: str, event: dict[str, Any], first: bool = False) -> str:
             all=megabytes(event["total"]),
         )
     if event:
-        return _("Fetching {data} from {host}", data=data, host=told(event["from"]))
+        return _("Fetching {data} from {host}", data=data, host=event["from"])
     return _("Fetching {data}", data=data)
 
 

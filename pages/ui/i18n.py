@@ -26,7 +26,8 @@ from typing import Any
 import streamlit as st
 from babel import Locale
 from babel.lists import format_list
-from babel.messages.catalog import Catalog, Message
+from babel.messages import catalog as babel_catalog
+from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po
 from plotly.graph_objects import Figure
@@ -34,6 +35,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.ui import items
 from recsys.data.dataset import Noun
+from recsys.errors import Message, RecsysError
 from recsys.paths import ASSETS
 
 ENGLISH = "en"
@@ -153,6 +155,17 @@ def say(value: Any, noun: str = "") -> Any:
     """
     language, noun = current(), noun or things()
     return _said(value, language, noun)
+
+
+def localize(message: Message | RecsysError | str) -> str:
+    """Return a message of recsys in the language of the visitor. Strings in its fields stay as they are."""
+    if isinstance(message, str):
+        return _(message)
+    if isinstance(message, RecsysError):
+        message = message.message
+    fields = {name: localize(value) if isinstance(value, Message) else value for name, value in message.fields.items()}
+    text = _translate(message.text, message.plural, message.fields.get("n", 1))
+    return _Formatter(current()).vformat(text, (), fields)
 
 
 def things() -> str:
@@ -297,7 +310,7 @@ def _catalog(language: str) -> Catalog:
     return catalog
 
 
-def _check_placeholders(entry: Message) -> None:
+def _check_placeholders(entry: babel_catalog.Message) -> None:
     """Raise ValueError if a translation has a placeholder that the English text does not have."""
     try:
         allowed = {field for form in _forms(entry.id) for field in _placeholders(form)}

@@ -6,8 +6,7 @@ import streamlit as st
 
 from pages.ui import dataset_menu, enriching, film_cards, getting, keyboard, loaders, session, words
 from pages.ui.frame import WATCH_NEXT
-from pages.ui.i18n import _, say
-from pages.ui.sentences import told
+from pages.ui.i18n import _, localize, say
 from recsys.data.dataset import Dataset
 from recsys.serving import history
 
@@ -30,7 +29,7 @@ def open_page(title: str, what_for: str) -> Dataset | None:
 def show_notices() -> None:
     """What could not be read from the address or found in this data set."""
     for notice in st.session_state.notices:
-        st.warning(words.plain(told(notice)), icon=":material/link_off:")
+        st.warning(words.plain(localize(notice)), icon=":material/link_off:")
 
 
 def ask_for_films(dataset: Dataset, first_add: str) -> tuple[int, ...]:

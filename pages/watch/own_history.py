@@ -19,8 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.server.uploads import expect
 from pages.ui import download, errors, i18n, loaders, rated, session
 from pages.ui import words as common
-from pages.ui.i18n import _, ngettext
-from pages.ui.sentences import told
+from pages.ui.i18n import _, localize, ngettext
 from pages.watch import history_columns, in_browser, ratings
 from pages.watch import history_words as words
 from recsys.data.dataset import Dataset, Film
@@ -158,7 +157,7 @@ def say(part: Imported) -> None:
         about = {"file": common.plain(part.file), "source": i18n.say(part.source) or _("a list of its own kind")}
         st.markdown(words.counted(words.READ, len(part.entries), **about))
     for note in part.notes:
-        st.caption(common.plain(f"{told(note)}."))
+        st.caption(common.plain(f"{localize(note)}."))
 
 
 def ask(part: Imported, number: str, answers: Answers) -> None:

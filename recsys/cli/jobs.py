@@ -15,7 +15,7 @@ def list_jobs() -> None:
     for job in queue.jobs():
         title = f"{job.variant} on {job.dataset}" if job.variant else ""  # a damaged job has none
         epoch, epochs = queue.progress(job).epochs
-        cells = (job.id, job.state.value, title, f"epoch {epoch} of {epochs}" if epochs else "", job.error)
+        cells = (job.id, job.state.value, title, f"epoch {epoch} of {epochs}" if epochs else "", str(job.reason))
         lines.append("  ".join(filter(None, cells)))
     print("\n".join(lines) or "no training was started in the app")
 

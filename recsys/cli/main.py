@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from recsys.cli.terminal import escape_controls, safe_output
 from recsys.config import ConfigError
-from recsys.errors import RecsysError
+from recsys.errors import Message, RecsysError
 from recsys.progress import Cancelled
 
 COMMANDS = {  # name: (module of recsys.cli with an `options.Command` of this name, help)
@@ -44,9 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             call = parse(arguments)  # outside of safe_output, which would escape the colours of --help
             with safe_output():
                 return call() or 0
-    except ConfigError as error:  # its message starts with the setting, if any: "batch_size is 0" → "--batch-size is 0"
-        flag = f"--{error.setting.replace('_', '-')}" if error.setting else ""
-        return _fail(flag + error.message.removeprefix(error.setting))
+    except ConfigError as error:  # "batch_size is 0" → "--batch-size is 0"
+        flag = f"--{error.setting.replace('_', '-')}"
+        return _fail(str(Message(error.message.text, **error.message.fields | {"setting": flag})))
     except RecsysError as error:
         return _fail(str(error))
     except BrokenPipeError:  # the reader has closed the pipe: `report | head`

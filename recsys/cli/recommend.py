@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from recsys.cli.options import command, conf
 from recsys.config import Count
-from recsys.errors import RecsysError
+from recsys.errors import RecsysError, os_error_reason
 
 if TYPE_CHECKING:
     from recsys.serving.recommend import Recommendation
@@ -93,7 +93,9 @@ def read_history(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        raise RecsysError(f"cannot read {path}: {error.strerror}; check the path") from error
+        raise RecsysError(
+            "cannot read {path}: {strerror}; check the path", path=path, strerror=os_error_reason(error)
+        ) from error
 
 
 def table(recommendations: Sequence["Recommendation"]) -> str:

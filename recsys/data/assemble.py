@@ -11,6 +11,7 @@ import pandas as pd
 from recsys.data.dataset import PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions, Ties
 from recsys.data.tags import Tags
 from recsys.data.tie_breaking import by_user_then_time, equals_previous, is_duplicate, random_sort_keys
+from recsys.errors import Message
 from recsys.progress import ProgressCallback, no_progress
 
 MIN_RATINGS = 5  # default number of ratings that a film needs to be trained on
@@ -53,7 +54,11 @@ def assemble(
     order = by_user_then_time(raw.user, raw.timestamp)
     order = order[is_frequent[row[order]]]
     if not len(order):
-        raise DataError(f"{name}: no film has {min_ratings} ratings, so there is nothing to learn from")
+        raise DataError(
+            "{name}: no film has {min_ratings} ratings, so there is nothing to learn from",
+            name=name,
+            min_ratings=min_ratings,
+        )
     item_of_row = (np.cumsum(is_frequent) - 1).astype(np.int32)
     user = raw.user[order]
     is_new_user = np.concatenate([[True], ~equals_previous(user)])
@@ -68,7 +73,9 @@ def assemble(
     profiles = raw.user_profiles
     if profiles is not None:
         if profiles.index.has_duplicates:
-            raise DataError(f"person {profiles.index[profiles.index.duplicated()][0]} is described twice")
+            raise DataError(
+                "person {user_id} is described twice", user_id=profiles.index[profiles.index.duplicated()][0]
+            )
         profiles = profiles.reindex(user_ids, fill_value="").reset_index(drop=True)
     return Dataset(name, Catalog(movies, infrequent, raw.tags), events, user_ids, ties, profiles)
 
@@ -76,12 +83,12 @@ def assemble(
 def _film_rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:
     """Return the row (E,) of each rated film in the ascending `ids`."""
     if equals_previous(ids).any():
-        raise DataError(f"film {ids[1:][equals_previous(ids)][0]} is listed twice")
+        raise DataError("film {ids} is listed twice", ids=ids[1:][equals_previous(ids)][0])
     row = np.searchsorted(ids, movie).astype(np.int32)
     is_unlisted = row == len(ids)
     is_unlisted[~is_unlisted] = ids[row[~is_unlisted]] != movie[~is_unlisted]
     if is_unlisted.any():
-        raise DataError(f"film {movie[is_unlisted][0]} is rated but not listed")
+        raise DataError("film {movie_id} is rated but not listed", movie_id=movie[is_unlisted][0])
     return row
 
 
@@ -95,8 +102,8 @@ def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> 
     is_repeated[rows] = is_duplicate(raw.user[rows], raw.movie[rows], raw.timestamp[rows])
     if not is_repeated.any():
         return raw
-    text = f"ratings that repeat another (same person, film and time) and count once: {is_repeated.sum():,}"
-    report({"stage": "note", "text": text})
+    text = "ratings that repeat another (same person, film and time) and count once: {n:,}"
+    report({"stage": "note", "text": Message(text, n=is_repeated.sum())})
     return raw.reordered(np.flatnonzero(~is_repeated))
 
 
@@ -109,14 +116,16 @@ def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | 
     """
     for dataset in (other, whole):
         if "item_id" in dataset.catalog.movies or dataset.ties == "rows":
-            raise DataError(f"{dataset.name} is none of MovieLens' sets, whose film ids agree; leave out --also")
+            raise DataError(
+                "{name} is none of MovieLens' sets, whose film ids agree; leave out --also", name=dataset.name
+            )
     events, movies = other.interactions, _movie_ids(other)
     item = np.minimum(np.searchsorted(train.catalog.movie_ids, movies), train.n_items - 1)
     keep = (train.catalog.movie_ids[item] == movies) & ~np.isin(events.user, shared_users(whole, other))
     if until is not None:
         keep &= np.asarray(events.timestamp) <= until
     if not keep.any():
-        raise DataError(f"{other.name} has nobody to add to {train.name}; take another set")
+        raise DataError("{name} has nobody to add to {train}; take another set", name=other.name, train=train.name)
     added = replace(events, item=item.astype(np.int32)).select(keep)
     added = added.select(np.lexsort((random_sort_keys(added.user, added.item, TIES_SEED), added.timestamp, added.user)))
     users, row = np.unique(added.user, return_inverse=True)

@@ -14,6 +14,7 @@ from recsys.data.prepared import MissingData
 from recsys.data.prepared import names as prepared_names
 from recsys.data.published import DEFAULT_DATASET, SETS, how_to_get
 from recsys.data.split import LEAVE_ONE_OUT, UNTIED, Splitting
+from recsys.errors import Message
 from recsys.progress import ProgressCallback, no_progress
 
 
@@ -54,7 +55,9 @@ def load(name: str) -> Dataset:
     except MissingData as error:
         raise MissingData(error.message, how_to_get(name)) from error
     if differs_from_bundled(name):
-        raise MissingData(f"{name} was not prepared from the archive that comes with the project", how_to_get(name))
+        raise MissingData(
+            "{name} was not prepared from the archive that comes with the project", how_to_get(name), name=name
+        )
     return dataset
 
 
@@ -115,8 +118,8 @@ def _parse(name: str, source: Path | None, report: ProgressCallback) -> tuple[Da
             raw = drop_duplicates(raw, report)
         dataset = assemble(name, raw, entry.min_ratings, entry.ties)
     if n_dropped := pd.Series(raw.user).nunique() - dataset.n_users:
-        text = f"people left out because none of their films has {entry.min_ratings} ratings: {n_dropped:,}"
-        report({"stage": "note", "text": text})
+        text = "people left out because none of their films has {min_ratings} ratings: {n:,}"
+        report({"stage": "note", "text": Message(text, min_ratings=entry.min_ratings, n=n_dropped)})
     return dataset, archive.provenance
 
 
@@ -157,4 +160,4 @@ def _archive_facts(name: str) -> dict[str, Any]:
 
 def _unknown(name: str) -> DataError:
     others = [other for other in prepared_names() if other not in SETS]
-    return DataError(f"no data set is called {name}; there are: {', '.join([*SETS, *others])}")
+    return DataError("no data set is called {name}; there are: {sets}", name=name, sets=", ".join([*SETS, *others]))

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 from recsys import storage
 from recsys.data.dataset import DataError
+from recsys.errors import Message, RecsysError
 from recsys.progress import Cancelled, ProgressCallback, no_progress
 
 if TYPE_CHECKING:
@@ -38,9 +39,16 @@ DENIED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, e
 class DownloadError(DataError):
     """A file that cannot be downloaded: the reason in one line, and what to do."""
 
-    def __init__(self, reason: str, advice: str = "", command: str | None = None) -> None:
-        super().__init__(f"{reason}; {advice}" if advice else reason, command)
-        self.reason = reason
+    def __init__(
+        self, reason: str | Message, advice: str | Message = "", command: str | None = None, /, **fields: Any
+    ) -> None:
+        """Create the error. `fields` are the values of the placeholders in `reason` and `advice`."""
+        self.reason = reason if isinstance(reason, Message) else Message(reason, **fields)
+        if advice:
+            advice = advice if isinstance(advice, Message) else Message(advice, **fields)
+            super().__init__("{reason}; {advice}", command, reason=self.reason, advice=advice)
+        else:
+            super().__init__(self.reason, command)
 
 
 class DiskError(DownloadError):
@@ -51,7 +59,7 @@ class _NetworkError(DownloadError):
     """The network failed several times in a row. A later call can continue the download."""
 
 
-class _ConnectionLostError(Exception):
+class _ConnectionLostError(RecsysError):
     """The connection failed. The received data is good, and another connection can continue."""
 
 
@@ -99,8 +107,8 @@ def fetch(
             download.run(attempts)
             hashes = file_hashes(download.part)
             if md5 and hashes.md5 != md5:
-                text = f"{download.host} sent another file than expected (its MD5 is not {md5})"
-                raise DownloadError(text, "try later")
+                text = "{host} sent another file than expected (its MD5 is not {md5})"
+                raise DownloadError(text, "try later", host=download.host, md5=md5)
             os.replace(download.part, target)
         except BaseException as error:
             if not (isinstance(error, Cancelled | _NetworkError) and download.is_resumable):
@@ -118,9 +126,11 @@ def plain_disk_errors(folder: Path) -> Iterator[None]:
     except OSError as error:
         # np.save reports a full disk as "N requested and M written", without an error number.
         if error.errno in (errno.ENOSPC, errno.EDQUOT) or "requested and" in str(error):
-            raise DiskError("the disk is full", f"make room in {folder} and run it again") from error
+            raise DiskError("the disk is full", "make room in {folder} and run it again", folder=folder) from error
         if error.errno in DENIED:
-            raise DiskError(f"cannot write to {folder}", "set RECSYS_HOME to a folder of yours") from error
+            raise DiskError(
+                "cannot write to {folder}", "set RECSYS_HOME to a folder of yours", folder=folder
+            ) from error
         raise
 
 
@@ -176,7 +186,9 @@ class _Download:
             except _ConnectionLostError as error:
                 failures = 1 if self.size > max_size else failures + 1
                 if failures >= attempts:
-                    raise _NetworkError(f"{self.host}: {error}", "check the network and run it again") from error
+                    raise _NetworkError(
+                        "{host}: {why}", "check the network and run it again", host=self.host, why=error
+                    ) from error
             max_size = max(max_size, self.size)
             end = min(time.monotonic() + PAUSE_SECONDS * 2**failures, self.deadline)
             while (left := end - time.monotonic()) > 0:
@@ -188,7 +200,7 @@ class _Download:
         headers = {"Accept-Encoding": "identity", "User-Agent": "nextreel"}
         if self.is_resumable:
             headers |= {"Range": f"bytes={self.size}-", "If-Range": self.etag.read_text("ascii")}
-        late = f"{self.host} did not deliver the file in time"
+        late = Message("{host} did not deliver the file in time", host=self.host)
         chunks = stream_with_timeout(_response_and_body(self.address, headers), self.report, self.deadline, late)
         with closing(chunks):
             response = next(chunks)
@@ -211,8 +223,8 @@ class _Download:
             for chunk in chunks:
                 done += len(chunk)
                 if max(done, total or 0) > self.max_bytes:
-                    text = f"{self.host} sends more than {self.max_bytes:,} bytes, which cannot be the file"
-                    raise DownloadError(text)
+                    text = "{host} sends more than {max_bytes:,} bytes, which cannot be the file"
+                    raise DownloadError(text, host=self.host, max_bytes=self.max_bytes)
                 file.write(chunk)
                 if time.monotonic() - report_time > REPORT_SECONDS or done == total:
                     report_time = time.monotonic()
@@ -220,19 +232,25 @@ class _Download:
             file.flush()
             os.fsync(file.fileno())
         if total is not None and done < total:
-            raise _ConnectionLostError(f"the connection broke after {done:,} of {total:,} bytes")
+            raise _ConnectionLostError("the connection broke after {done:,} of {total:,} bytes", done=done, total=total)
 
 
 def _check_response(response: "requests.Response", host: str) -> None:
     """Raise DownloadError for a response that is no file, _ConnectionLostError if waiting may help."""
     status = response.status_code
     if status in (429, 500, 502, 503, 504):
-        raise _ConnectionLostError(f"it answered {status}")
+        raise _ConnectionLostError("it answered {status}", status=status)
     if status not in (200, 206, 416):
-        raise DownloadError(f"{host} answered {status} {response.reason}", "the file may have moved")
+        raise DownloadError(
+            "{host} answered {status} {reason}",
+            "the file may have moved",
+            host=host,
+            status=status,
+            reason=response.reason,
+        )
     if response.headers.get("Content-Type", "").startswith("text/html"):
-        text = f"{host} answered with a web page instead of the file"
-        raise DownloadError(text, "does this network ask for a log-in?")
+        text = "{host} answered with a web page instead of the file"
+        raise DownloadError(text, "does this network ask for a log-in?", host=host)
 
 
 def _response_and_body(address: str, headers: dict[str, str]) -> Iterator[Any]:
@@ -244,13 +262,13 @@ def _response_and_body(address: str, headers: dict[str, str]) -> Iterator[Any]:
             yield response
             yield from response.iter_content(CHUNK_BYTES)
     except requests.exceptions.SSLError as error:
-        text = f"{urlsplit(address).hostname}: its certificate cannot be verified"
-        raise DownloadError(text, "try later, or use --from FILE.zip") from error
+        text, host = "{host}: its certificate cannot be verified", urlsplit(address).hostname
+        raise DownloadError(text, "try later, or use --from FILE.zip", host=host) from error
     except requests.RequestException as error:
         raise _ConnectionLostError(network_error_text(error)) from error
 
 
-def network_error_text(error: BaseException) -> str:
+def network_error_text(error: BaseException) -> Message:
     """Summarise an exception of requests in a few words."""
     text = str(error)
     for pattern, summary in (
@@ -260,11 +278,13 @@ def network_error_text(error: BaseException) -> str:
         ("IncompleteRead", "the connection broke"),
     ):
         if pattern in text:
-            return summary
-    return f"the connection failed ({type(error).__name__})"
+            return Message(summary)
+    return Message("the connection failed ({name})", name=type(error).__name__)
 
 
-def stream_with_timeout(stream: Iterator[Any], report: ProgressCallback, deadline: float, late: str) -> Generator[Any]:
+def stream_with_timeout(
+    stream: Iterator[Any], report: ProgressCallback, deadline: float, late: Message
+) -> Generator[Any]:
     """Yield items of `stream` from a reader thread, so that timeout and cancellation also apply to DNS and TLS.
 
     The deadline is on the monotonic clock. `late` is the message of the DownloadError at the deadline. The progress

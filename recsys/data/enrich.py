@@ -16,7 +16,7 @@ from recsys import paths, storage
 from recsys.data import datasets, film_details, wikidata
 from recsys.data.dataset import Catalog, DataError, Dataset
 from recsys.data.download import DownloadError, exclusive_folder, plain_disk_errors
-from recsys.errors import recsys_command
+from recsys.errors import Message, recsys_command
 from recsys.progress import ProgressCallback, no_progress
 
 BATCH_SIZE = 100  # films in a query
@@ -46,11 +46,11 @@ def enrich(name: str, report: ProgressCallback = no_progress, sleep: Callable[[f
     """
     dataset = datasets.ensure(name, report)
     if dataset.noun != "film":
-        raise DataError(f"{name} is not of films, and Wikidata is asked about films alone")
+        raise DataError("{name} is not of films, and Wikidata is asked about films alone", name=name)
     ids = imdb_ids(dataset)
     if not ids:
         raise DataError(
-            f"no film of {name} has an IMDb id, by which Wikidata knows films, nor the title and year of one"
+            "no film of {name} has an IMDb id, by which Wikidata knows films, nor the title and year of one", name=name
         )
     with exclusive_folder(paths.wikidata()):
         answers = stored_answers()
@@ -59,8 +59,8 @@ def enrich(name: str, report: ProgressCallback = no_progress, sleep: Callable[[f
             _query(missing, answers, report, sleep)
         except DownloadError as error:
             n = sum(imdb in answers for imdb in ids.values())
-            share = f"{n:,} of {len(ids):,} films were asked for so far"
-            advice = f"what was had is kept, and everything else works without it ({share})"
+            text = "what was had is kept, and everything else works without it ({n:,} of {n_films:,} films so far)"
+            advice = Message(text, n=n, n_films=len(ids))
             raise DownloadError(error.message, advice, recsys_command("data", "enrich", name)) from error
         finally:  # also after an interruption
             facts = {movie: answers[imdb] for movie, imdb in ids.items() if answers.get(imdb)}  # {}: unknown

@@ -21,6 +21,7 @@ from recsys.data.dataset import AGES, PEOPLE_COLUMNS, DataError, film_table
 from recsys.data.tags import Tags
 from recsys.data.titles import title_and_year
 from recsys.data.zip_files import Archive, ArchiveError
+from recsys.errors import Message, os_error_reason
 
 MAX_BYTES = 4 << 30  # uncompressed; ML-32M needs 1 GB
 MAX_RATING = 5  # stars
@@ -54,12 +55,20 @@ def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
         with path.open("rb") as file, zip_files.opened(file, MAX_BYTES, verified=verified) as archive:
             yield archive
     except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror or error}; check the path") from error
+        raise DataError(
+            "cannot read {path}: {strerror}; check the path", path=path, strerror=os_error_reason(error)
+        ) from error
     except (DataError, csv.Error) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = error if isinstance(error, DataError) else str(error) or type(error).__name__
         is_damaged = isinstance(error, ArchiveError | csv.Error)
         advice = "fetch it again" if is_damaged else "for data of your own there is: data add NAME --interactions FILE"
-        raise DataError(f"{path.name} is not a sound archive of {title}: {reason}; {advice}") from error
+        raise DataError(
+            "{name} is not a sound archive of {title}: {reason}; {advice}",
+            name=path.name,
+            title=title,
+            reason=reason,
+            advice=Message(advice),
+        ) from error
 
 
 def parse_dat(archive: Archive) -> RawRatings:
@@ -83,7 +92,7 @@ def parse_dat(archive: Archive) -> RawRatings:
     def parse_profile(line: str) -> tuple[int, str, str, str]:
         user, gender, age, occupation, _ = line.split("::")
         if int(occupation) not in range(len(_OCCUPATIONS_1M)):
-            raise DataError(f"nobody knows what occupation {occupation} is")
+            raise DataError("nobody knows what occupation {number} is", number=occupation)
         return _profile("users.dat", user, gender, age, _OCCUPATIONS_1M[int(occupation)])
 
     films = _films(_parse_lines(archive, "movies.dat", parse_film))
@@ -149,7 +158,7 @@ def _parse_lines(archive: Archive, name: str, parse: Callable[[str], T], skip: i
             try:
                 parsed.append(parse(line.rstrip("\r")))
             except ValueError as error:
-                raise ArchiveError(f"line {number} of its {name} cannot be read") from error
+                raise ArchiveError("line {number} of its {name} cannot be read", number=number, name=name) from error
     return parsed
 
 
@@ -164,10 +173,16 @@ def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequen
     usual_names = {column: columns.normalise_name(column) for column in (*required, *optional)}
     positions = [names.index(name) if name in names else None for name in usual_names.values()]
     if missing := sorted(column for column in required if usual_names[column] not in names):
-        raise DataError(f"the first row of its {name} names no {', '.join(missing)}")
+        raise DataError("the first row of its {name} names no {columns}", name=name, columns=", ".join(missing))
     for row in reader:
         if row and len(row) != len(header):
-            raise DataError(f"line {reader.line_num} of its {name} has {len(row)} columns, not {len(header)}")
+            raise DataError(
+                "line {line_num} of its {name} has {n_columns} columns, not {expected}",
+                line_num=reader.line_num,
+                name=name,
+                n_columns=len(row),
+                expected=len(header),
+            )
         if row:
             yield ["" if position is None else row[position] for position in positions]
 
@@ -175,7 +190,7 @@ def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequen
 def _integer(name: str, cell: str) -> int:
     """Parse an id or a time. Raises DataError for anything but digits that fit int64."""
     if not cell.strip().isdecimal() or len(cell.strip()) > MAX_DIGITS:
-        raise DataError(f"{cell!r} in its {name} is no number, as MovieLens' ids are")
+        raise DataError("{cell!r} in its {name} is no number, as MovieLens' ids are", cell=cell, name=name)
     return int(cell)
 
 
@@ -188,7 +203,7 @@ def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
         return _ratings(archive, name, separator)
     matches = {role: columns.matching(rows[0], names) for role, names in columns.ROLES.items()}
     if missing := [role for role, names in matches.items() if not names]:
-        raise DataError(f"the first row of its {name} names no {', '.join(missing)}")
+        raise DataError("the first row of its {name} names no {columns}", name=name, columns=", ".join(missing))
     return _ratings(archive, name, separator, [rows[0].index(names[0]) for names in matches.values()], skip=1)
 
 
@@ -204,7 +219,7 @@ def _ratings(
             table = pd.read_csv(file, dtype=dtypes, **options)  # on ML-20M as fast as the reader of pyarrow
         user, movie, rating, time = (table[position].to_numpy() for position in positions)
     except IndexError as error:  # pandas 3.1 raises it for an empty file if `usecols` is set
-        raise DataError(f"its {name} holds no ratings") from error
+        raise DataError("its {name} holds no ratings", name=name) from error
     except (ValueError, ArithmeticError):  # large ids, dates as times, and malformed lines
         user, movie, rating, time = _text_ratings(archive, name, positions, options)
     if not np.isfinite(rating).all():
@@ -212,14 +227,14 @@ def _ratings(
     if len(time) and np.median(time) >= 1e11:
         user, movie, rating, time = _in_seconds(user, movie, rating, time)
     checks = {
-        "person's number": (user, user < 0),
-        "film's number": (movie, movie < 0),
-        f"rating from 0 to {MAX_RATING}": (rating, (rating < 0) | (rating > MAX_RATING)),
-        "time since 1970": (time, (time < 0) | (time >= columns.MAX_TIME)),
+        Message("person's number"): (user, user < 0),
+        Message("film's number"): (movie, movie < 0),
+        Message("rating from 0 to {best:g}", best=MAX_RATING): (rating, (rating < 0) | (rating > MAX_RATING)),
+        Message("time since 1970"): (time, (time < 0) | (time >= columns.MAX_TIME)),
     }
-    for what, (values, is_wrong) in checks.items():
+    for kind, (values, is_wrong) in checks.items():
         if is_wrong.any():
-            raise DataError(f"{values[is_wrong][0]} in its {name} is no {what}")
+            raise DataError("{value} in its {name} is no {kind}", value=values[is_wrong][0], name=name, kind=kind)
     return user, movie, rating, time
 
 
@@ -228,7 +243,7 @@ def _in_seconds(user: np.ndarray, movie: np.ndarray, rating: np.ndarray, time: n
     order = np.argsort(time, kind="stable")
     seconds, is_valid, _ = columns.parse_timestamps(pd.Series(time[order]))
     if not is_valid.all():
-        raise DataError(f"{time[order][~is_valid][0]} in it is no time")
+        raise DataError("{time} in it is no time", time=time[order][~is_valid][0])
     return user[order], movie[order], rating[order], np.floor(seconds).astype(np.int64)
 
 
@@ -238,15 +253,17 @@ def _text_ratings(archive: Archive, name: str, positions: Sequence[int], options
         with archive.stream(name) as file:
             table = pd.read_csv(file, dtype=str, keep_default_na=False, na_filter=False, **options).fillna("")
     except (ValueError, OverflowError) as error:
-        raise ArchiveError(str(error).splitlines()[0]) from error
+        raise ArchiveError(Message.literal(str(error).splitlines()[0])) from error
     user, movie, rating, time = (table[position].str.strip() for position in positions)
     for cells in (user, movie):
         is_id = cells.str.fullmatch(rf"\d{{1,{MAX_DIGITS}}}")
         if not is_id.all():
-            raise DataError(f"{cells[~is_id].iloc[0]!r} in its {name} is no number, as MovieLens' ids are")
+            raise DataError(
+                "{cell!r} in its {name} is no number, as MovieLens' ids are", cell=cells[~is_id].iloc[0], name=name
+            )
     seconds, is_valid, _ = columns.parse_timestamps(time)
     if not is_valid.all():
-        raise DataError(f"{time[~is_valid].iloc[0]!r} in its {name} is no time")
+        raise DataError("{value!r} in its {name} is no time", value=time[~is_valid].iloc[0], name=name)
     numbers = pd.to_numeric(rating, errors="coerce").clip(-MAX_FLOAT32, MAX_FLOAT32)  # more would overflow
     stars = numbers.to_numpy(np.float32, na_value=np.nan)
     return user.astype("int64").to_numpy(), movie.astype("int64").to_numpy(), stars, np.floor(seconds).astype(np.int64)

@@ -1,12 +1,11 @@
 """A user's own data: check a file of interactions, then add it as a data set.
 
-`check` counts every dropped or changed row, and `ImportSummary.sentences` reports the counts. Text ids are numbered,
+`check` counts every dropped or changed row, and `ImportSummary.messages` reports the counts. Text ids are numbered,
 and the texts become titles and user names. Shapes: R rows, E events, I items.
 """
 
 import re
 import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -20,7 +19,7 @@ from recsys.data.dataset import DataError, Dataset, Noun, Ties, film_table
 from recsys.data.download import exclusive_folder
 from recsys.data.tables import Table
 from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_keys
-from recsys.errors import recsys_command
+from recsys.errors import Message, recsys_command
 
 Role = str  # "user", "item", "rating" or "time"
 NONE = "none"  # in place of a column name: this role has no column
@@ -68,25 +67,30 @@ class ImportSummary:
     encoding_guessed: bool
     counts: dict[str, int]  # by the names in _COUNTED
 
-    def sentences(self, say: Callable[[str], str] = str) -> list[str]:
-        """Return the summary as sentences without full stops. `say` translates a template."""
-        size = say("{rows:,} rows: {people:,} people, {items:,} items, {events:,} events").format(**vars(self))
-        column = "{n}" if self.has_header else say("column {n}")
-        roles = ", ".join(f"{say(_ROLE_NAMES[role])} = {column.format(n=n)}" for role, n in self.columns.items())
-        read_as = "read as {columns}" if self.has_header else "no names of columns in the first row; read as {columns}"
-        times = say("there are no times: the order of the rows counts")
+    def messages(self) -> list[Message]:
+        """Return the summary as sentences without full stops."""
+        text = "{rows:,} rows: {people:,} people, {items:,} items, {events:,} events"
+        size = Message(text, rows=self.rows, people=self.people, items=self.items, events=self.events)
+        roles = Message("")
+        for role, name in self.columns.items():
+            column = name if self.has_header else Message("column {n}", n=name)
+            assigned = Message("{role} = {column}", role=Message(_ROLE_NAMES[role]), column=column)
+            roles = Message("{roles}, {role}", roles=roles, role=assigned) if roles.text else assigned
+        text = "read as {columns}" if self.has_header else "no names of columns in the first row; read as {columns}"
+        read_as = Message(text, columns=roles)
+        times = Message("there are no times: the order of the rows counts")
         if self.time_format:
             start, end = self.span
-            template = say("times are {written}, {start} to {end}")
-            times = template.format(written=say(_TIME_FORMATS[self.time_format]), start=start, end=end)
-        sentences = [size, say(read_as).format(columns=roles), times]
+            written = Message(_TIME_FORMATS[self.time_format])
+            times = Message("times are {written}, {start} to {end}", written=written, start=start, end=end)
+        messages = [size, read_as, times]
         if self.scale:
             low, high = self.scale
-            sentences.append(say("ratings go from {low:g} to {high:g}").format(low=low, high=high))
+            messages.append(Message("ratings go from {low:g} to {high:g}", low=low, high=high))
         if self.encoding_guessed:
-            sentences.append(say(text_encoding.GUESSED))
+            messages.append(Message(text_encoding.GUESSED))
         counts = ((words, self.counts.get(name, 0)) for name, words in _COUNTED.items())
-        return sentences + [f"{say(words)}: {n:,}" for words, n in counts if n]
+        return messages + [Message("{what}: {n:,}", what=Message(words), n=n) for words, n in counts if n]
 
 
 @dataclass(frozen=True)
@@ -109,20 +113,25 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
     wanted = {role: text for role, text in (wanted or {}).items() if text}
     if table.is_ambiguous and not {"user", "item"} <= wanted.keys():
         raise DataError(
-            f"{table.name} may have a column for each of person, item and rating, or a person and all items of that "
-            "person in each line; name the columns: --user-col 1 --item-col 2, or write a line for each event"
+            "{name} may have a column for each of person, item and rating, or a person and all items of "
+            "that person in each line; name the columns: --user-col 1 --item-col 2, or write a line for "
+            "each event",
+            name=table.name,
         )
     names = list(table.rows.columns)
     assigned = {role: column_of(table, text) for role, text in wanted.items() if text != NONE}
     free = [name for name in names if name not in assigned.values()]
     missing = [role for role in columns.ROLES if role not in wanted]
     assigned |= _by_name(table, free, missing) if table.has_header else _by_content(table, free, missing)
-    unknown = [_ROLE_NAMES[role] for role in ("user", "item") if role not in assigned]
+    unknown = [role for role in ("user", "item") if role not in assigned]
     if unknown:
-        raise DataError(
-            f"{table.name} has the columns {', '.join(names)}, and which is the {' and which the '.join(unknown)} does "
-            "not show; say so: --user-col NAME --item-col NAME"
-        )
+        if len(unknown) == 2:
+            text = "{name} has the columns {names}; name those of person and item: --user-col NAME --item-col NAME"
+        elif unknown == ["user"]:
+            text = "{name} has the columns {names}; name that of the person: --user-col NAME"
+        else:
+            text = "{name} has the columns {names}; name that of the item: --item-col NAME"
+        raise DataError(text, name=table.name, names=", ".join(names))
     return {role: assigned[role] for role in _ROLE_NAMES if role in assigned}
 
 
@@ -133,7 +142,9 @@ def column_of(table: Table, text: str) -> str:
         return text
     if text.isdecimal() and 1 <= int(text) <= len(names):
         return names[int(text) - 1]
-    raise DataError(f"{table.name} has no column {text}; there are: {', '.join(names)}")
+    raise DataError(
+        "{name} has no column {text}; there are: {names}", name=table.name, text=text, names=", ".join(names)
+    )
 
 
 def _by_name(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
@@ -210,11 +221,16 @@ def check(
         if 2 * is_valid.sum() < len(is_valid):
             example = next(iter(cells("time")[is_complete & ~is_valid]), "")
             raise DataError(
-                f"{table.name}: {example!r} in its column {column_names['time']} is no time that can be read; write "
-                "seconds since 1970 or dates such as 2024-01-31, or do without times: --time-col none"
+                "{name}: {example!r} in its column {column} is no time that can be read; write seconds since "
+                "1970 or dates such as 2024-01-31, or do without times: --time-col none",
+                name=table.name,
+                example=example,
+                column=column_names["time"],
             )
     if not is_used.any():
-        raise DataError(f"{table.name} has no row with a person and an item; choose another file or other columns")
+        raise DataError(
+            "{name} has no row with a person and an item; choose another file or other columns", name=table.name
+        )
     rating, is_rated = _ratings(cells("rating") if "rating" in column_names else None, len(is_used))
     rows = slice(None) if is_used.all() else is_used
     user, user_ids, user_names = _ids(cells("user")[rows])
@@ -258,7 +274,9 @@ def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray
     numbers, is_valid = columns.parse_numbers(cells)
     is_valid &= np.abs(numbers) <= MAX_RATING
     if not is_valid.any():
-        raise DataError(f"the column {cells.name} holds no ratings, which are numbers; do without: --rating-col none")
+        raise DataError(
+            "the column {name} holds no ratings, which are numbers; do without: --rating-col none", name=cells.name
+        )
     return np.where(is_valid, numbers, numbers[is_valid].mean()).astype(np.float32), is_valid
 
 
@@ -270,7 +288,9 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
     codes, texts = pd.factorize(cells, sort=True)
     if max(map(len, texts)) > MAX_ID_LENGTH:
         raise DataError(
-            f"the column {cells.name} holds a name of more than {MAX_ID_LENGTH:,} characters; is it the right one?"
+            "the column {name} holds a name of more than {longest:,} characters; is it the right one?",
+            name=cells.name,
+            longest=MAX_ID_LENGTH,
         )
     if all(INTEGER_ID.fullmatch(text) for text in texts):
         ids, positions = np.unique(np.array([int(text) for text in texts], np.int64), return_inverse=True)
@@ -386,9 +406,9 @@ def _genres(cells: list[str]) -> list[str]:
 def check_name(name: str) -> None:
     """Raise DataError for a name that is invalid or taken."""
     if not NAME.fullmatch(name) or name.endswith("."):
-        raise DataError(f"{name!r} is no name for a data set; take up to 40 letters, digits, dots and dashes")
+        raise DataError("{name!r} is no name for a data set; take up to 40 letters, digits, dots and dashes", name=name)
     if name.casefold() in datasets.SETS or name.casefold() in RESERVED_NAMES:
-        raise DataError(f"{name} is the name of something else; take another")
+        raise DataError("{name} is the name of something else; take another", name=name)
 
 
 def is_own(name: str) -> bool:
@@ -407,7 +427,7 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
     min_ratings = max(1, min_ratings)
     with exclusive_folder(paths.downloads() / "own"):
         if paths.prepared(name).exists() and not (overwrite and is_own(name)):
-            raise DataError(f"there is a set called {name} already; take another name, or add --replace")
+            raise DataError("there is a set called {name} already; take another name, or add --replace", name=name)
         dataset = assemble(name, checked.raw, min_ratings)
         names = checked.user_names.reindex(dataset.user_ids).to_numpy(object) if len(checked.user_names) else None
         dataset = replace(dataset, ties=checked.ties, user_names=names, noun=checked.noun)
@@ -428,7 +448,9 @@ def describe_dropped(checked: Checked, dataset: Dataset) -> str:
 def remove(name: str) -> None:
     """Delete an added data set with its models, results and vectors. Raises DataError for other data sets."""
     if not is_own(name):
-        raise DataError(f"{name} is no set that was added here; see: {recsys_command('data', 'list')}")
+        raise DataError(
+            "{name} is no set that was added here; see: {command}", name=name, command=recsys_command("data", "list")
+        )
     files = [paths.ties(paths.home(), name)]  # results in folders that all data sets share
     for path in paths.studies(paths.home()).glob(f"*-{name}.json"):
         with suppress(OSError, storage.DamagedFileError):
@@ -440,4 +462,4 @@ def remove(name: str) -> None:
         with suppress(OSError):
             path.unlink(missing_ok=True)
     if left := [str(path) for path in (*paths.dataset_folders(name), *files) if path.exists()]:
-        raise DataError(f"cannot delete {', '.join(left)}; see who may write there")
+        raise DataError("cannot delete {files}; see who may write there", files=", ".join(left))

@@ -72,12 +72,12 @@ def load(name: str) -> Dataset:
     command = recsys_command("data", "get", name)
     try:
         if not _is_readable(target):
-            raise MissingData(f"{name} was prepared by another version", command)
+            raise MissingData("{name} was prepared by another version", command, name=name)
         return storage.read_artifact(target / ABOUT, partial(_read, name))
     except FileNotFoundError:
-        raise MissingData(f"{name} is not on this machine", command) from None
+        raise MissingData("{name} is not on this machine", command, name=name) from None
     except (OSError, storage.DamagedFileError, ValueError, LookupError, TypeError, AttributeError, EOFError) as error:
-        raise MissingData(f"{name} is damaged", command) from error
+        raise MissingData("{name} is damaged", command, name=name) from error
 
 
 def fingerprint(name: str) -> str | None:
@@ -106,7 +106,7 @@ def check(name: str) -> None:
     """Raise MissingData or DamagedFileError if a file of a data set cannot be used. Reads all files again."""
     target = paths.prepared(name)
     if not _is_readable(target):
-        raise MissingData(f"{name} was prepared by another version", recsys_command("data", "get", name))
+        raise MissingData("{name} was prepared by another version", recsys_command("data", "get", name), name=name)
     storage.check(target / ABOUT)
 
 

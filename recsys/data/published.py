@@ -10,7 +10,7 @@ from recsys.data.dataset import DataError, Ties
 from recsys.data.download import DownloadError, Hashes, fetch, file_hashes
 from recsys.data.movielens_files import Parser, parse_100k, parse_csv, parse_dat, parse_recbole
 from recsys.data.wheel import Wheel, fetch_wheel
-from recsys.errors import recsys_command, restore_command
+from recsys.errors import Message, os_error_reason, recsys_command, restore_command
 from recsys.progress import ProgressCallback
 
 DEFAULT_DATASET = "ml-latest-sample"  # shipped with the project, so that the first start needs no network
@@ -105,13 +105,20 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         try:
             return _identify(name, source, file_hashes(source), report)
         except OSError as error:
-            raise DataError(f"cannot read {source}: {error.strerror}; check the path") from error
+            raise DataError(
+                "cannot read {path}: {strerror}; check the path", path=source, strerror=os_error_reason(error)
+            ) from error
     if entry.sha256:
         path = BUNDLED / f"{name}.zip"
         hashes = file_hashes(path) if path.exists() else None
         if not hashes or hashes.sha256 != entry.sha256:
             state = "damaged" if hashes else "missing"
-            raise DataError(f"{path}, which belongs to the project, is {state}", restore_command(path))
+            raise DataError(
+                "{path}, which belongs to the project, is {state}",
+                restore_command(path),
+                path=path,
+                state=Message(state),
+            )
         return ArchiveFile(path, entry.parse, hashes.sha256, True)
     target, address = downloads(name) / f"{name}.zip", f"{SITE}{name}.zip"
     max_bytes = 2_000_000 * (entry.megabytes + 8)
@@ -123,14 +130,15 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         if not entry.wheel:
             raise
         site = error.reason
-        report({"stage": "note", "text": f"{site}; taking the same ratings from the package index"})
+        report({"stage": "note", "text": Message("{site}; taking the same ratings from the package index", site=site)})
     try:
         path = fetch_wheel(entry.wheel, target.parent, report)
         return ArchiveFile(path, parse_recbole, entry.wheel.sha256, True)
     except DownloadError as index:
-        failures = f"neither the site ({site}) nor the package index ({index.reason}) has sent it"
-        advice = f"check the network, or fetch {address} elsewhere and add --from FILE.zip"
-        raise DownloadError(failures, advice, recsys_command("data", "get", name)) from index
+        text = "neither the site ({site}) nor the package index ({index}) has sent it"
+        advice = "check the network, or fetch {address} elsewhere and add --from FILE.zip"
+        command = recsys_command("data", "get", name)
+        raise DownloadError(text, advice, command, site=site, index=index.reason, address=address) from index
 
 
 def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> ArchiveFile:
@@ -138,13 +146,15 @@ def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -
     entry = SETS[name]
     is_official = not entry.hashes.isdisjoint(hashes)
     if entry.sha256 and not is_official:
-        raise DataError(f"{path} is not the archive of {name} that comes with the project", how_to_get(name))
+        raise DataError(
+            "{path} is not the archive of {name} that comes with the project", how_to_get(name), path=path, name=name
+        )
     if not entry.hashes:
-        text = f"{entry.title} changes over time, so it has no official hash; this one's SHA-256 is {hashes.sha256}"
-        report({"stage": "note", "text": text})
+        text = "{title} changes over time, so it has no official hash; this one's SHA-256 is {sha256}"
+        report({"stage": "note", "text": Message(text, title=entry.title, sha256=hashes.sha256)})
     elif not is_official:
-        text = f"{path.name} is not the official archive of {entry.title}: its hash is another one"
-        report({"stage": "note", "text": text})
+        text = "{name} is not the official archive of {title}: its hash is another one"
+        report({"stage": "note", "text": Message(text, name=path.name, title=entry.title)})
     return ArchiveFile(path, entry.parse, hashes.sha256, is_official)
 
 

@@ -67,8 +67,11 @@ def leave_one_out(dataset: Dataset, seed: int = 0) -> Split:
     lengths = np.diff(dataset.offsets)
     users = np.flatnonzero(lengths >= 3)
     if not len(users):
-        few = f"{dataset.name}: nobody has three {dataset.noun}s, so nothing can be held out"
-        raise DataError(f"{few}; choose another data set")
+        if dataset.noun == "film":
+            text = "{name}: nobody has three films, so nothing can be held out; choose another data set"
+        else:
+            text = "{name}: nobody has three items, so nothing can be held out; choose another data set"
+        raise DataError(text, name=dataset.name)
     last = dataset.offsets[1:][users] - 1
     keep = np.ones(len(dataset.interactions), bool)
     keep[last] = keep[last - 1] = False
@@ -90,7 +93,7 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
     after both. Users without an earlier item or a target are not evaluated. Raises DataError if no user is left.
     """
     if dataset.ties == "rows":  # row numbers replace the missing times
-        raise DataError(f"{dataset.name} has no times to cut; choose a protocol that does not go by date")
+        raise DataError("{name} has no times to cut; choose a protocol that does not go by date", name=dataset.name)
     chosen = cuts(dataset)
     before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < chosen.valid)
     train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(chosen.valid))
@@ -107,7 +110,7 @@ def cuts(dataset: Dataset) -> Cuts:
     """Return the latest cuts with TEST_SHARE of all events after the second, and of the rest after the first."""
     time = np.asarray(dataset.interactions.timestamp)  # (E,) seconds since 1970
     if not len(time):
-        raise DataError(f"{dataset.name} has no events; choose another data set")
+        raise DataError("{name} has no events; choose another data set", name=dataset.name)
     test = _midnight(time)
     before = time[time < test]
     return Cuts(_midnight(before) if len(before) else test, test)
@@ -131,8 +134,10 @@ def _next(dataset: Dataset, cut: int, end: float = np.inf) -> HeldOut:
     users = np.flatnonzero((n_before > 0) & (n_after > 0))
     if not len(users):
         raise DataError(
-            f"{dataset.name}: nobody watched films both before and after {_date(cut)}, so time cannot be cut there; "
-            "choose a protocol that does not go by date"
+            "{name}: nobody watched films both before and after {cut}, so time cannot be cut there; choose "
+            "a protocol that does not go by date",
+            name=dataset.name,
+            cut=_date(cut),
         )
     return _held_out(dataset, users, n_before[users])
 

@@ -24,6 +24,7 @@ from recsys.data import columns
 from recsys.data.dataset import DataError
 from recsys.data.text_encoding import NoTextError, decode_text
 from recsys.data.zip_files import MAX_COMPRESSION_RATIO, UNCHECKED_BYTES
+from recsys.errors import os_error_reason
 
 MAX_BYTES = 4 << 30  # of a gzipped file after decompression
 MAX_COLUMNS = 1_000
@@ -56,7 +57,9 @@ def read(path: Path, separator: str = "") -> Table:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror}; check the path") from error
+        raise DataError(
+            "cannot read {path}: {strerror}; check the path", path=path, strerror=os_error_reason(error)
+        ) from error
     return parse(path.name, data, separator)
 
 
@@ -70,11 +73,11 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
         if data[:4] == b"PAR1":
             return _typed_table(name, _parquet(name, data))
         if data[:2] == b"PK":
-            raise DataError(f"{name} is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV")
+            raise DataError("{name} is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV", name=name)
         text, guessed = decode_text(data)
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if not text.strip():
-            raise DataError(f"{name} is empty; choose a file with one row per event: who had which item")
+            raise DataError("{name} is empty; choose a file with one row per event: who had which item", name=name)
         if text.lstrip()[:1] in "{[":
             return _typed_table(name, pd.DataFrame(_records(name, text), dtype=object))
         layout = _layout(_sample(text))
@@ -83,10 +86,12 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
         table = _delimited(name, text, SEPARATOR_NAMES.get(separator, separator) or separator_of(name, text))
         return replace(table, encoding_guessed=guessed, is_ambiguous=layout == "ambiguous" and not table.has_header)
     except NoTextError as error:
-        raise DataError(f"{name} {error.message}; parquet and gzip are read too") from error
+        raise DataError("{name} {message}; parquet and gzip are read too", name=name, message=error.message) from error
     except READ_ERRORS as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{name} cannot be read: {reason}; mend that line, or save the file anew") from error
+        raise DataError(
+            "{name} cannot be read: {reason}; mend that line, or save the file anew", name=name, reason=reason
+        ) from error
 
 
 def _layout(lines: list[str]) -> str:
@@ -121,7 +126,7 @@ def separator_of(name: str, text: str) -> str:
     usual = {separator: Counter(counts).most_common(1)[0] for separator, counts in widths.items()}
     likely = [separator for separator, (width, times) in usual.items() if width > 1 and 2 * times > len(lines)]
     if not likely:
-        raise DataError(f"{name}: nothing separates columns in its first lines; name it, such as --sep ';'")
+        raise DataError("{name}: nothing separates columns in its first lines; name it, such as --sep ';'", name=name)
     return max(likely, key=lambda separator: usual[separator][1])
 
 
@@ -144,10 +149,16 @@ def _delimited(name: str, text: str, separator: str) -> Table:
 def _check_size(name: str, rows: int, width: int, size: int) -> None:
     """Raise DataError for too many columns, or for more cells than a file of `size` characters can fill."""
     if width > MAX_COLUMNS:
-        raise DataError(f"{name} has {width:,} columns; choose a file with a column for each of person, item and time")
+        raise DataError(
+            "{name} has {width:,} columns; choose a file with a column for each of person, item and time",
+            name=name,
+            width=width,
+        )
     if rows * width > 2 * size:
         raise DataError(
-            f"{name} has {width:,} columns, of which most rows fill few; leave out those that are not needed"
+            "{name} has {width:,} columns, of which most rows fill few; leave out those that are not needed",
+            name=name,
+            width=width,
         )
 
 
@@ -164,7 +175,9 @@ def _parquet(name: str, data: bytes) -> pd.DataFrame:
         return _flatten(table).to_pandas(ignore_metadata=True)  # pandas does not check its own metadata
     except (pa.ArrowException, UnicodeDecodeError) as error:  # pyarrow raises either of them for invalid UTF-8
         reason = (str(error) or type(error).__name__).splitlines()[0].encode("utf-8", "replace").decode()
-        raise DataError(f"{name} cannot be read as parquet: {reason}; save it anew, with text in UTF-8") from error
+        raise DataError(
+            "{name} cannot be read as parquet: {reason}; save it anew, with text in UTF-8", name=name, reason=reason
+        ) from error
 
 
 def _flatten(table: Any) -> Any:
@@ -224,7 +237,9 @@ def _records(name: str, text: str) -> list[dict[str, Any]]:
         lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
         records = [_record(name, number, line) for number, line in lines]
     if not any(records) or not all(isinstance(record, dict) for record in records):
-        raise DataError(f"{name}: its JSON is no list of objects; write one such as {{'user': 1, 'item': 2}} a line")
+        raise DataError(
+            "{name}: its JSON is no list of objects; write one such as {{'user': 1, 'item': 2}} a line", name=name
+        )
     rows = [row for record in records for row in _nested_rows(record)]
     _check_size(name, len(rows), len({key for row in rows for key in row}), len(text))
     return rows
@@ -240,7 +255,9 @@ def _record(name: str, number: int, line: str) -> Any:
                 return ast.literal_eval(line.strip())
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             pass
-        raise DataError(f"{name}: line {number} is no JSON; mend it, or leave it out") from error
+        raise DataError(
+            "{name}: line {number} is no JSON; mend it, or leave it out", name=name, number=number
+        ) from error
 
 
 def _nested_rows(record: dict[str, Any]) -> list[dict[str, Any]]:
@@ -263,9 +280,11 @@ def _decompress(name: str, data: bytes) -> bytes:
         with gzip.open(io.BytesIO(data)) as file:
             content = file.read(max_bytes + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{name} is no whole gzip file; pack it anew") from error
+        raise DataError("{name} is no whole gzip file; pack it anew", name=name) from error
     if len(content) > max_bytes:
-        raise DataError(f"{name} unpacks to more than {max_bytes:,} bytes; take a part of it")
+        raise DataError(
+            "{name} unpacks to more than {max_bytes:,} bytes; take a part of it", name=name, max_bytes=max_bytes
+        )
     return content
 
 

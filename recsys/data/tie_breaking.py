@@ -49,9 +49,11 @@ def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
     Raises DataError if the data set has no times or a random order already.
     """
     if dataset.ties == "rows":
-        raise DataError(f"{dataset.name} has no times, so nothing in it shares a second; use --protocol full")
+        raise DataError("{name} has no times, so nothing in it shares a second; use --protocol full", name=dataset.name)
     if dataset.ties == "drawn":
-        raise DataError(f"{dataset.name}: films of one second are in a drawn order already; use --protocol full")
+        raise DataError(
+            "{name}: films of one second are in a drawn order already; use --protocol full", name=dataset.name
+        )
     return reshuffle_ties(dataset, seed)
 
 

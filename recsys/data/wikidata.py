@@ -19,6 +19,7 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 
 from recsys.data.download import CHUNK_BYTES, POLL_SECONDS, DownloadError, network_error_text, stream_with_timeout
 from recsys.data.film_details import SEPARATOR
+from recsys.errors import Message
 from recsys.progress import ProgressCallback, no_progress
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ _IMDB = re.compile(r"tt\d{1,12}")
 class QueryError(Exception):
     """A query without a usable answer. too_much: a smaller query may succeed. seconds: the demanded pause."""
 
-    def __init__(self, reason: str, too_much: bool = False, seconds: float | None = None) -> None:
+    def __init__(self, reason: Message, too_much: bool = False, seconds: float | None = None) -> None:
         super().__init__(reason)
         self.reason, self.too_much, self.seconds = reason, too_much, seconds
 
@@ -146,8 +147,11 @@ def facts(
         except QueryError as error:
             wait = PAUSE_SECONDS * 2 ** (failures - 1) if error.seconds is None else error.seconds
             if failures == MAX_ATTEMPTS or wait > MAX_PAUSE_SECONDS:
-                later = f"; it asks for a pause of {wait / 60:.0f} minutes" if wait > MAX_PAUSE_SECONDS else ""
-                raise DownloadError(f"{_host()}: {error.reason}{later}", "check the network, or go on later") from error
+                reason = Message("{host}: {why}", host=_host(), why=error.reason)
+                if wait > MAX_PAUSE_SECONDS:
+                    pause_text = Message("it asks for a pause of {wait:.0f} minutes", wait=wait / 60)
+                    reason = Message("{reason}; {pause}", reason=reason, pause=pause_text)
+                raise DownloadError(reason, "check the network, or go on later") from error
             pause(wait, report, sleep)
             if error.too_much and len(ids) > 1:
                 break
@@ -166,7 +170,7 @@ def pause(seconds: float, report: ProgressCallback, sleep: Callable[[float], Non
 def ask(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
     """Send one query. Raises QueryError, and DownloadError if another attempt would not help."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
-    late = f"{_host()} does not answer in time"
+    late = Message("{host} does not answer in time", host=_host())
     try:
         with closing(stream_with_timeout(_post(question(ids)), report, deadline, late)) as stream:
             _check_response(next(stream))
@@ -174,12 +178,14 @@ def ask(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str,
             for chunk in stream:
                 body += chunk
                 if len(body) > MAX_BYTES:
-                    raise QueryError(f"it sends more than {MAX_BYTES:,} bytes", too_much=True)
+                    raise QueryError(
+                        Message("it sends more than {max_bytes:,} bytes", max_bytes=MAX_BYTES), too_much=True
+                    )
         return read(json.loads(body), ids)
     except RecursionError:
-        raise QueryError("it sends no sense") from None
+        raise QueryError(Message("it sends no sense")) from None
     except ValueError as error:  # the service truncates an answer that takes too long
-        raise QueryError("its answer is damaged", too_much=True) from error
+        raise QueryError(Message("its answer is damaged"), too_much=True) from error
 
 
 def _post(query: str) -> Iterator[Any]:
@@ -200,13 +206,19 @@ def _check_response(response: "requests.Response") -> None:
     """Raise QueryError, or DownloadError if waiting does not help, for a response that is no answer."""
     status = response.status_code
     if status in (429, 503):
-        raise QueryError(f"it answered {status}", seconds=_retry_after(response.headers))
+        raise QueryError(Message("it answered {status}", status=status), seconds=_retry_after(response.headers))
     if status in (500, 502, 504):
-        raise QueryError(f"it answered {status}", too_much=True)
+        raise QueryError(Message("it answered {status}", status=status), too_much=True)
     if status != 200:
-        raise DownloadError(f"{_host()} answered {status} {response.reason}", "try again in a day")
+        raise DownloadError(
+            "{host} answered {status} {reason}",
+            "try again in a day",
+            host=_host(),
+            status=status,
+            reason=response.reason,
+        )
     if response.headers.get("Content-Type", "").startswith("text/html"):
-        raise DownloadError(f"{_host()} answered with a web page", "does this network ask for a log-in?")
+        raise DownloadError("{host} answered with a web page", "does this network ask for a log-in?", host=_host())
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:

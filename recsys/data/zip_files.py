@@ -18,6 +18,7 @@ from typing import IO, Any, BinaryIO
 
 from recsys.data.dataset import DataError
 from recsys.data.text_encoding import NoTextError, decode_text
+from recsys.errors import Message
 
 MAX_MEMBERS = 2_000
 MAX_DIRECTORY_BYTES = 1 << 20  # limit of the member list, which zipfile reads in one call; MAX_MEMBERS fit into it
@@ -55,7 +56,7 @@ class Archive:
     def stream(self, name: str) -> IO[bytes]:
         """Open a member. Raises DataError if there is none of this name."""
         if name not in self:
-            raise DataError(f"it holds no {name}")
+            raise DataError("it holds no {name}", name=name)
         with _archive_errors(OPEN_ERRORS):
             return self._zip_file.open(self._by_name[name])
 
@@ -69,7 +70,7 @@ class Archive:
         try:
             return decode_text(self.read(name))[0]
         except NoTextError as error:
-            raise DataError(f"its {name} {error.message}") from error
+            raise DataError("its {name} {message}", name=name, message=error.message) from error
 
 
 class _LimitedFile:
@@ -111,21 +112,22 @@ def _archive_errors(errors: tuple[type[Exception], ...]) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        raise ArchiveError(str(error).splitlines()[0] if str(error) else type(error).__name__) from error
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ArchiveError(Message.literal(reason)) from error
 
 
 def _check_members(members: list[zipfile.ZipInfo], directory_start: int) -> None:
     """Raise ArchiveError for too many, overlapping or duplicate members, or paths outside of the archive folder."""
     if len(members) > MAX_MEMBERS:
-        raise ArchiveError(f"it holds {len(members):,} files")
+        raise ArchiveError("it holds {members:,} files", members=len(members))
     for member in members:
         name, path = member.orig_filename, _path(member)
         outside = ".." in path.split("/") or path.startswith("/") or re.match(r"[A-Za-z]:", path) or "\0" in path
         if outside or not member.filename or stat.S_ISLNK(member.external_attr >> 16):
-            raise ArchiveError(f"{name!r} in it leads outside its folder")
+            raise ArchiveError("{name!r} in it leads outside its folder", name=name)
     for path, times in Counter(unicodedata.normalize("NFC", _path(member)).casefold() for member in members).items():
         if times > 1:
-            raise ArchiveError(f"{path!r} is in it {times} times")
+            raise ArchiveError("{path!r} is in it {times} times", path=path, times=times)
     spans = sorted((m.header_offset, m.header_offset + MIN_HEADER_BYTES + m.compress_size) for m in members)
     if any(start < previous_end for (_, previous_end), (start, _) in pairwise([*spans, (directory_start, 0)])):
         raise ArchiveError("files in it share the same bytes")
@@ -135,13 +137,15 @@ def _check_contents(members: list[zipfile.ZipInfo], max_bytes: int, verified: bo
     """Raise ArchiveError for members that are too large, encrypted or compressed with an unsupported method."""
     for member in members:
         if member.file_size > max(UNCHECKED_BYTES, MAX_COMPRESSION_RATIO * member.compress_size):
-            raise ArchiveError(f"its {_path(member)} would unpack to {member.file_size:,} bytes")
+            raise ArchiveError(
+                "its {path} would unpack to {file_size:,} bytes", path=_path(member), file_size=member.file_size
+            )
         if member.compress_type not in METHODS and not verified:
-            raise ArchiveError(f"its {_path(member)} is packed in a way that is not read here")
+            raise ArchiveError("its {path} is packed in a way that is not read here", path=_path(member))
         if member.flag_bits & 1:
-            raise ArchiveError(f"its {_path(member)} has a password")
+            raise ArchiveError("its {path} has a password", path=_path(member))
     if (size := sum(member.file_size for member in members)) > max_bytes:
-        raise ArchiveError(f"it would unpack to {size:,} bytes")
+        raise ArchiveError("it would unpack to {size:,} bytes", size=size)
 
 
 def _path(member: zipfile.ZipInfo) -> str:

@@ -93,7 +93,9 @@ def wait_for(address: str, server: subprocess.Popen) -> str:
                 return address
         except OSError:
             time.sleep(POLL_SECONDS)
-    raise ServerError(f"the app did not answer within {START_TIMEOUT_SECONDS} seconds; see its output", command)
+    raise ServerError(
+        "the app did not answer within {seconds} seconds; see its output", command, seconds=START_TIMEOUT_SECONDS
+    )
 
 
 def has_screen() -> bool:
@@ -139,7 +141,7 @@ def free_port(port: int) -> int:
         try:
             probe.bind(("127.0.0.1", port))
         except (OSError, OverflowError) as error:
-            raise ServerError(f"port {port} is not free; omit --port to use any free port") from error
+            raise ServerError("port {port} is not free; omit --port to use any free port", port=port) from error
         return int(probe.getsockname()[1])
 
 

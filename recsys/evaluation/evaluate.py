@@ -74,8 +74,9 @@ def evaluate(
     }
     if part == "valid" and any(model.is_fitted_on_validation for model in models.values()):
         raise EvaluationError(
-            f"the weights of {variant_name} were fitted on the validation films, so its figures on them would be too "
-            "high; measure it on the test films"
+            "the weights of {variant_name} were fitted on the validation films, so its figures on them "
+            "would be too high; measure it on the test films",
+            variant_name=variant_name,
         )
     document = _labels(recommender, list(models.values()), dataset, protocol)
     evaluations = []
@@ -108,7 +109,8 @@ def _labels(recommender: Recommender, models: Sequence[Model], dataset: Dataset,
     variant_name, configs = recommender.name, [to_document(model.config) for model in models]
     if any(config != configs[0] for config in configs):
         raise EvaluationError(
-            f"the seeds of {variant_name} were trained with different settings; choose some with --seeds"
+            "the seeds of {variant_name} were trained with different settings; choose some with --seeds",
+            variant_name=variant_name,
         )
     second_sets = {model.also for model in models}
     if len(second_sets) > 1:
@@ -203,7 +205,9 @@ def _add_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dict[str, A
     stored = {"data_sha256": document["data_sha256"]} | results.load(dataset, protocol, variant)  # old results lack it
     if _identity(stored) != _identity(document):
         command = recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)
-        raise EvaluationError(f"the stored result of {variant} has other data or settings; measure all seeds", command)
+        raise EvaluationError(
+            "the stored result of {variant} has other data or settings; measure all seeds", command, variant=variant
+        )
     fields_by_seed, ranks_by_seed = {}, {}
     for seeds, rows in ((stored["seeds"], results.ranks(dataset, protocol, variant)), (document["seeds"], ranks)):
         for fields, seed_ranks in zip(seeds, rows, strict=True):  # new seeds replace stored ones

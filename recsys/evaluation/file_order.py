@@ -208,7 +208,9 @@ def measure(
 ) -> dict[str, Any]:
     """Return the document. Raises DataError if tied events have a random order already."""
     if dataset.ties == "drawn":
-        raise DataError(f"{dataset.name}: films of one second are in a drawn order already; choose another data set")
+        raise DataError(
+            "{name}: films of one second are in a drawn order already; choose another data set", name=dataset.name
+        )
     all_pairs = Neighbours.from_dataset(dataset)
     pairs = all_pairs if without_rating is None else Neighbours.from_dataset(dataset, without_rating)
     order = detect(dataset, all_pairs)
@@ -241,7 +243,7 @@ def write(document: dict[str, Any], ship: bool = False) -> Path:
 
 
 def read(dataset: str, warn: results.WarningCallback) -> dict[str, Any] | None:
-    """Return the document of a data set, or None. `warn` is called with a sentence for a damaged file."""
+    """Return the document of a data set, or None. `warn` is called with an error for a damaged file."""
     for path in (paths.ties(root, dataset) for root in (paths.home(), paths.ASSETS)):
         if path.exists():
             try:
@@ -250,7 +252,8 @@ def read(dataset: str, warn: results.WarningCallback) -> dict[str, Any] | None:
                 document = {}
             if document.keys() >= FIELDS:
                 return document
-            warn(f"{path} is damaged; make it again: {recsys_command('experiment', 'ties', '--dataset', dataset)}")
+            command = recsys_command("experiment", "ties", "--dataset", dataset)
+            warn(storage.DamagedFileError("{path} is damaged", command, path=path))
     return None
 
 

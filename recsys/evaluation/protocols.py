@@ -90,7 +90,9 @@ def sample_uniformly(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.r
 def _check_size(left: int, n: int) -> None:
     """Raise ProtocolError if fewer than n items can be sampled."""
     if left < n:
-        raise ProtocolError(f"a user leaves only {left} films to draw {n} from; use --protocol full on this data")
+        raise ProtocolError(
+            "a user leaves only {n_left} films to draw {n} from; use --protocol full on this data", n_left=left, n=n
+        )
 
 
 ORDERS: dict[Ties, str] = {
@@ -204,7 +206,9 @@ PROTOCOLS = by_name(FULL, UNTIED_FULL, POPULARITY_100, UNIFORM_100, TIME)  # in 
 def get(name: str) -> Protocol:
     """Return the protocol with this name. Raises ProtocolError if there is none."""
     if name not in PROTOCOLS:
-        raise ProtocolError(f"no protocol is called {name}; there are: {', '.join(PROTOCOLS)}")
+        raise ProtocolError(
+            "no protocol is called {name}; there are: {protocols}", name=name, protocols=", ".join(PROTOCOLS)
+        )
     return PROTOCOLS[name]
 
 

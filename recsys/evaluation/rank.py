@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recsys.data.dataset import Dataset, HeldOut, Queries
+from recsys.errors import Message
 from recsys.evaluation.protocols import Protocol
 from recsys.models.base import Model
 from recsys.progress import ProgressCallback, no_progress
@@ -88,9 +89,17 @@ def _scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
     """Return scores (B, I). Raises ScoreError if they are not finite or have another shape."""
     scores = model.score(queries)
     if np.shape(scores) != (len(queries), n_items):
-        raise ScoreError(f"{model.title} returned scores of shape {np.shape(scores)}, not {(len(queries), n_items)}")
+        raise ScoreError(
+            "{title} returned scores of shape {scores}, not {expected}",
+            title=Message(model.title),
+            scores=np.shape(scores),
+            expected=(len(queries), n_items),
+        )
     if not np.isfinite(scores).all():
-        raise ScoreError(f"{model.title} returned NaN or infinite scores; train it again with a lower learning rate")
+        raise ScoreError(
+            "{title} returned NaN or infinite scores; train it again with a lower learning rate",
+            title=Message(model.title),
+        )
     return scores
 
 

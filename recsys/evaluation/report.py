@@ -3,14 +3,13 @@
 Only result files are read, without torch. Paired tests are computed from their ranks.
 """
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recsys import checkpoints
+from recsys import checkpoints, errors
 from recsys.data.datasets import DEFAULT_DATASET
-from recsys.errors import recsys_command
+from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import protocols, published_figures, results, significance
 from recsys.evaluation.protocols import menu_position
 from recsys.evaluation.results import UNSEEN, WarningCallback
@@ -41,7 +40,7 @@ def format_report(
     datasets: Sequence[str] = (),
     protocol_names: Sequence[str] = (),
     brief: bool = False,
-    warn: WarningCallback = warnings.warn,
+    warn: WarningCallback = errors.warn,
     other_protocol: str = "",
 ) -> str:
     """Return the results of data sets and protocols as Markdown. Without any, all data sets and protocols are included.
@@ -243,5 +242,5 @@ def _calibration_error(document: dict[str, Any]) -> str:
     return f"{calibration['ece']:.4f}" + ("" if calibration.get("over") == UNSEEN else " *")
 
 
-def _ignore(sentence: str) -> None:
+def _ignore(error: RecsysError) -> None:
     """Ignore a damaged result, which was reported when the leaderboard was read."""

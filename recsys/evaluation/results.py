@@ -7,7 +7,6 @@ same data are used. Otherwise the results of the most common data are used. Load
 import io
 import json
 import math
-import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,10 +18,10 @@ import pandas as pd
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from recsys import paths, progress, storage
+from recsys import errors, paths, progress, storage
 from recsys.data import prepared
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
-from recsys.errors import RecsysError, disk_errors, recsys_command
+from recsys.errors import Message, RecsysError, disk_errors, recsys_command
 from recsys.evaluation import protocols
 from recsys.models import registry
 from recsys.ranking.metrics import METRICS
@@ -30,7 +29,7 @@ from recsys.ranking.metrics import METRICS
 LABELS = ("variant", "title", "family", "paper")
 UNSEEN = "unseen"  # value of "over" in `calibration`: probabilities sum to 1 over the items that a user has not seen
 
-WarningCallback = Callable[[str], None]  # receives a sentence about a result that is skipped
+WarningCallback = Callable[[RecsysError], None]  # receives an error about a skipped result
 
 
 class ResultError(RecsysError):
@@ -84,11 +83,11 @@ def check(path: Path) -> None:
     try:
         storage.check(path)
     except (OSError, storage.DamagedFileError) as error:
-        raise ResultError(str(error), _command(path)) from error
+        raise _damage(error, path) from error
     _read(path)
 
 
-def load(dataset: str, protocol: str, variant: str, warn: WarningCallback = warnings.warn) -> dict[str, Any]:
+def load(dataset: str, protocol: str, variant: str, warn: WarningCallback = errors.warn) -> dict[str, Any]:
     """Return a `Result`. `warn` is called if the result in the home folder is damaged and the shipped one is returned.
 
     Raises ResultError if there is no result, or if it is damaged or of other data.
@@ -98,12 +97,12 @@ def load(dataset: str, protocol: str, variant: str, warn: WarningCallback = warn
 
 def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     """Return the ranks of the held-out items, (S, B), users in the order of the data. Raises ResultError as `load`."""
-    path, _ = _find(dataset, protocol, variant, warnings.warn)
+    path, _ = _find(dataset, protocol, variant, errors.warn)
     _, data = _read(path, with_ranks=True)
     try:
         return np.load(io.BytesIO(data))["ranks"].astype(np.int32)  # stored in the smallest integer type
     except (ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise ResultError(f"{path.with_suffix('.npz')} holds no ranks", _command(path)) from error
+        raise ResultError("{path} holds no ranks", _command(path), path=path.with_suffix(".npz")) from error
 
 
 def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
@@ -114,10 +113,10 @@ def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     all_ranks = ranks(dataset, protocol, variant)
     if not protocols.get_or_former(protocol).splitting.is_seeded:
         return all_ranks
-    path, document = _find(dataset, protocol, variant, warnings.warn)
+    path, document = _find(dataset, protocol, variant, errors.warn)
     seeds = [fields["seed"] for fields in document["seeds"]]
     if 0 not in seeds:
-        raise ResultError(f"{path} lacks seed 0, by which recommenders are compared", _command(path))
+        raise ResultError("{path} lacks seed 0, by which recommenders are compared", _command(path), path=path)
     return all_ranks[[seeds.index(0)]]
 
 
@@ -132,10 +131,10 @@ def version(dataset: str, protocol: str) -> str:
     return f"{prepared.fingerprint(dataset)}/{storage.version(*_paths(dataset, protocol))}"
 
 
-def documents(dataset: str, protocol: str, warn: WarningCallback = warnings.warn) -> list[dict[str, Any]]:
+def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> list[dict[str, Any]]:
     """Return the results that can be compared, best NDCG@10 first: of the same users, and of listed recommenders.
 
-    `warn` receives a sentence with a command for each result that is damaged or of other data.
+    `warn` receives an error for each result that is damaged or of other data.
     """
     readable = []
     for variant in sorted({path.stem for path in _paths(dataset, protocol)}):
@@ -143,15 +142,14 @@ def documents(dataset: str, protocol: str, warn: WarningCallback = warnings.warn
             try:
                 readable.append(load(dataset, protocol, variant, warn))
             except ResultError as error:
-                warn(str(error))
+                warn(error)
     most_common = _most_common_population(readable)
     comparable = [document for document in readable if population_key(document) == most_common]
     command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
     for document in readable:
         if population_key(document) != most_common:
-            variant = document["variant"]
-            message = f"{variant} is left out: it was measured on other people of {dataset} than most others"
-            warn(str(ResultError(message, command)))
+            text = "{variant} is left out: it was measured on other people of {dataset} than most others"
+            warn(ResultError(text, command, variant=document["variant"], dataset=dataset))
     return sorted(comparable, key=lambda document: -document["mean"]["ndcg@10"])
 
 
@@ -234,19 +232,19 @@ def _paths(dataset: str, protocol: str) -> list[Path]:
 def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> tuple[Path, dict[str, Any]]:
     """Return the path and the document of the result that `load` returns. Raises as `load`."""
     home_path, shipped_path = (_path(root, dataset, protocol, variant) for root in (paths.home(), paths.ASSETS))
-    fingerprint, errors = prepared.fingerprint(dataset), []
+    fingerprint, failures = prepared.fingerprint(dataset), []
     for path in [path for path in (home_path, shipped_path) if path.exists()] or [home_path]:
         try:
             document, _ = _read(path)
         except ResultError as error:
-            errors.append(error)
+            failures.append(error)
             continue
         if fingerprint in (None, document["fingerprint"]):
-            for damage in errors:
-                warn(str(damage))
+            for failure in failures:
+                warn(failure)
             return path, document
-    message = f"{variant} was measured on another form of {dataset} than the one on this machine"
-    raise errors[0] if errors else ResultError(message, _command(home_path))
+    text = "{variant} was measured on another form of {dataset} than the one on this machine"
+    raise failures[0] if failures else ResultError(text, _command(home_path), variant=variant, dataset=dataset)
 
 
 def _read(path: Path, with_ranks: bool = False) -> tuple[dict[str, Any], bytes]:
@@ -255,13 +253,20 @@ def _read(path: Path, with_ranks: bool = False) -> tuple[dict[str, Any], bytes]:
         document, data = storage.read_payload(path) if with_ranks else (storage.read_document(path), b"")
         _RESULT.validate_python(document)
     except FileNotFoundError as error:
-        raise ResultError(f"{path.stem} has not been measured yet", _command(path)) from error
+        raise ResultError("{stem} has not been measured yet", _command(path), stem=path.stem) from error
     except (OSError, storage.DamagedFileError) as error:
-        raise ResultError(str(error), _command(path)) from error
+        raise _damage(error, path) from error
     except ValidationError as error:
         missing = error.errors()[0]["loc"][0]
-        raise ResultError(f"{path} was written by another version: it lacks {missing}", _command(path)) from error
+        raise ResultError(
+            "{path} was written by another version: it lacks {missing}", _command(path), path=path, missing=missing
+        ) from error
     return document, data
+
+
+def _damage(error: OSError | storage.DamagedFileError, path: Path) -> ResultError:
+    message = error.sentence if isinstance(error, RecsysError) else Message.literal(str(error))
+    return ResultError(message, _command(path))
 
 
 def _write(root: Path, document: dict[str, Any], ranks: bytes) -> Path:

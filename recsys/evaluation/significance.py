@@ -6,12 +6,12 @@ standard deviation over seeds measures the variation of training. Loads neither 
 Shapes: S seeds, B users, M values of each user, V recommenders, P pairs of recommenders, R resamples.
 """
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
+from recsys import errors
 from recsys.evaluation import results
 from recsys.ranking.metrics import METRICS, values
 
@@ -25,11 +25,11 @@ COLUMNS = ["variant", "other", "metric", "users", "difference", "low", "high", "
 
 
 def pairwise_tests(
-    dataset: str, protocol: str, metric: str = "ndcg@10", warn: results.WarningCallback = warnings.warn
+    dataset: str, protocol: str, metric: str = "ndcg@10", warn: results.WarningCallback = errors.warn
 ) -> pd.DataFrame:
     """Compare all pairs of recommenders of a leaderboard, a row per pair.
 
-    All pairs are corrected together, so a pair has the same outcome on every page. `warn` is called with a sentence for
+    All pairs are corrected together, so a pair has the same outcome on every page. `warn` is called with an error for
     each result that is skipped. In a row, `variant` is worse than `other`. `difference` is the mean over users, and
     `low` and `high` are its 95 % bootstrap interval. `p` is of the randomisation test, and `p_holm` is corrected.
     """
@@ -38,7 +38,7 @@ def pairwise_tests(
         try:
             user_values[variant] = values(results.ranks(dataset, protocol, variant), metric).mean(0)
         except results.ResultError as error:
-            warn(str(error))
+            warn(error)
     if len(user_values) < 2:
         return pd.DataFrame(columns=COLUMNS)
     names = sorted(user_values, key=lambda variant: -user_values[variant].mean())
@@ -75,7 +75,9 @@ def select_pair(tests: pd.DataFrame, variant: str, other: str) -> pd.Series:
             reversed_row = {"difference": -row["difference"], "low": -row["high"], "high": -row["low"]}
             return pd.Series(row | {"variant": variant, "other": other} | reversed_row)
     raise results.ResultError(
-        f"{variant} and {other} cannot be compared: they were not both measured on the same people"
+        "{variant} and {other} cannot be compared: they were not both measured on the same people",
+        variant=variant,
+        other=other,
     )
 
 

@@ -4,7 +4,6 @@ A study is a document `results/studies/<name>.json`, see `Study`. One in the hom
 shipped one. Loads neither torch nor Streamlit.
 """
 
-import warnings
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +13,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
 from recsys import paths, storage
-from recsys.errors import RecsysError, restore_command
+from recsys.errors import Message, RecsysError, restore_command, warn
 
 KINDS = ("line", "bar", "scatter", "rows")
 
@@ -86,23 +85,23 @@ class Study(BaseModel):
     def _check(self) -> Self:
         names = {column.name for column in self.columns}
         if not names or len(names) < len(self.columns):
-            raise ValueError("needs columns, each with a name of its own")
+            raise ValueError(Message("needs columns, each with a name of its own"))
         if not self.rows or any(len(row) != len(names) for row in self.rows):
-            raise ValueError(f"needs rows of {len(names)} values, one for each column")
+            raise ValueError(Message("needs rows of {n} values, one for each column", n=len(names)))
         if self.chart:
             _check_chart(self.chart, self.table)
         return self
 
 
-def studies(report: Callable[[str], None] = warnings.warn) -> list[Study]:
-    """Return all studies by file name. `report` receives a sentence about each that cannot be read."""
+def studies(report: Callable[[RecsysError], None] = warn) -> list[Study]:
+    """Return all studies by file name. `report` receives an error for each unreadable file."""
     files = {path.stem: path for root in (paths.ASSETS, paths.home()) for path in paths.studies(root).glob("*.json")}
     readable = []
     for _, path in sorted(files.items()):
         try:
             readable.append(read(path))
         except StudyError as error:
-            report(str(error))
+            report(error)
     return readable
 
 
@@ -112,33 +111,35 @@ def read(path: Path) -> Study:
         return Study.model_validate(storage.read_document(path) | {"name": path.stem})
     except (OSError, storage.DamagedFileError) as error:
         command = restore_command(path) if path.is_relative_to(paths.ASSETS) else None
-        advice = "" if command else "; make the study again or delete the file"
-        raise StudyError(f"the study {path} is damaged{advice}", command) from error
+        text = "the study {path} is damaged" if command else "the study {path} is damaged; delete the file"
+        raise StudyError(text, command, path=path) from error
     except ValidationError as error:
-        raise StudyError(f"the study {path} {_reason(error)}; mend the file or delete it") from error
+        raise StudyError("the study {path} {why}; mend the file or delete it", path=path, why=_reason(error)) from error
 
 
 def _check_chart(chart: Chart, table: pd.DataFrame) -> None:
     """Raise ValueError if a chart does not fit the table."""
     if chart.kind not in KINDS:
-        raise ValueError(f"asks for a chart of kind {chart.kind}; there are: {', '.join(KINDS)}")
+        text = "asks for a chart of kind {kind}; there are: {kinds}"
+        raise ValueError(Message(text, kind=chart.kind, kinds=", ".join(KINDS)))
     columns = [name for name in (chart.x, chart.y, chart.by, chart.low, chart.high, chart.label) if name is not None]
     if missing := [name for name in columns if name not in table]:
-        raise ValueError(f"draws a column that it does not have: {missing[0]}")
+        raise ValueError(Message("draws a column that it does not have: {missing}", missing=missing[0]))
     numeric = [chart.y, *filter(None, (chart.low, chart.high)), *([chart.x] if chart.kind == "scatter" else [])]
     if texts := [name for name in numeric if not pd.api.types.is_numeric_dtype(table[name])]:
-        raise ValueError(f"draws a column as numbers that holds something else: {texts[0]}")
+        raise ValueError(Message("draws a column as numbers that holds something else: {column}", column=texts[0]))
     if (chart.low is None) != (chart.high is None) or not set(chart.log) <= {"x", "y"}:
-        raise ValueError("needs both ends of the whiskers, and only x and y as logarithmic axes")
+        raise ValueError(Message("needs both ends of the whiskers, and only x and y as logarithmic axes"))
 
 
-def _reason(error: ValidationError) -> str:
+def _reason(error: ValidationError) -> Message:
     """Return what is wrong with a document, as the end of a sentence."""
     details: Any = error.errors()[0]
     if details["type"] == "value_error":
-        return str(details["ctx"]["error"])
+        reason: Message = details["ctx"]["error"].args[0]
+        return reason
     if details["loc"][0] == "rows" and len(details["loc"]) > 2:
-        return "holds a value that is neither text nor a finite number nor null"
+        return Message("holds a value that is neither text nor a finite number nor null")
     if details["type"] == "string_type":
-        return "has a number where words should be"
-    return "is not in the form that recsys/evaluation/studies.py describes"
+        return Message("has a number where words should be")
+    return Message("is not in the form that recsys/evaluation/studies.py describes")

@@ -3,7 +3,6 @@
 Loads neither torch nor Streamlit. Shapes: V recommenders, S seeds, B users.
 """
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from recsys import errors
 from recsys.data.dataset import Dataset, HeldOut
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.evaluation import results
@@ -50,10 +50,10 @@ class HeldOutUser:
     target: int  # the held-out item
 
 
-def leaderboard(dataset: str, protocol: str, warn: WarningCallback = warnings.warn) -> pd.DataFrame:
+def leaderboard(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> pd.DataFrame:
     """Return `results.as_table` with INTERVAL_COLUMNS (95 %, over users), LIST_METRICS and CALIBRATION_ERROR.
 
-    A value that a result lacks is NaN. `warn` is called with a sentence for each skipped result.
+    A value that a result lacks is NaN. `warn` is called with an error for each skipped result.
     """
     documents = results.documents(dataset, protocol, warn)
     rows = [
@@ -67,7 +67,7 @@ def leaderboard(dataset: str, protocol: str, warn: WarningCallback = warnings.wa
 
 
 def all_ranks(
-    dataset: str, protocol: str, variants: Sequence[str], warn: WarningCallback = warnings.warn
+    dataset: str, protocol: str, variants: Sequence[str], warn: WarningCallback = errors.warn
 ) -> dict[str, np.ndarray]:
     """Return `results.comparable_ranks` (S, B) by recommender. `warn` is called for each result without ranks."""
     ranks = {}
@@ -75,7 +75,7 @@ def all_ranks(
         try:
             ranks[variant] = results.comparable_ranks(dataset, protocol, variant)
         except ResultError as error:
-            warn(str(error))
+            warn(error)
     return ranks
 
 
@@ -218,7 +218,9 @@ def training_time(notes: Mapping[str, Any]) -> dict[str, Any]:
 def held_out_user(dataset: Dataset, test: HeldOut, row: int) -> HeldOutUser:
     """Return the test user of a row, counted from 0. Raises ResultError if there is no such row."""
     if not 0 <= row < len(test) or test.queries.users is None:
-        raise ResultError(f"{dataset.name} has {len(test)} test users; choose a number from 1 to {len(test)}")
+        raise ResultError(
+            "{name} has {n_users} test users; choose a number from 1 to {n_users}", name=dataset.name, n_users=len(test)
+        )
     user = test.queries.users[row]
     return HeldOutUser(int(dataset.user_ids[user]), test.queries.histories[row], int(test.targets[row]))
 

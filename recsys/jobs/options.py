@@ -5,6 +5,7 @@ from functools import cache
 
 from recsys import checkpoints, machine
 from recsys.data.datasets import serving_split
+from recsys.errors import Message
 from recsys.models import registry
 
 MAIN_SETTINGS = ("epochs", "lr", "dim", "length", "layers", "heads")
@@ -37,9 +38,9 @@ def previous_training(variant: str, dataset: str) -> PreviousTraining | None:
 
 
 @cache
-def devices() -> dict[str, str]:
+def devices() -> dict[str, str | Message]:
     """Return the devices that can train, fastest first: {"cuda": "NVIDIA H100", "cpu": "16 cores"}."""
     from recsys.training import device  # loads torch
 
-    cpu = {"cpu": f"{machine.cores()} cores"}
-    return {"cuda": machine.gpu()} | cpu if device.choose("auto").type == "cuda" else cpu
+    cpu: dict[str, str | Message] = {"cpu": Message("{n} core", plural="{n} cores", n=machine.cores())}
+    return {"cuda": machine.gpu(), **cpu} if device.choose("auto").type == "cuda" else cpu

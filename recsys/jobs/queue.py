@@ -23,7 +23,7 @@ from pydantic import Field
 
 from recsys import paths, storage
 from recsys.config import Seed, config_class, from_document, replace_settings
-from recsys.errors import RecsysError, disk_errors
+from recsys.errors import Message, RecsysError, disk_errors
 from recsys.progress import read as read_events
 
 ProtocolName = Literal["full", "untied", "popularity-100", "uniform-100", "time"]  # as in evaluation.protocols
@@ -79,7 +79,12 @@ class Job:
     queued: Seconds = 0.0  # when the job was last appended to the queue
     started: Seconds | None = None  # the latest start
     ended: Seconds | None = None
-    error: str = ""  # reason of a failure, one line
+    error: str | dict[str, Any] = ""  # reason of a failure: a `Message`, or the line of an older version
+
+    @property
+    def reason(self) -> Message | str:
+        """The reason of a failure. Raises ValueError if it is damaged."""
+        return Message.from_document(self.error) if isinstance(self.error, dict) else self.error
 
     @property
     def folder(self) -> Path:
@@ -168,7 +173,9 @@ def check_idle(dataset: str) -> None:
     # of trainings on the command line and of trials
     locks = (lock for folder in paths.dataset_folders(dataset) for lock in folder.rglob("*.lock"))
     if has_job or any(is_locked(lock) for lock in locks):
-        raise JobError(f"a recommender is being trained for {dataset}; stop that first, or wait for its end")
+        raise JobError(
+            "a recommender is being trained for {dataset}; stop that first, or wait for its end", dataset=dataset
+        )
 
 
 def is_locked(path: Path) -> bool:
@@ -195,7 +202,7 @@ def resume(job_id: str) -> None:
     """Append a job that ended early to the queue again. It continues from its saved state, if any."""
     with _changing(job_id) as (job, all_jobs):
         if job.state not in RESUMABLE:
-            raise JobError(f"training {job.id} is {job.state}, so it cannot be resumed")
+            raise JobError("training {id} is {state}, so it cannot be resumed", id=job.id, state=Message(job.state))
         _check_can_wait(job, all_jobs)
         _write(replace(job, state=State.WAITING, resume=True, queued=time.time(), started=None, ended=None, error=""))
     start_runner()
@@ -205,7 +212,9 @@ def remove(job_id: str) -> None:
     """Delete a job that is not active. Its checkpoint stays."""
     with _changing(job_id) as (job, _):
         if job.state in ACTIVE:
-            raise JobError(f"training {job.id} is {job.state}; stop it before you remove it")
+            raise JobError(
+                "training {id} is {state}; stop it before you remove it", id=job.id, state=Message(job.state)
+            )
         shutil.rmtree(job.folder)
 
 
@@ -261,10 +270,10 @@ def claim_next() -> Iterator[Job | None]:
         yield job
 
 
-def end(job: Job, state: State, error: str = "") -> None:
+def end(job: Job, state: State, reason: Message | None = None) -> None:
     """Store how a job ended."""
     with _locked_queue():
-        _write(replace(job, state=state, ended=time.time(), error=error))
+        _write(replace(job, state=state, ended=time.time(), error=asdict(reason) if reason else ""))
 
 
 def is_to_stop(job: Job) -> bool:
@@ -292,7 +301,9 @@ def _read(folder: Path) -> Job:
             document = storage.read_document(path)
             names = [setting.name for setting in fields(Job) if setting.name in document]  # others are of old versions
             if "state" in names:  # its default, WAITING, would start a damaged job
-                return from_document(Job, {name: document[name] for name in names} | {"id": folder.name})
+                job = from_document(Job, {name: document[name] for name in names} | {"id": folder.name})
+                str(job.reason)  # raises ValueError
+                return job
     return Job(folder.name, state=State.DAMAGED)
 
 
@@ -317,14 +328,18 @@ def _changing(job_id: str) -> Iterator[tuple[Job, list[Job]]]:
     with _locked_queue() as all_jobs:
         jobs_by_id = {job.id: job for job in all_jobs}
         if job_id not in jobs_by_id:
-            raise JobError(f"there is no training {job_id}; there are: {', '.join(jobs_by_id) or 'none'}")
+            raise JobError(
+                "there is no training {job_id}; there are: {jobs}", job_id=job_id, jobs=", ".join(jobs_by_id) or "none"
+            )
         yield jobs_by_id[job_id], all_jobs
 
 
 def _check_allowed() -> None:
     """Raise JobError on a public server."""
     if paths.is_public():
-        raise JobError(f"training in the app is switched off on this server; without {paths.PUBLIC} it is on")
+        raise JobError(
+            "training in the app is switched off on this server; without {public} it is on", public=paths.PUBLIC
+        )
 
 
 def _check_can_wait(job: Job, all_jobs: list[Job]) -> None:
@@ -334,6 +349,12 @@ def _check_can_wait(job: Job, all_jobs: list[Job]) -> None:
     active = [other for other in all_jobs if other.state in ACTIVE]
     if job.checkpoint in [other.checkpoint for other in active]:
         title = registry.get(job.variant).title
-        raise JobError(f"{title} is already being trained for {job.dataset}; stop that first, or wait for its end")
+        raise JobError(
+            "{title} is already being trained for {dataset}; stop that first, or wait for its end",
+            title=Message(title),
+            dataset=job.dataset,
+        )
     if len(active) >= MAX_ACTIVE_JOBS:
-        raise JobError(f"{len(active)} trainings are waiting, which is enough for now; come back when some are done")
+        raise JobError(
+            "{active} trainings are waiting, which is enough for now; come back when some are done", active=len(active)
+        )

@@ -11,6 +11,7 @@ from subprocess import DEVNULL, Popen, TimeoutExpired
 from filelock import FileLock, Timeout
 
 from recsys import machine, paths
+from recsys.errors import Message
 from recsys.jobs import queue
 from recsys.jobs.queue import OUTPUT, PROGRESS, Job, State
 
@@ -93,11 +94,13 @@ def _prepare_process() -> None:
     machine.terminate_with_parent()
 
 
-def _reason(code: int, output: Path) -> str:
+def _reason(code: int, output: Path) -> Message:
     """Return why a training failed: a signal, or the last line of its output."""
     if code < 0:  # of a process that a signal ended
-        return f"it was ended by the signal {signal.Signals(-code).name}, perhaps because memory ran out"
+        text = "it was ended by the signal {signal}, perhaps because memory ran out"
+        return Message(text, signal=signal.Signals(-code).name)
     with output.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_REASON_BYTES))
         lines = file.read().decode("utf-8", errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), f"it ended with exit code {code}")
+    line = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return Message.literal(line) if line else Message("it ended with exit code {code}", code=code)

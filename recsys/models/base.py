@@ -12,6 +12,7 @@ import numpy as np
 from recsys import machine
 from recsys.config import config_class
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
+from recsys.errors import Message
 from recsys.training.options import RunOptions, TrainingSummary
 
 
@@ -104,15 +105,23 @@ class Model(ABC):
         needed = self.fit_memory_bytes(train.n_users, train.n_items)
         free = machine.free_memory() if free_gpu_bytes is None else free_gpu_bytes
         if 2 * needed > free:
-            wanted = f"{self.title} needs {needed / 1e9:,.1f} GB of memory for {train.n_items:,} {train.noun}s"
+            if train.noun == "film":
+                text = "{title} needs {needed:,.1f} GB of memory for {n_items:,} films"
+            else:
+                text = "{title} needs {needed:,.1f} GB of memory for {n_items:,} items"
+            wanted = Message(text, title=Message(self.title), needed=needed / 1e9, n_items=train.n_items)
             if free_gpu_bytes is not None:
                 raise DataError(
-                    f"{wanted}, and may take half of the {free / 1e9:,.1f} GB that the GPU has left; "
-                    "train with --device cpu, or choose another model, such as item-knn"
+                    "{wanted}, and may take half of the {free:,.1f} GB that the GPU has left; train with --device "
+                    "cpu, or choose another model, such as item-knn",
+                    wanted=wanted,
+                    free=free / 1e9,
                 )
             raise DataError(
-                f"{wanted}, and may take half of the {free / 1e9:,.1f} GB that this machine has left; choose another "
-                "model, such as item-knn"
+                "{wanted}, and may take half of the {free:,.1f} GB that this machine has left; choose another "
+                "model, such as item-knn",
+                wanted=wanted,
+                free=free / 1e9,
             )
 
     @property

@@ -57,8 +57,9 @@ class Ease(Model):
         self.counts = train.counts.astype(np.float32)  # (I,)
         if not self.config.rank and train.n_items > presets.MANY_ITEMS:
             raise DataError(
-                f"EASE of full rank holds items² numbers, too many for {train.n_items:,}; "
-                f"add --rank {presets.LARGE_SET_RANK}"
+                "EASE of full rank holds items² numbers, too many for {n_items:,}; add --rank {rank}",
+                n_items=train.n_items,
+                rank=presets.LARGE_SET_RANK,
             )
         views = history_matrix(train.histories, train.n_items)  # X, (U, I)
         if self.config.rank:

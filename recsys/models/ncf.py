@@ -56,7 +56,12 @@ class NcfConfig:
         """Raise ConfigError if the last layer would have no width."""
         if self.dim >> (self.layers - 1) < 1:
             least = 1 << (self.layers - 1)
-            raise ConfigError(f"dim is {self.dim}, but must be at least {least} to be halved for {self.layers} layers")
+            raise ConfigError(
+                "dim is {dim}, but must be at least {minimum} to be halved for {layers} layers",
+                dim=self.dim,
+                minimum=least,
+                layers=self.layers,
+            )
 
 
 class NeuMf(SequenceEncoder):

@@ -257,11 +257,11 @@ class PoolConfig:
             ConfigError: If there is no member, a member is named twice, or the edges do not ascend.
         """
         if not self.members:
-            raise ConfigError("members is empty, but must name at least 1 recommender", "members")
+            raise ConfigError("{setting} is empty, but must name at least 1 recommender", setting="members")
         if len(set(self.members)) < len(self.members):
-            raise ConfigError(f"members is {' '.join(self.members)}, but each can be named once")
+            raise ConfigError("members is {members}, but each can be named once", members=" ".join(self.members))
         if any(low >= high for low, high in pairwise(self.edges)):
-            raise ConfigError(f"edges is {' '.join(map(str, self.edges))}, but they must ascend")
+            raise ConfigError("edges is {edges}, but they must ascend", edges=" ".join(map(str, self.edges)))
 
 
 class Pool(Model):

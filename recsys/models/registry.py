@@ -115,7 +115,9 @@ def get(name: str) -> Recommender:
         UnknownModelError: If there is none; the message lists the names of the listed recommenders.
     """
     if name not in RECOMMENDERS:
-        raise UnknownModelError(f"no model is called {name}; there are: {', '.join(sorted(names()))}")
+        raise UnknownModelError(
+            "no model is called {name}; there are: {names}", name=name, names=", ".join(sorted(names()))
+        )
     return RECOMMENDERS[name]
 
 

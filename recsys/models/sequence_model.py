@@ -38,13 +38,17 @@ SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # their scores are log-probabil
 def check_heads(dim: int, heads: int) -> None:
     """Raise ConfigError unless the dimension is a multiple of the number of heads."""
     if dim % heads:
-        raise ConfigError(f"dim is {dim} and heads is {heads}, but dim must be a multiple of heads")
+        raise ConfigError(
+            "dim is {dim} and heads is {heads}, but dim must be a multiple of heads", dim=dim, heads=heads
+        )
 
 
 def check_only_unseen(config: Any) -> None:
     """Raise ConfigError if `only_unseen` is set and the loss is not the softmax over all items."""
     if config.only_unseen and config.loss != "softmax":
-        raise ConfigError(f"only_unseen is for the softmax, and loss is {config.loss}; leave one of the two out")
+        raise ConfigError(
+            "only_unseen is for the softmax, and loss is {loss}; leave one of the two out", loss=config.loss
+        )
 
 
 class SequenceEncoder(nn.Module):
@@ -202,7 +206,7 @@ class SequenceModel(Model):
         """
         run = run or RunOptions()
         if not len(train.interactions):
-            raise DataError(f"{train.name} has no films to train on; take a set with more ratings")
+            raise DataError("{name} has no films to train on; take a set with more ratings", name=train.name)
         self.check_memory(train, devices.free_gpu_bytes(devices.choose(run.device)))
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)

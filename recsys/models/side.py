@@ -180,7 +180,7 @@ class SideModel(SequenceModel):
             DataError: If the config asks for people and the data set has none.
         """
         if self.config.person and train.user_profiles is None:
-            raise DataError(f"{train.name} contains no gender, age or occupation; train without --person")
+            raise DataError("{name} contains no gender, age or occupation; train without --person", name=train.name)
         for side in (module.details, module.person_vectors):
             if side is not None:
                 side.set_features(train)

@@ -30,7 +30,11 @@ def target_ranks(scores: np.ndarray, targets: np.ndarray, excluded: Sequence[np.
         ScoreError: A score is NaN or plus infinity, the score of a target is minus infinity, or the shapes disagree.
     """
     if scores.ndim != 2 or len(scores) != len(targets) or len(excluded) != len(targets):
-        raise ScoreError(f"scores of shape {scores.shape} do not fit {len(targets)} targets: models return (B, I)")
+        raise ScoreError(
+            "scores of shape {shape} do not fit {targets} targets: models return (B, I)",
+            shape=scores.shape,
+            targets=len(targets),
+        )
     ranks = np.zeros(len(targets), np.int64)
     for row, (target, items) in enumerate(zip(targets, excluded, strict=True)):
         ranks[row] = Ranking.from_scores(scores[row], items[items != target]).rank_ties_last(target)

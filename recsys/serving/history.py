@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from recsys.data.dataset import Catalog, Dataset
-from recsys.errors import RecsysError
+from recsys.errors import Message, RecsysError
 from recsys.serving.films.search import Found, TitleIndex
 
 LONGEST = 1000  # films of a sequence that are kept, the newest: five times what the models read
@@ -182,8 +182,9 @@ def _called(index: TitleIndex, title: str) -> list[Found]:
     shown = title if len(title) <= 80 else f"{title[:80]}…"
     nearest = [film for film in index.search(title, limit=20) or index.nearest(title) if film.selectable][:3]
     near = [film.label for film in nearest if film.score > nearest[0].score - WITHIN]
-    advice = f"did you mean {' or '.join(near)}?" if near else "check the spelling, or search for it in the app"
-    raise UnknownTitleError(f'no film is called "{shown}"; {advice}')
+    spelling = Message("check the spelling, or search for it in the app")
+    advice = Message("did you mean {near}?", near=" or ".join(near)) if near else spelling
+    raise UnknownTitleError('no film is called "{title}"; {advice}', title=shown, advice=advice)
 
 
 def to_query(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> dict[str, str]:
@@ -213,8 +214,8 @@ def newest_that_fit(parts: Sequence[str], room: int) -> list[str]:
     return list(parts[len(parts) - sum(length <= room + 1 for length in lengths) :])
 
 
-def from_query(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], list[str]]:
-    """The films of a link, as numbered by `Catalog.films`, and a sentence for each kind of part that had to be skipped.
+def from_query(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], list[Message]]:
+    """The films of a link, as numbered by `Catalog.films`, and a message for each kind of part that had to be skipped.
 
     Nothing is raised, whatever the link holds. `data` is not read: the caller chose the catalogue by it.
     """
@@ -226,14 +227,19 @@ def from_query(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], 
     items = [catalog.number_of[movie] for movie in distinct if movie in catalog.number_of]
     unknown = len(distinct) - len(items)
     notices = {
-        "A part of the link could not be read and was skipped.": len(parts) - len(movies),
-        f"Skipped {_films(unknown)} of the link: not in this data set.": unknown,
-        "Films that are in the link twice are kept once.": len(movies) - len(distinct),
-        f"The link had room for the newest {_films(len(items))}, not for the {earlier:,} before them.": earlier,
-        f"The link is long; its newest {LONGEST:,} films are kept.": len(items) > LONGEST,
+        Message("A part of the link could not be read and was skipped."): len(parts) - len(movies),
+        Message(
+            "Skipped {n:,} film of the link: not in this data set.",
+            plural="Skipped {n:,} films of the link: not in this data set.",
+            n=unknown,
+        ): unknown,
+        Message("Films that are in the link twice are kept once."): len(movies) - len(distinct),
+        Message(
+            "The link had room for the newest {n:,} film, not for the {earlier:,} before it.",
+            plural="The link had room for the newest {n:,} films, not for the {earlier:,} before them.",
+            n=len(items),
+            earlier=earlier,
+        ): earlier,
+        Message("The link is long; its newest {max_films:,} films are kept.", max_films=LONGEST): len(items) > LONGEST,
     }
-    return items[-LONGEST:], [sentence for sentence, happened in notices.items() if happened]
-
-
-def _films(count: int) -> str:
-    return "1 film" if count == 1 else f"{count:,} films"
+    return items[-LONGEST:], [notice for notice, happened in notices.items() if happened]

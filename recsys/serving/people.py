@@ -29,16 +29,29 @@ def row_of(dataset: Dataset, user_id: int | str) -> int:
         if len(found):
             return int(found[0])
         examples = ", ".join(dataset.user_names[:3])
-        raise ServingError(f"{dataset.name} has no person {user_id}; its {dataset.n_users:,} are called {examples} …")
+        raise ServingError(
+            "{name} has no person {user_id}; its {n_users:,} are called {examples} …",
+            name=dataset.name,
+            user_id=user_id,
+            n_users=dataset.n_users,
+            examples=examples,
+        )
     if not str(user_id).removeprefix("-").isdecimal():
-        raise ServingError(f"{dataset.name} has no person {user_id}: its people have numbers")
+        raise ServingError(
+            "{name} has no person {user_id}: its people have numbers", name=dataset.name, user_id=user_id
+        )
     user_id = int(user_id)
     row = int(np.searchsorted(dataset.user_ids, user_id))  # ids ascend
     if row < dataset.n_users and dataset.user_ids[row] == user_id:
         return row
     first, last = dataset.user_ids[[0, -1]]
     raise ServingError(
-        f"{dataset.name} has no person {user_id}; its {dataset.n_users:,} ids lie from {first} to {last}"
+        "{name} has no person {user_id}; its {n_users:,} ids lie from {low} to {high}",
+        name=dataset.name,
+        user_id=user_id,
+        n_users=dataset.n_users,
+        low=first,
+        high=last,
     )
 
 
@@ -85,7 +98,7 @@ def everybody(
 def check(path: Path) -> None:
     """Raise RecsysError where `write` would not know how to write a file of that name."""
     if path.suffix not in FORMATS:
-        raise RecsysError(f"{path.name}: write a file that ends in {' or '.join(FORMATS)}")
+        raise RecsysError("{name}: write a file that ends in {formats}", name=path.name, formats=" or ".join(FORMATS))
 
 
 def write(table: pd.DataFrame, path: Path) -> None:
@@ -98,6 +111,6 @@ def write(table: pd.DataFrame, path: Path) -> None:
         data = harmless_table(table).to_csv(index=False).encode() if path.suffix == ".csv" else table.to_parquet()
     except ImportError as error:
         raise RecsysError(
-            f"parquet needs pyarrow, which is missing; name a .csv, or: pip install pyarrow ({error})"
+            "parquet needs pyarrow, which is missing; name a .csv, or: pip install pyarrow ({error})", error=error
         ) from error
     storage.replace_file(path, data)

@@ -16,7 +16,7 @@ import numpy as np
 
 from recsys import monitoring
 from recsys.data.dataset import Dataset, Film
-from recsys.errors import RecsysError
+from recsys.errors import Message, RecsysError
 from recsys.ranking.ranking import Ranking
 from recsys.serving import filters as film_filters
 from recsys.serving.filters import Filters
@@ -46,7 +46,7 @@ class Request:
 
     def __post_init__(self) -> None:
         if not isinstance(self.k, Integral) or self.k < 0:
-            raise ServingError(f"cannot recommend {self.k} films; ask for 0 or more")
+            raise ServingError("cannot recommend {k} films; ask for 0 or more", k=self.k)
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def _below(n: int, history: History) -> np.ndarray:
         raise ServingError("a history is a flat list of item numbers; turn titles into items first")
     if items.min() < 0 or items.max() >= n:
         unknown = items[(items < 0) | (items >= n)][0]
-        raise ServingError(f"there is no item {unknown} among {n}; pass items, not MovieLens ids")
+        raise ServingError("there is no item {unknown} among {n}; pass items, not MovieLens ids", unknown=unknown, n=n)
     return items.astype(np.int64, copy=False)
 
 
@@ -244,7 +244,12 @@ def _scores(predictor: Predictor, histories: Sequence[History], ratings: Sequenc
     scores = predictor.model.score(queries(data, films, ratings, predictor.model.uses_query_ratings))
     if scores.shape != (len(films), data.n_items):
         expected = (len(films), data.n_items)
-        raise ServingError(f"{predictor.title} scored {scores.shape}, not {expected}; train it again")
+        raise ServingError(
+            "{title} scored {shape}, not {expected}; train it again",
+            title=Message(predictor.title),
+            shape=scores.shape,
+            expected=expected,
+        )
     return scores
 
 

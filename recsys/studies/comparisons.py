@@ -37,8 +37,10 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
             rows.append([pair, round(tau, 4), len(table), best["title"], int(best[f"rank {right}"])])
     if not rows:
         raise RecsysError(
-            f"fewer than two protocols have {MIN_RECOMMENDERS} recommenders in common on {dataset}",
+            "fewer than two protocols have {minimum} recommenders in common on {dataset}",
             recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", "all"),
+            minimum=MIN_RECOMMENDERS,
+            dataset=dataset,
         )
     rows.sort(key=lambda row: row[1])  # by the correlation
     (least, lowest, *_), (most, highest, *_) = rows[0], rows[-1]
@@ -78,7 +80,9 @@ def compare_costs(dataset: str) -> dict[str, Any]:
     protocol = max(measured, key=lambda name: len(measured[name].table), default="")
     if not protocol or measured[protocol].table.empty:
         commands = [recsys_command(verb, "bert4rec", "--dataset", dataset) for verb in ("train", "evaluate")]
-        raise RecsysError(f"no result on {dataset} says how long its model was trained", " && ".join(commands))
+        raise RecsysError(
+            "no result on {dataset} says how long its model was trained", " && ".join(commands), dataset=dataset
+        )
     table = measured[protocol].table.sort_values("seconds")
     best = table.loc[table[METRIC].idxmax()]
     fastest = table[table[METRIC] >= (1 - TOLERANCE) * best[METRIC]].iloc[0]

@@ -113,7 +113,9 @@ def build_document(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequ
         for point, by_seed in measured
     ]
     if len(rows) < 2:
-        raise RecsysError(f"next to nothing of “{plan.title}” has been measured on {dataset.name} yet")
+        raise RecsysError(
+            "next to nothing of “{title}” has been measured on {name} yet", title=plan.title, name=dataset.name
+        )
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return {
         "title": plan.title if protocol.name == default_protocol(dataset.name) else f"{plan.title} ({protocol.title})",

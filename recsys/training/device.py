@@ -35,7 +35,7 @@ def choose(name: str) -> torch.device:
     try:
         device = torch.device(name)
         if device.type not in ("cpu", "cuda"):
-            raise DeviceError(f"{name} is not supported; use --device cpu or --device auto")
+            raise DeviceError("{name} is not supported; use --device cpu or --device auto", name=name)
         if device.type == "cuda":
             torch.backends.cuda.enable_cudnn_sdp(False)  # cuDNN attention compiles a plan per shape in about a second
             torch.backends.cudnn.allow_tf32 = False  # TF32 keeps 10 bits of the mantissa
@@ -46,7 +46,7 @@ def choose(name: str) -> torch.device:
                 torch.cuda.set_device(device)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise DeviceError(f"this machine has no device {name}; use --device cpu or --device auto") from error
+        raise DeviceError("this machine has no device {name}; use --device cpu or --device auto", name=name) from error
     return device
 
 

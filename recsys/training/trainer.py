@@ -23,7 +23,7 @@ from torch.nn.utils import get_total_norm
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from recsys import progress, runtime, storage
-from recsys.errors import RecsysError
+from recsys.errors import Message, RecsysError
 from recsys.paths import LOG
 from recsys.progress import Cancelled
 from recsys.runtime import StopRequest
@@ -79,11 +79,13 @@ class RunFolder:
         lock = self.path / self.LOCK
         with storage.try_locked(lock) if distributed.rank() == 0 else nullcontext(True) as is_locked:
             if distributed.all_reduce_array(np.array([not is_locked], np.int64)).any():
-                holder = "another process"
+                holder = Message("another process")
                 with suppress(OSError, ValueError):
-                    holder = f"process {int(lock.read_text())}"
+                    holder = Message("process {number}", number=int(lock.read_text()))
                 raise TrainingError(
-                    f"{holder} is training in {self.path}; wait until it is over, or take another --seed"
+                    "{process} is training in {folder}; wait until it is over, or take another --seed",
+                    process=holder,
+                    folder=self.path,
                 )
             if distributed.rank() == 0:
                 lock.write_text(str(os.getpid()))
@@ -104,14 +106,16 @@ class RunFolder:
             data = storage.read_sealed_bytes(path)
             state = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
         except Exception as error:  # torch raises many types for a file of another version
-            raise ResumeError(f"{path} is damaged; delete it, or train without --resume") from error
+            raise ResumeError("{path} is damaged; delete it, or train without --resume", path=path) from error
         if not isinstance(state, dict) or state.get("version") != STATE_VERSION:
             raise self.version_error()
         return state
 
     def version_error(self) -> ResumeError:
         """Return the error for a state of another version."""
-        return ResumeError(f"{self.path / self.STATE} is of another version; delete it, or train without --resume")
+        return ResumeError(
+            "{path} is of another version; delete it, or train without --resume", path=self.path / self.STATE
+        )
 
     def write_log(self, events: list[dict[str, Any]]) -> None:
         """Replace the log of the unfinished run by these events, one per epoch."""
@@ -309,9 +313,17 @@ class Trainer:
     def raise_if_not_finite(self) -> None:
         """Raise TrainingError if a recorded loss or gradient was not finite."""
         if not self.all_finite:
-            event = f"the loss or a gradient is no longer a finite number in epoch {len(self.events) + 1}"
-            kept = ", and what was trained before is left as it was" if self.folder else ""
-            raise TrainingError(f"{event}, so this run ends{kept}; train again with a lower --lr")
+            if self.folder:
+                text = (
+                    "the loss or a gradient is no longer a finite number in epoch {epoch}, so this run ends, and what "
+                    "was trained before is left as it was; train again with a lower --lr"
+                )
+            else:
+                text = (
+                    "the loss or a gradient is no longer a finite number in epoch {epoch}, so this run ends; "
+                    "train again with a lower --lr"
+                )
+            raise TrainingError(text, epoch=len(self.events) + 1)
 
     def end_epoch(self) -> None:
         """Validate if `validate_every` epochs have passed or the run ends. Then log and report the epoch."""
@@ -389,12 +401,15 @@ class Trainer:
         path, precision = folder.path / folder.STATE, state.get("precision", self.precision)
         if state.get("run") != self.identity:
             raise ResumeError(
-                f"{path} belongs to a run with other settings or data; train without --resume to begin anew"
+                "{path} belongs to a run with other settings or data; train without --resume to begin anew", path=path
             )
         if precision != self.precision:
             raise ResumeError(
-                f"{path} was trained in {precision}, and this run computes in {self.precision}; "
-                f"add --precision {precision}"
+                "{path} was trained in {precision}, and this run computes in {run_precision}; "
+                "add --precision {precision}",
+                path=path,
+                precision=precision,
+                run_precision=self.precision,
             )
         try:
             if state["best"] is not None:

@@ -118,12 +118,12 @@ def test_a_stale_result_beside_others_is_left_out_with_a_command_and_stops_nothi
     run.evaluate("counts", world)
     keep("trained", np.ones((1, 150), int), dataset="cycle")
     said = []
-    assert list(rows(report.format_report(warn=said.append))) == ["counts"]
+    assert list(rows(report.format_report(warn=lambda error: said.append(str(error))))) == ["counts"]
     assert len(said) == 1
     assert "evaluate trained --dataset cycle --protocol full" in said[0]
     keep("counts", np.ones((1, 150), int), dataset="cycle")
     with pytest.raises(results.ResultError, match="evaluate all --dataset cycle --protocol full"):
-        report.format_report(warn=said.append)
+        report.format_report(warn=lambda error: said.append(str(error)))
 
 
 def test_results_of_a_protocol_that_is_gone_are_still_reported():

@@ -17,6 +17,11 @@ from tests.evaluation.made_up import CIRCUMSTANCES, keep
 CYCLE = toys.cycle()
 
 
+def collect(sentences):
+    """Return a callback that appends the text of an error."""
+    return lambda error: sentences.append(str(error))
+
+
 def leaderboard(*arguments):
     return results.as_table(results.documents(*arguments))
 
@@ -62,7 +67,7 @@ def test_a_stale_result_is_left_out_with_a_command_that_brings_it_back():
     evaluate("counts", CYCLE)
     keep("trained", np.ones((1, 200)), dataset="cycle")
     said = []
-    assert leaderboard("cycle", "full", said.append)["variant"].tolist() == ["counts"]
+    assert leaderboard("cycle", "full", collect(said))["variant"].tolist() == ["counts"]
     command = recsys_command("evaluate", "trained", "--dataset", "cycle", "--protocol", "full")
     assert said == [f"trained was measured on another form of cycle than the one on this machine; run: {command}"]
     with pytest.raises(results.ResultError, match="another form of cycle"):
@@ -74,7 +79,7 @@ def test_where_the_data_is_not_here_the_form_that_most_results_are_of_counts():
     keep("popular", [[1, 1]])
     keep("a-stale-one", [[1, 1]], fingerprint="other")
     said = []
-    assert leaderboard("toy", "full", said.append)["variant"].tolist() == ["popular", "als"]
+    assert leaderboard("toy", "full", collect(said))["variant"].tolist() == ["popular", "als"]
     assert len(said) == 1
     assert said[0].startswith("a-stale-one is left out: it was measured on other people of toy than most others; run: ")
     assert "evaluate all --dataset toy --protocol full" in said[0]
@@ -83,7 +88,7 @@ def test_where_the_data_is_not_here_the_form_that_most_results_are_of_counts():
 def test_of_two_forms_that_are_as_common_the_one_measured_last_counts():
     keep("als", [[2, 2]], run=CIRCUMSTANCES | {"date": "2026-02-01"})
     keep("a-stale-one", [[1, 1]], fingerprint="other")
-    assert leaderboard("toy", "full", [].append)["variant"].tolist() == ["als"]
+    assert leaderboard("toy", "full", lambda error: None)["variant"].tolist() == ["als"]
 
 
 def test_other_dates_are_other_people_but_rules_may_be_put_better():
@@ -92,7 +97,11 @@ def test_other_dates_are_other_people_but_rules_may_be_put_better():
     keep("late", [[1, 1]], rules={"dates": {"test": "2001-01-01"}})
     keep("reworded", [[1, 1]], rules={"dates": {"test": "2000-01-01"}, "ranked": "every film"})
     said = []
-    assert leaderboard("toy", "full", said.append)["variant"].tolist() == ["reworded", "als", "popular"]
+    assert leaderboard("toy", "full", collect(said))["variant"].tolist() == [
+        "reworded",
+        "als",
+        "popular",
+    ]
     assert [line.split()[0] for line in said] == ["late"]
 
 
@@ -146,7 +155,7 @@ def test_the_leaderboard_leaves_out_a_damaged_file_and_says_so(home):
     path = paths.results(home, "toy", "full") / "als.json"
     path.write_text(path.read_text().replace("0.5", "0.6"))
     said = []
-    assert leaderboard("toy", "full", said.append)["variant"].tolist() == ["popular"]
+    assert leaderboard("toy", "full", collect(said))["variant"].tolist() == ["popular"]
     assert len(said) == 1
     assert said[0].startswith(f"{path} is damaged; run: ")
     assert "-m recsys evaluate als --dataset toy --protocol full" in said[0]
@@ -235,7 +244,7 @@ def test_a_damaged_result_of_this_machine_gives_way_to_the_sound_shipped_one_wit
     path = paths.results(home, "toy", "full") / "popular.json"
     path.write_bytes(path.read_bytes()[:-9])
     sentences = []
-    assert results.load("toy", "full", "popular", sentences.append) == storage.read_document(shipped)
-    assert [document["mean"]["hr@1"] for document in results.documents("toy", "full", sentences.append)] == [0.5]
+    assert results.load("toy", "full", "popular", collect(sentences)) == storage.read_document(shipped)
+    assert [document["mean"]["hr@1"] for document in results.documents("toy", "full", collect(sentences))] == [0.5]
     assert len(sentences) == 2
     assert all(sentence.startswith(f"{path} is damaged; run: ") for sentence in sentences)

@@ -233,7 +233,7 @@ def test_a_result_of_other_users_is_left_out_and_does_not_stop_the_others():
     keep("worse", GOOD + 3)
     keep("short", GOOD[:, :-1])
     said = []
-    table = pairwise_tests("toy", "full", warn=said.append)
+    table = pairwise_tests("toy", "full", warn=lambda error: said.append(str(error)))
     assert table[["variant", "other"]].values.tolist() == [["worse", "good"]]
     assert len(said) == 1
     assert "short is left out" in said[0]
@@ -247,7 +247,7 @@ def test_the_command_for_a_stale_result_brings_it_back_into_the_comparison():
     keep("better", np.ones((1, 200)), dataset="cycle", fingerprint=world.fingerprint)
     keep("counts", np.ones((1, 150)), dataset="cycle")
     said = []
-    assert pairwise_tests("cycle", "full", warn=said.append).empty
+    assert pairwise_tests("cycle", "full", warn=lambda error: said.append(str(error))).empty
     assert "evaluate counts --dataset cycle --protocol full" in said[0]
     evaluate("counts", world)
     assert len(pairwise_tests("cycle", "full")) == 1
@@ -258,7 +258,7 @@ def test_ranks_that_are_damaged_are_left_out_with_a_sentence(home):
         keep(variant, GOOD)
     payload(paths.results(home, "toy", "full") / "worst.json", "worst.npz").write_bytes(b"nothing")
     said = []
-    assert len(pairwise_tests("toy", "full", warn=said.append)) == 1
+    assert len(pairwise_tests("toy", "full", warn=lambda error: said.append(str(error)))) == 1
     assert "worst" in said[0]
 
 

@@ -68,7 +68,7 @@ def test_damaged_ranks_are_left_out_with_a_sentence():
     keep("als", [[3, 4]])
     payload(paths.results(paths.home(), "toy", "full") / "als.json", "als.npz").write_bytes(b"nothing")
     said = []
-    found = tables.all_ranks("toy", "full", ["popular", "als"], said.append)
+    found = tables.all_ranks("toy", "full", ["popular", "als"], lambda error: said.append(str(error)))
     assert list(found) == ["popular"]
     assert "als" in said[0]
 

@@ -11,6 +11,11 @@ from recsys.evaluation.evaluate import evaluate
 from tests.evaluation.test_file_order import by_id, world
 
 
+def collect(sentences):
+    """Return a callback that appends the text of an error."""
+    return lambda error: sentences.append(str(error))
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
@@ -68,16 +73,16 @@ def test_a_set_in_a_drawn_order_has_nothing_to_show():
 
 def test_what_was_kept_is_read_again_and_damage_is_said_with_the_command(home):
     said = []
-    assert file_order.read("toy", said.append) is None
+    assert file_order.read("toy", collect(said)) is None
     found = file_order.measure(MADE)
     path = file_order.write(found, ship=True)
-    assert figures(file_order.read("toy", said.append)) == figures(found)
+    assert figures(file_order.read("toy", collect(said))) == figures(found)
     assert not said
     path.write_bytes(path.read_bytes().replace(b'"people": 300', b'"people": 301'))
-    assert figures(file_order.read("toy", said.append)) == figures(found)  # the one in assets/
+    assert figures(file_order.read("toy", collect(said))) == figures(found)  # the one in assets/
     assert "experiment ties --dataset toy" in said[0]
     storage.replace_file(path, storage.sign_document({"dataset": "toy"}))
-    file_order.read("toy", said.append)
+    file_order.read("toy", collect(said))
     assert len(said) == 2
 
 

@@ -90,7 +90,7 @@ def _table(data: bytes) -> object:
     summary = own_data.check(tables.parse("some.file", data)).summary
     n_dropped = sum(summary.counts.get(name, 0) for name in ("incomplete", "untimed", "duplicates"))
     assert summary.rows == summary.events + n_dropped, "rows are lost"
-    return summary.sentences()
+    return list(map(str, summary.messages()))
 
 
 def _items(data: bytes) -> object:

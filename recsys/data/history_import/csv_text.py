@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from recsys.data.history_import.entries import MAX_FILE_BYTES, MAX_LINES, HistoryError
 from recsys.data.text_encoding import GUESSED, NoTextError, UnknownEncodingError, decode_text
+from recsys.errors import Message
 
 MAX_COLUMNS = 200
 SEPARATORS = (",", ";", "\t", "|")
@@ -28,24 +29,27 @@ class Table:
         return tuple(name if name not in plain[:index] else "" for index, name in enumerate(plain))
 
 
-def decode(name: str, data: bytes) -> tuple[str, tuple[str, ...]]:
+def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
     """Decode a file. Also return notes for the user. Raises HistoryError if it is no text."""
     if len(data) > MAX_FILE_BYTES:
         raise HistoryError(
-            f"“{name}” has more than {MAX_FILE_BYTES >> 20} MB, far more than a history of films; "
-            "bring a smaller export"
+            "“{name}” has more than {megabytes} MB, far more than a history of films; bring a smaller export",
+            name=name,
+            megabytes=MAX_FILE_BYTES >> 20,
         )
     if not data.strip(b"\0 \t\r\n\xef\xbb\xbf\xff\xfe"):
-        raise HistoryError(f"“{name}” is empty; export it again")
+        raise HistoryError("“{name}” is empty; export it again", name=name)
     if kind := next((kind for signature, kind in _BINARY_FORMATS.items() if data.startswith(signature)), None):
-        raise HistoryError(f"“{name}” is {kind}, not a list of films; bring a CSV, JSON or ZIP file")
+        raise HistoryError(
+            "“{name}” is {kind}, not a list of films; bring a CSV, JSON or ZIP file", name=name, kind=Message(kind)
+        )
     try:
         text, guessed = decode_text(data)
     except UnknownEncodingError as error:
-        raise HistoryError(f"“{name}” {error.message}, and bring it again") from error
+        raise HistoryError("“{name}” {message}, and bring it again", name=name, message=error.message) from error
     except NoTextError as error:
-        raise HistoryError(f"“{name}” is not a text file; bring a CSV, JSON or ZIP file") from error
-    return text, (GUESSED,) if guessed else ()
+        raise HistoryError("“{name}” is not a text file; bring a CSV, JSON or ZIP file", name=name) from error
+    return text, (Message(GUESSED),) if guessed else ()
 
 
 def table(name: str, text: str) -> Table:
@@ -54,10 +58,14 @@ def table(name: str, text: str) -> Table:
     has_separator_line = line.strip().lower().startswith("sep=")  # of Excel
     lines = _lines(name, rest if has_separator_line else text)
     if not lines:
-        raise HistoryError(f"“{name}” is empty; export it again")
+        raise HistoryError("“{name}” is empty; export it again", name=name)
     (_, header), *rows = lines
     if len(header) > MAX_COLUMNS:
-        raise HistoryError(f"“{name}” has {len(header):,} columns, so it is no list of films; bring another file")
+        raise HistoryError(
+            "“{name}” has {n_columns:,} columns, so it is no list of films; bring another file",
+            name=name,
+            n_columns=len(header),
+        )
     return Table(tuple(header), [(number + has_separator_line, cells) for number, cells in rows])
 
 
@@ -76,12 +84,12 @@ def _lines(name: str, text: str) -> Lines:
     except csv.Error as error:
         if "unexpected end" in str(error):  # otherwise the rest of the file would become one cell
             raise HistoryError(
-                f'“{name}”: a quotation mark (") is never closed; mend the line, or export it again'
+                '“{name}”: a quotation mark (") is never closed; mend the line, or export it again', name=name
             ) from error
     try:
         return _parse(name, text, separator, strict=False)
     except csv.Error as error:
-        raise HistoryError(f"“{name}” is not a CSV file ({error}); export it again") from error
+        raise HistoryError("“{name}” is not a CSV file ({reason}); export it again", name=name, reason=error) from error
 
 
 def _parse(name: str, text: str, separator: str, strict: bool) -> Lines:
@@ -93,5 +101,7 @@ def _parse(name: str, text: str, separator: str, strict: bool) -> Lines:
             lines.append((start, tuple(cells)))  # tuples of texts are not tracked by the garbage collector
         start = reader.line_num + 1
         if len(lines) > MAX_LINES + 1:
-            raise HistoryError(f"“{name}” has more than {MAX_LINES:,} lines; bring the years that count")
+            raise HistoryError(
+                "“{name}” has more than {max_lines:,} lines; bring the years that count", name=name, max_lines=MAX_LINES
+            )
     return lines

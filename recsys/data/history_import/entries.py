@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import Enum
 
 from recsys.data.dataset import DataError
+from recsys.errors import Message
 
 MAX_FILE_BYTES = 10 << 20  # of one file; a diary of 3,000 films has 0.3 MB
 MAX_LINES = 100_000  # of one file
@@ -126,7 +127,7 @@ class Imported:
     source: str  # "Letterboxd diary"
     entries: tuple[Entry, ...] = ()  # oldest first, by dates or line order
     skipped: tuple[Skipped, ...] = ()
-    notes: tuple[str, ...] = ()  # sentences for the user
+    notes: tuple[Message, ...] = ()  # sentences for the user
     dates: DateQuestion | None = None
     may_be_watchlist: bool = False  # the format does not show whether it is a watchlist
     looks_like_watchlist: bool = False  # by its file name

@@ -8,6 +8,7 @@ from typing import Any
 from recsys.data.history_import import rows
 from recsys.data.history_import.entries import MAX_LINES, Columns, HistoryError, Imported, Reason, Skipped
 from recsys.data.titles import MAX_LENGTH
+from recsys.errors import Message
 
 TRAKT = Columns("title", "", "year", "watched_at", "rated_at", "rating", 10, "imdb", "tmdb", times="plays")
 NEXTREEL = Columns(
@@ -23,12 +24,12 @@ def read(name: str, text: str, now: datetime | None = None) -> Imported:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise HistoryError(f"“{name}” is not a sound JSON file; export it again") from error
+        raise HistoryError("“{name}” is not a sound JSON file; export it again", name=name) from error
     if isinstance(document, dict) and isinstance(document.get("watched"), list):
         return _nextreel(name, document, now)
     if isinstance(document, list) and all(isinstance(record, dict) for record in document):
         return _trakt(name, document, now)
-    raise HistoryError(f"“{name}” is no history of films; {_ADVICE}")
+    raise HistoryError("“{name}” is no history of films; {advice}", name=name, advice=Message(_ADVICE))
 
 
 def _nextreel(name: str, document: dict[str, Any], now: datetime | None) -> Imported:
@@ -44,7 +45,7 @@ def _trakt(name: str, records: list[dict[str, Any]], now: datetime | None) -> Im
     """Read history, ratings or watched films. Lists and collections are recognised by their dates and skipped."""
     _check_size(name, records)
     if not any("movie" in record or any(kind in record for kind in _SHOWS) for record in records):
-        raise HistoryError(f"“{name}” is no history of films; {_ADVICE}")
+        raise HistoryError("“{name}” is no history of films; {advice}", name=name, advice=Message(_ADVICE))
     lines, skipped = [], []
     for number, record in enumerate(records, 1):
         movie = record.get("movie")
@@ -63,7 +64,9 @@ def _trakt(name: str, records: list[dict[str, Any]], now: datetime | None) -> Im
 
 def _check_size(name: str, records: list[dict[str, Any]]) -> None:
     if len(records) > MAX_LINES:
-        raise HistoryError(f"“{name}” has more than {MAX_LINES:,} entries; bring the years that count")
+        raise HistoryError(
+            "“{name}” has more than {max_lines:,} entries; bring the years that count", name=name, max_lines=MAX_LINES
+        )
 
 
 def _cells(record: dict[str, Any]) -> rows.Row:

@@ -20,6 +20,7 @@ from recsys.data.history_import.entries import (
     Reason,
     Skipped,
 )
+from recsys.errors import Message
 
 MAX_UNCOMPRESSED_BYTES = 5 * MAX_FILE_BYTES  # of all CSV and JSON files of an archive
 ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
@@ -52,23 +53,36 @@ def read(name: str, data: bytes, answers: Answers | None = None, now: datetime |
         else:
             histories.append(replace(imported, may_be_watchlist=False))
     if not histories:
-        raise HistoryError(f"“{name}” holds no history that is known; bring the CSV or JSON files in it one by one")
+        raise HistoryError(
+            "“{name}” holds no history that is known; bring the CSV or JSON files in it one by one", name=name
+        )
     return [*histories, Imported(name, "ZIP", skipped=tuple(skipped))]
 
 
 def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]:
     """Yield path and content of each file of an archive. The content is None unless the file is CSV or JSON."""
     if len(data) > MAX_FILE_BYTES:
-        raise HistoryError(f"“{name}” has more than {MAX_FILE_BYTES >> 20} MB; bring the CSV files in it one by one")
+        raise HistoryError(
+            "“{name}” has more than {megabytes} MB; bring the CSV files in it one by one",
+            name=name,
+            megabytes=MAX_FILE_BYTES >> 20,
+        )
     try:
         with zip_files.opened(io.BytesIO(data), MAX_UNCOMPRESSED_BYTES, _may_be_history) as archive:
             if "[Content_Types].xml" in archive.paths:
-                raise HistoryError(f"“{name}” is a document of an office program; save the table as CSV and bring that")
+                raise HistoryError(
+                    "“{name}” is a document of an office program; save the table as CSV and bring that", name=name
+                )
             for path in archive.paths:
                 yield path, archive.read(path) if _may_be_history(path) else None
     except zip_files.ArchiveError as error:
         advice = "bring the CSV or JSON files in it one by one, or export it again"
-        raise HistoryError(f"“{name}” is not a sound ZIP file: {error.message}; {advice}") from error
+        raise HistoryError(
+            "“{name}” is not a sound ZIP file: {message}; {advice}",
+            name=name,
+            message=error.message,
+            advice=Message(advice),
+        ) from error
 
 
 def _may_be_history(path: str) -> bool:
@@ -91,9 +105,11 @@ def _read_file(name: str, data: bytes, answers: Answers, now: datetime | None) -
     if start.startswith(("{", "[")):
         imported = json_files.read(name, text, now)
     elif start.startswith("<"):
-        raise HistoryError(f"“{name}” is a web page, not a list of films; bring a CSV, JSON or ZIP file")
+        raise HistoryError("“{name}” is a web page, not a list of films; bring a CSV, JSON or ZIP file", name=name)
     elif _LETTERBOXD_LIST.match(start):
-        raise HistoryError(f"“{name}” is a list, not a diary; bring the ZIP from letterboxd.com/settings/data")
+        raise HistoryError(
+            "“{name}” is a list, not a diary; bring the ZIP from letterboxd.com/settings/data", name=name
+        )
     else:
         imported = _read_csv(name, csv_text.table(name, text), answers, now)
     return replace(imported, notes=(*notes, *imported.notes))
@@ -104,7 +120,7 @@ def _read_csv(name: str, table: Table, answers: Answers, now: datetime | None) -
     if source is None:
         return _read_unknown(name, table, answers, now)
     if source.advice:
-        raise HistoryError(f"“{name}” {source.advice}")
+        raise HistoryError("“{name}” {advice}", name=name, advice=Message(source.advice))
     _check_single_user(name, table)
     imported = rows.of_table(name, table, source.title, source.columns, source.episodes, answers, now)
     if not source.may_be_watchlist:
@@ -128,7 +144,11 @@ def _check_single_user(name: str, table: Table) -> None:
         index = table.names.index("userid")
         people = len({cells[index] for _, cells in table.rows if index < len(cells)})
         if people > 1:
-            raise HistoryError(f"“{name}” has the ratings of {people:,} people; bring a file with the lines of one")
+            raise HistoryError(
+                "“{name}” has the ratings of {people:,} people; bring a file with the lines of one",
+                name=name,
+                people=people,
+            )
 
 
 def _read_unknown(name: str, table: Table, answers: Answers, now: datetime | None) -> Imported:

@@ -12,6 +12,7 @@ from recsys.data.history_import import dates
 from recsys.data.history_import.csv_text import Table
 from recsys.data.history_import.entries import Answers, Columns, Entry, Imported, Reason, Skipped
 from recsys.data.titles import MAX_LENGTH, title_and_year
+from recsys.errors import Message
 
 _YEAR = re.compile(r"(?<!\d)(18[89]\d|19\d\d|20\d\d)(?!\d)")
 _IMDB = re.compile(r"^(?:.*\b)?(?:tt)?(\d{5,10})\b")
@@ -155,8 +156,8 @@ def _skip_reason(title: str, cells: Row, columns: Columns, episodes: bool) -> Re
     return Reason.OTHER if kind in _OTHER_KINDS else None
 
 
-def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tuple[str, ...]:
-    """Count invalid dates and ratings, a sentence for each."""
+def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tuple[Message, ...]:
+    """Count invalid dates and ratings, a message for each."""
 
     def count(name: str, read: Callable[[str], Any]) -> int:
         cells = Counter(_get(row, name) for row in rows)
@@ -164,8 +165,20 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
 
     bad_dates = count(columns.watched, read_date) + count(columns.logged, read_date)
     bad_ratings = count(columns.rating, lambda cell: stars(cell, columns.scale) if cell not in _NO_RATING else 0)
-    counts = ((bad_dates, "dates could not be read"), (bad_ratings, f"ratings are none from 0 to {columns.scale}"))
-    return tuple(f"{n:,} {text}; the films stay" for n, text in counts if n)
+    notes = (
+        Message(
+            "{n:,} date could not be read; the films stay",
+            plural="{n:,} dates could not be read; the films stay",
+            n=bad_dates,
+        ),
+        Message(
+            "{n:,} rating is not from 0 to {scale:g}; the films stay",
+            plural="{n:,} ratings are not from 0 to {scale:g}; the films stay",
+            n=bad_ratings,
+            scale=columns.scale,
+        ),
+    )
+    return tuple(note for note in notes if note.fields["n"])
 
 
 def _oldest_first(entries: list[Entry], columns: Columns) -> list[Entry]:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from recsys.data.dataset import Dataset
+from recsys.errors import Message
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import History, ServingError, valid_items
 
@@ -61,7 +62,7 @@ def attention(predictor: Predictor, films: History) -> Attention:
     """
     dataset, model = predictor.dataset, predictor.model
     if not model.has_attention:
-        raise ServingError(f"{predictor.title} has no attention to look at; choose BERT4Rec")
+        raise ServingError("{title} has no attention to look at; choose BERT4Rec", title=Message(predictor.title))
     tokens = model.input_tokens(valid_items(dataset, films))
     labels = names(dataset, tokens, MASK if model.can_fill_masks else START)
     return Attention(tokens, tokens < dataset.n_items, labels, model.attention(tokens), model.can_fill_masks)

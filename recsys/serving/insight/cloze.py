@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recsys.errors import Message
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Recommendation, ServingError, Standing, best, standings_in, valid_items
@@ -102,7 +103,8 @@ def _fill(predictor: Predictor, sequence: Sequence[int | None]) -> dict[int, np.
     model = predictor.model
     if not model.can_fill_masks:
         raise ServingError(
-            f"{predictor.title} reads from the first film to the last, so it cannot fill a blank; choose BERT4Rec"
+            "{title} reads from the first film to the last, so it cannot fill a blank; choose BERT4Rec",
+            title=Message(predictor.title),
         )
     first = 0 if model.max_length is None else max(0, len(sequence) - model.max_length)
     blanks = [position for position in range(first, len(sequence)) if sequence[position] is None]

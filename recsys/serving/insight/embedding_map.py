@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from recsys.errors import Message
 from recsys.serving.insight import tsne
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
@@ -47,7 +48,9 @@ def neighbours(directions: np.ndarray, item: int, k: int = 10) -> list[tuple[int
 def embedding_map(predictor: Predictor, method: str = PCA) -> FilmMap:
     """The map of a model's film embeddings; raises ServingError where it has none, or has not been computed (TSNE)."""
     if not predictor.model.has_item_embeddings:
-        raise ServingError(f"{predictor.title} has no embeddings of films; choose another recommender")
+        raise ServingError(
+            "{title} has no embeddings of films; choose another recommender", title=Message(predictor.title)
+        )
     embeddings = predictor.model.item_embeddings().astype(np.float64)
     points, shares = (_kept(predictor), None) if method == TSNE else pca(embeddings)
     movies = predictor.dataset.catalog.movies
@@ -60,7 +63,11 @@ def embedding_map(predictor: Predictor, method: str = PCA) -> FilmMap:
 def _kept(predictor: Predictor) -> np.ndarray:
     points = tsne.kept(predictor)
     if points is None:
-        raise ServingError(f"there is no map of {predictor.title} for {predictor.dataset.name} yet; compute it first")
+        raise ServingError(
+            "there is no map of {title} for {name} yet; compute it first",
+            title=Message(predictor.title),
+            name=predictor.dataset.name,
+        )
     return points.astype(np.float64)
 
 

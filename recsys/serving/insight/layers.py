@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 
+from recsys.errors import Message
 from recsys.models.bert4rec import Bert4Rec
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
@@ -50,7 +51,9 @@ def model_of(predictor: Predictor) -> Bert4Rec:
     """The BERT4Rec of a predictor, told by what it can do; raises ServingError for other recommenders."""
     model = predictor.model
     if not (model.can_fill_masks and model.has_attention):
-        raise ServingError(f"these are the steps of BERT4Rec, and {predictor.title} takes others; choose BERT4Rec")
+        raise ServingError(
+            "these are the steps of BERT4Rec, and {title} takes others; choose BERT4Rec", title=Message(predictor.title)
+        )
     return cast(Bert4Rec, model)
 
 

@@ -99,7 +99,11 @@ def drawn(predictor: Predictor, n: int, seed: int) -> tuple[int, list[np.ndarray
     known = serving_split(dataset.name)(dataset).test.queries.histories
     rows = np.flatnonzero([len(history) >= newest for history in known])
     if not len(rows):
-        raise ServingError(f"nobody in {dataset.name} has watched {newest} films; choose a data set with more ratings")
+        raise ServingError(
+            "nobody in {name} has watched {newest} films; choose a data set with more ratings",
+            name=dataset.name,
+            newest=newest,
+        )
     chosen = np.random.default_rng(seed).permutation(rows)[:n]
     return newest, [known[row] for row in chosen]
 

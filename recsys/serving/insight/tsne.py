@@ -16,6 +16,7 @@ import numpy as np
 
 from recsys import arrays, paths, storage
 from recsys.data import datasets
+from recsys.errors import Message
 from recsys.progress import ProgressCallback, Terminal, no_progress
 from recsys.serving import predictor as predictors
 from recsys.serving.insight import tsne_worker
@@ -47,7 +48,9 @@ def compute(predictor: Predictor, report: ProgressCallback = no_progress, ship: 
     `ship` raises OSError where the project's folder takes no files.
     """
     if not predictor.model.has_item_embeddings:
-        raise ServingError(f"{predictor.title} has no embeddings of films; choose another recommender")
+        raise ServingError(
+            "{title} has no embeddings of films; choose another recommender", title=Message(predictor.title)
+        )
     vectors = predictor.model.item_embeddings()
     halves = points(vectors, report).astype(np.float16)
     names = predictor.dataset.name, predictor.variant.name
@@ -78,7 +81,9 @@ def points(vectors: np.ndarray, report: ProgressCallback = no_progress) -> np.nd
                 worker.kill()
                 raise
         if worker.returncode:
-            raise ServingError(f"the map could not be computed: {said[-1] if said else 'the process ended'}")
+            raise ServingError(
+                "the map could not be computed: {reason}", reason=said[-1] if said else Message("the process ended")
+            )
         return np.load(target).astype(np.float32)
 
 

@@ -239,7 +239,10 @@ def test_lines_that_do_not_fit_are_listed_not_dropped():
 def test_dates_and_ratings_that_cannot_be_read_are_counted_and_the_films_stay():
     made = one(files.DIARY.replace("2023-12-30", "last year").replace("4.5", "11"))
     assert len(made.entries) == 2
-    assert made.notes == ("1 dates could not be read; the films stay", "1 ratings are none from 0 to 5; the films stay")
+    assert [str(note) for note in made.notes] == [
+        "1 date could not be read; the films stay",
+        "1 rating is not from 0 to 5; the films stay",
+    ]
 
 
 def test_lines_of_one_day_stay_in_their_order_reversed_where_the_newest_is_first():

@@ -1,0 +1,139 @@
+"""Messages and errors of recsys: texts, fields, storage, and translation."""
+
+import ast
+import json
+import pickle
+import re
+from dataclasses import asdict
+from string import Formatter
+
+import pytest
+
+from pages.ui import errors, i18n
+from recsys.data.download import DownloadError
+from recsys.data.own_data import _COUNTED, _ROLE_NAMES, _TIME_FORMATS
+from recsys.errors import Message, MissingLibraryError, RecsysError
+from recsys.models.ncf import NcfConfig
+from recsys.paths import REPOSITORY
+
+TERMINAL_ONLY = ("cli", "desktop", "studies", "verify.py")
+BUILT_IN_ERRORS = ("Value", "Type", "OS", "Key", "Runtime", "Import", "FileNotFound", "NotImplemented", "Cancelled")
+MESSAGE_CLASS = re.compile(rf"(?!({'|'.join(BUILT_IN_ERRORS)})Error)\w*(Error|MissingData|Message)$")
+WORD = re.compile(r"[A-Za-z]{2,}")
+
+
+@pytest.fixture
+def ukrainian(monkeypatch):
+    monkeypatch.setattr(i18n, "current", lambda: "uk")
+    monkeypatch.setattr(i18n, "things", lambda: "film")
+
+
+def strings(node):
+    """Return the string constants of an expression, with both branches of a condition."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    return strings(node.body) + strings(node.orelse) if isinstance(node, ast.IfExp) else []
+
+
+def message_texts():
+    """Return the texts of all messages: arguments of messages and errors, and variables with the name `text`."""
+    texts = {*_COUNTED.values(), *_ROLE_NAMES.values(), *_TIME_FORMATS.values()}
+    for path in (REPOSITORY / "recsys").rglob("*.py"):
+        if path.relative_to(REPOSITORY / "recsys").parts[0] in TERMINAL_ONLY:
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and MESSAGE_CLASS.match(getattr(node.func, "id", "")) and node.args:
+                name = getattr(node.func, "id", "")
+                arguments = node.args[:2] if name in ("DownloadError", "DiskError", "_NetworkError") else node.args[:1]
+                texts.update(text for argument in arguments for text in strings(argument))
+            elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "text":
+                texts.update(strings(node.value))
+    return sorted(text for text in texts if WORD.search(re.sub(r"\{.*?\}", "", text)))
+
+
+def placeholders(text):
+    return sorted((name, spec, conversion) for _, name, spec, conversion in Formatter().parse(text) if name)
+
+
+def test_every_message_has_a_ukrainian_translation_with_its_placeholders():
+    texts, translations = message_texts(), i18n.texts("uk")
+    assert len(texts) > 200
+    assert [text for text in texts if text not in translations] == []
+    different = [text for text in texts if not {*placeholders(translations[text])} <= {*placeholders(text)}]
+    assert different == []
+
+
+def test_values_are_never_formatted_again():
+    error = RecsysError("{path} is {{damaged}}: {reason}", path="{n}", reason=Message.literal("{x}"))
+    assert str(error) == "{n} is {damaged}: {x}"
+
+
+def test_the_plural_text_is_used_unless_n_is_one():
+    films = [Message("{n} film", plural="{n:,} films", n=n) for n in (0, 1, 1000)]
+    assert [str(message) for message in films] == [
+        "0 films",
+        "1 film",
+        "1,000 films",
+    ]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RecsysError("{name} is damaged", "fetch it", name="a"),
+        DownloadError("{host} is busy", "try {host} later", host="b"),
+        MissingLibraryError("TF-IDF", "scikit-learn"),
+    ],
+)
+def test_an_error_survives_pickling(error):
+    copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
+    assert (type(copy), str(copy), copy.message, copy.command) == (
+        type(error),
+        str(error),
+        error.message,
+        error.command,
+    )
+
+
+def test_a_stored_message_is_read_again():
+    message = Message("{error} after {n} epochs", error=RecsysError("{a}", "b", a="{c}"), n=2)
+    assert Message.from_document(json.loads(json.dumps(asdict(message)))) == message
+
+
+@pytest.mark.parametrize("document", [{}, {"text": "{n}", "plural": "", "fields": {}}, {"text": 1, "fields": []}])
+def test_a_damaged_message_is_a_value_error(document):
+    with pytest.raises(ValueError, match="no message"):
+        Message.from_document(document)
+
+
+def test_messages_in_fields_are_translated_and_other_values_are_not(ukrainian):
+    error = RecsysError("{host}: {why}", host="loss", why=Message("it does not answer"))
+    assert i18n.localize(error) == "loss: сервер не відповідає"
+
+
+def test_numbers_are_written_as_the_language_writes_them(ukrainian):
+    note = Message(
+        "{n:,} date could not be read; the films stay", plural="{n:,} dates could not be read; the films stay", n=1234
+    )
+    assert i18n.localize(note).replace("\xa0", " ") == "Не вдалося прочитати 1 234 дати; фільми лишаються"
+
+
+def test_a_limit_of_a_setting_is_translated(ukrainian):
+    with pytest.raises(RecsysError) as error:
+        NcfConfig(layers=0)
+    assert i18n.localize(error.value) == "layers має значення 0, а має бути принаймні 1"
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (RecsysError("{name}: nobody has three films", name="ml-1m"), "ml-1m: nobody has three films."),
+        (RecsysError("the disk is full"), "The disk is full."),
+        (DownloadError("the disk is full", "make room"), "The disk is full; make room."),
+    ],
+)
+def test_a_name_at_the_start_of_a_message_keeps_its_case(error, sentence, monkeypatch):
+    warnings = []
+    monkeypatch.setattr(errors.st, "warning", lambda text, icon: warnings.append(text))
+    errors.explain(error)
+    assert [text.replace("\\", "") for text in warnings] == [sentence]
