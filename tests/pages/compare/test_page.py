@@ -1,6 +1,7 @@
 import json
 import re
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,8 @@ from recsys.serving import history
 from recsys.serving.insight import order
 from recsys.serving.predictor import variants
 from tests.pages import world
-from tests.pages.reading import said
+from tests.pages.marked import shown as texts
+from tests.pages.reading import keys, said
 
 UNTRAINED = [  # neither they nor those that they stand on have to be trained
     name
@@ -150,7 +152,7 @@ def test_shared_films_are_marked_in_words(visit):
 def test_the_summary_counts_what_the_lists_share(visit):
     app = visit("compare", s="1-2-3")
     choose(app, "bert4rec", "popular", "ials", "bpr-mf")
-    shown = table(app, "How many films any two lists share")
+    shown = table(app, "Number of films that two lists share")
     sets = [set(titles) for titles in lists(app)]
     assert len(shown) == 4
     for films, (_, *row) in zip(sets, shown, strict=True):
@@ -211,12 +213,8 @@ def test_a_watched_film_is_ranked_as_if_watched_films_counted(visit):
     app = open_tab(choose(visit("compare", s="1-2-3"), "bert4rec", "popular"), 1)
     app.text_input(key="seek").set_value(world.TITLES[0][:-7]).run()
     app.button(key="seek-1").click().run()
-    assert all(rank.endswith("of 30") for rank in ranks(app, world.TITLES[0]).values())
     assert "so no list shows it" in said(app)
-    assert all(
-        place.endswith("of 30")
-        for _, _, place, _ in table(app, f"The rank of {world.TITLES[0]} in each recommender's list")
-    )
+    assert all(rank.endswith("of 30") for rank in ranks(app, world.TITLES[0]).values())
 
 
 def test_a_film_that_no_model_knows_cannot_be_looked_up_and_says_why(visit):
@@ -304,8 +302,7 @@ def test_who_is_not_trained_is_named_in_every_tab_and_the_others_answer(visit, h
     world.untrain()
     app = open_tab(choose(visit("compare", s="1-2-3"), "bert4rec", "popular", "ials"), place)
     assert "Not trained for this data set: **BERT4Rec**" in said(app)
-    shown = [*app.table.values, *app.get("plotly_chart")]
-    assert any("Most popular" in str(element) for element in shown)
+    assert any("Most popular" in text for text in texts(app))
 
 
 def test_two_are_mixed_by_hand_from_the_one_list_to_the_other(visit):
@@ -333,3 +330,44 @@ def test_a_film_that_few_people_rated_is_not_hidden(visit):
     app = open_tab(visit("compare", s=f"1-2-{len(world.TITLES) + 1}"), 3)
     assert not app.warning
     assert common.plain(world.TITLES[1]) in sentences(app) or world.TITLES[1] in str(app.selectbox)
+
+
+def test_the_waits_for_several_fits_add_up_to_one(home, monkeypatch):
+    clock = 0.0
+
+    def wait(_task, seconds):
+        nonlocal clock
+        clock += seconds
+        return False
+
+    monkeypatch.setattr(answers, "time", SimpleNamespace(monotonic=lambda: clock))
+    monkeypatch.setattr(recommenders, "_fit", lambda name, dataset: lambda report: None)
+    monkeypatch.setattr(recommenders, "_watch", lambda name, dataset: None)
+    monkeypatch.setattr(tasks.Work, "wait", wait)
+    names = ["item-knn", "markov", "ease"]
+    get_predictor = answers.start_fits(loaders.dataset("ml-latest-sample"), names)
+    assert [get_predictor(name) for name in names] == [None] * 3
+    assert clock == recommenders.PATIENCE
+
+
+def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit, monkeypatch):
+    finish, load = threading.Event(), recommenders.serving.load
+
+    def slow(*arguments):
+        assert finish.wait(60)
+        return load(*arguments)
+
+    monkeypatch.setattr(recommenders.serving, "load", slow)
+    monkeypatch.setattr(recommenders, "PATIENCE", 0.0)
+    monkeypatch.setattr(answers, "can_answer", lambda name, data: name in ("bert4rec", "popular", "item-knn", "markov"))
+    app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)
+    app.button(key="try_all").click().run()
+    assert {"stop_trying", "stop-item-knn"} <= set(keys(app)) or {"stop_trying", "stop-markov"} <= set(keys(app))
+    finish.set()
+    for _ in range(4):
+        for name in ("item-knn", "markov"):
+            if fit := recommenders.fit(name, "ml-latest-sample"):
+                assert fit.wait(60)
+        app.run()
+    assert "stop_trying" not in keys(app)
+    assert {"Item kNN", "Markov chain"} <= ranks(app, world.TITLES[3]).keys()
