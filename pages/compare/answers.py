@@ -117,7 +117,7 @@ def bold_list(titles: list[str]) -> str:
     return joined([f"**{common.plain(title)}**" for title in titles])
 
 
-def rank_table(ranks: Mapping[str, Standing], alt: str, mark_hits: bool = False) -> None:
+def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:
     """Show the rank of one film in the list of each recommender, the best rank first, with a bar behind it."""
     ordered = dict(sorted(ranks.items(), key=lambda row: -row[1].nearness))
     rank, probability = _("Rank"), _("Probability")
@@ -133,6 +133,7 @@ def rank_table(ranks: Mapping[str, Standing], alt: str, mark_hits: bool = False)
         for standing in ordered.values()
     ]
     table = pd.DataFrame(cells, index=[common.plain(title) for title in ordered])
+    alt = _("The rank of the film with each recommender")
     st.table(table.style.apply(lambda _column: bars, subset=[rank]), border="horizontal", alt=alt)
 
 

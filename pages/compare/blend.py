@@ -28,8 +28,20 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
             icon=":material/join:",
         )
         return
-    pair = choose(ready)
-    get_predictor = answers.start_fits(dataset, list(pair))
+    titles = {name: loaders.title(loaders.recommenders()[name]) for name in ready}
+    with st.container(horizontal=True, gap="medium"):
+        first_name = st.selectbox(
+            _("First recommender"), ready, format_func=titles.__getitem__, key="mix_one", width=300
+        )
+        second_name = st.selectbox(
+            _("Second recommender"),
+            [name for name in ready if name != first_name],
+            format_func=titles.__getitem__,
+            key=f"mix_with_{first_name}",
+            width=300,
+        )
+    pair = [first_name, second_name]
+    get_predictor = answers.start_fits(dataset, pair)
     left, right = (get_predictor(name) for name in pair)
     if left is None or right is None:
         return  # the page shows the progress of the fit
@@ -38,17 +50,6 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     request = Request(films, k, ratings=rated.given(dataset, films))
     lists = {loaders.title(predictor): recommend(predictor, request) for predictor in (left, right)}
     show_blend(recommend(mixture(left, right, weight), request), lists)
-
-
-def choose(ready: list[str]) -> tuple[str, str]:
-    """Render the selectors. Return the names of the two recommenders."""
-    titles = {name: loaders.title(loaders.recommenders()[name]) for name in ready}
-    with st.container(horizontal=True, gap="medium"):
-        left = st.selectbox(_("First recommender"), ready, format_func=titles.__getitem__, key="mix_one", width=300)
-        others = [name for name in ready if name != left]
-        key = f"mix_with_{left}"
-        right = st.selectbox(_("Second recommender"), others, format_func=titles.__getitem__, key=key, width=300)
-    return left, right
 
 
 def show_blend(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) -> None:

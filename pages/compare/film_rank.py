@@ -73,5 +73,5 @@ def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item:
         dataset, names, lambda predictor: standing(predictor, films, item, hide_seen=not is_watched)
     )
     if ranks:
-        answers.rank_table(ranks, _("The rank of {film} in each recommender's list", film=label))
+        answers.rank_table(ranks)
         download.csv(hidden.table({title: [rank] for title, rank in ranks.items()}, [label]), "ranks-of-a-film")

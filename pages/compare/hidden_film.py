@@ -22,14 +22,12 @@ from recsys.serving.recommend import Standing
 
 MAX_NAMES = 4  # recommenders that a sentence names
 
-Question = tuple[str, tuple[int, ...], int]  # data set, films, position of the hidden film
-
 
 @dataclass
 class HiddenFilmTest:
     """Ranks of one hidden film from the recommenders that are not selected on the page."""
 
-    question: Question
+    question: tuple[str, tuple[int, ...], int]  # data set, films, position of the hidden film
     ranks: dict[str, Standing] = field(default_factory=dict)  # by English title
     asked: list[str] = field(default_factory=list)  # names of recommenders, including those that failed
     is_running: bool = False
@@ -57,13 +55,15 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     )
     page_header.in_one_line(dataset, films[:position], _("Input"))
     st.caption(_("Each recommender gets only the films that you watched before the hidden film."))
-    test = current_test((dataset.name, films, position))
+    test, question = st.session_state.get("hidden_film_test"), (dataset.name, films, position)
+    if test is None or test.question != question:
+        test = st.session_state.hidden_film_test = HiddenFilmTest(question)
     ranks = answers.ask_each(dataset, names, lambda predictor: look_for(predictor, films, (position,))[0])
     ranks |= {_(title): rank for title, rank in test.ranks.items()}
     if ranks:
         label = dataset.catalog.films[films[position]].label
         st.markdown(summary(ranks, label))
-        answers.rank_table(ranks, _("The rank of {film} in each recommender's list", film=label), mark_hits=True)
+        answers.rank_table(ranks, mark_hits=True)
         download.csv(hidden.table({title: [rank] for title, rank in ranks.items()}, [label]), "hidden-film")
     ask_others(dataset, test, names)
     panel = st.expander(
@@ -72,14 +72,6 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     with panel:
         if panel.open:
             hide_each_film(dataset, films, names, positions)
-
-
-def current_test(question: Question) -> HiddenFilmTest:
-    """Return the test of this question. A new question replaces the previous test."""
-    test = st.session_state.get("hidden_film_test")
-    if test is None or test.question != question:
-        test = st.session_state.hidden_film_test = HiddenFilmTest(question)
-    return test
 
 
 def summary(ranks: dict[str, Standing], film: str) -> str:

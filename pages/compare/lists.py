@@ -1,6 +1,7 @@
 """The lists of all recommenders side by side, and their overlap: a tab of Compare."""
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -70,7 +71,8 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
         common.plain(title): common.plain(" · ".join(films[item].label for item in only) or "–")
         for title, only in overlap.only(by_title).items()
     }
-    st.table(alone, border="horizontal", alt=_("Films that are in one list only"))
+    alt = _("Films that are in one list only")
+    st.table(pd.Series(alone, name=_("Films")).to_frame(), border="horizontal", hide_header=True, alt=alt)
     with st.container(horizontal=True):
         download.csv(overlap.table(lists), "lists", _("Lists as CSV"))
         download.csv(shared.rename_axis("recommender").reset_index(), "overlap", _("Overlap as CSV"))

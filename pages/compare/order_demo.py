@@ -136,7 +136,7 @@ def show_lists(
             "**{model}** reads the order: the other order changes the ranks of its top {k} films.", model=model, k=k
         )
     st.markdown(sentence)
-    with st.grid(2, min_column_width=220):
+    with st.grid(2, min_column_width=150):
         for name, picks in zip(names, lists, strict=True):
             labels = [common.plain(pick.film.label) for pick in picks]
             lines = [
